@@ -1,0 +1,26 @@
+"""Fixtures every test may use."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.paths import SHARED
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The folder of real sessions and specifications; skips where it is missing."""
+    if SHARED is None:
+        pytest.skip("the real sessions do not lie beside this checkout")
+    return SHARED
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Settings, caches and runs of a test lie in a folder of its own, never in the user's."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(home / name.lower()))
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    return home

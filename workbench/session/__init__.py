@@ -1,0 +1,44 @@
+"""What a session is. This room knows no file format, no token and no strategy."""
+
+from workbench.session.message import (
+    Block,
+    Kind,
+    Media,
+    Message,
+    Opaque,
+    Role,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    Usage,
+)
+from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, Tool
+from workbench.session.structure import Pair, Rounds, Span, exchanges_of, leading_system, pairs_of, rounds_of
+
+__all__ = [
+    "Block",
+    "Compaction",
+    "Epoch",
+    "Kind",
+    "LoadWarning",
+    "Media",
+    "Message",
+    "Opaque",
+    "Pair",
+    "Records",
+    "Role",
+    "Rounds",
+    "Session",
+    "Span",
+    "Text",
+    "Thinking",
+    "Tool",
+    "ToolResult",
+    "ToolUse",
+    "Usage",
+    "exchanges_of",
+    "leading_system",
+    "pairs_of",
+    "rounds_of",
+]

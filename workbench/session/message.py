@@ -1,0 +1,135 @@
+"""What a message is: a role, blocks, and where its bytes lie.
+
+A message is one entry of the conversation as the *model* sees it. A format that spreads one API message over
+several lines (Claude Code) gives one `Message` with several `source` records; a format that keeps a request and its
+response in one record (Augment) gives several messages that share a record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Role = Literal["system", "user", "assistant", "tool"]
+"""`tool` is any message that carries a tool result, whatever role the format's API gives it."""
+
+Kind = Literal["normal", "summary", "boundary", "meta"]
+"""`summary` stands for older messages; `boundary` marks a recorded compaction and is never sent; `meta` is sent but was
+not typed by the user (injected reminders, command wrappers, interruption texts). Only a `normal` user message starts a
+round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """Reasoning. `text` may be empty while `signature` (opaque, bound to the message) still costs context."""
+
+    text: str
+    signature: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """A tool call. `input` is the decoded JSON object, or the raw string where it did not decode."""
+
+    id: str
+    name: str
+    input: dict[str, Any] | str
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """An image, document or sound: never decoded, counted as its placeholder. `size` is in bytes of the encoded
+    data."""
+
+    media_type: str
+    size: int
+
+    @property
+    def placeholder(self) -> str:
+        return f"[{self.media_type}, {self.size} bytes]"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """The answer to the call `call_id`, as the model sees it."""
+
+    call_id: str
+    content: tuple[Text | Media, ...]
+    is_error: bool = False
+
+    @property
+    def text(self) -> str:
+        """The result as one string, media as placeholders."""
+        return "\n".join(part.text if isinstance(part, Text) else part.placeholder for part in self.content)
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A block of a type this program does not know. `raw` is the decoded JSON, written back as it is."""
+
+    type: str
+    raw: Any
+
+
+Block = Text | Thinking | ToolUse | ToolResult | Media | Opaque
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that the provider billed for the API call which produced a message.
+
+    `input` excludes what was read from or written to the cache. `output` is trustworthy only when `output_final`:
+    Claude Code often records the number at the start of the stream (spec/tokens.md §3.4).
+    """
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    output_final: bool = True
+
+    @property
+    def context(self) -> int:
+        """Tokens of the prompt: everything the model was sent for this call."""
+        return self.input + self.cache_read + self.cache_write
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message. Equality is by value; identity of a message in a session is its `id`, unique there.
+
+    `time` is seconds since the epoch, UTC. `source` numbers the session's records that hold this message's bytes
+    (empty for a message this program made).
+    """
+
+    id: str
+    role: Role
+    blocks: tuple[Block, ...]
+    kind: Kind = "normal"
+    time: float | None = None
+    usage: Usage | None = None
+    model: str | None = None
+    source: tuple[int, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The text blocks alone, joined by newlines."""
+        return "\n".join(block.text for block in self.blocks if isinstance(block, Text))
+
+    @property
+    def calls(self) -> tuple[ToolUse, ...]:
+        return tuple(block for block in self.blocks if isinstance(block, ToolUse))
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        return tuple(block for block in self.blocks if isinstance(block, ToolResult))
+
+    @property
+    def starts_round(self) -> bool:
+        """Whether this is a user's own message (spec/strategies.md, Words: round)."""
+        return self.role == "user" and self.kind == "normal"
