@@ -1,0 +1,92 @@
+"""Every check must be able to fail: each test breaks one thing and only that."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.building import agent, call, context_of, result, user
+from workbench.compaction.checks import Check, check, failures
+from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Piece, unchanged
+from workbench.compaction.strategies.exchange_summary import STRATEGY, ExchangeSummaryPolicy
+from workbench.session import Message, Span, Text
+
+MESSAGES = [
+    Message("sys", "system", (Text("You are an agent."),)),
+    user("u1", "do " * 50),
+    agent("a1", "", call("c1"), call("c2")),
+    result("r1", ("c1", "x" * 400)),
+    result("r2", ("c2", "x")),
+    agent("a2", "done"),
+    user("u2", "more"),
+    agent("a3", "done"),
+]
+NODE = Made(Message("n", "user", (Text("what happened"),), kind="summary"), (Span(1, 6),))
+FATES = (
+    FateSpan(0, 1, Fate.KEPT),
+    FateSpan(1, 6, Fate.SUMMARIZED, "all"),
+    FateSpan(6, 8, Fate.KEPT),
+)
+POLICY = ExchangeSummaryPolicy(min_version="3", prompt="P", trigger_on_history_size_chars=100_000)
+
+
+def outcome(*pieces: Piece, fates: tuple[FateSpan, ...] = FATES) -> Outcome:
+    return Outcome("compacted", "", MESSAGES, pieces, fates)
+
+
+def by_name(
+    made: Outcome, *, pins: frozenset[str] = frozenset(), policy: ExchangeSummaryPolicy = POLICY
+) -> dict[str, Check]:
+    return {c.name: c for c in check(context_of(MESSAGES, pins=pins, window=1_000), made, STRATEGY, policy)}
+
+
+def test_a_whole_outcome_passes_everything() -> None:
+    checks = by_name(outcome(Kept(0, 1), NODE, Kept(6, 8)))
+    assert [c.name for c in checks.values() if not c.passed] == []
+    assert [c.name for c in by_name(unchanged(MESSAGES, "")).values() if c.hard and not c.passed] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "made", "ids"),
+    [
+        ("tool pairs whole", outcome(Kept(0, 1), NODE, Kept(4, 8)), ("r2",)),
+        ("tool pairs whole", outcome(Kept(0, 4), NODE, Kept(6, 8)), ("a1",)),
+        ("batches together", outcome(Kept(0, 4), Kept(5, 6), Kept(4, 5), NODE, Kept(6, 8)), ("a1",)),
+        ("roles legal", outcome(Kept(0, 1), Kept(7, 8), NODE), ("a3",)),
+        (
+            "no empty content",
+            outcome(Kept(0, 1), NODE, Made(Message("e", "assistant", (Text(" "),))), Kept(6, 8)),
+            ("e",),
+        ),
+        ("system untouched", outcome(NODE, Kept(6, 8)), ("sys",)),
+        ("tail identical", outcome(Kept(0, 1), NODE, Kept(7, 8)), ("u2",)),
+        ("tail identical", outcome(Kept(0, 1), NODE, Kept(7, 8), Kept(6, 7)), ()),
+        ("nothing unaccounted for", outcome(Kept(0, 1), NODE, Kept(6, 8), fates=FATES[:2]), ()),
+        ("nothing unaccounted for", outcome(Kept(0, 1), NODE, Kept(6, 8), fates=(FATES[0], FATES[2])), ()),
+        ("summary not empty", outcome(Kept(0, 1), Kept(6, 8)), ()),
+    ],
+)
+def test_a_hard_check_fails(name: str, made: Outcome, ids: tuple[str, ...]) -> None:
+    found = by_name(made)[name]
+    assert not found.passed
+    assert found.hard
+    assert found.messages == ids
+    assert found in failures(tuple(by_name(made).values()))
+
+
+def test_a_lost_pin_fails() -> None:
+    found = by_name(outcome(Kept(0, 1), NODE, Kept(6, 8)), pins=frozenset({"r1"}))["pins identical"]
+    assert not found.passed
+    assert found.messages == ("a1", "r1", "r2")
+
+
+def test_soft_checks_fail_without_stopping_an_export() -> None:
+    long = Made(Message("n", "user", (Text("long " * 4_000),), kind="summary"), (Span(1, 6),))
+    low = POLICY.model_copy(update={"trigger_on_history_size_chars": 50})
+    checks = by_name(outcome(Kept(0, 1), long, Kept(6, 8)), policy=low)
+    assert [c.name for c in checks.values() if not c.passed] == [
+        "smaller than before",
+        "fits the window",
+        "under the threshold",
+    ]
+    assert failures(tuple(checks.values())) == ()
+    assert "history size fires" in checks["under the threshold"].detail

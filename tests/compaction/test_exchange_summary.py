@@ -1,0 +1,280 @@
+"""spec/strategies.md §1 and "What holds for every strategy"."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.building import agent, call, context_of, conversations, result, summary, user
+from workbench.compaction.checks import check, failures
+from workbench.compaction.context import Context
+from workbench.compaction.gauge import Gauge
+from workbench.compaction.outcome import Fate, Made, Outcome
+from workbench.compaction.strategies.exchange_summary import (
+    STRATEGY,
+    ExchangeSummaryPolicy,
+    compact,
+    disabled,
+    policy_from_params,
+    preprocess,
+    triggers,
+)
+from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.errors import BadInput
+from workbench.session import Message, pairs_of
+
+
+def policy(**changes: Any) -> ExchangeSummaryPolicy:
+    return ExchangeSummaryPolicy.model_validate({"min_version": "3", "prompt": "Summarize.", **changes})
+
+
+def run(
+    context: Context, chosen: ExchangeSummaryPolicy, answer: str | SummaryFailed = "S"
+) -> tuple[Outcome, list[SummaryRequest]]:
+    """Drive the generator by hand: the protocol itself is under test here."""
+    generator = compact(context, chosen)
+    seen: list[SummaryRequest] = []
+    try:
+        yielded = next(generator)
+        while True:
+            assert isinstance(yielded, tuple)
+            seen.extend(yielded)
+            answers: tuple[Answer, ...] = tuple(Summary(answer) if isinstance(answer, str) else answer for _ in yielded)
+            yielded = generator.send(answers)
+    except StopIteration as stop:
+        return stop.value, seen
+
+
+def loop(prefix: str, count: int, text: str = "x" * 200) -> list[Message]:
+    """One round with a tool loop of `count` calls."""
+    out = [user(f"{prefix}u", f"request {prefix}")]
+    for n in range(count):
+        out += [
+            agent(f"{prefix}a{n}", "", call(f"{prefix}c{n}", command="ls")),
+            result(f"{prefix}r{n}", (f"{prefix}c{n}", text)),
+        ]
+    return [*out, agent(f"{prefix}z", f"answer {prefix}")]
+
+
+def test_the_defaults_are_disabled_and_say_why() -> None:
+    assert disabled(ExchangeSummaryPolicy()) == "disabled: no minimum version is set (min_version)"
+    assert disabled(ExchangeSummaryPolicy(min_version="3")) == "disabled: the prompt is empty (prompt)"
+    assert "code-review" in disabled(policy(bot_type="2"))
+    assert "code-review" in disabled(policy(bot_type="code_review_bot"))
+    assert disabled(policy()) == ""
+    assert triggers(Gauge(chars=10**9), policy())[0].note == "disabled: threshold 0"
+    outcome, requests = run(context_of(loop("1", 3)), ExchangeSummaryPolicy())
+    assert (outcome.status, requests) == ("unchanged", [])
+    assert "minimum version" in outcome.reason
+
+
+@pytest.mark.parametrize(("chars", "fires"), [(9_999, False), (10_000, True), (10_001, True)])
+def test_the_history_trigger_fires_at_its_threshold(chars: int, fires: bool) -> None:
+    (trigger,) = triggers(Gauge(chars=chars), policy(trigger_on_history_size_chars=10_000))
+    assert trigger.fires is fires
+    assert trigger.distance == 10_000 - chars
+
+
+@pytest.mark.parametrize(("age", "fires"), [(0, True), (269_999, True), (270_000, False), (None, False)])
+def test_the_cache_trigger_is_simulated_and_off_by_default(age: int | None, fires: bool) -> None:
+    cache = policy(
+        trigger_on_history_size_chars_when_cache_expiring=100,
+        cache_ttl_ms=300_000,
+        buffer_time_before_cache_expiration_ms=30_000,
+        simulate_cache_expiry=True,
+    )
+    assert triggers(Gauge(chars=100, cache_age_ms=age), cache)[1].fires is fires
+    assert not triggers(Gauge(chars=99, cache_age_ms=0), cache)[1].fires
+    assert (
+        len(triggers(Gauge(chars=100, cache_age_ms=0), cache.model_copy(update={"simulate_cache_expiry": False}))) == 1
+    )
+
+
+def test_vector_6_versions() -> None:
+    mixed = [None, 2, None, 3, None, 2, None]
+    assert preprocess(mixed, current=3, enabled=True).exchanges == (3, 4, 6)
+    assert preprocess([3, None, None], current=3, enabled=True).exchanges == (0, 1, 2)
+    assert preprocess(mixed, current=3, enabled=False).exchanges == (0, 2, 4, 6)
+
+
+def test_vector_7_a_template_without_summary_is_refused() -> None:
+    outcome, _ = run(
+        context_of([*loop("1", 2), *loop("2", 1)]), policy(summary_node_request_message_template="no place")
+    )
+    assert "<supervisor>" in outcome.messages[0].text
+    assert any("refused" in line for line in outcome.trace)
+
+
+def test_vector_9_a_placeholder_in_the_summary_is_not_filled() -> None:
+    outcome, _ = run(context_of([*loop("1", 2), *loop("2", 1)]), policy(), "see {abridged_history}")
+    assert "see {abridged_history}" in outcome.messages[0].text
+
+
+def test_vector_10_a_pin_before_an_earlier_summary_survives() -> None:
+    messages = [user("u0", "never log tokens"), agent("a0", "ok"), summary("s", "old"), *loop("1", 2), *loop("2", 1)]
+    outcome, _ = run(context_of(messages, pins=frozenset({"u0"})), policy())
+    assert outcome.messages[2] is messages[0]
+    assert outcome.fate_at(0).fate is Fate.PINNED
+    assert outcome.fate_at(2).fate is Fate.DROPPED
+
+
+def test_vector_11_a_head_of_an_old_summary_alone_is_nothing_to_compact() -> None:
+    context = context_of([summary("s", "old"), *loop("1", 0)])
+    outcome, requests = run(context, policy())
+    assert (outcome.status, requests) == ("unchanged", [])
+    assert "only an earlier summary" in outcome.reason
+
+
+def test_the_node_carries_the_open_calls_of_the_last_head_exchange() -> None:
+    messages = loop("1", 4)
+    outcome, requests = run(context_of(messages, split_at="1r2"), policy(), "<summary>\nI did it.\n</summary>")
+    node, answer, *tail = outcome.messages
+    assert (node.role, node.kind, answer.role, answer.kind) == ("user", "summary", "assistant", "summary")
+    assert "<summary>\nI did it.\n</summary>" in node.text
+    assert answer.text == "Ok. I will continue the conversation from this point."
+    assert [c.id for c in answer.calls] == ["1c2"]
+    assert tuple(tail) == tuple(messages[6:])
+    assert all(a is b for a, b in zip(tail, messages[6:], strict=True))
+    assert requests[0].sources == tuple(m.id for m in messages[:6])
+    assert requests[0].text.startswith("Summarize.\n\n<conversation>\n<user>\nrequest 1\n</user>")
+    assert 'result="not in this part"' in requests[0].text
+
+
+def test_with_pins_the_open_calls_stand_after_them() -> None:
+    messages = loop("1", 4)
+    outcome, _ = run(context_of(messages, split_at="1r2", pins=frozenset({"1u", "1r0"})), policy())
+    assert [m.id for m in outcome.messages[2:5]] == ["1u", "1a0", "1r0"]
+    assert [c.id for c in outcome.messages[5].calls] == ["1c2"]
+    assert outcome.messages[1].calls == ()
+    assert outcome.fate_counts[Fate.PINNED] == 3
+
+
+def test_a_pinned_call_at_the_end_of_the_head_is_not_carried_twice() -> None:
+    messages = loop("1", 4)
+    outcome, _ = run(context_of(messages, split_at="1r2", pins=frozenset({"1a2"})), policy())
+    ids = [c.id for m in outcome.messages for c in m.calls]
+    assert sorted(ids) == ["1c2", "1c3"]
+
+
+@pytest.mark.parametrize("choice", ["drop", "keep", "nest", "extend"])
+def test_what_becomes_of_an_earlier_summary(choice: str) -> None:
+    messages = [summary("s", "<summary>\nOLD TEXT\n</summary>"), *loop("1", 2), *loop("2", 1)]
+    outcome, (request,) = run(context_of(messages), policy(earlier_summary=choice), "NEW TEXT")
+    assert ("OLD TEXT" in request.text) is (choice in ("nest", "extend"))
+    assert (messages[0] in outcome.messages) is (choice == "keep")
+    assert ("OLD TEXT" in outcome.messages[0].text) is (choice == "extend")
+    expected = {"drop": Fate.DROPPED, "keep": Fate.KEPT}.get(choice, Fate.SUMMARIZED)
+    assert outcome.fate_at(0).fate is expected
+
+
+def test_a_failed_summary_gives_the_input_back() -> None:
+    context = context_of([*loop("1", 2), *loop("2", 1)])
+    outcome, _ = run(context, policy(), SummaryFailed("timeout", "no first token in 120 s"))
+    assert outcome.status == "unchanged"
+    assert "timeout" in outcome.reason
+    assert tuple(outcome.messages) == tuple(context.messages)
+    assert run(context, policy(), "  ")[0].reason == "the summary is empty"
+
+
+def test_a_summary_over_its_limit_is_cut_and_the_trace_says_so() -> None:
+    outcome, _ = run(context_of([*loop("1", 2), *loop("2", 1)]), policy(summary_char_limit=40), "One. " * 40)
+    assert "cut to 40" in " ".join(outcome.trace)
+    assert "One. " * 9 not in outcome.messages[0].text
+
+
+def test_an_outcome_that_is_not_smaller_says_so() -> None:
+    outcome, _ = run(context_of([*loop("1", 0), *loop("2", 0)]), policy(), "long " * 2_000)
+    assert outcome.status == "not_smaller"
+    assert outcome.reason.startswith("not smaller")
+
+
+def test_if_triggered_obeys_the_threshold_and_a_manual_run_does_not() -> None:
+    messages = [*loop("1", 9), *loop("2", 1)]
+    high = policy(trigger_on_history_size_chars=10**6)
+    assert run(context_of(messages, manual=False), high)[0].reason == "no trigger fires"
+    assert run(context_of(messages), high)[0].status == "compacted"
+
+
+def test_the_hard_limit_cuts_the_middle_of_the_request() -> None:
+    messages = [*loop("1", 3, "y" * 5_000), *loop("2", 1)]
+    outcome, (request,) = run(context_of(messages), policy(request_hard_limit_chars=6_000))
+    assert len(request.text) <= 6_000
+    saws = {span.saw for span in outcome.fates if span.fate is Fate.SUMMARIZED}
+    assert saws == {"all", "part", "nothing"}
+    assert request.seen is not None
+    assert sum(request.seen(i)[0] for i in range(len(request.messages))) < 6_000
+
+
+def test_pasted_parameters() -> None:
+    params = {
+        "trigger_on_history_size_chars": 50_000,
+        "prompt": "P",
+        "abridged_history_params": {"total_chars_limit": 9},
+    }
+    for text in (
+        json.dumps(params),
+        json.dumps(json.dumps(params)),
+        json.dumps({"history_summary_params": json.dumps(params)}),
+        json.dumps(
+            {"feature_flags": {"history_summary_params": json.dumps(params), "history_summary_min_version": "3"}}
+        ),
+    ):
+        pasted = policy_from_params(text)
+        assert pasted.trigger_on_history_size_chars == 50_000
+        assert pasted.abridged_history_params.total_chars_limit == 9
+        assert pasted.abridged_history_params.user_message_chars_limit == 1_000
+        assert pasted.min_version == "3"
+    with pytest.raises(BadInput, match="line 1"):
+        policy_from_params("{nope")
+    with pytest.raises(BadInput, match="no field 'colour'"):
+        policy_from_params('{"colour": 1}')
+    with pytest.raises(BadInput, match="trigger_on_history_size_chars"):
+        policy_from_params('{"trigger_on_history_size_chars": -1}')
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_what_always_holds(data: st.DataObject) -> None:
+    messages = data.draw(conversations())
+    pins = frozenset(data.draw(st.sets(st.sampled_from([m.id for m in messages]))) if messages else ())
+    split = data.draw(st.none() | st.sampled_from([m.id for m in messages])) if messages else None
+    chosen = policy(
+        earlier_summary=data.draw(st.sampled_from(["drop", "keep", "nest", "extend"])),
+        history_tail_size_chars_to_exclude=data.draw(st.integers(0, 2_000)),
+        min_tail_exchanges=data.draw(st.integers(0, 3)),
+        guard_total_chars=data.draw(st.sampled_from([300, 800_000])),
+        request_hard_limit_chars=data.draw(st.sampled_from([1_000, 1_000_000])),
+    )
+    context = context_of(messages, pins=pins, split_at=split)
+    before = tuple(context.messages)
+    outcome, _ = run(context, chosen, "A summary.")
+
+    assert tuple(context.messages) == before, "the input never changes"
+    checks = check(context, outcome, STRATEGY, chosen)
+    assert failures(checks) == (), [f"{c.name}: {c.detail}" for c in failures(checks)]
+    assert sum(outcome.fate_counts.values()) == len(messages), "fates add up"
+    assert len(outcome.provenance) == len(outcome.messages)
+    open_before = {p.id for p in pairs_of(messages) if p.result is None}
+    assert {p.id for p in pairs_of(outcome.messages) if p.result is None} <= open_before
+    for index, message in enumerate(messages):
+        if outcome.fate_at(index).fate in (Fate.KEPT, Fate.PINNED):
+            assert any(message is kept for kept in outcome.messages)
+    for piece in outcome.pieces:
+        if isinstance(piece, Made):
+            assert piece.stands_for or all(outcome.fate_at(i).fate is Fate.PINNED for i in range(outcome.split))
+    again, _ = run(context, chosen, "A summary.")
+    assert again.messages == outcome.messages, "the same input gives the same outcome"
+
+
+def test_a_second_compaction_works_on_the_first_ones_output() -> None:
+    context = context_of([*loop("1", 3), *loop("2", 3)])
+    first, _ = run(context, policy(), "FIRST")
+    after = context.from_outcome(first)
+    second, (request,) = run(context_of([*after.messages, *loop("3", 2)]), policy(), "SECOND")
+    assert second.status == "compacted"
+    assert "FIRST" not in request.text
+    assert "SECOND" in second.messages[0].text

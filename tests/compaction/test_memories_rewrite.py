@@ -1,0 +1,65 @@
+"""spec/strategies.md §1, Memories."""
+
+from typing import Any
+
+from tests.building import agent, context_of, user
+from workbench.compaction.context import Context
+from workbench.compaction.outcome import Outcome
+from workbench.compaction.strategies.memories_rewrite import MemoriesRewritePolicy, compact, triggers
+from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
+
+MEMORIES = "\n".join(f"- memory {n} about the project and its many rules" for n in range(1, 71))
+
+
+def context(memories: str = MEMORIES, **wishes: Any) -> Context:
+    return context_of([user("u", "hi"), agent("a", "ok")], memories=memories, **wishes)
+
+
+def run(
+    given: Context, policy: MemoriesRewritePolicy, answer: str | SummaryFailed = "- one\n- two"
+) -> tuple[Outcome, list[SummaryRequest]]:
+    generator, seen = compact(given, policy), []
+    try:
+        requests = next(generator)
+        assert isinstance(requests, tuple)
+        seen.extend(requests)
+        generator.send((Summary(answer) if isinstance(answer, str) else answer,))
+    except StopIteration as stop:
+        return stop.value, seen
+    raise AssertionError("one request only")
+
+
+def test_the_newest_are_kept_word_for_word_and_not_shown() -> None:
+    outcome, (request,) = run(context(), MemoriesRewritePolicy())
+    assert outcome.status == "compacted"
+    lines = (outcome.memories or "").split("\n")
+    assert lines[:2] == ["- one", "- two"]
+    assert lines[3:] == MEMORIES.split("\n")[-10:]
+    assert "word for word" in lines[2]
+    assert "memory 60 " in request.text
+    assert "memory 61 " not in request.text
+    assert "at most 50 lines" in request.text
+    assert tuple(outcome.messages) == tuple(outcome.source)
+
+
+def test_fires_above_its_limit() -> None:
+    assert triggers(context().gauge(), MemoriesRewritePolicy(max_lines=69))[0].fires
+    assert not triggers(context().gauge(), MemoriesRewritePolicy(max_lines=70))[0].fires
+    assert run(context(manual=False), MemoriesRewritePolicy(max_lines=70))[0].reason == "no trigger fires"
+
+
+def test_without_a_prompt_it_is_skipped() -> None:
+    outcome, requests = run(context(), MemoriesRewritePolicy(compression_prompt=" "))
+    assert (outcome.status, requests) == ("unchanged", [])
+    assert "no prompt" in outcome.reason
+
+
+def test_too_many_lines_are_cut_to_the_target() -> None:
+    outcome, _ = run(context(), MemoriesRewritePolicy(compression_target=3), "\n".join(f"- {n}" for n in range(9)))
+    assert (outcome.memories or "").split("\n")[2:4] == ["- 2", "The 10 newest memories, word for word:"]
+
+
+def test_failures_change_nothing() -> None:
+    outcome, _ = run(context(), MemoriesRewritePolicy(), SummaryFailed("refused", "no"))
+    assert (outcome.status, outcome.memories) == ("unchanged", None)
+    assert run(context("- one"), MemoriesRewritePolicy())[0].status == "unchanged"

@@ -1,0 +1,122 @@
+"""Presets, prompts, and what is said of a bad one."""
+
+from pathlib import Path
+
+import pytest
+
+from workbench.compaction.lint import lint_summary_prompt
+from workbench.compaction.preset import default_preset, load_preset, preset_names, read_preset, user_presets
+from workbench.compaction.prompts import load_prompt, read_prompt
+from workbench.compaction.strategies import STRATEGIES, strategy
+from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy, disabled
+from workbench.errors import BadInput
+from workbench.resources import PROMPTS
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_every_bundled_preset_reads_and_says_where_it_is_from(name: str) -> None:
+    preset = load_preset(name)
+    assert preset.about
+    assert preset.source
+    assert strategy(preset.strategy).lint(preset.policy) == ()
+    assert set(preset.basis.values()) <= {"documented", "assumed"}
+
+
+def test_the_shipped_preset_has_the_documents_example() -> None:
+    policy = load_preset("augment-example").policy
+    assert isinstance(policy, ExchangeSummaryPolicy)
+    assert (
+        policy.trigger_on_history_size_chars,
+        policy.trigger_on_history_size_chars_when_cache_expiring,
+        policy.history_tail_size_chars_to_exclude,
+        policy.cache_ttl_ms,
+        policy.buffer_time_before_cache_expiration_ms,
+    ) == (50_000, 30_000, 5_000, 300_000, 30_000)
+    assert disabled(policy) == ""
+
+
+def test_every_field_of_every_policy_explains_itself() -> None:
+    for one in STRATEGIES:
+        for name, field in one.policy_type.model_fields.items():
+            assert field.description, f"{one.id}.{name}"
+            assert isinstance(field.json_schema_extra, dict)
+            assert field.json_schema_extra.get("group"), f"{one.id}.{name}"
+
+
+def test_every_strategy_has_a_preset_to_start_from() -> None:
+    for one in STRATEGIES:
+        assert default_preset(one.id).strategy == one.id
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("strategy = ", "no readable TOML"),
+        ("about = 'x'", "no 'strategy'"),
+        ("strategy = 'nope'", "There is no strategy 'nope'"),
+        ("strategy = 'exchange-summary'\ncolour = 1", "unknown key 'colour'"),
+        ("strategy = 'exchange-summary'\n[policy]\nmin_tail_exchanges = -1", "policy.min_tail_exchanges = -1"),
+        ("strategy = 'exchange-summary'\n[policy]\ncolour = 1", "there is no field 'policy.colour'"),
+        ("strategy = 'exchange-summary'\n[policy]\nprompt = { prompt = 'gone.md' }", "policy.prompt"),
+        ("strategy = 'exchange-summary'\n[basis]\nprompt = 'guessed'", "basis.prompt"),
+    ],
+)
+def test_a_bad_preset_is_refused_by_file_and_field(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    with pytest.raises(BadInput) as caught:
+        read_preset(path)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_users_preset_is_found_and_wins() -> None:
+    folder = user_presets()
+    folder.mkdir(parents=True)
+    (folder / "mine.toml").write_text(
+        "strategy = 'exchange-summary'\nabout = 'mine'\n[policy]\nmin_tail_exchanges = 7\n"
+    )
+    assert "mine" in preset_names()
+    assert load_preset("mine").policy.model_dump()["min_tail_exchanges"] == 7
+    with pytest.raises(BadInput, match="choose one of"):
+        load_preset("nobody")
+
+
+@pytest.mark.parametrize("path", sorted(PROMPTS.iterdir()), ids=lambda path: path.name)
+def test_every_prompt_has_its_header_and_names_its_placeholders(path: Path) -> None:
+    prompt = read_prompt(path)
+    assert prompt.text
+    assert prompt.language in ("en", "zh")
+    if path.suffix != ".jinja":
+        for name in prompt.placeholders:
+            assert f"{{{name}}}" in prompt.text
+
+
+def test_a_prompt_without_header_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "p.md"
+    path.write_text("Summarize.")
+    with pytest.raises(BadInput, match="line 1"):
+        read_prompt(path)
+    path.write_text("---\nid x\n---\nSummarize.")
+    with pytest.raises(BadInput, match="line 2"):
+        read_prompt(path)
+
+
+@pytest.mark.parametrize("name", ["exchange-summary.en.md", "exchange-summary.zh.md"])
+def test_the_shipped_prompts_pass_their_own_lint(name: str) -> None:
+    assert lint_summary_prompt(load_prompt(name).text) == ()
+
+
+@pytest.mark.parametrize(
+    ("prompt", "says"),
+    [
+        ("", ["empty"]),
+        ("Summarize the conversation.", ["format", "vague", "'I'"]),
+        ("Tell me what happened. Wrap it in <summary> tags.", ["vague", "'I'"]),
+        ("Summarize: user requirements, agent actions, key decisions, pending tasks, in <summary> tags.", ["'I'"]),
+    ],
+)
+def test_the_lint_names_what_the_document_warns_of(prompt: str, says: list[str]) -> None:
+    found = lint_summary_prompt(prompt)
+    assert len(found) == len(says)
+    assert all(word in sentence for word, sentence in zip(says, found, strict=True))

@@ -1,0 +1,128 @@
+"""The abridged history: what was asked and done, one entry a request, without a model (document 000 §5.3, §6.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from workbench.compaction.context import Layout
+from workbench.compaction.prompts import load_prompt
+from workbench.compaction.text import cut_middle
+from workbench.session import Span
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+
+class AbridgedHistoryParams(BaseModel):
+    """Limits of the abridged history, with the names and defaults of document 000 §8.1."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    total_chars_limit: int = Field(
+        10_000, ge=0, description="Characters of the whole abridged history, newest entries first."
+    )
+    user_message_chars_limit: int = Field(
+        1_000, ge=0, description="Characters of a user's text; longer ones lose the middle."
+    )
+    agent_response_chars_limit: int = Field(2_000, ge=0, description="Characters of the agent's answer.")
+    action_chars_limit: int = Field(200, ge=0, description="Characters of one path or command.")
+    num_files_modified_limit: int = Field(10, ge=0, description="Modified files listed in an entry.")
+    num_files_created_limit: int = Field(10, ge=0, description="Created files listed in an entry.")
+    num_files_deleted_limit: int = Field(10, ge=0, description="Deleted files listed in an entry.")
+    num_files_viewed_limit: int = Field(10, ge=0, description="Viewed files listed in an entry.")
+    num_terminal_commands_limit: int = Field(10, ge=0, description="Commands listed in an entry.")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One user request and what the agent did about it: messages `span`, rendered as `text`."""
+
+    span: Span
+    text: str
+
+
+def abridge(layout: Layout, before: int, params: AbridgedHistoryParams) -> tuple[Entry, ...]:
+    """Entries for the messages before index `before` (the start of the tail), oldest first.
+
+    Collected from the newest back; the first entry that would exceed `total_chars_limit` ends the walk. Summaries are
+    skipped, and what an earlier summary replaced is included.
+    """
+    entries: list[Entry] = []
+    total = 0
+    for span in _requests_backwards(layout, before):
+        text = _entry(layout, span, continues=span.stop == before, params=params)
+        if total + len(text) > params.total_chars_limit:
+            break
+        if text:
+            entries.append(Entry(span, text))
+            total += len(text)
+    return tuple(reversed(entries))
+
+
+def abridged_text(entries: Iterable[Entry]) -> str:
+    return "\n".join(entry.text for entry in entries)
+
+
+def _requests_backwards(layout: Layout, before: int) -> Iterable[Span]:
+    """Spans of consecutive exchanges of one user request, newest first, without summaries."""
+    messages, exchanges = layout.messages, layout.exchanges
+    stop = before
+    for span in reversed(exchanges[: layout.exchange_index(before)]):
+        request = messages[span.start : span.stop]
+        if request and request[0].kind == "summary":
+            if span.stop < stop:
+                yield Span(span.stop, stop)
+            stop = span.start
+        elif any(message.starts_round for message in request):
+            yield Span(span.start, stop)
+            stop = span.start
+    first = layout.exchanges[0].start if layout.exchanges else 0
+    if first < stop:
+        yield Span(first, stop)
+
+
+def _entry(layout: Layout, span: Span, *, continues: bool, params: AbridgedHistoryParams) -> str:
+    """One entry's text. It answered when its last message is the agent's and calls no tool; else it continues in the
+    tail when its open calls are answered there; else it was interrupted."""
+    messages = layout.messages[span.start : span.stop]
+    asked = "\n".join(message.text for message in messages if message.starts_round)
+    done: dict[str, dict[str, None]] = {}
+    for index in range(span.start, span.stop):
+        for action in layout.actions(index):
+            done.setdefault(action.kind, {})[cut_middle(action.target, params.action_chars_limit)] = None
+    last = messages[-1]
+    answered = last.role == "assistant" and not last.calls and bool(last.text)
+    goes_on = continues and bool(layout.open_across[span.stop])
+    return (
+        _template()
+        .render(
+            user_message=cut_middle(asked, params.user_message_chars_limit),
+            has_actions=bool(done),
+            files_modified=_first(done.get("modified"), params.num_files_modified_limit),
+            files_created=_first(done.get("created"), params.num_files_created_limit),
+            files_deleted=_first(done.get("deleted"), params.num_files_deleted_limit),
+            files_viewed=_first(done.get("viewed"), params.num_files_viewed_limit),
+            terminal_commands=_first(done.get("command"), params.num_terminal_commands_limit),
+            agent_response=cut_middle(last.text, params.agent_response_chars_limit) if answered else "",
+            was_interrupted=not goes_on,
+            continues=goes_on,
+        )
+        .rstrip("\n")
+    )
+
+
+def _first(targets: Iterable[str] | None, limit: int) -> Sequence[str]:
+    return list(targets or ())[:limit]
+
+
+@cache
+def _template() -> Template:
+    # A pasted template must not run code, hence the sandbox; imported here because only plans need it.
+    from jinja2.sandbox import SandboxedEnvironment
+
+    return SandboxedEnvironment(keep_trailing_newline=False).from_string(load_prompt("abridged-entry.jinja").text)

@@ -1,0 +1,184 @@
+"""Whether an outcome is whole and may be sent. A hard failure stops an export unless the user insists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from workbench.compaction.context import Context
+from workbench.compaction.fates import pinned_with_pairs
+from workbench.compaction.outcome import Fate, Made, Outcome
+from workbench.compaction.policy import Policy
+from workbench.compaction.strategy import Strategy
+from workbench.session import Message, Text, Thinking, pairs_of
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at. `detail` says what is wrong, or what was seen; `messages` are ids."""
+
+    name: str
+    hard: bool
+    passed: bool
+    detail: str = ""
+    messages: tuple[str, ...] = ()
+
+
+def check(context: Context, outcome: Outcome, strategy: Strategy, policy: Policy) -> tuple[Check, ...]:
+    """Every check of an outcome, hard ones first. O(messages): for long sessions call it off the event loop."""
+    return (
+        _pairs_whole(context, outcome),
+        _batches_together(outcome),
+        _roles_legal(outcome),
+        _nothing_empty(outcome),
+        _pins_identical(context, outcome),
+        _system_untouched(context, outcome),
+        _tail_identical(outcome),
+        _all_accounted_for(outcome),
+        _summary_not_empty(outcome),
+        _smaller(context, outcome),
+        _fits_window(context, outcome),
+        _rests(context, outcome, strategy, policy),
+    )
+
+
+def _pairs_whole(context: Context, outcome: Outcome) -> Check:
+    """No orphan result, and no open call that was not open before (spec/strategies.md, What holds §1)."""
+    open_before = {pair.id for pair in pairs_of(context.messages) if pair.result is None}
+    orphans_before = {pair.id for pair in pairs_of(context.messages) if pair.call is None}
+    torn = []
+    for pair in pairs_of(outcome.messages):
+        if pair.call is None and pair.result is not None and pair.id not in orphans_before:
+            torn.append(outcome.messages[pair.result].id)
+        elif pair.result is None and pair.call is not None and pair.id not in open_before:
+            torn.append(outcome.messages[pair.call].id)
+    detail = f"{len(torn)} tool pairs are torn" if torn else "every call has its result"
+    return Check("tool pairs whole", True, not torn, detail, tuple(torn))
+
+
+def _batches_together(outcome: Outcome) -> Check:
+    """A call's result comes before the next answer: parallel calls and their thinking stay one batch."""
+    apart = _apart(outcome.messages) - _apart(outcome.source)
+    detail = f"{len(apart)} calls are cut off from their results" if apart else "results follow their calls"
+    return Check("batches together", True, not apart, detail, tuple(sorted(apart)))
+
+
+def _apart(messages: Sequence[Message]) -> set[str]:
+    """Ids of calling messages that another answer separates from a result."""
+    answers = list(accumulate((message.role == "assistant" for message in messages), initial=0))
+    return {
+        messages[pair.call].id
+        for pair in pairs_of(messages)
+        if pair.call is not None and pair.result is not None and answers[pair.result] - answers[pair.call + 1] > 0
+    }
+
+
+def _roles_legal(outcome: Outcome) -> Check:
+    """The conversation begins with the user, unless it did not before either."""
+    first, began = _first_spoken(outcome.messages), _first_spoken(outcome.source)
+    if first is None:
+        return Check("roles legal", True, began is None, "no message is left")
+    legal = first is began or first.role in ("user", "system")
+    detail = f"the conversation begins with a message of role {first.role}"
+    return Check("roles legal", True, legal, detail, () if legal else (first.id,))
+
+
+def _first_spoken(messages: Sequence[Message]) -> Message | None:
+    return next((m for m in messages if not (m.role == "system" and m.kind == "normal")), None)
+
+
+def _nothing_empty(outcome: Outcome) -> Check:
+    made = [piece.message for piece in outcome.pieces if isinstance(piece, Made)]
+    empty = tuple(message.id for message in made if not _has_content(message))
+    return Check("no empty content", True, not empty, f"{len(empty)} new messages are empty" if empty else "", empty)
+
+
+def _has_content(message: Message) -> bool:
+    for block in message.blocks:
+        if isinstance(block, Text) and block.text.strip():
+            return True
+        if not isinstance(block, Text | Thinking):
+            return True
+    return False
+
+
+def _pins_identical(context: Context, outcome: Outcome) -> Check:
+    out = {id(message) for message in outcome.messages}
+    pins = sorted(pinned_with_pairs(context))
+    lost = tuple(context.messages[i].id for i in pins if id(context.messages[i]) not in out)
+    return Check(
+        "pins identical", True, not lost, f"{len(lost)} pins lost" if lost else f"{len(pins)} pinned messages", lost
+    )
+
+
+def _system_untouched(context: Context, outcome: Outcome) -> Check:
+    out = {id(message) for message in outcome.messages}
+    system = [m for m in context.messages if m.role == "system" and m.kind == "normal"]
+    lost = tuple(m.id for m in system if id(m) not in out)
+    return Check("system untouched", True, not lost, f"{len(lost)} system messages lost" if lost else "", lost)
+
+
+def _tail_identical(outcome: Outcome) -> Check:
+    """Every input whose fate says so is there, the same object, and in its old order."""
+    position = {id(message): at for at, message in enumerate(outcome.messages)}
+    kept = [
+        outcome.source[i]
+        for span in outcome.fates
+        if span.fate in (Fate.KEPT, Fate.PINNED)
+        for i in range(span.start, span.stop)
+    ]
+    lost = tuple(message.id for message in kept if id(message) not in position)
+    places = [position[id(message)] for message in kept if id(message) in position]
+    ordered = places == sorted(places)
+    detail = (
+        f"{len(lost)} kept messages are missing" if lost else "" if ordered else "kept messages changed their order"
+    )
+    return Check("tail identical", True, not lost and ordered, detail or f"{len(kept)} kept messages", lost)
+
+
+def _all_accounted_for(outcome: Outcome) -> Check:
+    at = 0
+    for span in outcome.fates:
+        if span.start != at or span.stop <= span.start:
+            return Check(
+                "nothing unaccounted for", True, False, f"the fates leave a gap or overlap at message {at + 1}"
+            )
+        at = span.stop
+    whole = at == len(outcome.source)
+    return Check("nothing unaccounted for", True, whole, f"{at} of {len(outcome.source)} messages have a fate")
+
+
+def _summary_not_empty(outcome: Outcome) -> Check:
+    made = [p.message for p in outcome.pieces if isinstance(p, Made) and p.message.kind == "summary"]
+    needed = any(span.fate is Fate.SUMMARIZED for span in outcome.fates)
+    passed = not needed or any(message.text.strip() for message in made)
+    return Check(
+        "summary not empty", True, passed, "" if passed else "messages were summarized, but no summary is there"
+    )
+
+
+def _smaller(context: Context, outcome: Outcome) -> Check:
+    before, after = context.total, context.outcome_size(outcome)
+    fine = outcome.status == "unchanged" or after.tokens < before.tokens
+    return Check("smaller than before", False, fine, f"{before.tokens:,} → {after.tokens:,} tokens".replace(",", " "))
+
+
+def _fits_window(context: Context, outcome: Outcome) -> Check:
+    after = context.outcome_size(outcome).tokens
+    if context.window is None:
+        return Check("fits the window", False, True, "the model's window is not known")
+    detail = f"{after:,} of {context.window:,} tokens".replace(",", " ")
+    return Check("fits the window", False, after < context.window, detail)
+
+
+def _rests(context: Context, outcome: Outcome, strategy: Strategy, policy: Policy) -> Check:
+    """Whether the same policy would leave the new context alone: else every turn compacts again."""
+    after = context.from_outcome(outcome).with_(manual=False)
+    again = [trigger for trigger in strategy.triggers(strategy.gauge(after, policy), policy) if trigger.fires]
+    return Check("under the threshold", False, not again, "; ".join(map(str, again)))
+
+
+def failures(checks: Sequence[Check]) -> tuple[Check, ...]:
+    """The hard checks that failed."""
+    return tuple(check for check in checks if check.hard and not check.passed)

@@ -1,0 +1,107 @@
+"""Presets: a strategy with numbers and a prompt, named after the product or paper it stands for.
+
+A preset is a TOML file: `strategy`, `about`, `source` (what it was read from), `[policy]` with field values, and
+`[basis]`
+that calls a field `documented` or `assumed`. A value `{ prompt = "file" }` takes the text of a file in `prompts/`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from workbench.compaction.policy import Policy, explain
+from workbench.compaction.prompts import load_prompt
+from workbench.compaction.strategies import strategy
+from workbench.errors import BadInput
+
+BUNDLED = Path(__file__).resolve().parent / "presets"
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    id: str
+    strategy: str
+    about: str
+    source: str
+    policy: Policy
+    basis: Mapping[str, str] = field(default_factory=dict)
+
+
+def user_presets() -> Path:
+    """Where a person's own presets lie."""
+    from platformdirs import user_config_path
+
+    return user_config_path("compaction-workbench") / "presets"
+
+
+def preset_names() -> tuple[str, ...]:
+    """Every preset's id, the bundled ones first; a user's preset of the same name takes the place of a bundled one."""
+    bundled = sorted(path.stem for path in BUNDLED.glob("*.toml"))
+    own = sorted(path.stem for path in user_presets().glob("*.toml"))
+    return (*bundled, *(name for name in own if name not in bundled))
+
+
+def load_preset(name: str) -> Preset:
+    """A preset by its id, the user's own before the bundled one. Raises BadInput with the known ids."""
+    own = user_presets() / f"{name}.toml"
+    if own.is_file():
+        return read_preset(own)
+    if name not in preset_names():
+        raise BadInput(f"There is no preset {name!r}; choose one of: {', '.join(preset_names())}.")
+    return _bundled(name)
+
+
+def default_preset(strategy_id: str) -> Preset:
+    """The first bundled preset of a strategy, or its bare defaults where there is none."""
+    for name in preset_names():
+        preset = load_preset(name)
+        if preset.strategy == strategy_id:
+            return preset
+    chosen = strategy(strategy_id)
+    return Preset("", chosen.id, chosen.about, "", chosen.policy_type())
+
+
+@cache
+def _bundled(name: str) -> Preset:
+    return read_preset(BUNDLED / f"{name}.toml")
+
+
+def read_preset(path: Path) -> Preset:
+    """A preset from a file. Raises BadInput with file, line where known, field and what would be right."""
+    try:
+        table = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadInput(f"{path}: is no readable TOML ({error}); correct that place.") from None
+    unknown = sorted(set(table) - {"strategy", "about", "source", "policy", "basis"})
+    if unknown or not isinstance(table.get("strategy"), str):
+        wrong = f"unknown key {unknown[0]!r}" if unknown else "no 'strategy'"
+        raise BadInput(f"{path}: {wrong}; a preset has strategy, about, source, [policy] and [basis].")
+    chosen = strategy(table["strategy"])
+    values = {name: _value(path, name, value) for name, value in table.get("policy", {}).items()}
+    basis = table.get("basis", {})
+    for name, word in basis.items():
+        if word not in ("documented", "assumed") or name not in chosen.policy_type.model_fields:
+            raise BadInput(
+                f"{path}: basis.{name} = {word!r}; name a field of {chosen.id} and say documented or assumed."
+            )
+    try:
+        policy = chosen.policy_type.model_validate(values)
+    except ValidationError as error:
+        raise BadInput(f"{path}: {explain(error, 'policy')}") from None
+    return Preset(path.stem, chosen.id, table.get("about", ""), table.get("source", ""), policy, basis)
+
+
+def _value(path: Path, name: str, value: Any) -> Any:
+    if isinstance(value, dict) and set(value) == {"prompt"}:
+        try:
+            return load_prompt(value["prompt"]).text
+        except BadInput as error:
+            raise BadInput(f"{path}: policy.{name}: {error}") from None
+    return value

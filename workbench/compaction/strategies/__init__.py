@@ -1,0 +1,17 @@
+"""The strategies, in the order in which a person is offered them. A new one is one file and one line here."""
+
+from __future__ import annotations
+
+from workbench.compaction.strategies import exchange_summary, memories_rewrite
+from workbench.compaction.strategy import Strategy
+from workbench.errors import BadInput
+
+STRATEGIES: tuple[Strategy, ...] = (exchange_summary.STRATEGY, memories_rewrite.STRATEGY)
+
+
+def strategy(id: str) -> Strategy:
+    """A strategy by its id. Raises BadInput that lists the known ones."""
+    for one in STRATEGIES:
+        if one.id == id:
+            return one
+    raise BadInput(f"There is no strategy {id!r}; choose one of: {', '.join(one.id for one in STRATEGIES)}.")

@@ -1,0 +1,144 @@
+"""`memories-rewrite`: the agent's long-term memories, rewritten to fewer lines. The history is not touched.
+
+Source: spec/strategies.md §1, Memories, and document 000 §6.4 and §11. The newest memories are appended word for
+word by us; the model never sees them, so it cannot change them.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from workbench.compaction.context import Context
+from workbench.compaction.gauge import Gauge
+from workbench.compaction.lint import lint_prompt
+from workbench.compaction.outcome import Fate, FateSpan, Kept, Outcome, Rung, unchanged
+from workbench.compaction.policy import Policy
+from workbench.compaction.prompts import fill, load_prompt
+from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, SummaryRequest, Trigger
+from workbench.compaction.text import without_summary_tags
+from workbench.session import Message, Text
+
+
+class MemoriesRewritePolicy(Policy):
+    """`memories_params` of document 000 §6.4.1. Its `maxLines` has no value there; 50 is the workbench's."""
+
+    max_lines: int = Field(
+        50,
+        ge=1,
+        description="Rewrite when there are more lines than this.",
+        json_schema_extra={"unit": "lines", "group": "trigger"},
+    )
+    compression_target: int = Field(
+        50,
+        ge=1,
+        description="Lines that the rewritten part has at most.",
+        json_schema_extra={"unit": "lines", "group": "summary"},
+    )
+    num_recent_memories_to_keep: int = Field(
+        10,
+        ge=0,
+        description="The newest memories, kept word for word.",
+        json_schema_extra={"unit": "lines", "group": "split"},
+    )
+    compression_prompt: str = Field(
+        load_prompt("memories-rewrite.en.md").text,
+        description="What the model is asked; {compression_target} and {num_recent_memories_to_keep} are filled in. "
+        "Empty: skipped.",
+        json_schema_extra={"multiline": True, "group": "summary"},
+    )
+    recent_memories_subprompt: str = Field(
+        load_prompt("recent-memories.en.md").text,
+        description="Stands between the rewritten memories and the newest ones. Empty: nothing does.",
+        json_schema_extra={"multiline": True, "group": "summary"},
+    )
+
+
+def triggers(now: Gauge, policy: MemoriesRewritePolicy) -> tuple[Trigger, ...]:
+    """More than `max_lines` lines."""
+    fires = now.memory_lines > policy.max_lines and bool(policy.compression_prompt.strip())
+    note = "" if policy.compression_prompt.strip() else "skipped: there is no prompt"
+    return (Trigger("memories", now.memory_lines, policy.max_lines + 1, "lines", fires, note),)
+
+
+def compact(context: Context, policy: MemoriesRewritePolicy) -> Compacting:
+    """One request for the older memories; the outcome's `memories` carries the result, its messages are the input's."""
+    fired = triggers(context.gauge(), policy)
+    trace = [str(trigger) for trigger in fired]
+    lines = [line for line in context.memories.split("\n") if line.strip()]
+    if not policy.compression_prompt.strip():
+        return unchanged(context.messages, "skipped: there is no prompt", trace)
+    if not context.manual and not any(trigger.fires for trigger in fired):
+        return unchanged(context.messages, "no trigger fires", trace)
+    keep = policy.num_recent_memories_to_keep
+    older, recent = (lines[:-keep], lines[-keep:]) if keep else (lines, [])
+    if not older:
+        return unchanged(
+            context.messages, f"nothing to rewrite: {len(lines)} memories, the newest {keep} are kept", trace
+        )
+
+    (answer,) = (yield (_request(older, policy),)) or (SummaryFailed("error", "no answer"),)
+    if isinstance(answer, SummaryFailed):
+        return unchanged(context.messages, f"the rewrite failed ({answer.kind}): {answer.detail}", trace)
+    rewritten = [line for line in without_summary_tags(answer.text).split("\n") if line.strip()]
+    if not rewritten:
+        return unchanged(context.messages, "the rewritten memories are empty", trace)
+    if len(rewritten) > policy.compression_target:
+        trace.append(f"the answer's {len(rewritten)} lines were cut to {policy.compression_target}")
+        rewritten = rewritten[: policy.compression_target]
+    bridge = [fill(policy.recent_memories_subprompt, _values(policy)).strip()] if recent else []
+    memories = "\n".join([*rewritten, *filter(None, bridge), *recent])
+    return _outcome(context, memories, trace)
+
+
+def _values(policy: MemoriesRewritePolicy) -> dict[str, str]:
+    return {
+        "compression_target": str(policy.compression_target),
+        "num_recent_memories_to_keep": str(policy.num_recent_memories_to_keep),
+    }
+
+
+def _request(older: list[str], policy: MemoriesRewritePolicy) -> SummaryRequest:
+    """Each memory stands as a message of its own, so that an answer's lines can be traced to memories."""
+    prompt = fill(policy.compression_prompt, _values(policy)).strip()
+    memories = tuple(
+        Message(f"memory-{number}", "user", (Text(line),), kind="meta") for number, line in enumerate(older, 1)
+    )
+    return SummaryRequest(
+        "memories",
+        memories,
+        prompt,
+        lambda: prompt + "\n\n<memories>\n" + "\n".join(older) + "\n</memories>\n",
+        form="lines",
+        chars=sum(map(len, older)),
+    )
+
+
+def _outcome(context: Context, memories: str, trace: list[str]) -> Outcome:
+    meter = context.layout.sizes.meter
+    before, after = meter.text_tokens(context.memories), meter.text_tokens(memories)
+    line = f"memories: {before:,} → {after:,} tokens, {len(memories.splitlines())} lines".replace(",", " ")
+    count = len(context)
+    smaller = after < before
+    return Outcome(
+        "compacted" if smaller else "not_smaller",
+        line if smaller else f"not smaller: {line}",
+        context.messages,
+        (Kept(0, count),) if count else (),
+        (FateSpan(0, count, Fate.KEPT),) if count else (),
+        rungs=(Rung("rewrite", before, after),),
+        memories=memories,
+        trace=(*trace, line),
+    )
+
+
+STRATEGY = Strategy(
+    id="memories-rewrite",
+    title="Memories rewrite",
+    about="The agent's long-term memories, rewritten to fewer lines; the history stays as it is.",
+    policy_type=MemoriesRewritePolicy,
+    triggers=triggers,
+    compact=compact,
+    unit="memory",
+    movable=False,
+    lint=lambda policy: lint_prompt(policy.compression_prompt),
+)

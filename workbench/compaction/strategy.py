@@ -1,0 +1,143 @@
+"""The protocol every strategy speaks: a generator that yields requests for summaries and receives them.
+
+Preview, live run, replay and comparison drive the same generator with a different summarizer, so a preview cannot
+disagree with the run. A strategy does no I/O, holds no state and knows no screen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from workbench.compaction.context import Context
+from workbench.compaction.gauge import Gauge
+from workbench.compaction.outcome import Outcome
+from workbench.compaction.policy import Policy
+from workbench.session import Message, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """A reason to compact. `value` and `limit` share `unit`; `fires` is authoritative (some triggers are yes or no)."""
+
+    name: str
+    value: float
+    limit: float
+    unit: str
+    fires: bool
+    note: str = ""
+
+    @property
+    def distance(self) -> float:
+        """How far the value is below the limit; 0 or less when it is reached."""
+        return self.limit - self.value
+
+    def __str__(self) -> str:
+        verdict = "fires" if self.fires else "does not fire"
+        figures = f"{self.value:,.0f} of {self.limit:,.0f} {self.unit}".replace(",", " ")
+        return f"{self.name} {verdict}: {figures}" + (f" ({self.note})" if self.note else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A rung that needs no model, for the screen's sake."""
+
+    name: str
+    detail: str = ""
+
+
+Form = Literal["prose", "sections", "lines"]
+
+
+@dataclass(frozen=True)
+class SummaryRequest:
+    """One call of a summarizer.
+
+    `messages` are the input messages to be summarized, `prompt` what is asked of the model; `render` gives the
+    request's whole text exactly as it would be sent (prompt included), lazily because it may be megabytes.
+    `previous` is an earlier summary given as context (policy `earlier_summary`: nest or extend).
+    `max_chars` 0 means no limit. `sections` are the titles a `form="sections"` answer must have, in order.
+    `chars` is about how much there is to summarize, for estimates that must not render the text.
+    `exact` is false when the request depends on an answer that was only estimated.
+    `seen(i)` says how many of the characters of `messages[i]` the summarizer sees: (seen, of).
+    """
+
+    purpose: str
+    messages: Sequence[Message]
+    prompt: str
+    render: Callable[[], str]
+    form: Form = "prose"
+    sections: tuple[str, ...] = ()
+    language: str = "en"
+    max_chars: int = 0
+    temperature: float | None = None
+    timeout_s: float = 120.0
+    max_output_tokens: int = 8_000
+    tools: bool = False
+    previous: str = ""
+    chars: int = 0
+    exact: bool = True
+    seen: Callable[[int], tuple[int, int]] | None = None
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return tuple(message.id for message in self.messages)
+
+    @cached_property
+    def text(self) -> str:
+        """The request exactly as it would be sent."""
+        return self.render()
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of what would be sent: a recorded answer is found by it, not by order."""
+        return hashlib.blake2b(self.text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A summarizer's answer. `origins` gives, for an answer that can be traced, the message ids behind each line."""
+
+    text: str
+    model: str = ""
+    usage: Usage | None = None
+    seconds: float = 0.0
+    origins: tuple[tuple[str, ...], ...] = ()
+
+
+FailureKind = Literal["timeout", "overflow", "empty", "truncated", "refused", "inflated", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryFailed:
+    kind: FailureKind
+    detail: str = ""
+
+
+Answer = Summary | SummaryFailed
+Requests = tuple[SummaryRequest, ...]
+Compacting = Generator[Step | Requests, tuple[Answer, ...] | None, Outcome]
+"""Yields a `Step` (receives None) or a tuple of requests that may be answered in parallel (receives as many
+answers)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """One way to compact. `unit` is the word for what it cuts between; `movable` whether a person may move the
+    split."""
+
+    id: str
+    title: str
+    about: str
+    policy_type: type[Policy]
+    triggers: Callable[[Gauge, Any], tuple[Trigger, ...]]
+    compact: Callable[[Context, Any], Compacting]
+    gauge: Callable[[Context, Any], Gauge] = field(default=lambda context, policy: context.gauge())
+    """What the triggers read, where a strategy's notion of history is narrower than the context's."""
+    unit: str = "message"
+    movable: bool = True
+    lint: Callable[[Any], tuple[str, ...]] = field(default=lambda policy: ())
+    """What is doubtful about a policy's prompts, one sentence each."""

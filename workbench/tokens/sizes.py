@@ -1,0 +1,80 @@
+"""Sizes of messages, and on what each number stands."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from workbench.session import Message
+from workbench.tokens.visible import visible_parts
+
+
+class Basis(Enum):
+    """What a token figure stands on; the value is the sign shown before it."""
+
+    EXACT = ""
+    CALIBRATED = "≈"
+    ESTIMATE = "~"
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large some messages are. `chars` is what a model would read, `tokens` by the basis named."""
+
+    messages: int
+    chars: int
+    tokens: int
+    basis: Basis
+
+    def __str__(self) -> str:
+        return f"{self.basis.value}{self.tokens:,}".replace(",", " ")
+
+
+class Meter(Protocol):
+    """Counts a message's tokens: locally, scaled to the session's model. Pure and cached; the same message always gives
+    the same number, in a loaded session as in a compacted one."""
+
+    @property
+    def method(self) -> str:
+        """How, in words a person can check ("o200k × claude-4.7 coefficients × 1.04 from 38 calls")."""
+        ...
+
+    @property
+    def basis(self) -> Basis: ...
+
+    def tokens(self, message: Message) -> int: ...
+
+    def text_tokens(self, text: str) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Token figures for the messages of one context, parallel to it.
+
+    `overhead` is what the model was sent beyond them (system prompt, tool definitions); 0 and ESTIMATE when unknown.
+    `anchored_until`: messages before this index sum, together with `overhead`, to a number the provider billed.
+    """
+
+    tokens: array[int]
+    basis: tuple[Basis, ...] | Basis
+    overhead: int
+    overhead_basis: Basis
+    anchored_until: int
+    meter: Meter
+
+    def basis_of(self, index: int) -> Basis:
+        return self.basis if isinstance(self.basis, Basis) else self.basis[index]
+
+
+def measure(messages: Sequence[Message], meter: Meter) -> Size:
+    """The size of any messages by the meter alone, for contexts that no provider has billed (spec/tokens.md §0.4)."""
+    chars = sum(visible_chars(message) for message in messages)
+    return Size(len(messages), chars, sum(map(meter.tokens, messages)), meter.basis)
+
+
+def visible_chars(message: Message) -> int:
+    """Characters of the message as a model reads it: texts, thinking, calls, results; media as placeholders."""
+    return sum(len(part if isinstance(part, str) else part.placeholder) for part in visible_parts(message))
