@@ -85,7 +85,7 @@ def _roles_legal(outcome: Outcome) -> Check:
 
 
 def _first_spoken(messages: Sequence[Message]) -> Message | None:
-    return next((m for m in messages if not (m.role == "system" and m.kind == "normal")), None)
+    return next((m for m in messages if not m.is_own_system), None)
 
 
 def _nothing_empty(outcome: Outcome) -> Check:
@@ -114,7 +114,7 @@ def _pins_identical(context: Context, outcome: Outcome) -> Check:
 
 def _system_untouched(context: Context, outcome: Outcome) -> Check:
     out = {id(message) for message in outcome.messages}
-    system = [m for m in context.messages if m.role == "system" and m.kind == "normal"]
+    system = [m for m in context.messages if m.is_own_system]
     lost = tuple(m.id for m in system if id(m) not in out)
     return Check("system untouched", True, not lost, f"{len(lost)} system messages lost" if lost else "", lost)
 

@@ -133,3 +133,8 @@ class Message:
     def starts_round(self) -> bool:
         """Whether this is a user's own message (spec/strategies.md, Words: round)."""
         return self.role == "user" and self.kind == "normal"
+
+    @property
+    def is_own_system(self) -> bool:
+        """Whether this is one of the session's own system messages, which every compaction leaves as they are."""
+        return self.role == "system" and self.kind == "normal"

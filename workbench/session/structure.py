@@ -92,7 +92,7 @@ def leading_system(messages: Sequence[Message]) -> int:
     """How many of the session's own system messages stand before everything else."""
     count = 0
     for message in messages:
-        if message.role != "system" or message.kind != "normal":
+        if not message.is_own_system:
             break
         count += 1
     return count

@@ -28,7 +28,8 @@ from workbench.compaction.prompts import fill, load_prompt
 from workbench.compaction.request import Given, Rendered, render_request
 from workbench.compaction.split import guarded_start, head_length
 from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, Trigger
-from workbench.compaction.text import cut_at_sentence, summary_inside, without_summary_tags
+from workbench.compaction.text import summary_inside
+from workbench.compaction.verdict import cleaned, judged
 from workbench.errors import BadInput
 from workbench.session import Block, Message, Span, Text, leading_system
 
@@ -247,7 +248,7 @@ def compact(context: Context, policy: ExchangeSummaryPolicy) -> Compacting:
     (answer,) = (yield (rendered.request,)) or (SummaryFailed("error", "no answer"),)
     if isinstance(answer, SummaryFailed):
         return unchanged(context.messages, f"the summary failed ({answer.kind}): {answer.detail}".rstrip(": "), trace)
-    summary = _cleaned(answer.text, policy, trace)
+    summary = cleaned(answer.text, policy.summary_char_limit, trace)
     if not summary:
         return unchanged(context.messages, "the summary is empty", trace)
 
@@ -261,7 +262,7 @@ def compact(context: Context, policy: ExchangeSummaryPolicy) -> Compacting:
     pieces = _pieces(context, policy, cut, text)
     fates = _fates(context, policy, cut, rendered, [entry.span for entry in entries])
     draft = Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace))
-    return _judged(context, draft)
+    return judged(context, draft)
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,15 +346,6 @@ def _request(context: Context, policy: ExchangeSummaryPolicy, cut: Cut) -> Rende
     )
 
 
-def _cleaned(text: str, policy: ExchangeSummaryPolicy, trace: list[str]) -> str:
-    summary = without_summary_tags(text)
-    limit = policy.summary_char_limit
-    if limit and len(summary) > limit:
-        trace.append(f"the summary's {len(summary):,} characters were cut to {limit:,}")
-        return cut_at_sentence(summary, limit)
-    return summary
-
-
 def _pieces(context: Context, policy: ExchangeSummaryPolicy, cut: Cut, text: str) -> tuple[Piece, ...]:
     """System, node, pins, tail. Open calls of the last head exchange go with the node's response, so that their
     results,
@@ -361,7 +353,7 @@ def _pieces(context: Context, policy: ExchangeSummaryPolicy, cut: Cut, text: str
     messages = context.messages
     stands_for = tuple(without(cut.head, cut.pins))
     carried = _open_calls(context, cut)
-    kept = [i for i in range(cut.system, cut.tail) if i in cut.pins or _own_system(messages[i])]
+    kept = [i for i in range(cut.system, cut.tail) if i in cut.pins or messages[i].is_own_system]
     if policy.earlier_summary == "keep":
         kept = sorted({*kept, *cut.earlier})
     newest = messages[cut.last.stop - 1]
@@ -396,7 +388,7 @@ def _fates(
 ) -> tuple[FateSpan, ...]:
     """Later layers win: dropped, abridged, summarized, kept, pinned."""
     nested = rendered.request.previous != ""
-    keep = {i for i in range(cut.system, cut.tail) if _own_system(context.messages[i])}
+    keep = {i for i in range(cut.system, cut.tail) if context.messages[i].is_own_system}
     if policy.earlier_summary == "keep":
         keep |= set(cut.earlier)
     layers = [
@@ -407,18 +399,6 @@ def _fates(
         (Fate.KEPT, [Span(0, cut.system), Span(cut.tail, len(context)), *(Span(i, i + 1) for i in sorted(keep))]),
     ]
     return fate_spans(context, layers, cut.pins, rendered.saw)
-
-
-def _judged(context: Context, draft: Outcome) -> Outcome:
-    before, after = context.total, context.outcome_size(draft)
-    line = f"{before.tokens:,} → {after.tokens:,} tokens".replace(",", " ")
-    if after.tokens >= before.tokens:
-        return replace(draft, status="not_smaller", reason=f"not smaller: {line}", trace=(*draft.trace, line))
-    return replace(draft, reason=line, trace=(*draft.trace, line))
-
-
-def _own_system(message: Message) -> bool:
-    return message.role == "system" and message.kind == "normal"
 
 
 STRATEGY = Strategy(
