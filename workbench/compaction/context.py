@@ -32,15 +32,10 @@ from workbench.session import (
     pairs_of,
     rounds_of,
 )
+from workbench.tokens.anchoring import billed_points, span_basis
 from workbench.tokens.sizes import Basis, Size, Sizes, measure, visible_chars
 
-OVERFLOW_WORDS = (
-    "prompt is too long",
-    "context length",
-    "context_length_exceeded",
-    "contextwindowexceeded",
-    "input is too long",
-)
+SUMMARY_MARKER = "!!!SUMMARY!!!"
 
 
 def api_chars(message: Message) -> int:
@@ -88,7 +83,7 @@ class Layout:
     def resized(self, sizes: Sizes) -> Layout:
         """The same messages with other token figures; what was computed of the rest is carried over."""
         other = Layout(self.messages, sizes)
-        other.__dict__.update({k: v for k, v in self.__dict__.items() if k not in ("sizes", "tokens")})
+        other.__dict__.update({k: v for k, v in self.__dict__.items() if k not in ("sizes", "tokens", "billed")})
         return other
 
     @cached_property
@@ -118,6 +113,11 @@ class Layout:
     @cached_property
     def tokens(self) -> array[int]:
         return array("q", accumulate(self.sizes.tokens, initial=0))
+
+    @cached_property
+    def billed(self) -> dict[int, int]:
+        """The places between messages where a bill is known; see `span_basis`."""
+        return billed_points(self.sizes, self.messages)
 
     @cached_property
     def index_of(self) -> dict[str, int]:
@@ -172,12 +172,11 @@ class Layout:
         return sum(len(message.blocks) for message in self.messages)
 
     @cached_property
-    def overflow_error(self) -> int | None:
-        """The newest message that reports a prompt too long for the model, as an API error says it."""
+    def marker(self) -> int | None:
+        """The newest assistant message that asks for a summary by `SUMMARY_MARKER` (spec/strategies.md §2)."""
         for index in range(len(self.messages) - 1, -1, -1):
             message = self.messages[index]
-            text = message.text[:400].lower() if message.role == "assistant" and not message.calls else ""
-            if ("error" in text or "prompt" in text) and any(word in text for word in OVERFLOW_WORDS):
+            if message.role == "assistant" and message.kind == "normal" and SUMMARY_MARKER in message.text:
                 return index
         return None
 
@@ -205,6 +204,8 @@ class Context:
     cache_age_ms: int | None = None
     summary_versions: Mapping[str, int] = field(default_factory=dict)
     """Format version of a summary by message id, where its format records one."""
+    overflow_error_seen: bool = False
+    """Whether the session records that the model refused this context as too long."""
 
     @property
     def messages(self) -> Sequence[Message]:
@@ -260,14 +261,10 @@ class Context:
 
     @property
     def total(self) -> Size:
-        """The whole context as the model is sent it, overhead included."""
-        whole = self.upto(len(self))
-        return Size(
-            whole.messages,
-            whole.chars,
-            whole.tokens + self.layout.sizes.overhead,
-            self._basis(0, len(self), whole=True),
-        )
+        """The whole context as the model is sent it, overhead included: exact where the provider billed just this."""
+        whole, sizes = self.upto(len(self)), self.layout.sizes
+        exact = 0 < len(self) == sizes.anchored_until
+        return Size(whole.messages, whole.chars, whole.tokens + sizes.overhead, Basis.EXACT if exact else whole.basis)
 
     def measure(self, messages: Sequence[Message]) -> Size:
         """The size of any messages, old or new, by the meter."""
@@ -305,16 +302,12 @@ class Context:
             last_usage=last.context + last.output if last else None,
             input_chars=len(newest.text) if newest is not None and newest.role == "user" else 0,
             window=self.window,
-            overflow_error_seen=layout.overflow_error is not None,
+            marker_seen=layout.marker is not None,
+            overflow_error_seen=self.overflow_error_seen,
             cache_age_ms=self.cache_age_ms,
             memory_lines=sum(1 for line in self.memories.split("\n") if line.strip()),
             manual=self.manual,
         )
 
-    def _basis(self, start: int, stop: int, *, whole: bool = False) -> Basis:
-        sizes = self.layout.sizes
-        if whole and stop == sizes.anchored_until and sizes.overhead_basis is not Basis.ESTIMATE:
-            return Basis.EXACT
-        if isinstance(sizes.basis, Basis):
-            return sizes.basis
-        return Basis.ESTIMATE if Basis.ESTIMATE in sizes.basis[start:stop] else Basis.CALIBRATED
+    def _basis(self, start: int, stop: int) -> Basis:
+        return span_basis(self.layout.sizes, self.layout.billed, start, stop)

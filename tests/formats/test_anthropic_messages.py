@@ -1,0 +1,325 @@
+"""Anthropic Messages bodies: real ones byte for byte, made ones whole, broken ones in one sentence."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.formats.conversations import conversations, reread, session_of, shape
+from workbench.errors import BadInput
+from workbench.formats import openai_chat
+from workbench.formats.anthropic_messages import FORMAT
+from workbench.session import Message, Opaque, Text, Thinking, Tool, ToolResult, ToolUse
+
+REAL = {
+    "claude-trace-34-compact-call.json": 27,
+    "claude-trace-60-after-compact.json": 3,
+    "pydantic-compaction-1-request.json": 1,
+}
+BODY = {
+    "model": "claude-x",
+    "max_tokens": 100,
+    "system": [{"type": "text", "text": "be brief", "cache_control": {"type": "ephemeral"}}],
+    "metadata": {"user_id": "someone"},
+    "temperature": 1.0,
+    "tools": [{"name": "read", "description": "reads", "input_schema": {"type": "object"}}],
+    "messages": [
+        {"role": "user", "content": "héllo", "extra": 1},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "read", "input": {}}]},
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "a", "content": "x"}, {"type": "text", "text": "go on"}],
+        },
+        {"role": "assistant", "content": "done"},
+    ],
+}
+
+
+def body(**changes: object) -> bytes:
+    return json.dumps({**BODY, **changes}, indent=1).encode()
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_bodies_come_back_byte_for_byte(shared: Path, name: str) -> None:
+    path = shared / "sessions/anthropic-api" / name
+    data = path.read_bytes()
+    assert FORMAT.recognise(data[: 64 * 1024])
+    assert not openai_chat.FORMAT.recognise(data[: 64 * 1024])
+    session = FORMAT.read(path, data, lambda done, total: None)
+    assert len(session.messages) == REAL[name]
+    assert not session.warnings
+    assert FORMAT.write(session, session.context()).data == data
+    assert FORMAT.validate(data) == []
+
+
+def test_real_body_loses_its_head_and_nothing_else(shared: Path) -> None:
+    path = shared / "sessions/anthropic-api/claude-trace-34-compact-call.json"
+    data = path.read_bytes()
+    session = FORMAT.read(path, data, lambda done, total: None)
+    kept = session.messages[21:]
+    summary = Message("summary", "user", (Text("what happened"),), "summary")
+    written = FORMAT.write(session, [summary, *kept])
+    before, after = json.loads(data), json.loads(written.data)
+    assert after["messages"] == [
+        {"role": "user", "content": [{"type": "text", "text": "what happened"}]},
+        *before["messages"][21:],
+    ]
+    assert {k: v for k, v in before.items() if k != "messages"} == {k: v for k, v in after.items() if k != "messages"}
+    assert FORMAT.validate(written.data) == []
+    text = data.decode()
+    tail = text[text.index('{"role": "assistant"', text.rindex('"messages"')) :]
+    assert written.data.decode().endswith(tail[-2000:])
+
+
+@pytest.mark.parametrize("name", ["claude-trace-34-compact-call.json", "claude-trace-60-after-compact.json"])
+def test_real_body_as_openai_chat(shared: Path, name: str) -> None:
+    path = shared / "sessions/anthropic-api" / name
+    session = FORMAT.read(path, path.read_bytes(), lambda done, total: None)
+    written = openai_chat.FORMAT.write(session, session.context())
+    assert openai_chat.FORMAT.validate(written.data) == []
+    again = reread(openai_chat.FORMAT, written.data)
+    assert [m.text for m in again.messages if m.role == "assistant"] == [
+        m.text for m in session.messages if m.role == "assistant"
+    ]
+    assert [c for m in again.messages for c in m.calls] == [c for m in session.messages for c in m.calls]
+    assert {t.name for t in again.tools} == {t.name for t in session.tools} | {
+        c.name for m in again.messages for c in m.calls
+    }
+
+
+def test_what_a_body_says() -> None:
+    session = reread(FORMAT, body())
+    assert shape(session.messages) == [
+        ("user", "normal", (Text("héllo"),)),
+        ("assistant", "normal", (ToolUse("a", "read", {}),)),
+        ("tool", "normal", (ToolResult("a", (Text("x"),)), Text("go on"))),
+        ("assistant", "normal", (Text("done"),)),
+    ]
+    assert [message.id for message in session.messages] == ["m1", "m2", "m3", "m4"]
+    assert session.system == "be brief"
+    assert session.model == "claude-x"
+    assert [tool.name for tool in session.tools] == ["read"]
+    assert session.meta["max_tokens"] == 100
+    assert "metadata" not in session.meta
+
+
+def test_a_compaction_block_makes_a_summary() -> None:
+    session = reread(
+        FORMAT,
+        body(
+            messages=[
+                {
+                    "role": "assistant",
+                    "content": [{"type": "compaction", "content": "old"}, {"type": "text", "text": "hi"}],
+                }
+            ]
+        ),
+    )
+    assert session.messages[0].kind == "summary"
+    assert session.messages[0].blocks[0] == Opaque("compaction", {"type": "compaction", "content": "old"})
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b'[{"role":"user","content":[{"type":"text","text":"hi"}]}]',
+        b'[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"n","input":{}}]}]',
+        b'{"model":"claude-3","max_tokens":5,"messages":[{"role":"user","content":"hi"}]}',
+        b'{"messages":[],"system":"x","model":"y"}',
+        b'{"max_tokens":4096,"context_management":{},"messages":[{"content":[{"text":"' + b"long " * 20000,
+        b'{"model":"m","system":"' + b"long " * 20000,
+    ],
+)
+def test_recognised_by_content(head: bytes) -> None:
+    assert FORMAT.recognise(head[: 64 * 1024])
+    assert not openai_chat.FORMAT.recognise(head[: 64 * 1024])
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b"nonsense",
+        b'"text"',
+        b'{"messages":[]}',
+        b'{"sessionId":"1","projectHash":"2","messages":[{"role":"user","content":"x"}]}',
+        b'{"type":"user","uuid":"1"}\n{"type":"user","uuid":"2"}',
+        b'{"messages":[{"role":"user","content":"x"}]}\n{"messages":[{"role":"user","content":"x"}]}',
+        b'{"type":"message","role":"assistant","content":[{"type":"text","text":"an answer"}]}',
+        b"\xff\xfe\x00binary",
+        b"[" * 60000,
+    ],
+)
+def test_not_recognised(head: bytes) -> None:
+    assert not FORMAT.recognise(head)
+    assert not openai_chat.FORMAT.recognise(head)
+
+
+def test_another_format_gets_what_the_api_demands() -> None:
+    messages = [
+        Message("s", "system", (Text("rules"),)),
+        Message("s2", "system", (Text("old things"),), "summary"),
+        Message("u", "user", (Text("do"),)),
+        Message("a", "assistant", (Thinking("hm"), Text(" "), ToolUse("x", "bash", {}), ToolUse("y", "bash", {}))),
+        Message("u2", "user", (Text("wait"),)),
+        Message("t", "tool", (ToolResult("y", (Text("2"),)),)),
+        Message("t2", "tool", (ToolResult("x", (Text("1"),)),)),
+        Message("b", "user", (), "boundary"),
+        Message("a2", "assistant", (ToolUse("x", "bash", {}),)),
+        Message("t3", "tool", (ToolResult("orphan", (Text("?"),)),)),
+    ]
+    written = FORMAT.write(session_of(messages, system="base"), messages)
+    made = json.loads(written.data)
+    assert FORMAT.validate(written.data) == []
+    assert made["system"] == "base\n\nrules"
+    assert [m["role"] for m in made["messages"]] == ["user", "assistant", "user", "assistant", "user"]
+    assert made["messages"][0]["content"][0]["text"].endswith("\nold things")
+    assert [(b["type"], b.get("tool_use_id")) for b in made["messages"][2]["content"]] == [
+        ("tool_result", "x"),
+        ("tool_result", "y"),
+        ("text", None),
+    ]
+    assert made["messages"][3]["content"][0]["id"] == "x-2"
+    assert made["messages"][4]["content"][0] == {
+        "type": "tool_result",
+        "tool_use_id": "x-2",
+        "content": "No result was recorded for this call.",
+        "is_error": True,
+    }
+    assert made["tools"] == [{"name": "bash", "description": "", "input_schema": {"type": "object"}}]
+    assert len(written.notes) == 4
+
+
+def test_an_assistant_first_gets_a_user_before_it() -> None:
+    session = reread(FORMAT, body())
+    for messages in (session.messages[3:], [replace(session.messages[3], source=())]):
+        written = FORMAT.write(session, messages)
+        assert FORMAT.validate(written.data) == []
+        assert "put first" in written.notes[0]
+
+
+def test_functions_of_another_dialect_become_tools() -> None:
+    schema = (
+        '{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object","properties":{}}}}'
+    )
+    messages = [Message("u", "user", (Text("do"),))]
+    made = json.loads(FORMAT.write(session_of(messages, tools=(Tool("f", schema),)), messages).data)
+    assert made["tools"] == [{"name": "f", "description": "d", "input_schema": {"type": "object", "properties": {}}}]
+
+
+@settings(max_examples=60)
+@given(conversations())
+def test_what_is_written_is_what_is_read(messages: list[Message]) -> None:
+    written = FORMAT.write(session_of(messages), messages)
+    assert FORMAT.recognise(written.data[: 64 * 1024])
+    assert FORMAT.validate(written.data) == []
+    again = reread(FORMAT, written.data)
+    assert shape(again.messages) == shape(messages)
+    assert FORMAT.write(again, again.context()).data == written.data
+
+
+@settings(max_examples=60)
+@given(conversations(), st.data())
+def test_kept_messages_keep_their_bytes(messages: list[Message], data: st.DataObject) -> None:
+    session = reread(FORMAT, FORMAT.write(session_of(messages), messages).data)
+    chosen = data.draw(
+        st.lists(st.sampled_from(session.messages), unique_by=lambda m: m.id).map(
+            lambda ms: sorted(ms, key=lambda m: m.source)
+        )
+    )
+    made = Message("new", "user", (Text("summary"),), "summary")
+    written = FORMAT.write(session, [made, *chosen])
+    again = reread(FORMAT, written.data)
+    assert shape(again.messages)[1:] == shape(chosen)
+
+
+@pytest.mark.parametrize(
+    ("messages", "fault"),
+    [
+        ([{"role": "assistant", "content": "a"}], "first must be"),
+        ([{"role": "user", "content": ""}], "empty"),
+        ([{"role": "user", "content": []}], "empty"),
+        ([{"role": "system", "content": "a"}], "neither user nor assistant"),
+        (
+            [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "z", "content": ""}]}],
+            "answers no call",
+        ),
+        (
+            [
+                BODY["messages"][0],
+                BODY["messages"][1],
+                {"role": "user", "content": "and?"},
+                BODY["messages"][2],
+            ],
+            "has no result here",
+        ),
+        ([BODY["messages"][0], {"role": "assistant", "content": [{"type": "thinking", "thinking": "a"}]}], "signature"),
+        (
+            [
+                *BODY["messages"][:2],
+                {
+                    "role": "user",
+                    "content": [{"type": "text", "text": "x"}, {"type": "tool_result", "tool_use_id": "a"}],
+                },
+            ],
+            "results come first",
+        ),
+        ([*BODY["messages"][:3], *BODY["messages"][1:3]], "used before"),
+    ],
+)
+def test_the_validator_finds(messages: list[object], fault: str) -> None:
+    assert any(fault in found for found in FORMAT.validate(body(messages=messages)))
+
+
+def test_odd_files() -> None:
+    odd = reread(
+        FORMAT, b'\xef\xbb\xbf{"system":"s","messages":[7,{"role":"robot","content":{"a":1}},{"role":"user"}],"n":NaN}'
+    )
+    assert len(odd.messages) == 3
+    assert len(odd.warnings) == 5
+    assert FORMAT.write(odd, odd.context()).data.startswith(b"\xef\xbb\xbf")
+    kept = FORMAT.write(odd, odd.messages[1:]).data
+    assert kept == b'\xef\xbb\xbf{"system":"s","messages":[{"role":"robot","content":{"a":1}},{"role":"user"}],"n":NaN}'
+    surrogate = reread(FORMAT, b'{"system":"s","messages":[{"role":"user","content":"\\ud800 \xff"}]}')
+    assert "\ud800" in surrogate.messages[0].text
+    made = Message("x", "user", surrogate.messages[0].blocks)
+    assert b"\\ud800" in FORMAT.write(surrogate, [made]).data
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "line 1, column 1"),
+        (b'{"system":"s",\n"messages":[{"role":"us', "line 2, column 21"),
+        (b'{"system":"s"}', "no list of messages"),
+        (b"7", "no list of messages"),
+        (b"[" * 200_000, "nested too deeply"),
+    ],
+)
+def test_refused_in_one_sentence(data: bytes, says: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        FORMAT.read(Path("dir/s.json"), data, lambda done, total: None)
+    assert says in str(refused.value)
+    assert "s.json" in str(refused.value)
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_mangled_input_is_read_or_refused(data: st.DataObject) -> None:
+    raw = bytearray(body())
+    for _ in range(data.draw(st.integers(1, 4))):
+        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    raw = raw[: data.draw(st.integers(0, len(raw)) | st.just(len(raw)))]
+    FORMAT.recognise(bytes(raw))
+    FORMAT.validate(bytes(raw))
+    try:
+        session = reread(FORMAT, bytes(raw))
+    except BadInput:
+        return
+    assert FORMAT.write(session, session.context()).data == bytes(raw)
+    FORMAT.validate(FORMAT.write(session, session.messages[1:]).data)

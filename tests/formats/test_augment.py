@@ -1,0 +1,502 @@
+"""Augment sessions, built from the description of the format: no real file is at hand (formats.md §2.4)."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.formats.conversations import conversations, reread, session_of, shape
+from workbench.errors import BadInput
+from workbench.formats import anthropic_messages, openai_chat
+from workbench.formats.augment import FORMAT
+from workbench.formats.augment_write import sequence_ids
+from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse, Usage
+
+IDE = {"id": 2, "type": 4, "ide_state_node": {"workspace_folders": ["/w"]}}
+
+
+def text_node(text: str) -> dict[str, object]:
+    return {"id": 0, "type": 0, "text_node": {"content": text}}
+
+
+def result_node(id: str, content: str, **more: object) -> dict[str, object]:
+    return {"id": 1, "type": 1, "tool_result_node": {"tool_use_id": id, "content": content, "is_error": False, **more}}
+
+
+def call_node(id: str, name: str, given: str) -> dict[str, object]:
+    return {"id": 1, "type": 5, "content": "", "tool_use": {"tool_use_id": id, "tool_name": name, "input_json": given}}
+
+
+def usage_node(history: int) -> dict[str, object]:
+    counts = {"input_tokens": 10, "output_tokens": 20, "cache_read_input_tokens": 30, "cache_creation_input_tokens": 40}
+    return {"id": 9, "type": 10, "token_usage": {**counts, "chat_history_tokens": history}}
+
+
+def entry(
+    number: float, asked: str, requests: list[object], said: str, responses: list[object], **more: object
+) -> dict[str, object]:
+    return {
+        "exchange": {
+            "request_message": asked,
+            "response_text": said,
+            "request_id": f"r{number}",
+            "request_nodes": requests,
+            "response_nodes": responses,
+        },
+        "completed": True,
+        "sequenceId": number,
+        "finishedAt": "2026-02-03T04:05:06.000Z",
+        "changedFiles": [],
+        "unknownKey": {"kept": [1, 2]},
+        **more,
+    }
+
+
+SUMMARY_NODE = {
+    "id": 0,
+    "type": 10,
+    "history_summary_node": {
+        "summary_text": "we began",
+        "summarization_request_id": "q",
+        "history_middle_abridged_text": "<user>\nbefore\n</user>",
+        "history_end": [{"request_message": "late"}],
+        "message_template": "{summary}",
+    },
+}
+SAID = {"id": 0, "type": 0, "content": "I look."}
+ENTRIES = [
+    entry(
+        1,
+        "first",
+        [text_node("first"), IDE],
+        "I look.",
+        [call_node("t1", "view", '{"path": "a.py"}'), SAID, usage_node(50_000)],
+    ),
+    entry(
+        2,
+        "",
+        [result_node("t1", "source"), IDE],
+        "Done.",
+        [{"id": 0, "type": 0, "content": "Done."}, usage_node(52_000)],
+    ),
+    entry(
+        3,
+        "go on",
+        [SUMMARY_NODE, text_node("go on"), {"id": 1, "type": 2, "image_node": {"image_data": "QUJDRA==", "format": 1}}],
+        "",
+        [
+            {"id": 0, "type": 0, "content": ""},
+            call_node("t2", "launch-process", "{broken"),
+            {"id": 3, "type": 8, "thinking": {"summary": "", "content": "hm", "encrypted_content": "sig"}},
+            {"id": 4, "type": 9, "whatever": 1},
+            usage_node(9_000),
+        ],
+    ),
+    entry(
+        4.5,
+        "also this",
+        [
+            text_node("also this"),
+            result_node(
+                "t2",
+                "dup",
+                content_nodes=[{"type": 1, "text_content": "out"}, {"type": 2, "image_content": {"image_data": "12"}}],
+            ),
+        ],
+        "All done.",
+        [{"id": 0, "type": 0, "content": "All done."}],
+    ),
+    entry(5, "unfinished", [text_node("unfinished")], "", [], completed=False),
+]
+
+
+def document(entries: list[object] = ENTRIES, **more: object) -> bytes:
+    top = {
+        "sessionId": "old-id",
+        "created": "2026-02-03T04:00:00.000Z",
+        "modified": "2026-02-03T04:05:06.000Z",
+        "chatHistory": entries,
+        "agentState": {
+            "userGuidelines": "be kind",
+            "workspaceGuidelines": "",
+            "agentMemories": "- likes tests\n- hates sleeps",
+            "modelId": "model-x",
+            "userEmail": "someone@example.org",
+        },
+        "customTitle": "A day",
+        "newKey": {"a": [1.50, "é"]},
+        **more,
+    }
+    return json.dumps(top, indent=2, ensure_ascii=False).encode()
+
+
+@pytest.fixture
+def session() -> Session:
+    return reread(FORMAT, document())
+
+
+def test_what_a_session_says(session: Session) -> None:
+    summary = (
+        "<supervisor>\n<summary request_id=q>\nwe began\n</summary>\n<middle_part_abridged>\n<user>\nbefore\n</user>\n"
+        "</middle_part_abridged>\n</supervisor>"
+    )
+    assert [(m.id, *rest) for m, rest in zip(session.messages, shape(session.messages), strict=True)] == [
+        ("r1:request", "user", "normal", (Text("first"), Opaque("ide_state_node", IDE))),
+        ("r1:response", "assistant", "normal", (Text("I look."), ToolUse("t1", "view", {"path": "a.py"}))),
+        ("r2:request", "tool", "normal", (ToolResult("t1", (Text("source"),)), Opaque("ide_state_node", IDE))),
+        ("r2:response", "assistant", "normal", (Text("Done."),)),
+        (
+            "r3:summary",
+            "user",
+            "summary",
+            (Text(summary), Opaque("history_end", {"history_end": [{"request_message": "late"}]})),
+        ),
+        ("r3:request", "user", "normal", (Text("go on"), Media("image", 8))),
+        (
+            "r3:response",
+            "assistant",
+            "normal",
+            (
+                Thinking("hm", "sig"),
+                ToolUse("t2", "launch-process", "{broken"),
+                Opaque("response node 9", {"id": 4, "type": 9, "whatever": 1}),
+            ),
+        ),
+        ("r4.5:request", "tool", "normal", (ToolResult("t2", (Text("out"), Media("image", 2))), Text("also this"))),
+        ("r4.5:response", "assistant", "normal", (Text("All done."),)),
+        ("r5:request", "user", "normal", (Text("unfinished"),)),
+    ]
+    assert [m.source[0] for m in session.messages] == [0, 0, 1, 1, 2, 2, 2, 3, 3, 4]
+    assert session.messages[1].usage == Usage(10, 20, 30, 40)
+    assert session.messages[1].time == 1770091506
+    assert list(session.epochs[0].members) == list(range(9))
+    assert (session.id, session.title, session.model) == ("old-id", "A day", "model-x")
+    assert session.memories == "- likes tests\n- hates sleeps"
+    assert session.system == "be kind"
+    assert session.meta["sequence_ids"] == [1, 2, 3, 4.5, 5]
+    assert session.meta["token_usage"]["r1:response"]["chat_history_tokens"] == 50_000
+    assert not session.warnings
+
+
+def test_personal_data_stays_in_the_file(session: Session) -> None:
+    assert "someone@" not in repr((session.title, session.meta, session.messages, session.system))
+    written = FORMAT.write(session, session.messages[2:4])
+    assert b"someone@example.org" in written.data
+    assert any("e-mail" in note for note in written.notes)
+
+
+def test_unchanged_is_byte_identical(session: Session) -> None:
+    assert FORMAT.recognise(document()[: 64 * 1024])
+    assert FORMAT.write(session, session.context()).data == document()
+    assert FORMAT.validate(document()) == []
+
+
+def test_flagged_summaries_and_their_versions() -> None:
+    flagged = entry(2, "sum", [text_node("sum")], "Ok.", [], isHistorySummary=True, historySummaryVersion=3)
+    resumed = entry(3, "x", [text_node("x")], "y", [], isHistorySummary=False, historySummaryVersion=0)
+    session = reread(FORMAT, document([ENTRIES[0], flagged, resumed]))
+    assert [m.kind for m in session.messages] == ["normal", "normal", "summary", "summary", "normal", "normal"]
+    assert session.meta["summary_versions"] == {"r2:request": 3, "r2:response": 3}
+    assert any("isHistorySummary" in fault for fault in FORMAT.validate(FORMAT.write(session, session.context()).data))
+    written = FORMAT.write(session, session.messages[2:])
+    assert FORMAT.validate(written.data) == []
+    assert json.loads(written.data)["chatHistory"][0] == {**flagged, "isHistorySummary": False}
+
+
+def test_text_the_agent_put_in_is_no_request_of_the_user() -> None:
+    summary = "<supervisor>\n<summary>\nold\n</summary>\n</supervisor>"
+    entries = [
+        entry(1, "", [text_node(summary)], "Ok. I will continue the conversation from this point.", []),
+        entry(2, "", [text_node("a nudge")], "well", []),
+        entry(3, "", [text_node(summary)], "I go on with the task.", []),
+    ]
+    session = reread(FORMAT, document(entries))
+    assert [m.kind for m in session.messages] == ["summary", "summary", "meta", "normal", "summary", "normal"]
+
+
+def test_silent_truncation_is_told() -> None:
+    entries = [
+        entry(n, "x", [text_node("x")], "y", [usage_node(size)])
+        for n, size in enumerate([100_000, 122_579, 34_205, 30_000])
+    ]
+    session = reread(FORMAT, document(entries))
+    assert [str(w) for w in session.warnings] == [
+        "between exchanges 2 and 3 the history sent fell from 122579 to 34205 tokens, and no summary says why: auggie"
+        " dropped its oldest part silently"
+    ]
+
+
+def test_a_compacted_session_is_what_auggie_sends(session: Session) -> None:
+    node = Message("n", "user", (Text("<supervisor>\n<summary>\nshort\n</summary>\n</supervisor>"),), "summary")
+    answer = Message(
+        "a",
+        "assistant",
+        (Text("Ok. I will continue the conversation from this point."), ToolUse("t1", "view", {"path": "a.py"})),
+        "summary",
+    )
+    kept = [m for m in session.messages[2:9] if m.id != "r3:summary"]
+    written = FORMAT.write(session, [node, answer, *kept])
+    assert FORMAT.validate(written.data) == []
+    after, before = json.loads(written.data), json.loads(document())
+    assert after["sessionId"] == written.id != "old-id"
+    assert written.name == f"{written.id}.json"
+    assert after["modified"] > before["modified"]
+    assert {k: v for k, v in after.items() if k not in ("sessionId", "modified", "chatHistory")} == {
+        k: v for k, v in before.items() if k not in ("sessionId", "modified", "chatHistory")
+    }
+    new, *others = after["chatHistory"]
+    assert [e["sequenceId"] for e in after["chatHistory"]] == [1, 2, 3, 4.5]
+    assert "isHistorySummary" not in new
+    assert new["completed"] is True
+    assert new["exchange"]["request_message"] == node.text
+    assert new["exchange"]["request_nodes"] == [text_node(node.text)]
+    assert [n["type"] for n in new["exchange"]["response_nodes"]] == [0, 5]
+    assert others[0] == ENTRIES[1]
+    assert others[1]["exchange"]["request_nodes"] == ENTRIES[2]["exchange"]["request_nodes"][1:]  # type: ignore[index]
+    assert others[1]["unknownKey"] == {"kept": [1, 2]}
+    assert json.dumps(ENTRIES[1], indent=2, ensure_ascii=False).replace("\n", "\n    ").encode() in written.data
+    assert any("1 exchanges that never completed" in note for note in written.notes)
+    again = reread(FORMAT, written.data)
+    assert shape(again.messages) == shape([node, answer, *kept])
+
+
+def test_a_shortened_result_takes_the_place_of_the_old_one(session: Session) -> None:
+    messages = list(session.context())
+    messages[2] = Message("short", "tool", (ToolResult("t1", (Text("so…"),)),))
+    written = FORMAT.write(session, messages)
+    assert FORMAT.validate(written.data) == []
+    history = json.loads(written.data)["chatHistory"]
+    assert [history[0], *history[2:]] == [ENTRIES[0], *ENTRIES[2:4]]
+    assert history[1]["exchange"]["request_nodes"][0]["tool_result_node"]["content"] == "so…"
+    assert history[1]["exchange"]["response_nodes"] == ENTRIES[1]["exchange"]["response_nodes"]  # type: ignore[index]
+    assert history[1]["sequenceId"] == 2
+
+
+def test_a_summary_without_an_answer_gets_one(session: Session) -> None:
+    plain = Message("n", "system", (Text("what happened"),), "summary")
+    written = FORMAT.write(session, [plain, *session.messages[5:9]])
+    again = reread(FORMAT, written.data)
+    assert [m.kind for m in again.messages[:2]] == ["summary", "summary"]
+    assert "<summary>\nwhat happened\n</summary>" in again.messages[0].text
+    assert FORMAT.validate(written.data) == []
+
+
+def test_an_entry_that_is_no_exchange_is_kept() -> None:
+    session = reread(FORMAT, document([7, ENTRIES[3], {"completed": True}, ENTRIES[0]]))
+    assert [m.kind for m in session.messages] == ["meta", "normal", "normal", "meta", "normal", "normal"]
+    assert len(session.warnings) == 2
+    made = Message("x", "assistant", (Text("made"),))
+    written = FORMAT.write(session, [session.messages[0], made, session.messages[3]])
+    history = json.loads(written.data)["chatHistory"]
+    assert (history[0], history[2]) == (7, {"completed": True})
+    assert history[1]["exchange"]["response_text"] == "made"
+
+
+def test_repeated_request_ids_give_unique_messages() -> None:
+    session = reread(FORMAT, document([ENTRIES[0], ENTRIES[0], {**ENTRIES[1], "exchange": {"request_message": "x"}}]))
+    ids = [m.id for m in session.messages]
+    assert len(set(ids)) == len(ids) == 5
+
+
+@pytest.mark.parametrize(
+    ("existing", "ids"),
+    [
+        ([2.0, None, 3.0], [2.0, 2.5, 3.0]),
+        ([None, 3.0, 4.0], [1.5, 3.0, 4.0]),
+        ([1.0, None, 1.000001], [0.0, 1.0, 2.0]),
+        ([1.0, 2.0, None], [1.0, 2.0, 3.0]),
+        ([0.0, None, None], [0.0, 1.0, 2.0]),
+        ([7.0, None], [7.0, 8.0]),
+        ([None, 0.0], [0.0, 1.0]),
+        ([5.0, 4.0], [0.0, 1.0]),
+        ([None, None], [0.0, 1.0]),
+        ([], []),
+    ],
+)
+def test_sequence_ids(existing: list[float | None], ids: list[float]) -> None:
+    assert sequence_ids(existing) == ids
+
+
+def test_thirty_insertions_in_one_gap_rise() -> None:
+    at_once = sequence_ids([2.0, *[None] * 30, 3.0])
+    one_by_one: list[float] = [2.0, 3.0]
+    for count in range(30):
+        one_by_one = sequence_ids([*one_by_one[:-1], None, one_by_one[-1]])
+        assert len(one_by_one) == count + 3
+        assert all(a < b for a, b in pairwise(one_by_one))
+    assert all(a < b for a, b in pairwise(at_once))
+    assert (at_once[0], at_once[-1]) == (2.0, 3.0)
+
+
+@given(st.lists(st.none() | st.floats(-1e6, 1e6) | st.integers(0, 50).map(float)))
+def test_sequence_ids_always_rise(existing: list[float | None]) -> None:
+    ids = sequence_ids(existing)
+    assert len(ids) == len(existing)
+    assert all(a < b for a, b in pairwise(ids))
+
+
+@settings(max_examples=60)
+@given(conversations())
+def test_what_is_written_is_what_is_read(messages: list[Message]) -> None:
+    written = FORMAT.write(session_of(messages), messages)
+    assert FORMAT.recognise(written.data[: 64 * 1024])
+    assert FORMAT.validate(written.data) == []
+    again = reread(FORMAT, written.data)
+    assert shape(again.messages) == shape(messages)
+    assert FORMAT.write(again, again.context()).data == written.data
+    for other in (anthropic_messages.FORMAT, openai_chat.FORMAT):
+        assert other.validate(other.write(again, again.context()).data) == []
+
+
+@settings(max_examples=60)
+@given(conversations(), st.data())
+def test_kept_parts_keep_what_they_say(messages: list[Message], data: st.DataObject) -> None:
+    session = reread(FORMAT, FORMAT.write(session_of(messages), messages).data)
+    flags = data.draw(st.lists(st.booleans(), min_size=len(messages), max_size=len(messages)))
+    kept = [m for m, flag in zip(session.messages, flags, strict=True) if flag]
+    again = reread(FORMAT, FORMAT.write(session, kept).data)
+    assert shape(again.messages) == shape(kept)
+
+
+def test_real_sessions_become_valid_augment_sessions(shared: Path) -> None:
+    for path, format in [
+        (shared / "sessions/anthropic-api/claude-trace-34-compact-call.json", anthropic_messages.FORMAT),
+        (shared / "sessions/openai-chat/taubench-airline-entry3-messages.json", openai_chat.FORMAT),
+    ]:
+        session = format.read(path, path.read_bytes(), lambda done, total: None)
+        written = FORMAT.write(session, session.context())
+        assert FORMAT.validate(written.data) == []
+        again = reread(FORMAT, written.data)
+        assert [r.text for m in again.messages for r in m.results] == [
+            r.text for m in session.messages for r in m.results
+        ]
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (lambda d: d.pop("created"), "created is missing"),
+        (lambda d: d.update(chatHistory=[]), "no entries"),
+        (lambda d: d["chatHistory"][1].update(sequenceId=1), "does not rise"),
+        (lambda d: d["chatHistory"][1].update(isHistorySummary=True), "does not send it"),
+        (lambda d: d["chatHistory"].pop(1), "has no result here"),
+        (lambda d: d["chatHistory"].pop(0), "answers no call"),
+        (lambda d: d["chatHistory"][1].pop("exchange"), "no exchange"),
+    ],
+)
+def test_the_validator_finds(change: object, fault: str) -> None:
+    broken = json.loads(document())
+    change(broken)  # type: ignore[operator]
+    assert any(fault in found for found in FORMAT.validate(json.dumps(broken).encode()))
+
+
+def test_recognised_though_cut_and_not_mistaken() -> None:
+    long = document([entry(1, "long " * 30_000, [], "", [])])
+    assert FORMAT.recognise(long[: 64 * 1024])
+    assert FORMAT.recognise(b'{"sessionId":"1","chatHistory":[]}')
+    assert not anthropic_messages.FORMAT.recognise(document())
+    assert not openai_chat.FORMAT.recognise(document())
+    for head in (
+        b"",
+        b"{}",
+        b"[]",
+        b'{"chatHistory":5}',
+        b'{"chatHistory":[1]}',
+        b'{"type":"user"}\n{"chatHistory":[]}',
+    ):
+        assert not FORMAT.recognise(head)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"), [(document()[:-40], "line "), (b"[]", "no chatHistory"), (b'{"a":1}', "no chatHistory")]
+)
+def test_refused_in_one_sentence(data: bytes, says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        reread(FORMAT, data)
+
+
+def test_a_missing_id_is_told() -> None:
+    raw = b'{"chatHistory":[{"exchange":{"request_message":"x","request_nodes":4}}]}'
+    session = reread(FORMAT, raw)
+    assert [str(w)[:9] for w in session.warnings] == ["sessionId", "created i", "modified "]
+    assert session.messages[0].text == "x"
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_mangled_input_is_read_or_refused(data: st.DataObject) -> None:
+    raw = bytearray(document())
+    for _ in range(data.draw(st.integers(1, 4))):
+        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    raw = raw[: data.draw(st.just(len(raw)) | st.integers(0, len(raw)))]
+    FORMAT.recognise(bytes(raw))
+    FORMAT.validate(bytes(raw))
+    try:
+        session = reread(FORMAT, bytes(raw))
+    except BadInput:
+        return
+    assert FORMAT.write(session, session.context()).data == bytes(raw)
+    FORMAT.validate(FORMAT.write(session, session.messages[1:]).data)
+    anthropic_messages.FORMAT.write(session, session.messages)
+
+
+nodes = st.fixed_dictionaries(
+    {"type": st.integers(0, 10) | st.none()},
+    optional={
+        key: st.none()
+        | st.text(max_size=3)
+        | st.dictionaries(st.sampled_from(["content", "tool_use_id", "tool_name"]), st.text(max_size=3) | st.none())
+        for key in (
+            "text_node",
+            "tool_result_node",
+            "tool_use",
+            "thinking",
+            "token_usage",
+            "history_summary_node",
+            "content",
+            "image_node",
+        )
+    },
+)
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "exchange": st.none()
+                | st.fixed_dictionaries(
+                    {},
+                    optional={
+                        "request_message": st.none() | st.text(max_size=3),
+                        "response_text": st.none() | st.text(max_size=3),
+                        "request_nodes": st.lists(nodes, max_size=3) | st.integers(),
+                        "response_nodes": st.lists(nodes, max_size=3) | st.none(),
+                        "request_id": st.text(max_size=1) | st.none(),
+                    },
+                ),
+                "completed": st.booleans() | st.none(),
+                "isHistorySummary": st.booleans(),
+                "sequenceId": st.integers(0, 3) | st.text(max_size=1),
+                "finishedAt": st.integers() | st.text(max_size=3),
+            },
+        )
+        | st.integers(),
+        max_size=4,
+    ),
+    st.data(),
+)
+def test_any_shape_is_read_and_written(entries: list[object], data: st.DataObject) -> None:
+    session = reread(FORMAT, document(entries))
+    ids = [m.id for m in session.messages]
+    assert len(set(ids)) == len(ids)
+    assert {m.source[0] for m in session.messages} == set(range(len(entries)))
+    assert FORMAT.write(session, session.context()).data == document(entries)
+    some = data.draw(st.lists(st.sampled_from(session.messages))) if session.messages else []
+    written = FORMAT.write(session, [Message("made", "user", (Text("made"),)), *some])
+    reread(FORMAT, written.data)

@@ -1,0 +1,246 @@
+"""Writing Claude Code sessions back, and the rules that judge what was written (formats.md §2.1, "To write back")."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.formats.claude_code_build import (
+    SESSION,
+    USAGE,
+    assistant,
+    boundary,
+    call,
+    jsonl,
+    line,
+    read,
+    read_bytes,
+    result,
+    small,
+    summary,
+    text,
+    user,
+)
+from workbench.formats import claude_code
+from workbench.formats.format import no_progress
+from workbench.session import Media, Message, Opaque, Records, Session, Text, Thinking, ToolResult, ToolUse
+
+Shape = list[tuple[str, str, tuple[object, ...]]]
+
+
+def shape(messages: tuple[Message, ...] | list[Message]) -> Shape:
+    return [(message.role, message.kind, message.blocks) for message in messages]
+
+
+def lines_of(data: bytes) -> list[dict[str, Any]]:
+    return [orjson.loads(raw) for raw in data.splitlines()]
+
+
+def test_kept_lines_change_only_in_session_parent_and_last_usage() -> None:
+    odd = b'{"parentUuid":null,  "sessionId":"%s", "type":"user","uuid":"u1","x\\u0041":1.50e0,' % SESSION.encode()
+    odd += '"message":{"role":"user","content":"caf\\u00e9 – é"},"version":"2"}'.encode()
+    first = assistant("a1", "u1", "m1", text("A"))
+    last = assistant("a2", "u2", "m2", text("B"), body={"usage": {**USAGE, "service_tier": "standard"}})
+    session = read(odd, first, user("u2", "a1", "More"), last)
+    written = claude_code.write(session, session.context())
+    raw = written.data.splitlines()
+    new = written.id.encode()
+    assert raw[0] == odd.replace(SESSION.encode(), new)
+    assert raw[1] == orjson.dumps(first).replace(SESSION.encode(), new)
+    values = lines_of(written.data)
+    assert values[3]["message"]["usage"] == {**dict.fromkeys(USAGE, 0), "service_tier": "standard"}
+    assert {**values[3], "message": 0} == {**last, "sessionId": written.id, "message": 0}
+    assert written.name == f"{written.id}.jsonl"
+    assert written.resume == f"claude --resume {written.id}"
+    assert written.home == f"~/.claude/projects/-home-me-my-project/{written.name}"
+    assert written.notes == ()
+
+
+def test_what_is_no_message_survives_from_the_tail_on() -> None:
+    session = read(*small())
+    written = claude_code.write(session, session.context())
+    values = lines_of(written.data)
+    assert [value.get("uuid", value["type"]) for value in values] == ["b1", "s1", "u2", "queue-operation", "p2", "a5"]
+    assert [value.get("parentUuid") for value in values] == [None, "b1", "s1", None, "u2", "p2"]
+    assert {value["sessionId"] for value in values} == {written.id}
+    assert claude_code.validate(written.data) == []
+    assert shape(read_bytes(written.data).context()) == shape(session.context())
+
+
+def test_a_merged_message_and_parallel_results_become_one_chain() -> None:
+    session = read(*small()[:9])
+    written = claude_code.write(session, session.context())
+    values = lines_of(written.data)
+    assert [value["uuid"] for value in values if "uuid" in value] == ["u1", "a1", "a2", "p1", "a3", "r1", "r2", "a4"]
+    assert claude_code.validate(written.data) == []
+    again = read_bytes(written.data)
+    assert shape(again.context()) == shape(session.context())
+    assert again.warnings == ()
+
+
+def test_a_made_summary_is_a_boundary_and_a_summary_line() -> None:
+    session = read(*small()[1:9])
+    context = session.context()
+    node = Message("new", "user", (Text("What was done before."),), "summary")
+    written = claude_code.write(session, [node, *context[-1:]])
+    bound, line, kept = lines_of(written.data)
+    assert (bound["subtype"], bound["parentUuid"], bound["logicalParentUuid"]) == ("compact_boundary", None, "r2")
+    assert bound["compactMetadata"] == {"trigger": "manual", "preTokens": 30_115}
+    assert (line["isCompactSummary"], line["isVisibleInTranscriptOnly"]) == (True, True)
+    assert (line["parentUuid"], line["message"]["content"]) == (bound["uuid"], "What was done before.")
+    assert (line["cwd"], line["version"], line["gitBranch"]) == ("/home/me/my_project", "2.1.37", "main")
+    assert (kept["uuid"], kept["parentUuid"], kept["message"]["usage"]["cache_read_input_tokens"]) == (
+        "a4",
+        line["uuid"],
+        0,
+    )
+    assert claude_code.validate(written.data) == []
+    again = read_bytes(written.data)
+    assert len(again.epochs) == 1
+    assert shape(again.context()) == shape([node, *context[-1:]])
+    assert all(message.usage is None for message in again.messages)
+
+
+def test_made_messages_are_rendered_and_read_back() -> None:
+    session = read(*small()[1:9])
+    context = session.context()
+    made = [
+        Message("s", "system", (Text("Before."),), "summary"),
+        Message(
+            "c", "assistant", (Text("Last step"), ToolUse("t9", "Read", {"a": 1}), ToolUse("t8", "Bash", {})), "summary"
+        ),
+        Message("r", "tool", (ToolResult("t9", (Text("x"),)), ToolResult("t8", (Text("no"),), is_error=True))),
+        Message("m", "user", (Text("Reminder"),), "meta"),
+        Message("p", "user", (Text("Pinned"), Text("twice")), time=1.5),
+    ]
+    written = claude_code.write(session, [*made, context[-1]])
+    assert claude_code.validate(written.data) == []
+    again = read_bytes(written.data).context()
+    assert [message.role for message in again] == ["user", "assistant", "tool", "user", "user", "assistant"]
+    assert [message.kind for message in again] == ["summary", "summary", "normal", "meta", "normal", "normal"]
+    assert [message.blocks for message in again[1:]] == [message.blocks for message in [*made[1:], context[-1]]]
+    assert again[4].time == 1.5
+    calls = [value for value in lines_of(written.data) if value["type"] == "assistant"][:3]
+    assert all(len(value["message"]["content"]) == 1 for value in calls)
+    assert len({value["message"]["id"] for value in calls}) == 1
+    assert calls[0]["message"]["model"] == "claude-opus-4-6"
+
+
+def test_a_moved_pin_is_copied_and_what_lies_between_goes() -> None:
+    lines = small()[1:9]
+    session = read(*lines)
+    context = session.context()
+    written = claude_code.write(session, [context[0], context[-1]])
+    assert next(value["uuid"] for value in lines_of(written.data)) == "u1"
+    node = Message("n", "user", (Text("Short."),), "summary")
+    pinned = claude_code.write(session, [node, context[0], node, context[-1]])
+    assert [value.get("uuid") for value in lines_of(pinned.data) if value.get("uuid") in ("u1", "p1", "a4")] == [
+        "u1",
+        "a4",
+    ]
+
+
+def test_what_cannot_be_carried_is_said() -> None:
+    lines = small()[1:9]
+    session = read(*lines[:-1], b"{broken", b"42", lines[-1])
+    made = Message("x", "user", (Media("image/png", 9),))
+    written = claude_code.write(session, [*session.context(), made])
+    assert len(written.notes) == 1
+    assert "images or documents" in written.notes[0]
+    kept = claude_code.write(session, session.context())
+    assert kept.notes == ("2 records that are no JSON objects were left out",)
+    assert claude_code.validate(kept.data) == []
+
+
+def test_a_session_of_another_format_is_rendered_whole() -> None:
+    messages = (
+        Message("1", "system", (Text("You are a bot."),)),
+        Message("2", "user", (Text("Go"),)),
+        Message("3", "assistant", (Thinking("secret"), ToolUse("call:1", "ls", "not json")), source=(2,)),
+        Message("4", "tool", (ToolResult("call:1", (Text("files"),)),)),
+        Message("5", "assistant", (Text("Done"), Opaque("refusal", {"x": 1}))),
+    )
+    session = Session("openai-chat", None, messages, range(5), (), Records(b""), model="gpt-5")
+    written = claude_code.write(session, messages)
+    assert claude_code.validate(written.data) == []
+    again = read_bytes(written.data).context()
+    assert [message.role for message in again] == ["user", "assistant", "tool", "assistant"]
+    assert again[1].calls[0].id == again[2].results[0].call_id
+    assert re.fullmatch(r"[\w-]+", again[1].calls[0].id)
+    assert {"system prompt" in note for note in written.notes} == {True, False}
+    assert any("thinking" in note for note in written.notes)
+
+
+def test_a_context_that_begins_with_a_response_gets_a_request_before_it() -> None:
+    session = read(*small()[1:9])
+    written = claude_code.write(session, session.context()[-1:])
+    assert [value["type"] for value in lines_of(written.data)] == ["user", "assistant"]
+    assert claude_code.validate(written.data) == []
+
+
+def test_a_sub_agents_file_becomes_a_session_of_its_own() -> None:
+    session = read(user("x1", None, "Look", isSidechain=True), assistant("x2", "x1", "m", text("Y"), isSidechain=True))
+    written = claude_code.write(session, session.context())
+    assert claude_code.validate(written.data) == []
+    assert claude_code.validate(jsonl(user("x1", None, "Look", isSidechain=True))) != []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "entire-cd95add-3compactions",
+        "entire-432b48f-progress",
+        "spotter-fa812bfe",
+        "ccviewer-fe5e1c67",
+        "agentcmd-full-session-four",
+        "spotter-tool_heavy",
+    ],
+)
+def test_real_files_come_back_the_same(shared: Path, name: str) -> None:
+    path = shared / "sessions" / "claude-code" / f"{name}.jsonl"
+    session = claude_code.read(path, path.read_bytes(), no_progress)
+    for epoch in session.epochs:
+        context = session.context(epoch.number)
+        written = claude_code.write(session, context)
+        if epoch is session.epochs[-1]:
+            assert claude_code.validate(written.data) == []
+        assert shape(read_bytes(written.data).context()) == shape(context)
+
+
+GOOD = [user("u1", None, "Go"), assistant("a1", "u1", "m1", call("t1")), result("r1", "a1", "t1")]
+CALM = {"usage": dict.fromkeys(USAGE, 0)}
+END = assistant("a2", "r1", "m2", text("Done"), body=CALM)
+
+
+def test_the_rules_pass_a_good_file() -> None:
+    assert claude_code.validate(jsonl(*GOOD, END)) == []
+    assert claude_code.validate(jsonl(*GOOD[:2])) == [
+        "Line 2 claims 30115 tokens, so Claude Code would compact the session at once."
+    ]
+    assert claude_code.validate(jsonl(boundary("b", None), summary("s", "b"))) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "fault"),
+    [
+        ([*GOOD, b"{broken", END], "Line 4 is not a JSON object"),
+        ([*GOOD, {**END, "sessionId": "other"}], "2 session ids"),
+        ([*GOOD, {**END, "uuid": "u1"}], "Line 4 has the uuid of line 1"),
+        ([*GOOD, {**END, "parentUuid": "gone"}], "Line 4 names a parent that does not stand before it"),
+        ([*GOOD, {**END, "parentUuid": None}], "Line 1 is not among the parents"),
+        ([*GOOD[:2], {**END, "parentUuid": "a1"}], "The call of line 2 has no result before line 3"),
+        ([GOOD[0], result("r1", "u1", "t1"), END], "Line 2 has a result, but its call does not stand before it"),
+        ([*GOOD, user("u2", "r1", ""), {**END, "parentUuid": "u2"}], "Line 4 has a message without content"),
+        ([*GOOD, user("u2", "r1", [text("")]), {**END, "parentUuid": "u2"}], "Line 4 has an empty text block"),
+        ([{**END, "parentUuid": None}], "Line 1 is an assistant's, but the first message must be a user's"),
+        ([*GOOD, assistant("a2", "r1", "m2", text("Done"))], "Line 4 claims 30115 tokens"),
+        ([boundary("b", None), user("u1", None, "Go")], "do not lead up to the boundary of line 1"),
+        ([line("progress", "p1", None, data={})], "no user or assistant line"),
+    ],
+)
+def test_the_rules_find_each_fault(lines: list[Any], fault: str) -> None:
+    assert any(fault in found for found in claude_code.validate(jsonl(*lines))), claude_code.validate(jsonl(*lines))

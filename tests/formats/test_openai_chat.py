@@ -1,0 +1,239 @@
+"""OpenAI Chat bodies, bare lists and LiteLLM logs: real ones byte for byte, made ones whole, broken ones refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.formats.conversations import conversations, reread, session_of, shape
+from workbench.errors import BadInput
+from workbench.formats import anthropic_messages
+from workbench.formats.openai_chat import FORMAT
+from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, pairs_of
+
+REAL = {"openhands-litellm-log.json": 12, "taubench-airline-entry3-messages.json": 62}
+MESSAGES = [
+    {"role": "developer", "content": "rules"},
+    {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": "see"},
+            {"type": "image_url", "image_url": {"url": "data:image/png;base64,QUJD"}},
+        ],
+    },
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}},
+            {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{broken"}},
+        ],
+    },
+    {"role": "tool", "tool_call_id": "c", "name": "f", "content": "one"},
+    {"role": "tool", "tool_call_id": "c", "name": "f", "content": [{"type": "text", "text": "two"}]},
+    {"role": "assistant", "content": "done", "reasoning_content": "hm", "refusal": None},
+]
+
+
+def body(**changes: object) -> bytes:
+    return json.dumps({"model": "gpt-x", "messages": MESSAGES, "seed": 4, **changes}, indent=1).encode()
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_documents_come_back_byte_for_byte(shared: Path, name: str) -> None:
+    path = shared / "sessions/openai-chat" / name
+    data = path.read_bytes()
+    assert FORMAT.recognise(data[: 64 * 1024])
+    assert not anthropic_messages.FORMAT.recognise(data[: 64 * 1024])
+    session = FORMAT.read(path, data, lambda done, total: None)
+    assert len(session.messages) == REAL[name]
+    assert not session.warnings
+    assert session.messages[0].role == "system"
+    assert session.system == ""
+    assert FORMAT.write(session, session.context()).data == data
+    assert FORMAT.validate(data) == []
+    assert all(pair.call is not None and pair.result is not None for pair in pairs_of(session.messages))
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_document_loses_its_middle_and_nothing_else(shared: Path, name: str) -> None:
+    path = shared / "sessions/openai-chat" / name
+    data = path.read_bytes()
+    session = FORMAT.read(path, data, lambda done, total: None)
+    start = next(i for i in range(6, len(session.messages)) if session.messages[i].role == "assistant")
+    summary = Message("s", "system", (Text("what happened"),), "summary")
+    written = FORMAT.write(session, [*session.messages[:2], summary, *session.messages[start:]])
+    assert FORMAT.validate(written.data) == []
+    before, after = json.loads(data), json.loads(written.data)
+    if isinstance(before, dict):
+        assert {k: v for k, v in before.items() if k != "messages"} == {
+            k: v for k, v in after.items() if k != "messages"
+        }
+        before, after = before["messages"], after["messages"]
+    assert after[:2] + after[3:] == before[:2] + before[start:]
+    again = reread(FORMAT, written.data)
+    assert shape(again.messages)[2] == shape([summary])[0]
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_document_as_anthropic_body(shared: Path, name: str) -> None:
+    path = shared / "sessions/openai-chat" / name
+    session = FORMAT.read(path, path.read_bytes(), lambda done, total: None)
+    written = anthropic_messages.FORMAT.write(session, session.context())
+    assert anthropic_messages.FORMAT.validate(written.data) == []
+    again = reread(anthropic_messages.FORMAT, written.data)
+    assert again.system == session.messages[0].text
+    results = [r.content for m in session.messages for r in m.results]
+    assert [r.content for m in again.messages for r in m.results] == results
+
+
+def test_a_litellm_log_keeps_its_response_beside_the_context(shared: Path) -> None:
+    path = shared / "sessions/openai-chat/openhands-litellm-log.json"
+    session = FORMAT.read(path, path.read_bytes(), lambda done, total: None)
+    assert "LiteLLM" in FORMAT.recognise(body(response={}, cost=1, latency_sec=2, messages=MESSAGES[:1]))
+    assert session.model == "litellm_proxy/claude-sonnet-4-20250514"
+    assert session.meta["response"]["usage"]["prompt_tokens"] == 6729
+
+
+def test_what_a_body_says() -> None:
+    session = reread(FORMAT, body())
+    assert shape(session.messages) == [
+        ("system", "normal", (Text("rules"),)),
+        ("user", "normal", (Text("see"), Media("image/png", 4))),
+        ("assistant", "normal", (ToolUse("c", "f", {"a": 1}), ToolUse("c", "f", "{broken"))),
+        ("tool", "normal", (ToolResult("c", (Text("one"),)),)),
+        ("tool", "normal", (ToolResult("c", (Text("two"),)),)),
+        ("assistant", "normal", (Thinking("hm"), Text("done"))),
+    ]
+    assert session.system == ""
+    assert session.meta["seed"] == 4
+    assert [(pair.call, pair.result) for pair in pairs_of(session.messages)] == [(2, 3), (2, 4)]
+
+
+def test_repeated_ids_become_unique_where_an_api_needs_that() -> None:
+    session = reread(FORMAT, body())
+    written = anthropic_messages.FORMAT.write(session, session.context())
+    assert anthropic_messages.FORMAT.validate(written.data) == []
+    again = reread(anthropic_messages.FORMAT, written.data)
+    assert [(r.call_id, r.text) for m in again.messages for r in m.results] == [("c", "one"), ("c-2", "two")]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b'[{"role":"user","content":"hi"},{"role":"assistant","content":"ho"}]',
+        b'[{"role":"system","content":[{"type":"text","text":"hi"}]},{"role":"user","content":"x"}]',
+        b'{"model":"gpt","messages":[{"role":"user","content":"hi"}],"max_tokens":5}',
+        b'{"messages":[{"role":"user","content":"' + b"long " * 20000,
+        b'{"model":"m","tools":[{"type":"function","function":{"name":"f","description":"' + b"long " * 20000,
+        b'{"model":"m","messages":[]}',
+    ],
+)
+def test_recognised_by_content(head: bytes) -> None:
+    assert FORMAT.recognise(head[: 64 * 1024])
+    assert not anthropic_messages.FORMAT.recognise(head[: 64 * 1024])
+
+
+def test_odd_messages_are_read_with_a_warning() -> None:
+    odd = [
+        7,
+        {"role": "alien", "content": "x"},
+        {"role": "tool", "content": "no id"},
+        {"role": "assistant", "tool_calls": "none", "content": None},
+        {"role": "assistant", "tool_calls": [{"id": 1}], "content": 5},
+        {"role": "assistant", "content": None, "function_call": {"name": "old", "arguments": "[1]"}},
+        {"role": "function", "name": "old", "content": None},
+        {
+            "role": "user",
+            "content": [
+                {"type": "new", "new": {"x": 1}},
+                "loose",
+                {"type": "input_audio", "input_audio": {"data": "123", "format": "wav"}},
+            ],
+        },
+    ]
+    session = reread(FORMAT, body(messages=odd))
+    assert len(session.messages) == 8
+    assert [str(warning)[:9] for warning in session.warnings] == [f"message {n}" for n in (1, 2, 3, 4, 5)]
+    assert session.messages[4].blocks == (Opaque("int", 5), Opaque("tool_call", {"id": 1}))
+    assert session.messages[5].blocks == (ToolUse("old", "old", "[1]"),)
+    assert session.messages[6].blocks == (ToolResult("old", ()),)
+    assert session.messages[7].blocks[1:] == (Text("loose"), Media("audio/wav", 3))
+    assert FORMAT.write(session, session.context()).data == body(messages=odd)
+
+
+def test_another_format_gets_what_the_api_demands() -> None:
+    messages = [
+        Message("u", "user", (Text("do"), Media("image/png", 9))),
+        Message("a", "assistant", (Thinking("hm", "sig"), ToolUse("x", "bash", {"n": 1}), ToolUse("y", "bash", {}))),
+        Message("t", "tool", (ToolResult("x", (Text("1"),), is_error=True), ToolResult("y", ()), Text("and more"))),
+        Message("o", "assistant", (Opaque("compaction", {"type": "compaction"}),)),
+        Message("s", "system", (Text("old things"),), "summary"),
+    ]
+    written = FORMAT.write(session_of(messages, system="base"), messages)
+    assert FORMAT.validate(written.data) == []
+    made = json.loads(written.data)["messages"]
+    assert [m["role"] for m in made] == ["system", "user", "assistant", "tool", "tool", "user", "system"]
+    assert made[2]["content"] is None
+    assert json.loads(made[2]["tool_calls"][0]["function"]["arguments"]) == {"n": 1}
+    assert made[6]["name"] == "summary"
+    assert len(written.notes) == 3
+
+
+@settings(max_examples=60)
+@given(conversations())
+def test_what_is_written_is_what_is_read(messages: list[Message]) -> None:
+    written = FORMAT.write(session_of(messages), messages)
+    assert FORMAT.recognise(written.data[: 64 * 1024])
+    assert FORMAT.validate(written.data) == []
+    again = reread(FORMAT, written.data)
+    assert [block for m in again.messages for block in m.blocks] == [block for m in messages for block in m.blocks]
+    assert [m.text for m in again.messages if m.role == "user"] == [m.text for m in messages if m.role == "user"]
+    assert FORMAT.write(again, again.context()).data == written.data
+    through = reread(anthropic_messages.FORMAT, anthropic_messages.FORMAT.write(again, again.context()).data)
+    assert shape(through.messages) == shape(messages)
+
+
+@pytest.mark.parametrize(
+    ("messages", "fault"),
+    [
+        ([], "no messages"),
+        ([{"role": "robot", "content": "x"}], "its role"),
+        ([{"role": "user", "content": ""}], "empty"),
+        ([{"role": "assistant", "content": None}], "empty"),
+        ([{"role": "tool", "tool_call_id": "c", "content": "x"}], "left open"),
+        ([MESSAGES[2], {"role": "user", "content": "x"}], "before the answer"),
+        ([MESSAGES[2]], "same id"),
+        ([{"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": {}}}]}], "no string"),
+    ],
+)
+def test_the_validator_finds(messages: list[object], fault: str) -> None:
+    assert any(fault in found for found in FORMAT.validate(body(messages=messages)))
+
+
+def test_an_open_call_at_the_end_is_allowed() -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    assert (
+        FORMAT.validate(body(messages=[{"role": "user", "content": "x"}, {"role": "assistant", "tool_calls": [call]}]))
+        == []
+    )
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_mangled_input_is_read_or_refused(data: st.DataObject) -> None:
+    raw = bytearray(body())
+    for _ in range(data.draw(st.integers(1, 4))):
+        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    raw = raw[: data.draw(st.integers(0, len(raw)) | st.just(len(raw)))]
+    FORMAT.recognise(bytes(raw))
+    FORMAT.validate(bytes(raw))
+    try:
+        session = reread(FORMAT, bytes(raw))
+    except BadInput:
+        return
+    assert FORMAT.write(session, session.context()).data == bytes(raw)
+    FORMAT.validate(FORMAT.write(session, session.messages[1:]).data)
+    anthropic_messages.FORMAT.validate(anthropic_messages.FORMAT.write(session, session.messages).data)

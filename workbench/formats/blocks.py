@@ -1,0 +1,142 @@
+"""Anthropic content blocks and our blocks, there and back, for all formats that speak them (formats.md §2.1, §2.5)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from workbench.session import Block, Kind, Media, Opaque, Text, Thinking, ToolResult, ToolUse
+
+CONTINUATION = "This session is being continued from a previous conversation that ran out of context"
+"""How Claude Code's summary of older messages begins."""
+
+SUMMARY_LABEL = "[Summary of the conversation so far]"
+"""Put before a system summary where messages cannot be the system's (strategies.md, What holds §11)."""
+
+_SUPERVISOR = re.compile(r"\s*<supervisor>.*<summary[ >]", re.DOTALL)
+
+_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+
+
+def from_anthropic(content: Any) -> tuple[Block, ...]:
+    """The blocks of a message's `content`: a string, a list of blocks, nothing, or whatever a file holds there.
+
+    Never raises. Empty texts in a string or None give no block; what has no known shape becomes Opaque.
+    """
+    if content is None or content == "":
+        return ()
+    if isinstance(content, str):
+        return (Text(content),)
+    if isinstance(content, list):
+        return tuple(_block(item) for item in content)
+    return (_block(content),)
+
+
+def to_anthropic(block: Block) -> dict[str, Any]:
+    """One block as the Messages API takes it. Media has no bytes in our model and becomes its placeholder text."""
+    match block:
+        case Text(text):
+            return {"type": "text", "text": text}
+        case Thinking(text, signature):
+            return {"type": "thinking", "thinking": text, "signature": signature}
+        case ToolUse(id, name, given):
+            # The API takes objects only; arguments that never decoded are kept under a key of their own.
+            return {
+                "type": "tool_use",
+                "id": id,
+                "name": name,
+                "input": given if isinstance(given, dict) else {"raw": given},
+            }
+        case ToolResult(call_id, _, is_error):
+            result = {"type": "tool_result", "tool_use_id": call_id, "content": _result_content(block)}
+            return {**result, "is_error": True} if is_error else result
+        case Media():
+            return {"type": "text", "text": block.placeholder}
+        case Opaque(_, raw):
+            return raw if isinstance(raw, dict) else {"type": "text", "text": as_text(raw)}
+
+
+def kind_of(role: str, blocks: Sequence[Block]) -> Kind:
+    """Kind of an Anthropic message: a summary of older messages, an injected reminder, or an ordinary one."""
+    first = blocks[0] if blocks else None
+    if role == "assistant":
+        return "summary" if isinstance(first, Opaque) and first.type == "compaction" else "normal"
+    if role != "user" or not all(isinstance(block, Text) for block in blocks):
+        return "normal"
+    texts = [block.text for block in blocks if isinstance(block, Text)]
+    said = [text for text in texts if not is_reminder(text)]
+    if said and is_summary(said[0]):
+        return "summary"
+    return "meta" if texts and not said else "normal"
+
+
+def is_summary(text: str) -> bool:
+    """Whether a text begins as summaries do: Claude Code's, Augment's, or one that this program labelled."""
+    return text.lstrip().startswith((CONTINUATION, SUMMARY_LABEL)) or _SUPERVISOR.match(text) is not None
+
+
+def is_reminder(text: str) -> bool:
+    """Whether a text holds injected `<system-reminder>` passages and nothing a person wrote."""
+    rest, reminders = _REMINDER.subn("", text)
+    return reminders > 0 and not rest.strip()
+
+
+def as_text(value: Any) -> str:
+    """Any decoded JSON value as one string a model can read."""
+    return (
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    )
+
+
+def _block(item: Any) -> Block:
+    if isinstance(item, str):
+        return Text(item)
+    if not isinstance(item, dict):
+        return Opaque(type(item).__name__, item)
+    kind = item.get("type")
+    if kind == "text" and isinstance(item.get("text"), str):
+        return Text(item["text"])
+    if kind == "thinking" and isinstance(item.get("thinking"), str):
+        signature = item.get("signature")
+        return Thinking(item["thinking"], signature if isinstance(signature, str) else "")
+    if kind == "tool_use" and isinstance(item.get("id"), str) and isinstance(item.get("name"), str):
+        given = item.get("input")
+        return ToolUse(
+            item["id"], item["name"], given if isinstance(given, dict) else "" if given is None else as_text(given)
+        )
+    if kind == "tool_result" and isinstance(item.get("tool_use_id"), str):
+        return ToolResult(item["tool_use_id"], _result_parts(item.get("content")), item.get("is_error") is True)
+    if kind in ("image", "document"):
+        return _media(kind, item)
+    return Opaque(kind if isinstance(kind, str) else "", item)
+
+
+def _media(kind: str, item: dict[str, Any]) -> Media:
+    source = item.get("source")
+    if not isinstance(source, dict):
+        return Media(kind, 0)
+    media_type, data = source.get("media_type"), source.get("data")
+    return Media(media_type if isinstance(media_type, str) else kind, len(data) if isinstance(data, str) else 0)
+
+
+def _result_parts(content: Any) -> tuple[Text | Media, ...]:
+    if content is None or content == "":
+        return ()
+    if not isinstance(content, list):
+        return (Text(as_text(content)),)
+    blocks = [_block(item) for item in content]
+    # A block of another type inside a result is still something the model reads: kept as its JSON.
+    return tuple(
+        block if isinstance(block, Text | Media) else Text(as_text(item))
+        for block, item in zip(blocks, content, strict=True)
+    )
+
+
+def _result_content(result: ToolResult) -> str | list[dict[str, Any]]:
+    if not result.content:
+        return ""
+    if len(result.content) == 1 and isinstance(result.content[0], Text):
+        return result.content[0].text
+    return [to_anthropic(part) for part in result.content if not isinstance(part, Text) or part.text]

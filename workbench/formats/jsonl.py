@@ -1,0 +1,142 @@
+"""JSONL as agents really write it: fast where it is clean, forgiving where it is not.
+
+Seen in real files (formats.md §2.1, §3): two objects on one line after a concurrent append, a last line that was cut
+off, halves of surrogate pairs, NaN, NUL padding after a crash, a byte order mark, CRLF.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import orjson
+
+DEEPEST = 200
+"""Levels of nesting that are read. More is no session's, and more than 254 could not be encoded again."""
+
+_EDGES = b" \t\r\x00"
+_DECODER = json.JSONDecoder(strict=False)
+_ESCAPES = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD]([89a-fA-F])..|.)", re.DOTALL)
+
+
+class Record(NamedTuple):
+    """One JSON value and where it lies: `data[start:stop]`, beginning on 1-based `line`.
+
+    `problem` says what was odd about it, "" when nothing was. A record that cannot be read at all has `readable` False
+    and the value None. Strings in `value` never hold half a surrogate pair: it became U+FFFD.
+    """
+
+    start: int
+    stop: int
+    line: int
+    value: Any
+    problem: str = ""
+    readable: bool = True
+
+
+def records_of(data: bytes) -> Iterator[Record]:
+    """Every record of a JSONL file in order. Never raises; blank lines give nothing."""
+    at = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+    end, line = len(data), 0
+    while at < end:
+        line += 1
+        newline = data.find(b"\n", at)
+        stop = end if newline < 0 else newline
+        chunk = data[at:stop]
+        try:
+            value = orjson.loads(chunk)
+        except orjson.JSONDecodeError:
+            yield from _odd_line(chunk, at, line, last=newline < 0)
+        else:
+            edge = stop - 1 if chunk.endswith(b"\r") else stop
+            if _may_be_deep(chunk) and _is_deep(value, DEEPEST):
+                yield _unreadable(at, edge, line, "nested too deeply")
+            else:
+                yield Record(at, edge, line, value)
+        at = stop + 1
+
+
+def loads(raw: bytes) -> Any:
+    """Decode JSON that orjson refuses: invalid UTF-8, halves of surrogate pairs, NaN, control characters in strings.
+
+    Raises ValueError when it is not JSON even so.
+    """
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        text = _ESCAPES.sub(_whole_escape, raw.decode("utf-8", "replace"))
+        try:
+            value = json.loads(text, strict=False)
+        except RecursionError:
+            raise ValueError("nested too deeply") from None
+        if _may_be_deep(raw) and _is_deep(value, DEEPEST):
+            raise ValueError("nested too deeply") from None
+        return value
+
+
+def _odd_line(chunk: bytes, at: int, line: int, *, last: bool) -> Iterator[Record]:
+    """The records of a line that is not one clean JSON value: none, one, or several."""
+    body = chunk.strip(_EDGES)
+    if not body:
+        return
+    at += chunk.index(body)
+    pieces = _pieces(body)
+    for number, (start, stop) in enumerate(pieces):
+        raw = body[start:stop]
+        try:
+            value = loads(raw)
+        except ValueError:
+            cut_off = last and number == len(pieces) - 1
+            problem = "the file ends inside this line" if cut_off else "not JSON"
+            yield _unreadable(at + start, at + stop, line, problem)
+            continue
+        yield Record(at + start, at + stop, line, value, _problem(raw, number))
+
+
+def _unreadable(start: int, stop: int, line: int, problem: str) -> Record:
+    return Record(start, stop, line, None, f"{problem}; kept as it is, not shown", readable=False)
+
+
+def _may_be_deep(raw: bytes) -> bool:
+    return raw.count(b"[") + raw.count(b"{") > DEEPEST
+
+
+def _is_deep(value: Any, levels: int) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deep(item, levels - 1) for item in inner)
+
+
+def _problem(raw: bytes, number: int) -> str:
+    if number:
+        return "a second record on the same line"
+    try:
+        orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return "not strict JSON (broken characters, NaN or the like); read all the same"
+    return ""
+
+
+def _pieces(body: bytes) -> list[tuple[int, int]]:
+    """Byte spans of the JSON values that stand side by side in `body`; what follows the last good one is one more."""
+    text = body.decode("latin-1")  # one character per byte
+    pieces: list[tuple[int, int]] = []
+    at, end = 0, len(text)
+    while at < end:
+        try:
+            stop = _DECODER.raw_decode(text, at)[1]
+        except (ValueError, RecursionError):
+            stop = end
+        pieces.append((at, stop))
+        while stop < end and text[stop] in " \t\r\x00":
+            stop += 1
+        at = stop
+    return pieces
+
+
+def _whole_escape(found: re.Match[str]) -> str:
+    """An escape sequence as it is, but for half a surrogate pair."""
+    return "\\ufffd" if found[1] else found[0]

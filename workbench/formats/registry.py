@@ -1,0 +1,29 @@
+"""The formats this program knows, in the order in which they are tried. A new one is one module and one line here."""
+
+from __future__ import annotations
+
+from workbench.errors import BadInput
+from workbench.formats import anthropic_messages, augment, claude_code, openai_chat
+from workbench.formats.format import Format
+
+HEAD = 64 * 1024
+"""How much of a file detection looks at, in bytes (formats.md §1)."""
+
+FORMATS: tuple[Format, ...] = (claude_code.FORMAT, augment.FORMAT, anthropic_messages.FORMAT, openai_chat.FORMAT)
+
+
+def by_id(id: str) -> Format:
+    """The format called `id`. Raises BadInput with the known ids."""
+    for known in FORMATS:
+        if known.id == id:
+            return known
+    raise BadInput(f"There is no format {id!r}; choose one of {', '.join(known.id for known in FORMATS)}.")
+
+
+def detect(head: bytes) -> tuple[Format, str]:
+    """The format of a file by its first bytes, and why. Raises BadInput naming what was tried."""
+    for known in FORMATS:
+        if reason := known.recognise(head):
+            return known, reason
+    tried = ", ".join(known.title for known in FORMATS)
+    raise BadInput(f"This is not a session file of a kind known here; tried {tried}.")
