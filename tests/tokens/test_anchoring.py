@@ -1,0 +1,292 @@
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.tokens.sessions import Letters, answer, contexts, counted, result, user
+from workbench.session import Message, Span, Text
+from workbench.tokens import (
+    Basis,
+    Counter,
+    Meter,
+    Sizes,
+    billed_growth,
+    billed_points,
+    calls_of,
+    measure,
+    round_total,
+    sizes_of,
+    span_basis,
+)
+from workbench.tokens.anchoring import share
+
+OPUS = "claude-opus-4-6"
+
+
+def sized(messages: list[Message], model: str | None = OPUS, **more: object) -> Sizes:
+    return sizes_of(messages, model, counted(messages), **more)  # type: ignore[arg-type]
+
+
+def upto(sizes: Sizes, index: int) -> int:
+    return sizes.overhead + sum(sizes.tokens[:index])
+
+
+# Two rounds; the bills before each answer are 10 000, 10 500 and 11 200.
+PLAIN = [
+    user("u1", "u" * 100),
+    answer("a1", "a" * 50, 10_000, calls=1),
+    result("r1", "a1-0", "r" * 200),
+    answer("a2", "a" * 150, 10_500),
+    user("u2", "u" * 300),
+    answer("a3", "a" * 80, 11_200),
+    user("u3", "u" * 10),
+]
+
+
+def test_stretches_between_bills_sum_to_their_difference() -> None:
+    sizes = sized(PLAIN)
+    assert sum(sizes.tokens[1:3]) == 500
+    assert sum(sizes.tokens[3:5]) == 700
+    assert (upto(sizes, 1), upto(sizes, 3), upto(sizes, 5)) == (10_000, 10_500, 11_200)
+    assert sizes.anchored_until == 5
+    assert set(sizes.basis if isinstance(sizes.basis, tuple) else [sizes.basis]) == {Basis.CALIBRATED}
+
+
+def test_what_the_first_bill_shows_beyond_the_messages_is_overhead() -> None:
+    sizes = sized(PLAIN)
+    assert sizes.overhead == 10_000 - sizes.meter.tokens(PLAIN[0])
+    assert sizes.overhead_basis is Basis.CALIBRATED
+
+
+def test_shares_follow_the_calibrated_weights() -> None:
+    sizes = sized(PLAIN)
+    assistant, other = 1.18 * 150, 1.10 * 300
+    assert sizes.tokens[3] == pytest.approx(700 * assistant / (assistant + other), abs=1)
+
+
+def test_what_follows_the_last_bill_is_measured() -> None:
+    sizes = sized(PLAIN)
+    assert list(sizes.tokens[5:]) == [sizes.meter.tokens(message) for message in PLAIN[5:]]
+
+
+def test_outputs_that_are_final_make_rounds_exact() -> None:
+    messages = [
+        user("u1", "u" * 100),
+        answer("a1", "a" * 50, 10_000, output=100, calls=1),
+        result("r1", "a1-0", "r" * 200),
+        answer("a2", "a" * 150, 10_500, output=200),
+        user("u2", "u" * 300),
+        answer("a3", "a" * 80, 11_200, output=90),
+    ]
+    sizes = sized(messages)
+    assert list(sizes.tokens[1:]) == [100, 400, 200, 500, 90]
+    assert [sizes.basis_of(i) for i in range(6)] == [Basis.CALIBRATED] + [Basis.EXACT] * 5
+    assert sizes.anchored_until == 6
+    assert upto(sizes, 6) == 11_290
+    second = round_total(sizes, messages, 4, 6)
+    assert (second.messages, second.chars, second.tokens, second.basis) == (2, 380, 590, Basis.EXACT)
+    assert round_total(sizes, messages, 0, 4).basis is Basis.CALIBRATED
+
+
+def test_spans_between_bills_are_exact_and_others_are_not() -> None:
+    sizes = sized(PLAIN)
+    points = billed_points(sizes, PLAIN)
+    assert span_basis(sizes, points, 1, 5) is Basis.EXACT
+    assert span_basis(sizes, points, 1, 3) is Basis.EXACT
+    assert span_basis(sizes, points, 1, 4) is Basis.CALIBRATED
+    assert span_basis(sizes, points, 0, 5) is Basis.CALIBRATED
+    assert round_total(sizes, PLAIN, 1, 5, points).tokens == 1_200
+
+
+def test_outputs_from_the_start_of_a_stream_are_not_believed() -> None:
+    messages = [
+        user("u", "u" * 100),
+        answer("a", "a" * 900, 5_000, output=3),
+        user("v", "v" * 100),
+        answer("b", "b", 6_300),
+    ]
+    sizes = sized(messages)
+    assert sum(sizes.tokens[1:3]) == 1_300
+    assert sizes.tokens[1] > 900
+
+
+def test_growth_between_first_calls_is_billed_whatever_the_outputs() -> None:
+    rounds = [Span(0, 4), Span(4, 6), Span(6, 7)]
+    assert billed_growth(PLAIN, rounds) == [1_200, None, None]
+    assert billed_growth([user("u", "x")], [Span(0, 1)]) == [None]
+
+
+def test_a_context_that_shrank_starts_over() -> None:
+    messages = [
+        user("u1", "u" * 4_000),
+        answer("a1", "a" * 1_000, 15_000, output=1_180),
+        user("u2", "u" * 10_000),
+        answer("a2", "a" * 100, 27_000),
+        user("u3", "u" * 100),
+        answer("a3", "a" * 100, 12_000),
+        user("u4", "u" * 100),
+        answer("a4", "a" * 100, 12_230),
+    ]
+    sizes = sized(messages)
+    assert upto(sizes, 5) == 12_000
+    assert upto(sizes, 7) == 12_230
+    assert sum(sizes.tokens[5:7]) == 230
+    assert Basis.EXACT not in {sizes.basis_of(i) for i in range(5)}
+    points = billed_points(sizes, messages)
+    assert span_basis(sizes, points, 5, 7) is Basis.EXACT
+    assert span_basis(sizes, points, 1, 3) is Basis.CALIBRATED
+
+
+def test_a_switch_to_another_tokenizer_rescales_what_was_there() -> None:
+    messages = [
+        user("u1", "u" * 5_000),
+        answer("a1", "a" * 1_000, 10_000),
+        user("u2", "u" * 1_000),
+        answer("a2", "a" * 100, 16_000, model="claude-opus-5"),
+    ]
+    before, sizes = sized(messages[:2]), sized(messages)
+    assert upto(sizes, 3) == 16_000
+    assert sizes.overhead > before.overhead
+    assert sizes.tokens[0] > before.tokens[0]
+
+
+def test_far_more_than_the_messages_say_is_overhead() -> None:
+    messages = [
+        user("u1", "u" * 100),
+        answer("a1", "a" * 100, 10_000),
+        user("u2", "u" * 100),
+        answer("a2", "a" * 100, 40_000),
+    ]
+    sizes = sized(messages)
+    assert upto(sizes, 3) == 40_000
+    assert sizes.tokens[1] < 200
+    assert sizes.overhead > 39_000
+    assert round_total(sizes, messages, 1, 3).basis is Basis.CALIBRATED
+
+
+def test_a_first_bill_below_the_messages_leaves_no_overhead() -> None:
+    messages = [user("u1", "u" * 900), user("u2", "u" * 100), answer("a", "a", 500)]
+    sizes = sized(messages)
+    assert sizes.overhead == 0
+    assert list(sizes.tokens[:2]) == [450, 50]
+
+
+def test_without_bills_the_overhead_texts_are_counted() -> None:
+    messages = [user("u", "u" * 100), answer("a", "a" * 100)]
+    sizes = sized(messages, overhead_texts=("s" * 1_000, "", "t" * 500))
+    assert (sizes.overhead, sizes.overhead_basis, sizes.anchored_until) == (1_650, Basis.CALIBRATED, 0)
+    assert list(sizes.tokens) == [110, 118]
+    assert sized(messages, overhead_hint=7_000, overhead_texts=("s",)).overhead == 7_000
+    unknown = sized(messages)
+    assert (unknown.overhead, unknown.overhead_basis) == (0, Basis.ESTIMATE)
+
+
+def test_an_unknown_model_is_an_estimate_of_raw_counts() -> None:
+    messages = [user("u", "u" * 100), answer("a", "a" * 100, model=None)]
+    sizes = sized(messages, model=None)
+    assert list(sizes.tokens) == [100, 100]
+    assert sizes.basis is Basis.ESTIMATE
+    assert sizes.meter.basis is Basis.ESTIMATE
+    assert "not known" in sizes.meter.method
+
+
+def test_the_model_of_the_bills_serves_where_none_is_named() -> None:
+    assert "claude ≤ 4.6" in sized(PLAIN, model=None).meter.method
+
+
+def test_before_counting_everything_is_an_estimate_but_bills_hold() -> None:
+    counter = Counter(engine=Letters)
+    sizes = sizes_of(PLAIN, OPUS, counter)
+    assert sizes.basis is Basis.ESTIMATE
+    assert sizes.meter.basis is Basis.ESTIMATE
+    assert "counting" in sizes.meter.method
+    assert upto(sizes, 5) == 11_200
+    counter.count_all(PLAIN[4:], lambda done, total: None, lambda: False)
+    half = sizes_of(PLAIN, OPUS, counter)
+    assert [half.basis_of(i) for i in range(7)] == [Basis.ESTIMATE] * 4 + [Basis.CALIBRATED] * 3
+    counter.count_all(PLAIN, lambda done, total: None, lambda: False)
+    assert list(sizes_of(PLAIN, OPUS, counter).tokens) == list(sized(PLAIN).tokens)
+
+
+def test_the_meter_says_what_it_stands_on() -> None:
+    meter: Meter = sized(PLAIN).meter
+    assert meter.method.startswith("o200k × claude ≤ 4.6 coefficients × ")
+    assert meter.method.endswith(" from 2 calls")
+    assert meter.basis is Basis.CALIBRATED
+    assert sized([user("u", "x")], "gpt-5").meter.method == "o200k + 4 per message (openai)"
+
+
+@pytest.mark.parametrize("count_first", [True, False])
+def test_the_meter_gives_a_new_message_what_it_gives_an_old_one(count_first: bool) -> None:
+    counter = Counter(engine=Letters)
+    if count_first:
+        counter.count_all(PLAIN, lambda done, total: None, lambda: False)
+    meter = sizes_of(PLAIN, OPUS, counter).meter
+    figures = [meter.tokens(message) for message in PLAIN]
+    copies = [Message(f"new {m.id}", m.role, m.blocks) for m in PLAIN]
+    assert [meter.tokens(copy) for copy in copies] == figures
+    counter.count_all(PLAIN, lambda done, total: None, lambda: False)
+    assert [meter.tokens(message) for message in PLAIN] == figures
+    assert measure(copies, meter).tokens == measure(PLAIN, meter).tokens == sum(figures)
+    assert meter.text_tokens("u" * 100) == pytest.approx(meter.tokens(Message("n", "user", (Text("u" * 100),))), abs=1)
+
+
+@settings(max_examples=300, deadline=None)
+@given(contexts(), st.booleans(), st.sampled_from([OPUS, "gpt-5", None]))
+def test_whatever_the_bills_the_figures_sum_to_the_last_one(
+    messages: list[Message], count_first: bool, model: str | None
+) -> None:
+    sizes = sizes_of(messages, model, counted(messages) if count_first else Counter(engine=Letters))
+    assert len(sizes.tokens) == len(messages)
+    assert all(tokens >= 0 for tokens in sizes.tokens)
+    assert sizes.overhead >= 0
+    calls = calls_of(messages, model)
+    if not calls:
+        assert sizes.anchored_until == 0
+        return
+    last = calls[-1]
+    assert upto(sizes, last.index) == last.context
+    assert upto(sizes, sizes.anchored_until) == last.context + (last.output or 0)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 2_000), st.integers(0, 1_000), st.integers(50, 200)), min_size=1, max_size=12))
+def test_ordinary_bills_are_met_stretch_by_stretch(steps: list[tuple[int, int, int]]) -> None:
+    """Bills between a half and the double of the weights: every stretch must sum to its own bill exactly."""
+    messages, context = [user("first", "x" * 50)], 20_000
+    for number, (said, came, percent) in enumerate(steps):
+        messages += [answer(f"a{number}", "x" * said, context), user(f"u{number}", "y" * came)]
+        context += max(1, (said + came) * percent // 100)
+    messages.append(answer("last", "z", context))
+    sizes = sized(messages)
+    calls = calls_of(messages)
+    for call, after in pairwise(calls):
+        assert sum(sizes.tokens[call.index : after.index]) == after.context - call.context
+    points = billed_points(sizes, messages)
+    assert {points[call.index] for call in calls} == {sizes.overhead}
+    assert round_total(sizes, messages, 1, len(messages) - 1).basis is Basis.EXACT
+
+
+@given(st.integers(0, 10**7), st.lists(st.integers(0, 10**6), max_size=40))
+def test_shares_sum_exactly_and_each_is_within_one_of_its_due(total: int, weights: list[int]) -> None:
+    parts = share(total, weights)
+    assert len(parts) == len(weights)
+    if weights:
+        assert sum(parts) == total
+        assert min(parts) >= 0
+    whole = sum(weights)
+    if whole:
+        assert all(abs(part - total * weight / whole) <= 1.001 for part, weight in zip(parts, weights, strict=True))
+
+
+def test_a_session_full_of_resets_stays_linear() -> None:
+    messages: list[Message] = []
+    for number in range(10_000):
+        messages += [user(f"u{number}", "u" * 40), answer(f"a{number}", "a" * 40, 9_000 - number % 7)]
+    counter = counted(messages)
+    start = time.process_time()
+    sizes = sizes_of(messages, OPUS, counter)
+    assert time.process_time() - start < 2
+    assert upto(sizes, len(messages) - 1) == 9_000 - 9_999 % 7

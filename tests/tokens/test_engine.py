@@ -1,0 +1,181 @@
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.tokens.encoding import o200k
+from workbench.tokens.engine import (
+    WINDOW,
+    Count,
+    Engine,
+    Ordinary,
+    count_piece,
+    estimate_tokens,
+    load_engine,
+    pieces,
+    sanitised,
+    splintr_engine,
+    tiktoken_engine,
+)
+
+
+@pytest.fixture(scope="module")
+def fast() -> Engine:
+    engine = splintr_engine()
+    if engine is None:
+        pytest.skip("splintr-rs (extra `fast`) is not installed")
+    return engine
+
+
+WORDS = [
+    *("the", "quick", "brown", "fox", "don't", "", "é日本", "x=1;", "//", "note\n\n\tdef", "f(a,", "b):\n", "", "", ""),
+    *("return", "a+b\n1234567", "====", "naïve\r\n"),
+]
+
+
+def document(chars: int, seed: int) -> str:
+    rnd = random.Random(seed)
+    parts: list[str] = []
+    length = 0
+    while length < chars:
+        parts.append(rnd.choice(WORDS))
+        length += len(parts[-1]) + 1
+    return " ".join(parts)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_splitting_a_long_text_changes_no_count(seed: int) -> None:
+    text = document(300_000, seed)
+    parts = list(pieces(text))
+    assert "".join(parts) == text
+    assert len(parts) > 4
+    assert all(0 < len(part) <= WINDOW for part in parts)
+    assert tiktoken_engine().count(text) == Count(len(o200k().encode_ordinary(text)))
+
+
+@pytest.mark.parametrize("window", [64, 1_000, 16_384])
+def test_splitting_is_exact_at_any_window(window: int) -> None:
+    text = document(40_000, 9)
+    counted = Ordinary("test", o200k().encode_ordinary, window).count(text)
+    assert counted.tokens == len(o200k().encode_ordinary(text))
+
+
+def test_a_text_without_a_safe_place_is_cut_hard_and_costs_next_to_nothing() -> None:
+    rnd = random.Random(3)
+    text = "".join(rnd.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(200_000))
+    assert [len(part) for part in pieces(text)] == [WINDOW, WINDOW, WINDOW, 200_000 - 3 * WINDOW]
+    whole = len(o200k().encode_ordinary(text))
+    assert abs(tiktoken_engine().count(text).tokens - whole) <= 0.001 * whole
+
+
+@given(st.text(max_size=400), st.integers(1, 50))
+def test_pieces_put_together_are_the_text(text: str, window: int) -> None:
+    parts = list(pieces(text, window))
+    assert "".join(parts) == text
+    assert all(len(part) <= window for part in parts)
+
+
+SPECIAL = ["<|endoftext|>", "<|endofprompt|>", "<|think|>", "<|im_start|>user", "a <|endoftext|> b<|fim_prefix|>"]
+
+
+@pytest.mark.parametrize("text", SPECIAL)
+def test_special_tokens_in_a_text_are_ordinary_text(text: str) -> None:
+    assert tiktoken_engine().count(text).tokens == len(o200k().encode_ordinary(text)) > 1
+
+
+def test_a_quoted_endoftext_is_seven_tokens() -> None:
+    assert tiktoken_engine().count("<|endoftext|>") == Count(7)  # spec/tokens.md §1.5
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\udfffb", "\ud83d\ude00", "日\ud800" * 40_000])
+def test_lone_surrogates_count_as_replacements(text: str) -> None:
+    clean = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    assert sanitised(text) == clean
+    assert tiktoken_engine().count(text) == tiktoken_engine().count(clean)
+
+
+def test_sanitising_leaves_clean_text_alone() -> None:
+    text = "é日👩\ufeffx"
+    assert sanitised(text) is text
+
+
+def test_a_million_spaces_are_counted_exactly_in_pieces() -> None:
+    count = tiktoken_engine().count(" " * 1_000_000)
+    assert count.exact
+    assert 0 < count.tokens < 100_000
+
+
+def test_a_panic_of_the_tokenizer_is_caught_and_labelled(capfd: pytest.CaptureFixture[str]) -> None:
+    # tiktoken panics on whitespace runs that long; a version that no longer does counts them.
+    text = " " * 1_000_000
+    count = Ordinary("unsplit", o200k().encode_ordinary, window=2_000_000).count(text)
+    capfd.readouterr()
+    assert count.exact or count.tokens == estimate_tokens(text)
+
+
+def test_only_panics_are_caught() -> None:
+    class PanicException(BaseException):
+        pass
+
+    def panics(text: str) -> list[int]:
+        raise PanicException("runtime error")
+
+    def interrupted(text: str) -> list[int]:
+        raise KeyboardInterrupt
+
+    assert count_piece(panics, "four words of text") == Count(estimate_tokens("four words of text"), exact=False)
+    with pytest.raises(KeyboardInterrupt):
+        count_piece(interrupted, "text")
+
+
+def test_one_bad_piece_labels_the_whole_text() -> None:
+    class PanicException(BaseException):
+        pass
+
+    def panics_on_b(text: str) -> list[int]:
+        if "b" in text:
+            raise PanicException("runtime error")
+        return [0] * len(text)
+
+    assert Ordinary("test", panics_on_b, window=4).count("aaaa" + "aaaa") == Count(8)
+    assert Ordinary("test", panics_on_b, window=4).count("aaaa" + "bbbb") == Count(4 + estimate_tokens("bbbb"), False)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.one_of(st.text(max_size=300), st.text(alphabet="ab \n\t\r'<|>/=日é٣", max_size=300)))
+def test_splintr_counts_as_tiktoken_does(fast: Engine, text: str) -> None:
+    assert fast.count(text) == tiktoken_engine().count(text)
+
+
+@pytest.mark.parametrize(
+    "text", [*SPECIAL, "x\ud800y", "a" * 200_000, " " * 200_000, "=" * 100_000, document(200_000, 5)]
+)
+def test_splintr_counts_odd_texts_as_tiktoken_does(fast: Engine, text: str) -> None:
+    assert fast.count(text) == tiktoken_engine().count(text)
+
+
+def test_the_fast_engine_is_taken_when_it_is_there(fast: Engine) -> None:
+    assert load_engine().name == "splintr"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The quick brown fox jumps over the lazy dog. " * 40,
+        "def f(a: int) -> str:\n    return str(a + 1)\n" * 40,
+        '{"type":"text","count":12,"path":"/a/b/c.py"}' * 40,
+        "日本語の文章を数えます。" * 40,
+        "Привет, как твои дела сегодня? " * 40,
+        "Größe über Äpfel ölig. " * 40,
+        "",
+    ],
+)
+def test_the_estimate_is_of_the_right_size(text: str) -> None:
+    counted = tiktoken_engine().count(text).tokens
+    assert 0.5 * counted <= estimate_tokens(text) <= 2 * counted
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=()), max_size=200))
+def test_the_estimate_takes_any_text(text: str) -> None:
+    assert 0 <= estimate_tokens(text) <= 2 * len(text)

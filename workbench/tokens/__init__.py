@@ -1,0 +1,52 @@
+"""Counting tokens offline, calibrated to the session's model and anchored on what its provider billed.
+
+`Counter` counts, `sizes_of` turns counts and bills into the figures of a context, `find_model` knows models. Nothing
+here opens a connection; the tokenizer and the database are imported when the first text is counted.
+"""
+
+from workbench.tokens.anchoring import (
+    SessionMeter,
+    billed_growth,
+    billed_points,
+    calls_of,
+    round_total,
+    sizes_of,
+    span_basis,
+)
+from workbench.tokens.cache import CountCache, default_path
+from workbench.tokens.calibration import family_of
+from workbench.tokens.counting import Counter, Weight
+from workbench.tokens.engine import Count, Engine, estimate_tokens, load_engine
+from workbench.tokens.models import ModelInfo, Prices, all_models, plain_name
+from workbench.tokens.models import find as find_model
+from workbench.tokens.sizes import Basis, Meter, Size, Sizes, measure, visible_chars
+
+__all__ = [
+    "Basis",
+    "Count",
+    "CountCache",
+    "Counter",
+    "Engine",
+    "Meter",
+    "ModelInfo",
+    "Prices",
+    "SessionMeter",
+    "Size",
+    "Sizes",
+    "Weight",
+    "all_models",
+    "billed_growth",
+    "billed_points",
+    "calls_of",
+    "default_path",
+    "estimate_tokens",
+    "family_of",
+    "find_model",
+    "load_engine",
+    "measure",
+    "plain_name",
+    "round_total",
+    "sizes_of",
+    "span_basis",
+    "visible_chars",
+]

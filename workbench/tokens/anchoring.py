@@ -1,0 +1,287 @@
+"""Token figures for the messages of a context, anchored on what the provider billed (spec/tokens.md §3.4, Anchoring).
+
+A recorded API call says exactly how many tokens stood before it. So the stretch of messages between two calls has an
+exact total, which its messages share in proportion to their calibrated weights; the calibration alone is needed only
+before the first call, after the last, and where a call was sent something else than the messages say.
+
+Two figures exist for a message and differ a little: its share in `Sizes`, true to the bills, and `Meter.tokens`, the
+same function for every message, billed or new. Compare before and after with the meter on both sides.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+from workbench.session import Message, Span
+from workbench.tokens.calibration import Family, Scale, calibrate, family_of
+from workbench.tokens.counting import Counter, Weight, guess
+from workbench.tokens.engine import estimate_tokens
+from workbench.tokens.sizes import Basis, Size, Sizes, visible_chars
+
+ABSURD_RATIO = 4
+"""A stretch billed at less than a quarter or more than four times of what it weighs holds something unrecorded…"""
+
+ABSURD_TOKENS = 4_000
+"""…if it is also off by so many tokens: short stretches carry reminders that no file records."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A recorded API call: message `index` answered a prompt of `context` tokens with `output`, None if unknown."""
+
+    index: int
+    context: int
+    output: int | None
+    family: Family
+
+
+def calls_of(messages: Sequence[Message], model: str | None = None) -> list[Call]:
+    """The API calls a context records, in order. A message without a model of its own is taken to be `model`'s."""
+    calls: list[Call] = []
+    families: dict[str | None, Family] = {}
+    for index, message in enumerate(messages):
+        usage = message.usage
+        if usage is None or message.role != "assistant" or usage.context <= 0:
+            continue
+        name = message.model or model
+        family = families.get(name)
+        if family is None:
+            family = families[name] = family_of(name)
+        output = usage.output if usage.output_final and usage.output > 0 and family.output_stays else None
+        calls.append(Call(index, usage.context, output, family))
+    return calls
+
+
+@dataclass(frozen=True, slots=True)
+class SessionMeter:
+    """The `Meter` of one session: o200k counts × the family's coefficients × the session's own scale.
+
+    While counting goes on (`counted` false) it goes by characters alone, for every message alike, so that a comparison
+    made meanwhile is fair too.
+    """
+
+    counter: Counter
+    family: Family
+    scale: Scale
+    counted: bool
+
+    @property
+    def basis(self) -> Basis:
+        return Basis.CALIBRATED if self.counted and self.family.known else Basis.ESTIMATE
+
+    @property
+    def method(self) -> str:
+        if not self.counted:
+            return f"characters × {self.family.id} coefficients (still counting)"
+        if not self.family.known:
+            words = "o200k tokens, raw: the model's tokenizer is not known"
+        elif self.family.assistant == self.family.other == 1:
+            words = f"o200k + {self.family.message:g} per message ({self.family.id})"
+        else:
+            words = f"o200k × {self.family.id} coefficients"
+        if not self.scale.calls:
+            return words
+        return f"{words} × {self.scale.value:.2f} from {self.scale.calls} calls"
+
+    def tokens(self, message: Message) -> int:
+        weight = self.counter.weigh(message) if self.counted else guess(message)
+        return round(self.scale.value * self.family.tokens(message.role, weight))
+
+    def text_tokens(self, text: str) -> int:
+        """Tokens of a text that someone else than the model wrote: a prompt, a file, a rule."""
+        tokens = self.counter.text(text) if self.counted else estimate_tokens(text)
+        return round(self.scale.value * self.family.other * tokens)
+
+
+def sizes_of(
+    messages: Sequence[Message],
+    model: str | None,
+    counter: Counter,
+    overhead_texts: Iterable[str] = (),
+    overhead_hint: int | None = None,
+) -> Sizes:
+    """The sizes of a context as far as they are known now; call it again when more has been counted.
+
+    Never counts a message that `counter` has not counted yet: those are estimates. `overhead_texts` (the system prompt,
+    the tool definitions) and `overhead_hint` (the overhead of another epoch of the session) serve where the context
+    records no API call that shows it.
+    """
+    calls = calls_of(messages, model)
+    family = family_of(model) if model or not calls else calls[-1].family
+    weights = [counter.glance(message) for message in messages]
+    of = family.tokens
+    base = [of(message.role, weight) for message, weight in zip(messages, weights, strict=True)]
+    counted = all(weight.counted for weight in weights)
+    scale = calibrate(_ordinary_stretches(calls, base)) if counted else Scale()
+    meter = SessionMeter(counter, family, scale, counted)
+    plan = _Plan([round(scale.value * figure) for figure in base], weights, family)
+    if calls:
+        plan.anchor(calls)
+    elif overhead_hint is not None:
+        plan.overhead, plan.overhead_basis = overhead_hint, Basis.CALIBRATED
+    elif texts := [text for text in overhead_texts if text]:
+        plan.overhead, plan.overhead_basis = sum(map(meter.text_tokens, texts)), meter.basis
+    return plan.sizes(meter)
+
+
+def round_total(
+    sizes: Sizes, messages: Sequence[Message], start: int, stop: int, billed: dict[int, int] | None = None
+) -> Size:
+    """The size of messages `start`..`stop`: EXACT when bills close it at both ends, else as good as its worst share.
+
+    `billed` is `billed_points(sizes, messages)`, for callers that ask for many spans.
+    """
+    points = billed_points(sizes, messages) if billed is None else billed
+    chars = sum(visible_chars(message) for message in messages[start:stop])
+    return Size(stop - start, chars, sum(sizes.tokens[start:stop]), span_basis(sizes, points, start, stop))
+
+
+def span_basis(sizes: Sizes, billed: dict[int, int], start: int, stop: int) -> Basis:
+    """On what the sum of messages `start`..`stop` stands; `billed` from `billed_points`."""
+    if start in billed and billed[start] == billed.get(stop):
+        return Basis.EXACT
+    if isinstance(sizes.basis, Basis):
+        return sizes.basis
+    return Basis.ESTIMATE if Basis.ESTIMATE in sizes.basis[start:stop] else Basis.CALIBRATED
+
+
+def billed_points(sizes: Sizes, messages: Sequence[Message]) -> dict[int, int]:
+    """The places between messages where a bill is known, each with what was billed beyond the messages before it.
+
+    The sum of the messages between two places of the same figure equals the difference of two bills: it is exact.
+    """
+    points: dict[int, int] = {}
+    before = array("q", accumulate(sizes.tokens, initial=0))
+    for call in calls_of(messages):
+        points[call.index] = call.context - before[call.index]
+        usage = messages[call.index].usage
+        if usage is not None and usage.output_final and usage.output > 0:
+            points.setdefault(call.index + 1, call.context + usage.output - before[call.index + 1])
+    return points
+
+
+def billed_growth(messages: Sequence[Message], spans: Sequence[Span]) -> list[int | None]:
+    """For each span (rounds, in order) how much the bills grew from its first API call to the next span's first call.
+
+    Exact even where outputs were not recorded, but shifted by a request: a round's own is left out and the next
+    round's is taken in. None for a span without a call, and for one that no later span with a call follows.
+    """
+    calls = calls_of(messages)
+    indexes = [call.index for call in calls]
+    firsts = [bisect_left(indexes, span.start) for span in spans]
+    growths: list[int | None] = []
+    for span, first in zip(spans, firsts, strict=True):
+        after = bisect_left(indexes, span.stop)
+        closed = first < after < len(calls)
+        growths.append(calls[after].context - calls[first].context if closed else None)
+    return growths
+
+
+def share(total: int, weights: Sequence[int]) -> list[int]:
+    """Split `total` in proportion to `weights` (≥ 0) so that the parts sum to it exactly, each within 1 of its due.
+
+    By rounding the running sum, which needs no sorting. Without any weight the first part gets all.
+    """
+    whole = sum(weights)
+    if not whole:
+        return [total, *([0] * (len(weights) - 1))] if weights else []
+    uptos = [(2 * total * running + whole) // (2 * whole) for running in accumulate(weights, initial=0)]
+    return [upto - before for before, upto in pairwise(uptos)]
+
+
+def _ordinary_stretches(calls: Sequence[Call], base: Sequence[float]) -> list[tuple[int, float]]:
+    """(billed, predicted) of the stretches from which a session's scale can be learnt."""
+    found: list[tuple[int, float]] = []
+    for call, after in pairwise(calls):
+        billed, predicted = after.context - call.context, sum(base[call.index : after.index])
+        if call.family is after.family and billed > 0 and not _absurd(billed, predicted):
+            found.append((billed, predicted))
+    return found
+
+
+def _absurd(billed: int, predicted: float) -> bool:
+    far = billed * ABSURD_RATIO < predicted or billed > predicted * ABSURD_RATIO
+    return far and abs(billed - predicted) > ABSURD_TOKENS
+
+
+class _Plan:
+    """Figures under construction: starts from calibrated weights, `anchor` fits them to the bills."""
+
+    def __init__(self, tokens: list[int], weights: Sequence[Weight], family: Family) -> None:
+        self.tokens = tokens
+        self.basis = [Basis.CALIBRATED if w.exact and family.known else Basis.ESTIMATE for w in weights]
+        self.overhead = 0
+        self.overhead_basis = Basis.ESTIMATE
+        self.anchored_until = 0
+        self._restart: tuple[int, int] | None = None
+
+    def sizes(self, meter: SessionMeter) -> Sizes:
+        alike = len(set(self.basis)) <= 1
+        basis = (self.basis[0] if self.basis else meter.basis) if alike else tuple(self.basis)
+        return Sizes(array("q", self.tokens), basis, self.overhead, self.overhead_basis, self.anchored_until, meter)
+
+    def anchor(self, calls: Sequence[Call]) -> None:
+        first = calls[0]
+        self._open_with(first)
+        for call, after in pairwise(calls):
+            self._fit_stretch(call, after)
+        self._apply_restart()
+        last = calls[-1]
+        self.anchored_until = last.index
+        if last.output is not None:
+            self._bill(last.index, last.index + 1, last.output)
+            self.anchored_until = last.index + 1
+
+    def _open_with(self, first: Call) -> None:
+        """What the first call was sent beyond the messages before it is overhead: system prompt and tools."""
+        known = self.tokens[: first.index]
+        self.overhead = max(0, first.context - sum(known))
+        guessed = Basis.ESTIMATE in self.basis[: first.index]
+        self.overhead_basis = Basis.ESTIMATE if guessed else Basis.CALIBRATED
+        if not self.overhead:
+            self.tokens[: first.index] = share(first.context, known)
+
+    def _fit_stretch(self, call: Call, after: Call) -> None:
+        start, stop = call.index, after.index
+        billed = after.context - call.context
+        rest = sum(self.tokens[start + 1 : stop])
+        said = call.output if call.output is not None and call.output * 2 >= self.tokens[start] else None
+        predicted = rest + (self.tokens[start] if said is None else said)
+        if call.family is not after.family or billed <= 0 or (billed < predicted and _absurd(billed, predicted)):
+            self._start_over(call, after, predicted)
+        elif _absurd(billed, predicted):
+            # Far more was sent than the messages say: attachments, reminders, new tools. It is overhead from here on.
+            self.overhead += billed - predicted
+            if said is not None:
+                self.tokens[start] = said
+        elif said is not None and said < billed and rest and not _absurd(billed - said, rest):
+            self._bill(start, start + 1, said)
+            self._bill(start + 1, stop, billed - said)
+        else:
+            self._bill(start, stop, billed)
+
+    def _start_over(self, call: Call, after: Call, predicted: int) -> None:
+        """The context shrank or changed its tokenizer: what stood before `after` is fitted to its bill anew."""
+        if call.family is not after.family or after.context <= self.overhead:
+            self.overhead = after.context * self.overhead // (call.context + predicted)
+        # Only the last restart shapes the figures: fitting at each would be quadratic in a session full of them.
+        self._restart = after.index, after.context - self.overhead
+
+    def _apply_restart(self) -> None:
+        if self._restart is None:
+            return
+        stop, total = self._restart
+        self.tokens[:stop] = share(total, self.tokens[:stop])
+        self.basis[:stop] = [Basis.CALIBRATED if basis is Basis.EXACT else basis for basis in self.basis[:stop]]
+
+    def _bill(self, start: int, stop: int, total: int) -> None:
+        """Fit a stretch to its bill. Alone, a message has an exact figure; several have exact sums and shares."""
+        if stop - start == 1:
+            self.tokens[start] = total
+            self.basis[start] = Basis.EXACT
+        else:
+            self.tokens[start:stop] = share(total, self.tokens[start:stop])

@@ -1,0 +1,105 @@
+"""Counts that outlive a run: an SQLite file from text hash to tokens (spec/tokens.md §5).
+
+The cache may only ever save time. A broken, locked or unwritable file is left alone: the cache then answers nothing,
+keeps the reason in `trouble`, and counting goes on without it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3
+
+MAX_BYTES = 128_000_000
+"""About two million counts. A larger file loses its older half."""
+
+LOCK_SECONDS = 2.0
+"""How long to wait for another program that is writing to the file."""
+
+_CHUNK = 900
+"""Keys per query: SQLite's oldest limit of variables is 999."""
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS counts (key BLOB PRIMARY KEY, tokens INTEGER NOT NULL, day INTEGER NOT NULL) WITHOUT ROWID
+"""
+
+
+def text_key(text: str, family: bytes) -> bytes:
+    """16 bytes that stand for a text as counted by an engine family (a name of at most 16 bytes)."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, person=family).digest()
+
+
+def default_path() -> Path:
+    """In the user's cache folder; the file may be deleted at any time."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("compaction-workbench", appauthor=False) / "token-counts.sqlite"
+
+
+class CountCache:
+    """Usable from any thread: every call opens the file for itself."""
+
+    def __init__(self, path: Path, max_bytes: int = MAX_BYTES, lock_seconds: float = LOCK_SECONDS) -> None:
+        self.path = path
+        self.max_bytes = max_bytes
+        self.lock_seconds = lock_seconds
+        self.trouble = ""
+        """Why the cache is out of use for the rest of this run, in words; "" while it works."""
+
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, int]:
+        """The counts that are known, in as many queries as it takes."""
+        found: dict[bytes, int] = {}
+
+        def read(base: sqlite3.Connection) -> None:
+            for start in range(0, len(keys), _CHUNK):
+                chunk = keys[start : start + _CHUNK]
+                marks = ",".join("?" * len(chunk))
+                found.update(base.execute(f"SELECT key, tokens FROM counts WHERE key IN ({marks})", chunk))
+
+        if keys:
+            self._use(read)
+        return found
+
+    def put(self, counts: Mapping[bytes, int]) -> None:
+        """Remember counts; prunes the file when it has grown too large."""
+        day = int(time.time() // 86_400)
+
+        def write(base: sqlite3.Connection) -> None:
+            rows = [(key, tokens, day) for key, tokens in counts.items()]
+            base.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?)", rows)
+            base.commit()
+            self._prune(base)
+
+        if counts:
+            self._use(write)
+
+    def _use(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        if self.trouble:
+            return
+        import sqlite3
+
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(self.path, timeout=self.lock_seconds)) as base:
+                # Losing the file to a power cut costs a recount, waiting for the disk costs every run.
+                base.execute("PRAGMA synchronous = OFF")
+                base.execute(_SCHEMA)
+                work(base)
+        except (sqlite3.Error, OSError) as error:
+            self.trouble = f"{self.path}: the cache of token counts is not used ({error})"
+
+    def _prune(self, base: sqlite3.Connection) -> None:
+        ((pages,),) = base.execute("PRAGMA page_count")
+        ((page_size,),) = base.execute("PRAGMA page_size")
+        if pages * page_size <= self.max_bytes:
+            return
+        ((rows,),) = base.execute("SELECT count(*) FROM counts")
+        base.execute("DELETE FROM counts WHERE key IN (SELECT key FROM counts ORDER BY day LIMIT ?)", (rows // 2,))
+        base.commit()
+        base.execute("VACUUM")

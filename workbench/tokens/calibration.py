@@ -1,0 +1,93 @@
+"""From o200k counts to what a model's own tokenizer bills (spec/tokens.md §3).
+
+A family's coefficients were fitted on recorded sessions; a session that records usage corrects them by one scale.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.session import Role
+from workbench.tokens.counting import Weight
+from workbench.tokens.models import plain_name
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Models that share a tokenizer, as factors on the o200k count of a message.
+
+    `assistant` applies to what the model wrote, `other` to everything else; `signature` is tokens per character of a
+    thinking signature; `pair` what a tool call and its result cost beyond their text, half at each end; `message` what
+    every message costs. `known` is false for the family of everything unknown, whose figures stay estimates.
+    `output_stays`: billed output is what the message then costs as context (OpenAI's reasoning tokens do not stay).
+    """
+
+    id: str
+    other: float = 1.0
+    assistant: float = 1.0
+    signature: float = 0.0
+    pair: float = 0.0
+    message: float = 0.0
+    known: bool = True
+    output_stays: bool = False
+
+    def tokens(self, role: Role, weight: Weight) -> float:
+        factor = self.assistant if role == "assistant" else self.other
+        structure = self.pair * (weight.calls + weight.results) / 2 + self.message
+        return factor * weight.text + self.signature * weight.signature + structure + weight.media
+
+
+CLAUDE = Family("claude ≤ 4.6", other=1.10, assistant=1.18, pair=84, output_stays=True)
+CLAUDE_NEWER = Family("claude ≥ 4.7", other=1.44, assistant=1.17, signature=0.280, pair=106, output_stays=True)
+OPENAI = Family("openai", message=4)
+UNKNOWN = Family("unknown model", known=False)
+
+_CLAUDE_NAME = re.compile(
+    r"claude-(?P<tier>opus|sonnet|haiku|fable|mythos)-(?P<major>\d)(?:[.-](?P<minor>\d{1,2}))?(?!\d)"
+)
+_O200K_NAME = re.compile(r"(chatgpt-4o|gpt-4o|gpt-4[.-]1|gpt-4[.-]5|gpt-[5-9]|gpt-oss|o[1-9]|codex)(?![a-z0-9])")
+
+
+def family_of(model: str | None) -> Family:
+    """The family of a model by its name, whatever provider's prefix or date it carries.
+
+    The newer Claude tokenizer came with Opus 4.7 and holds for later Opus models and everything numbered 5 and up
+    (spec/tokens.md §3.1).
+    """
+    name = plain_name(model or "")
+    if found := _CLAUDE_NAME.match(name):
+        version = (int(found["major"]), int(found["minor"] or 0))
+        newer = version >= (5, 0) or (found["tier"] == "opus" and version >= (4, 7))
+        return CLAUDE_NEWER if newer else CLAUDE
+    if name.startswith("claude-mythos"):
+        return CLAUDE_NEWER
+    if name.startswith("claude"):
+        return CLAUDE
+    return OPENAI if _O200K_NAME.match(name) else UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A session's own factor on its family's figures, learnt from `calls` recorded calls."""
+
+    value: float = 1.0
+    calls: int = 0
+
+
+PRIOR_CALLS = 10
+"""How many calls the family's own figures are worth: few calls must not bend them (spec/tokens.md §3.4)."""
+
+
+def calibrate(deltas: Sequence[tuple[int, float]]) -> Scale:
+    """The scale from (tokens billed, tokens predicted) of stretches between calls.
+
+    The median of the ratios, so that single injected texts do not bend it, within 0.5..2, shrunk towards 1 by n/(n+10).
+    """
+    ratios = sorted(billed / predicted for billed, predicted in deltas if billed > 0 and predicted > 0)
+    n = len(ratios)
+    if not n:
+        return Scale()
+    middle = min(2.0, max(0.5, (ratios[(n - 1) // 2] + ratios[n // 2]) / 2))
+    return Scale(1 + (middle - 1) * n / (n + PRIOR_CALLS), n)

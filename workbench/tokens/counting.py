@@ -1,0 +1,196 @@
+"""Counting the messages of a session: in the background, visible ones first, never a text twice.
+
+One `Counter` serves one open session: it holds the messages it has seen. The counts of texts outlive it in the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from workbench.session import Media, Message, Thinking, ToolResult, ToolUse
+from workbench.tokens.cache import CountCache, text_key
+from workbench.tokens.engine import FAMILY, Engine, estimate_tokens, load_engine
+from workbench.tokens.visible import visible_parts
+
+IMAGE_TOKENS = 1_600
+"""An image, whatever its size: what Claude bills for one that fills its 1 568 pixels; small ones cost less."""
+
+DOCUMENT_BYTES_PER_TOKEN = 32
+"""Encoded bytes of a PDF per token: about 75 kB a page, read as text and as an image. No rule is published."""
+
+SLICE = 1_024
+"""Messages that are looked up in the cache, counted and remembered together."""
+
+
+class Weight(NamedTuple):
+    """What a message weighs before any calibration.
+
+    `text` is o200k tokens of its texts, `media` a flat figure for images and documents, `signature` characters of
+    thinking signatures, `calls` and `results` the numbers of such blocks. `counted` is false while `text` is a guess
+    that counting will still replace; `exact` is false for any guess, the tokenizer's failures included.
+    """
+
+    text: int
+    media: int = 0
+    signature: int = 0
+    calls: int = 0
+    results: int = 0
+    counted: bool = True
+    exact: bool = True
+
+
+class Counter:
+    """Local counts by message. Reads never wait: `glance` estimates what `count_all` has not reached.
+
+    Safe to read from one thread while another runs `count_all`.
+    """
+
+    def __init__(self, cache: CountCache | None = None, engine: Callable[[], Engine] = load_engine) -> None:
+        self.cache = cache
+        self._engine = engine
+        # By identity: hashing blocks would cost more than counting them, and two messages of one id may differ (a
+        # compaction's abridged copy). The messages are held so that their addresses are not given to others.
+        self._weights: dict[int, Weight] = {}
+        self._held: dict[int, Message] = {}
+        # Plain integers, so that the garbage collector has nothing to walk.
+        self._tokens: dict[_Key, int] = {}
+        self._guessed: set[_Key] = set()
+
+    def glance(self, message: Message) -> Weight:
+        """The message's weight as far as it is known now, without counting. Remembers the message."""
+        weight = self._weights.get(id(message))
+        if weight is None:
+            weight = guess(message)
+            self._remember(message, weight)
+        return weight
+
+    def weigh(self, message: Message) -> Weight:
+        """The message's weight, counted now if need be. A message not seen before is not remembered, its texts are:
+        plans make new messages by the thousand."""
+        seen = self._weights.get(id(message))
+        if seen is not None and seen.counted:
+            return seen
+        parts = visible_parts(message)
+        keyed = _keyed(parts)
+        for key, text in keyed:
+            if key not in self._tokens:
+                self._count(key, text)
+        weight = self._weight(message, parts, keyed)
+        if seen is not None:
+            self._remember(message, weight)
+        return weight
+
+    def local(self, message: Message) -> int:
+        """Tokens of the message by o200k, media included, counted now if need be."""
+        weight = self.weigh(message)
+        return weight.text + weight.media
+
+    def text(self, text: str) -> int:
+        """O200k tokens of a text, counted now if need be."""
+        key = _key(text)
+        if key not in self._tokens:
+            self._count(key, text)
+        return self._tokens[key]
+
+    def count_all(
+        self,
+        messages: Sequence[Message],
+        progress: Callable[[int, int], None],
+        cancelled: Callable[[], bool],
+    ) -> bool:
+        """Count what is not counted yet, in the order given; False when cancelled.
+
+        `progress` gets (messages done, messages in all) after every slice; `cancelled` is asked before every message.
+        What was counted until then is kept, in memory and in the cache. Raises BadInput when no tokenizer can be built.
+        """
+        total = len(messages)
+        for start in range(0, total, SLICE):
+            part = messages[start : start + SLICE]
+            if not self._count_slice(part, cancelled):
+                return False
+            progress(start + len(part), total)
+        return True
+
+    def _count_slice(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> bool:
+        known = self._tokens
+        waiting: list[tuple[Message, list[str | Media], list[tuple[_Key, str]]]] = []
+        for message in messages:
+            seen = self._weights.get(id(message))
+            if seen is None or not seen.counted:
+                parts = visible_parts(message)
+                waiting.append((message, parts, _keyed(parts)))
+        if self.cache is not None:
+            unknown = [k for _, _, keyed in waiting for k, _ in keyed if isinstance(k, bytes) and k not in known]
+            known.update(self.cache.get(unknown).items())
+        fresh: dict[bytes, int] = {}
+        finished = True
+        for message, parts, keyed in waiting:
+            if cancelled():
+                finished = False
+                break
+            for key, text in keyed:
+                if key not in known and self._count(key, text) and isinstance(key, bytes):
+                    fresh[key] = known[key]
+            self._remember(message, self._weight(message, parts, keyed))
+        if self.cache is not None:
+            self.cache.put(fresh)
+        return finished
+
+    def _count(self, key: _Key, text: str) -> bool:
+        """Count a text; whether the count is exact."""
+        count = self._engine().count(text)
+        if not count.exact:
+            self._guessed.add(key)
+        self._tokens[key] = count.tokens
+        return count.exact
+
+    def _weight(self, message: Message, parts: Sequence[str | Media], keyed: Sequence[tuple[_Key, str]]) -> Weight:
+        tokens = self._tokens
+        exact = not self._guessed or self._guessed.isdisjoint(key for key, _ in keyed)
+        return _weight(message, parts, sum([tokens[key] for key, _ in keyed]), counted=True, exact=exact)
+
+    def _remember(self, message: Message, weight: Weight) -> None:
+        self._held[id(message)] = message
+        self._weights[id(message)] = weight
+
+
+_Key = bytes | str
+"""A text's hash; for a short text itself, which is cheaper to count than to look up on disk."""
+
+SHORT = 32
+
+
+def _key(text: str) -> _Key:
+    return text_key(text, FAMILY) if len(text) > SHORT else text
+
+
+def _keyed(parts: Sequence[str | Media]) -> list[tuple[_Key, str]]:
+    return [(_key(part), part) for part in parts if isinstance(part, str)]
+
+
+def guess(message: Message) -> Weight:
+    """The message's weight from its characters alone, the same whatever has been counted."""
+    parts = visible_parts(message)
+    text = sum(estimate_tokens(part) for part in parts if isinstance(part, str))
+    return _weight(message, parts, text, counted=False, exact=False)
+
+
+def media_tokens(media: Media) -> int:
+    """A flat figure: its bytes are never decoded, so neither pixels nor pages are known."""
+    if media.media_type.startswith("image/"):
+        return IMAGE_TOKENS
+    return max(IMAGE_TOKENS, media.size // DOCUMENT_BYTES_PER_TOKEN)
+
+
+def _weight(message: Message, parts: Sequence[str | Media], text: int, *, counted: bool, exact: bool) -> Weight:
+    signature = calls = results = 0
+    for block in message.blocks:
+        if isinstance(block, ToolUse):
+            calls += 1
+        elif isinstance(block, ToolResult):
+            results += 1
+        elif isinstance(block, Thinking):
+            signature += len(block.signature)
+    media = sum([media_tokens(part) for part in parts if not isinstance(part, str)])
+    return Weight(text, media, signature, calls, results, counted, exact)

@@ -1,0 +1,164 @@
+"""What is known of models: context windows, output limits and prices, from a dated table that a person may correct.
+
+`models.toml` beside this module is the bundled table; a file of that name in the user's settings folder is laid over
+it, entry by entry and field by field. A model in neither is unknown, and callers say so instead of guessing.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import BadInput
+
+BUNDLED = Path(__file__).resolve().parent / "models.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """US dollars per million tokens; None where a price is not known. `cache_write` is for 5 minutes."""
+
+    input: float
+    output: float
+    cache_read: float | None = None
+    cache_write: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """One model. `window` is the context window in tokens, prompt and output together; `max_output` the longest answer.
+
+    `long_window` is a larger window that has to be asked for ("[1m]"); `long_prices` hold for every token of a request
+    whose prompt is longer than `long_from` tokens.
+    """
+
+    id: str
+    title: str
+    window: int
+    max_output: int | None = None
+    prices: Prices | None = None
+    long_window: int | None = None
+    long_from: int | None = None
+    long_prices: Prices | None = None
+    aliases: tuple[str, ...] = ()
+
+
+_PROVIDER = re.compile(r"^(?:[a-z-]+\.)*(?:anthropic|openai|google|amazon)\.")
+_VARIANT = re.compile(r"(?::[a-z0-9]+|\[[a-z0-9]+\]|-v\d+:\d+)+$")
+_DATED = re.compile(r"(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest|exp|preview(?:-\d{2}-\d{2,4})?|00\d|v\d|thinking|fast))*")
+"""What may follow a model's id without making it another model. A version number would: it is not in here."""
+
+
+def plain_name(model: str) -> str:
+    """A model's name without the provider's wrapping: "us.anthropic.claude-sonnet-4-5-20250929-v1:0" and
+    "openrouter/anthropic/claude-sonnet-4.5:beta" both begin with "claude-sonnet-4"."""
+    name = model.strip().lower().rpartition("/")[2]
+    return _VARIANT.sub("", _PROVIDER.sub("", name)).replace("@", "-")
+
+
+def find(model: str | None) -> ModelInfo | None:
+    """The table's entry for a model by any of the names its providers use; None when it is not in the table.
+
+    A name ending in "[1m]" gets the entry with its long window. Raises BadInput for a broken user table.
+    """
+    table = _table(user_table_path())
+    name = plain_name(model or "").replace(".", "-")
+    candidates = (name[:end] for end in range(len(name), 0, -1) if end == len(name) or name[end] == "-")
+    for id in candidates:
+        if id in table and _DATED.fullmatch(name, len(id)):
+            info = table[id]
+            return _lengthened(info) if (model or "").lower().rstrip().endswith("[1m]") else info
+    return None
+
+
+def all_models() -> tuple[ModelInfo, ...]:
+    """Every entry, the user's included, in the order of the table. Raises BadInput for a broken user table."""
+    return tuple(dict.fromkeys(_table(user_table_path()).values()))
+
+
+def user_table_path() -> Path:
+    from platformdirs import user_config_path
+
+    return user_config_path("compaction-workbench", appauthor=False) / "models.toml"
+
+
+def read_table(*paths: Path) -> tuple[ModelInfo, ...]:
+    """The entries of tables laid over each other, later over earlier. Raises BadInput naming file and field."""
+    merged: dict[str, dict[str, Any]] = {}
+    for path in paths:
+        for number, entry in enumerate(_entries(path), 1):
+            id = entry.get("id")
+            if not isinstance(id, str) or not id:
+                raise BadInput(f'{path}: [[model]] number {number} has no id; give it one, such as "claude-opus-4-5".')
+            merged[id] = _checked({"title": id, **merged.get(id, {}), **entry}, path)
+    return tuple(_info(entry) for entry in merged.values())
+
+
+@cache
+def _table(user: Path) -> Mapping[str, ModelInfo]:
+    """Entries by id and alias, dots as hyphens. Read once per process."""
+    infos = read_table(BUNDLED, user) if user.is_file() else read_table(BUNDLED)
+    return {name.lower().replace(".", "-"): info for info in infos for name in (*info.aliases, info.id)}
+
+
+def _entries(path: Path) -> Iterable[Mapping[str, Any]]:
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadInput(f"{path}: the table of models cannot be read ({error}); correct or remove it.") from error
+    entries = document.get("model", [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise BadInput(f"{path}: `model` must be a list of tables; write each as [[model]].")
+    return entries
+
+
+_COUNTS = ("window", "max_output", "long_window", "long_from")
+_PRICES = ("prices", "long_prices")
+_PRICE_FIELDS = ("input", "output", "cache_read", "cache_write")
+
+
+def _checked(entry: dict[str, Any], path: Path) -> dict[str, Any]:
+    def refuse(field: str, remedy: str) -> BadInput:
+        return BadInput(f"{path}: model {entry['id']!r}: `{field}` {remedy}.")
+
+    known = {"id", "title", "aliases", *_COUNTS, *_PRICES}
+    for field, value in entry.items():
+        if field not in known:
+            raise refuse(field, f"is not a field; the fields are {', '.join(sorted(known))}")
+        if field in _COUNTS and (type(value) is not int or value <= 0):
+            raise refuse(field, "must be a whole number of tokens above 0")
+        if field == "title" and not isinstance(value, str):
+            raise refuse(field, "must be a text")
+        if field == "aliases" and not (isinstance(value, list) and all(isinstance(name, str) for name in value)):
+            raise refuse(field, "must be a list of texts")
+        if field in _PRICES:
+            if not isinstance(value, dict) or not {"input", "output"} <= value.keys():
+                raise refuse(field, "must be a table with at least input and output, in dollars per million tokens")
+            for name, price in value.items():
+                if name not in _PRICE_FIELDS:
+                    raise refuse(f"{field}.{name}", f"is not a price; the prices are {', '.join(_PRICE_FIELDS)}")
+                if type(price) not in (int, float) or not 0 <= price < 1e6:
+                    raise refuse(f"{field}.{name}", "must be a number of dollars, 0 or more")
+    if "window" not in entry:
+        raise refuse("window", "is missing; give the context window in tokens")
+    return entry
+
+
+def _info(entry: Mapping[str, Any]) -> ModelInfo:
+    fields = dict(entry)
+    fields["aliases"] = tuple(fields.get("aliases", ()))
+    for name in _PRICES:
+        if name in fields:
+            fields[name] = Prices(**{key: float(value) for key, value in fields[name].items()})
+    return ModelInfo(**fields)
+
+
+def _lengthened(info: ModelInfo) -> ModelInfo:
+    from dataclasses import replace
+
+    return replace(info, window=info.long_window) if info.long_window else info

@@ -1,0 +1,47 @@
+"""What a model reads of a message: the one answer that characters, tokens and estimates are all taken from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from workbench.session import Media, Message, Opaque, Text, Thinking, ToolUse
+
+
+def visible_parts(message: Message) -> list[str | Media]:
+    """The message as a model reads it, in order: texts, thinking, call names and their input as compact JSON, results,
+    unknown blocks as compact JSON; media as they are. A boundary is never sent and has no parts."""
+    parts: list[str | Media] = []
+    if message.kind == "boundary":
+        return parts
+    # In order of frequency: this runs over every block of 60 000 messages.
+    for block in message.blocks:
+        if isinstance(block, Text):
+            parts.append(block.text)
+        elif isinstance(block, ToolUse):
+            parts.append(block.name)
+            parts.append(block.input if isinstance(block.input, str) else json_text(block.input))
+        elif isinstance(block, Thinking):
+            parts.append(block.text)
+        elif isinstance(block, Media):
+            parts.append(block)
+        elif isinstance(block, Opaque):
+            parts.append(json_text(block.raw))
+        else:
+            parts.extend(part.text if isinstance(part, Text) else part for part in block.content)
+    return parts
+
+
+def json_text(value: Any) -> str:
+    """`value` as compact JSON. Never raises: what no encoder takes is shown as a note of its type."""
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:
+        # Lone surrogates and integers beyond 64 bits: the standard encoder takes both.
+        import json
+
+        try:
+            return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+        except (TypeError, ValueError, RecursionError):
+            return f"[{type(value).__name__} that is not JSON]"
