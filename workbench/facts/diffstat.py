@@ -1,0 +1,187 @@
+"""What a session's own edits and writes changed: files, and lines added and removed, as their calls tell it.
+
+The files themselves are never looked at: what a shell command changes does not count, and the lines that a write took
+away are known only where the session wrote that file before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any
+
+from workbench.facts.calls import Called
+from workbench.facts.done import normal_path
+from workbench.facts.tools import COMMAND_KEYS, PATCH_KEYS
+
+ALIGNED = 250_000
+"""Texts whose line counts multiply to more than this are compared as bags of lines: alignment takes too long."""
+
+Given = dict[str, Any]
+Replacement = tuple[str, str]
+
+_PATCH_FILE = re.compile(r"^\*\*\* (?:(Add|Update|Delete) File|Move to): ?(.+?)\s*$")
+_SEARCH = re.compile(
+    r"^(?:<{7} ?|-{7} ?)SEARCH[^\n]*\n(?::start_line:[^\n]*\n(?:-{7}\n)?)?(.*?)^={7}\n(.*?)^(?:>{7} ?|\+{7} ?)REPLACE",
+    re.DOTALL | re.MULTILINE,
+)
+_OLD_NEW = (("old_string", "new_string"), ("oldString", "newString"), ("old_str", "new_str"), ("search", "replace"))
+_LISTS = ("edits", "str_replace_entries", "insert_line_entries", "replacements")
+_CONTENTS = ("content", "file_content", "file_text", "contents", "new_source", "code_edit")
+_INSERTED = ("insert_text", "new_str", "text", "content")
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """Lines added to and removed from `path`, by `edits` calls."""
+
+    path: str
+    added: int
+    removed: int
+    edits: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.path} +{self.added} −{self.removed}"
+
+
+def changes(calls: Sequence[Called]) -> tuple[tuple[int, FileChange], ...]:
+    """Every change that `calls` made, with the index of the calling message. Failed calls changed nothing."""
+    written: dict[str, str] = {}
+    found: list[tuple[int, FileChange]] = []
+    for called in calls:
+        if called.ok is not False:
+            found.extend((called.index, change) for change in _changes_of(called, written))
+    return tuple(found)
+
+
+def diffstat(several: Iterable[FileChange]) -> tuple[FileChange, ...]:
+    """Changes summed up by file, in the order in which the files were first changed."""
+    total: dict[str, FileChange] = {}
+    for one in several:
+        sum_ = total.get(one.path, FileChange(one.path, 0, 0, 0))
+        total[one.path] = FileChange(
+            one.path, sum_.added + one.added, sum_.removed + one.removed, sum_.edits + one.edits
+        )
+    return tuple(total.values())
+
+
+def in_words(stat: Sequence[FileChange]) -> str:
+    """A statistic in one line, as in `3 files, +40 −12 lines`."""
+    added, removed = sum(one.added for one in stat), sum(one.removed for one in stat)
+    return f"{len(stat)} {'file' if len(stat) == 1 else 'files'}, +{added} −{removed} lines"
+
+
+def _changes_of(called: Called, written: dict[str, str]) -> Iterator[FileChange]:
+    given: Given = called.call.input if isinstance(called.call.input, dict) else {"input": called.call.input}
+    touched = [action for action in called.actions if action.kind in ("created", "modified", "deleted")]
+    if not touched:
+        return
+    patch = _patch_text(given)
+    if patch:
+        for change in _of_patch(patch):
+            written.pop(change.path, None)
+            yield change
+        return
+    for action in touched:
+        path = normal_path(action.target)
+        before = written.get(path)
+        if action.kind == "deleted":
+            written.pop(path, None)
+            yield FileChange(path, 0, len((before or "").splitlines()))
+        elif replaced := _replacements(given):
+            added, removed = _total(replaced)
+            written.pop(path, None)
+            if before is not None:
+                written[path] = _applied(before, replaced)
+            yield FileChange(path, added, removed)
+        elif (content := _first(given, _CONTENTS)) is not None:
+            written[path] = content
+            yield FileChange(path, *_lines_changed(before or "", content))
+        else:
+            yield FileChange(path, 0, 0)
+
+
+def _replacements(given: Given) -> list[Replacement]:
+    """Every (old, new) fragment of a call, under whichever keys its tool has."""
+    found: list[Replacement] = []
+    for key in _LISTS:
+        for item in given[key] if isinstance(given.get(key), list) else ():
+            if isinstance(item, dict):
+                found += _replacements(item)
+    for old, new in _OLD_NEW:
+        if isinstance(given.get(old), str):
+            found.append((given[old], _text(given.get(new))))
+    if found:
+        return found
+    numbered = [key for key in given if re.fullmatch(r"(?:old|new)_str_\d{1,4}", key)]
+    for number in sorted({key.rsplit("_", 1)[1] for key in numbered}, key=int):
+        found.append((_text(given.get(f"old_str_{number}")), _text(given.get(f"new_str_{number}"))))
+    if not found and any(key.startswith("insert_line") for key in given):
+        inserted = _first(given, _INSERTED)
+        return [("", inserted)] if inserted is not None else []
+    if not found and isinstance(given.get("diff"), str):
+        return [(old, new) for old, new in _SEARCH.findall(given["diff"])]
+    return found
+
+
+def _applied(text: str, replaced: Sequence[Replacement]) -> str:
+    for old, new in replaced:
+        text = text.replace(old, new, 1) if old else text
+    return text
+
+
+def _total(replaced: Sequence[Replacement]) -> tuple[int, int]:
+    counts = [_lines_changed(old, new) for old, new in replaced]
+    return sum(added for added, _ in counts), sum(removed for _, removed in counts)
+
+
+def _lines_changed(before: str, after: str) -> tuple[int, int]:
+    """Lines added and removed between two texts."""
+    old, new = before.splitlines(), after.splitlines()
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    old, new = old[start : len(old) - end], new[start : len(new) - end]
+    if len(old) * len(new) > ALIGNED:
+        return (Counter(new) - Counter(old)).total(), (Counter(old) - Counter(new)).total()
+    same = sum(block.size for block in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks())
+    return len(new) - same, len(old) - same
+
+
+def _patch_text(given: Given) -> str:
+    for key in (*PATCH_KEYS, *COMMAND_KEYS):
+        value = given.get(key)
+        text = "\n".join(part for part in value if isinstance(part, str)) if isinstance(value, list) else value
+        if isinstance(text, str) and "*** Begin Patch" in text:
+            return text.partition("*** Begin Patch")[2].partition("*** End Patch")[0]
+    return ""
+
+
+def _of_patch(text: str) -> list[FileChange]:
+    """The changes of an `apply_patch` text; a moved file counts at its new path."""
+    found: list[FileChange] = []
+    for line in text.split("\n"):
+        if header := _PATCH_FILE.match(line):
+            path = normal_path(header[2])
+            if header[1] is None and found:
+                found[-1] = FileChange(path, found[-1].added, found[-1].removed)
+            else:
+                found.append(FileChange(path, 0, 0))
+        elif found and line[:1] in ("+", "-"):
+            last, more = found[-1], line[0] == "+"
+            found[-1] = FileChange(last.path, last.added + more, last.removed + (not more))
+    return found
+
+
+def _first(given: Given, keys: Iterable[str]) -> str | None:
+    return next((value for key in keys if isinstance(value := given.get(key), str)), None)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,207 @@
+"""What was done: paths touched, commands with their results, errors with their fixes."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+
+from workbench.facts.calls import Called, is_check, last_line, outcome_line
+from workbench.facts.fact import Fact
+from workbench.facts.wording import clipped, scanned
+from workbench.session import Message
+
+ERROR_CHARS = 240
+"""An error's line is cut to this many characters."""
+
+SOON = 8
+"""Calls within which another way of running a failed command counts as its fix."""
+
+REFUSED = "refused by the user"
+
+_DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
+_WORD = re.compile(r"[^\s\"'`<>()\[\]{},;|*=，。、；：（）「」《》]{3,200}")
+_FILE = re.compile(r"^(?:[A-Za-z]:)?[\w./\\@+~-]*[\w-]\.[A-Za-z][A-Za-z0-9]{0,7}$")
+_BARE_FILE = re.compile(
+    r"^[\w-][\w.-]*\.(?:py|tsx?|jsx?|go|rs|md|json|ya?ml|toml|sh|css|html|txt|sql|java|kt|rb|c|h|cpp|cfg|ini|lock|vue)$"
+)
+
+_TELLING = (
+    re.compile(r"^\s{0,8}(?:E\s+)?[\w.]{0,80}(?:Error|Exception|Panic)\b(?:[:\]( ]|$)"),
+    re.compile(r"^\s{0,8}(?:\[\w{1,20}\] )?(?:--- FAIL|FAIL(?:ED)?\b|panic:|fatal:|error(?:\[\w{1,10}\])?:|E   )"),
+    re.compile(
+        r"^.{0,160}(?:\berror(?:\[\w{1,10}\])?:|\bfatal:|command not found|No such file or directory|Permission denied|"
+        r"npm ERR!|undefined: |cannot find |\b[1-9]\d{0,6} (?:failed|failing|failures?|errors?)\b)",
+        re.IGNORECASE,
+    ),
+    re.compile(r"^.{0,160}\bERROR\b"),
+)
+"""What names an error in a command's output, the most telling first."""
+_TAGS = re.compile(r"</?(?:tool_use_error|error|stderr|stdout|output|returncode)>")
+_EXIT_LINE = re.compile(r"^\W{0,3}(?:exit[ _](?:code|status)|Traceback \(most)\b.{0,60}$", re.IGNORECASE)
+_STRICT_ERROR = re.compile(r"^\s{0,8}(?:[\w.]{0,80}(?:Error|Exception): \S|(?:fatal|panic|error)(?:\[\w{1,10}\])?: \S)")
+
+_PIPE_TAIL = re.compile(
+    r"\s*(?:2>&1|\|\s*(?:tail|head|grep|cat|tee|sed|wc)\b(?:\"[^\"]{0,100}\"|'[^']{0,100}'|[^|&;\n\"']){0,200}"
+    r"|;\s*echo [^;&|\n]{0,80})\s*$"
+)
+_CD = re.compile(r"^(?:cd [^&;|\n]{1,300}(?:&&|;)\s*|[A-Z_]{2,40}=\S{0,200}\s+)+")
+
+
+def normal_path(path: str) -> str:
+    """A path with forward slashes, without `./` and doubled or climbing parts that resolve."""
+    path = path.strip()
+    if _DRIVE.match(path) or ("\\" in path and "/" not in path):
+        path = path.replace("\\", "/")
+    return posixpath.normpath(path) if path else ""
+
+
+def same_command(command: str) -> str:
+    """A command without what does not change its meaning (`cd … &&`, `2>&1 | tail`); runs are compared by it."""
+    core = " ".join(command.split())[:2000]
+    core = _CD.sub("", core)
+    while (shorter := _PIPE_TAIL.sub("", core)) != core:
+        core = shorter
+    return core
+
+
+def paths(messages: Sequence[Message], calls: Sequence[Called]) -> Iterator[Fact]:
+    """Files the calls touched, and files named in what user and agent said, once per message."""
+    for called in calls:
+        for action in called.actions:
+            if action.kind != "command":
+                at = messages[called.index]
+                yield Fact("path", normal_path(action.target), at.id, called.index, action.kind, called.ok)
+    for index, message in enumerate(messages):
+        if message.starts_round or (message.role == "assistant" and message.kind == "normal"):
+            for path in dict.fromkeys(_paths_in(message.text)):
+                yield Fact("path", path, message.id, index, "mentioned")
+
+
+def _paths_in(text: str) -> Iterator[str]:
+    for word in _WORD.findall(scanned(text)):
+        token = word.rstrip(".:!?").split(":", 2)
+        path = token[0] if len(token[0]) > 1 else ":".join(token[:2])
+        if "." not in path or "//" in path or len(path) < 3:
+            continue
+        if ("/" in path or "\\" in path) and not _FILE.match(path):
+            continue
+        if "/" not in path and "\\" not in path and not _BARE_FILE.match(path):
+            continue
+        yield normal_path(path)
+
+
+def commands(messages: Sequence[Message], calls: Sequence[Called]) -> Iterator[Fact]:
+    for called in calls:
+        for action in called.actions:
+            if action.kind == "command":
+                at = messages[called.index]
+                said = REFUSED if called.refused else last_line(called.result)
+                yield Fact("command", action.target, at.id, called.index, said, called.ok)
+
+
+def errors(messages: Sequence[Message], calls: Sequence[Called]) -> Iterator[Fact]:
+    """What went wrong in calls, and errors that the user pasted. `detail` names the call and, once fixed, the fix.
+
+    An error is fixed when the same command, or the same tool on the same file, succeeded later; the fix is what was
+    changed last before that.
+    """
+    keys = [_key(called) for called in calls]
+    succeeded: dict[str, list[int]] = {}
+    for number, called in enumerate(calls):
+        if called.ok and keys[number]:
+            succeeded.setdefault(keys[number], []).append(number)
+    for number, called in enumerate(calls):
+        if called.ok is not False or called.refused or called.result is None:
+            continue
+        later = next((n for n in succeeded.get(keys[number], ()) if n > number), None)
+        other = _other_way(calls, number)
+        if other is not None and (later is None or other < later):
+            later = None
+        of_command = any(action.kind == "command" for action in called.actions)
+        line = error_line(called.result.text, of_command=of_command) or "failed without a message"
+        at = called.result_index if called.result_index is not None else called.index
+        detail = _came_from(called)
+        if later is not None:
+            detail += f"; {_fix(calls, number, later)}"
+        elif other is not None:
+            detail += f"; `{clipped(same_command(calls[other].actions[-1].target), 80)}` succeeded soon after"
+        yield Fact("error", line, messages[at].id, at, detail, later is not None or other is not None)
+    for index, message in enumerate(messages):
+        if message.starts_round:
+            pasted = next((line for line in scanned(message.text).split("\n") if _STRICT_ERROR.match(line)), "")
+            if pasted:
+                yield Fact("error", clipped(pasted, ERROR_CHARS), message.id, index, "reported by the user")
+
+
+def _key(called: Called) -> str:
+    """What makes two calls the same attempt."""
+    if not called.actions:
+        return ""
+    last = called.actions[-1]
+    if last.kind == "command":
+        return same_command(last.target)
+    return f"{'read' if last.kind == 'viewed' else 'change'} {normal_path(last.target)}"
+
+
+def _other_way(calls: Sequence[Called], failed: int) -> int | None:
+    """The same program and subcommand (`git push`) with other arguments, where it succeeded within `SOON` calls.
+
+    Not for tests and builds: another test that passes says nothing about the one that failed.
+    """
+    if _is_check(calls[failed]) or not calls[failed].actions or calls[failed].actions[-1].kind != "command":
+        return None
+    stem = _stem(calls[failed].actions[-1].target)
+    for number, called in enumerate(calls[failed + 1 : failed + 1 + SOON], failed + 1):
+        last = called.actions[-1] if called.actions else None
+        if called.ok and last is not None and last.kind == "command" and stem and _stem(last.target) == stem:
+            return number
+    return None
+
+
+def _stem(command: str) -> str:
+    words = same_command(command).split(maxsplit=2)[:2]
+    return " ".join(words) if len(words) == 2 and words[1][:1].isalpha() else ""
+
+
+def _came_from(called: Called) -> str:
+    if not called.actions:
+        return called.call.name
+    last = called.actions[-1]
+    if last.kind == "command":
+        return f"`{clipped(same_command(last.target), 100)}`"
+    return f"{called.call.name} {normal_path(last.target)}"
+
+
+def _fix(calls: Sequence[Called], failed: int, later: int) -> str:
+    """How the attempt came to succeed: for a test or build what was changed before, else what was run before."""
+    if _is_check(calls[failed]):
+        for number in range(later - 1, failed, -1):
+            changed = [action for action in calls[number].actions if action.kind not in ("viewed", "command")]
+            if changed and calls[number].ok is not False:
+                return f"succeeded after {normal_path(changed[-1].target)} was {changed[-1].kind}"
+    before = calls[later - 1]
+    if later - 1 > failed and before.ok and before.actions and before.actions[-1].kind == "command":
+        return f"succeeded after `{clipped(same_command(before.actions[-1].target), 80)}`"
+    return "succeeded when tried again"
+
+
+def _is_check(called: Called) -> bool:
+    return bool(called.actions) and called.actions[-1].kind == "command" and is_check(called.actions[-1].target)
+
+
+def error_line(text: str, *, of_command: bool) -> str:
+    """The line of a failed result that says what went wrong.
+
+    A command's output is searched for an error's name, else its last line speaks; a tool's own message begins with it.
+    """
+    lines = [line for line in _TAGS.sub("", scanned(text)).split("\n") if line.strip() and not _EXIT_LINE.match(line)]
+    if not lines:
+        return ""
+    if not of_command:
+        return clipped(lines[0], ERROR_CHARS)
+    for pattern in _TELLING:
+        for line in lines:
+            if len(line) < 2000 and pattern.match(line):
+                return clipped(line, ERROR_CHARS)
+    return clipped(outcome_line(lines), ERROR_CHARS)

@@ -1,0 +1,32 @@
+"""What a fact is: something a stretch of messages says that a summary should not lose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+FactKind = Literal["request", "instruction", "decision", "path", "command", "error", "identifier", "number", "url"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One fact and the message it stands in: `message` is its id, `index` its place in the messages looked at.
+
+    kind         text                       detail                                          ok
+    request      the user's own words, whole  ""                                            answered before the next?
+    instruction  the sentence, verbatim     ""                                              None
+    decision     the sentence, verbatim     ""                                              None
+    path         the normalised path        viewed, created, modified, deleted, mentioned   did the call succeed?
+    command      the command line           last line of its output                         did it? None: unknown
+    error        the line that names it     what it came from, and its fix                  was it fixed?
+    identifier   the identifier             its sort and how often it is used               None
+    number       the number with its unit   the words around it                             None
+    url          the address                ""                                              None
+    """
+
+    kind: FactKind
+    text: str
+    message: str
+    index: int
+    detail: str = ""
+    ok: bool | None = None

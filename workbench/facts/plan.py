@@ -1,0 +1,105 @@
+"""The agent's own list of tasks, as its last todo or plan call left it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from workbench.facts.calls import Called
+from workbench.facts.tools import tool_name
+
+Status = Literal["pending", "in_progress", "completed", "cancelled"]
+
+_LIST_TOOLS = {
+    "todowrite",
+    "todo_write",
+    "update_plan",
+    "write_todos",
+    "manage_todo_list",
+    "task_tracker",
+    "update_todo_list",
+}
+_LIST_KEYS = ("todos", "plan", "todoList", "task_list", "tasks")
+_TEXT_KEYS = ("content", "step", "title", "subject", "text", "description")
+_STATUS: dict[str, Status] = {
+    "completed": "completed",
+    "complete": "completed",
+    "done": "completed",
+    "in_progress": "in_progress",
+    "in-progress": "in_progress",
+    "inprogress": "in_progress",
+    "cancelled": "cancelled",
+    "canceled": "cancelled",
+    "deleted": "cancelled",
+}
+_CHECKBOX = re.compile(r"^\s*[-*]? ?\[(?P<mark>[ xX~/-])\] (?P<text>\S.{0,400})$", re.MULTILINE)
+_MARKS: dict[str, Status] = {
+    "x": "completed",
+    "X": "completed",
+    "-": "in_progress",
+    "~": "in_progress",
+    "/": "in_progress",
+}
+_NUMBER = re.compile(r"#(\d{1,6})\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One item; `index` is the message of the call that last said something about it."""
+
+    text: str
+    status: Status
+    index: int
+
+
+def plan_of(calls: Sequence[Called]) -> tuple[Task, ...]:
+    """The tasks after all `calls`, in the list's order; () when the agent kept none.
+
+    A call that writes the whole list replaces it; Claude Code's newer `TaskCreate` and `TaskUpdate` change one item.
+    """
+    tasks: dict[str, Task] = {}
+    for called in calls:
+        name = tool_name(called.call.name)
+        given = called.call.input
+        if not isinstance(given, dict) or called.ok is False:
+            continue
+        if name in _LIST_TOOLS:
+            written = _written(given, called.index)
+            if written is not None:
+                tasks = {str(number): task for number, task in enumerate(written)}
+        elif name == "taskcreate":
+            tasks[_created_id(called) or f"new {len(tasks)}"] = Task(_text(given), "pending", called.index)
+        elif name == "taskupdate":
+            _update(tasks, given, called.index)
+    return tuple(task for task in tasks.values() if task.text)
+
+
+def _written(given: dict[str, Any], index: int) -> list[Task] | None:
+    for key in _LIST_KEYS:
+        value = given.get(key)
+        if isinstance(value, list):
+            return [Task(_text(item), _status(item.get("status")), index) for item in value if isinstance(item, dict)]
+        if isinstance(value, str):
+            return [Task(m["text"].strip(), _MARKS.get(m["mark"], "pending"), index) for m in _CHECKBOX.finditer(value)]
+    return None
+
+
+def _text(item: dict[str, Any]) -> str:
+    return next((" ".join(item[key].split()) for key in _TEXT_KEYS if isinstance(item.get(key), str) and item[key]), "")
+
+
+def _status(value: object) -> Status:
+    return _STATUS.get(value.lower(), "pending") if isinstance(value, str) else "pending"
+
+
+def _created_id(called: Called) -> str:
+    found = _NUMBER.search(called.result.text[:200]) if called.result else None
+    return found[1] if found else ""
+
+
+def _update(tasks: dict[str, Task], given: dict[str, Any], index: int) -> None:
+    id = str(given.get("taskId", given.get("id", "")))
+    if id in tasks and "status" in given:
+        tasks[id] = replace(tasks[id], status=_status(given["status"]), index=index)

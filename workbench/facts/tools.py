@@ -1,0 +1,228 @@
+"""What a tool call does to files and shells: one table for the tools of every agent whose sessions load.
+
+The table is per call and trusts the call's own words: a `Write` is `created` although it may overwrite, an `rm` in a
+shell is a `command`. `workbench.facts.calls` refines it with what came before in the session.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from workbench.session import ToolUse
+
+ActionKind = Literal["viewed", "created", "modified", "deleted", "command"]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """`target` is the path as the call gives it, or the command line, never empty."""
+
+    kind: ActionKind
+    target: str
+
+
+Given = dict[str, Any]
+Rule = Callable[[Given], tuple[Action, ...]]
+
+PATH_KEYS = (
+    "file_path",
+    "path",
+    "absolute_path",
+    "filePath",
+    "target_file",
+    "notebook_path",
+    "filename",
+    "file_name",
+    "relative_path",
+    "file",
+)
+PATHS_KEYS = ("paths", "file_paths", "files", "include", "args")
+PATCH_KEYS = ("input", "patch", "patchText", "patch_text", "diff", "content", "arguments")
+COMMAND_KEYS = ("command", "cmd", "commands", "script", "action")
+
+_PATCH_HEADER = re.compile(r"^\*\*\* (Add File|Update File|Delete File|Move File|Move to): ?(.+?)\s*$", re.MULTILINE)
+_SHELLS = ("bash", "sh", "zsh", "dash", "fish", "powershell", "pwsh", "cmd")
+
+
+def actions_of(call: ToolUse) -> tuple[Action, ...]:
+    """What `call` does, in order and without repetition; () for a tool that touches no file and no shell.
+
+    Never raises, whatever the call's input is.
+    """
+    rule = _RULES.get(tool_name(call.name))
+    if rule is None:
+        return ()
+    given = call.input if isinstance(call.input, dict) else {"input": call.input}
+    return tuple(dict.fromkeys(rule(given)))
+
+
+def tool_name(name: str) -> str:
+    """A tool's name without server prefix (`mcp__x__`, `developer__`, `functions.`), in lower case with underscores."""
+    return name.rsplit("__", 1)[-1].rsplit(".", 1)[-1].lower().replace("-", "_")
+
+
+def patch_actions(text: str) -> tuple[Action, ...]:
+    """The file actions of an `apply_patch` text: a moved file is deleted at its old path and created at its new one."""
+    actions: list[Action] = []
+    for header in _PATCH_HEADER.finditer(text):
+        what, path = header[1], header[2].strip()
+        if what == "Add File":
+            actions.append(Action("created", path))
+        elif what == "Update File":
+            actions.append(Action("modified", path))
+        elif what == "Delete File":
+            actions.append(Action("deleted", path))
+        elif what == "Move to" and actions and actions[-1].kind == "modified":
+            actions[-1] = Action("deleted", actions[-1].target)
+            actions.append(Action("created", path))
+        elif what == "Move File":
+            old, arrow, new = path.partition(" -> ")
+            actions.append(Action("deleted", old.strip()))
+            actions.extend([Action("created", new.strip())] if arrow else [])
+    return tuple(actions)
+
+
+def _paths(given: Given, depth: int = 3) -> tuple[str, ...]:
+    """Every path a call names, under whichever key its agent uses, `depth` lists or objects deep."""
+    for key in PATH_KEYS:
+        value = given.get(key)
+        if isinstance(value, str) and value.strip():
+            return (value.strip(),)
+    found: list[str] = []
+    for key in (*PATHS_KEYS, *PATH_KEYS):
+        found.extend(_listed(given.get(key), depth))
+    return tuple(found)
+
+
+def _listed(value: object, depth: int) -> Iterable[str]:
+    if depth == 0:
+        return
+    if isinstance(value, list):
+        for item in value:
+            if isinstance(item, str) and item.strip():
+                yield item.strip()
+            elif isinstance(item, dict):
+                yield from _paths(item, depth - 1)
+    elif isinstance(value, dict):
+        yield from _paths(value, depth - 1)
+
+
+def _read(given: Given) -> tuple[Action, ...]:
+    if given.get("type") == "directory":
+        return ()
+    return tuple(Action("viewed", path) for path in _paths(given))
+
+
+def _write(given: Given) -> tuple[Action, ...]:
+    return tuple(Action("created", path) for path in _paths(given))
+
+
+def _delete(given: Given) -> tuple[Action, ...]:
+    return tuple(Action("deleted", path) for path in _paths(given))
+
+
+def _edit(given: Given) -> tuple[Action, ...]:
+    """An edit, or one of the editors whose `command` says what they do. Replacing the empty string makes a new file."""
+    kind: ActionKind | None = "modified"
+    command = given.get("command")
+    if isinstance(command, str):
+        kind = _EDITOR.get(command.strip().lower(), "modified")
+    elif "" in (given.get("old_string"), given.get("oldString"), given.get("old_str")):
+        kind = "created"
+    if kind is None or (kind == "viewed" and given.get("type") == "directory"):
+        return ()
+    return tuple(Action(kind, path) for path in _paths(given))
+
+
+_EDITOR: dict[str, ActionKind | None] = {
+    "view": "viewed",
+    "read": "viewed",
+    "create": "created",
+    "write": "created",
+    "delete": "deleted",
+    "remove": "deleted",
+    "diff": None,
+}
+
+
+def _patch(given: Given) -> tuple[Action, ...]:
+    for key in (*PATCH_KEYS, *COMMAND_KEYS):
+        value = given.get(key)
+        text = "\n".join(part for part in value if isinstance(part, str)) if isinstance(value, list) else value
+        if isinstance(text, str) and (found := patch_actions(text)):
+            return found
+    return _edit(given)
+
+
+def _shell(given: Given) -> tuple[Action, ...]:
+    """The command line without its `bash -lc` wrapper; a patch inside it counts as file actions."""
+    if str(given.get("is_input", "")).lower() == "true":
+        return ()
+    commands = given.get("commands")
+    if isinstance(commands, list):
+        lines = [item if isinstance(item, str) else _command_line(item) for item in commands]
+        return tuple(action for line in lines for action in _run(line.strip()))
+    value: object = next((given[key] for key in COMMAND_KEYS if given.get(key)), given.get("input"))
+    if isinstance(value, dict):
+        value = value.get("command")
+    return _run(_command_line(value))
+
+
+def _command_line(value: object) -> str:
+    if isinstance(value, str):
+        return value.strip()
+    if not isinstance(value, list):
+        return ""
+    parts = [part for part in value if isinstance(part, str)]
+    if len(parts) >= 2 and parts[0] in ("apply_patch", "applypatch"):
+        return "\n".join(parts)
+    if len(parts) >= 3 and _program(parts[0]) in _SHELLS and parts[-2][:1] in ("-", "/"):
+        return parts[-1].strip()
+    return shlex.join(parts)
+
+
+def _program(path: str) -> str:
+    return path.replace("\\", "/").rsplit("/", 1)[-1].lower().removesuffix(".exe")
+
+
+def _run(line: str) -> tuple[Action, ...]:
+    if not line:
+        return ()
+    if "*** Begin Patch" in line and ("apply_patch" in line or "applypatch" in line):
+        patch, _, after = line.partition("*** End Patch")
+        if found := patch_actions(patch):
+            rest = after.strip().split("\n", 1)
+            then = rest[1].strip() if len(rest) == 2 else ""
+            return (*found, Action("command", then)) if then else found
+    return (Action("command", line),)
+
+
+def _named(rule: Rule, *names: str) -> dict[str, Rule]:
+    return dict.fromkeys(names, rule)
+
+
+_RULES: dict[str, Rule] = {
+    # Claude Code, OpenHands, opencode, pi; Gemini CLI; Cline and Roo; Augment and Copilot CLI; SWE-agent; Cursor.
+    **_named(_read, "read", "notebookread", "read_file", "read_many_files", "read_files", "view", "open", "view_file"),
+    **_named(_write, "write", "write_file", "write_to_file", "save_file", "create", "create_file", "new_file"),
+    **_named(
+        _edit, "edit", "multiedit", "multi_edit", "notebookedit", "edit_file", "edit_notebook", "replace", "insert"
+    ),
+    **_named(
+        _edit, "replace_in_file", "apply_diff", "insert_content", "search_and_replace", "search_replace", "editor"
+    ),
+    # Editors with a `command`: Augment, OpenHands, SWE-agent, goose, Anthropic's own.
+    **_named(_edit, "str_replace_editor", "file_editor", "text_editor", "str_replace", "undo_edit"),
+    **_named(_edit, "str_replace_based_edit_tool", "str_replace_edit", "edit_block"),
+    **_named(_patch, "apply_patch", "applypatch", "patch"),
+    **_named(_delete, "remove_files", "delete_file", "delete_files", "remove_file"),
+    **_named(_shell, "bash", "shell", "local_shell", "local_shell_call", "exec_command", "terminal"),
+    **_named(_shell, "launch_process", "run_shell_command", "execute_command", "run_commands", "execute_bash", "run"),
+    **_named(
+        _shell, "powershell", "run_terminal_cmd", "run_command", "cmd_run", "unified_exec", "shell_command", "exec"
+    ),
+}

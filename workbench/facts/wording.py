@@ -1,0 +1,109 @@
+"""What is looked at of a text: its ends when it is long, its own words without quoted matter, sentence by sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+HEAD_CHARS = 64 * 1024
+TAIL_CHARS = 16 * 1024
+"""Of a longer text only the first `HEAD_CHARS` and the last `TAIL_CHARS` characters are searched for facts."""
+
+_INJECTED = (
+    "system-reminder",
+    "environment_details",
+    "environment_context",
+    "user_instructions",
+    "ide_selection",
+    "ide_opened_file",
+    "local-command-stdout",
+    "local-command-caveat",
+    "command-message",
+    "command-name",
+    "command-args",
+    "file_content",
+    "supervisor",
+    "task-notification",
+    "bash-stdout",
+    "bash-stderr",
+)
+_BULLET = re.compile(r"^[ \t]*(?:[-*+•>]|\d{1,3}[.)、]|#{1,6})[ \t]+")
+_STOP = re.compile(r"(?<=[.!?])[\"')\]*]{0,2}\s+(?=[A-Z0-9\"'`(*\[])|(?<=[。！？；])")
+_LABEL = re.compile(r"[*_`#]+")
+
+
+def scanned(text: str) -> str:
+    """`text`, or its two ends on separate lines when it is longer than what is searched."""
+    if len(text) <= HEAD_CHARS + TAIL_CHARS:
+        return text
+    return text[:HEAD_CHARS] + "\n" + text[-TAIL_CHARS:]
+
+
+def own_words(text: str) -> str:
+    """A message's text without fenced code and without what its tool put in (reminders, wrappers)."""
+    text = scanned(text)
+    for tag in _INJECTED:
+        text = _without(text, f"<{tag}>", f"</{tag}>")
+    return _without_fences(text).strip()
+
+
+def _without(text: str, start: str, end: str) -> str:
+    if start not in text:
+        return text
+    kept: list[str] = []
+    at = 0
+    while (opened := text.find(start, at)) >= 0:
+        kept.append(text[at:opened])
+        closed = text.find(end, opened)
+        at = len(text) if closed < 0 else closed + len(end)
+    kept.append(text[at:])
+    return "".join(kept)
+
+
+def _without_fences(text: str) -> str:
+    if "```" not in text and "~~~" not in text:
+        return text
+    kept: list[str] = []
+    fence = ""
+    for line in text.split("\n"):
+        mark = line.lstrip()[:3]
+        if fence:
+            fence = "" if mark == fence else fence
+        elif mark in ("```", "~~~"):
+            fence = mark
+        else:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of `text`, each as it stands there, without bullets; quoted and table lines are left out."""
+    for line in text.split("\n"):
+        stripped = line.strip()
+        if not stripped or stripped[0] in ">|":
+            continue
+        body = _BULLET.sub("", line).strip()
+        for sentence in _STOP.split(body):
+            if sentence and (short := sentence.strip()):
+                yield short
+
+
+def plain(sentence: str) -> str:
+    """A sentence in lower case without emphasis marks and with straight apostrophes, for matching only."""
+    return _LABEL.sub("", sentence).replace("’", "'").strip().lower()
+
+
+def is_question(sentence: str) -> bool:
+    return sentence.rstrip("\"')*_ ").endswith(("?", "？", "吗", "呢", "吗。"))
+
+
+def clipped(text: str, limit: int) -> str:
+    """`text` on one line and at most `limit` characters, cut at a word with `…`."""
+    line = " ".join(text.split()) if len(text) < 4 * limit + 400 else " ".join(text[: 4 * limit + 400].split())
+    if len(line) <= limit:
+        return line
+    if limit < 1:
+        return ""
+    room = line[: limit - 1]
+    space = room.rfind(" ")
+    return (room[:space] if space > limit * 2 // 3 else room).rstrip(" ,;:-") + "…"
