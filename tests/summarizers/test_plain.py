@@ -1,0 +1,52 @@
+"""The summarizers that do not read: typed, estimate, recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.facts.talk import user
+from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
+from workbench.errors import BadInput
+from workbench.session import Message
+from workbench.summarizers.estimate import LEAST, MOST, estimate
+from workbench.summarizers.typed import typed, typed_from
+
+
+def request(messages: tuple[Message, ...] = (), max_chars: int = 0) -> SummaryRequest:
+    return SummaryRequest("summary", messages, "", lambda: "", max_chars=max_chars)
+
+
+def test_typed() -> None:
+    assert typed("  mine \n")(request()) == Summary("mine", model="typed")
+    empty = typed(" \n")(request())
+    assert isinstance(empty, SummaryFailed)
+    assert empty.kind == "empty"
+
+
+def test_typed_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "summary.md"
+    file.write_text("\ufeff# Zusammenfassung — 摘要\n", encoding="utf-8")
+    assert typed_from(file)(request()) == Summary("# Zusammenfassung — 摘要", model="typed")
+
+
+def test_typed_from_what_is_no_summary(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text(" \n")
+    (tmp_path / "binary").write_bytes(b"ab\xff\xfe")
+    for name, reason in (("missing", "not there"), ("empty", "empty"), ("binary", "UTF-8"), (".", "folder")):
+        with pytest.raises(BadInput, match=reason):
+            typed_from(tmp_path / name)
+    with pytest.raises(BadInput, match="cannot be read"):
+        typed_from(Path("a\0b"))
+
+
+@pytest.mark.parametrize(
+    ("head", "limit", "size"),
+    [(0, 0, LEAST), (36_000, 0, 3000), (10_000_000, 0, MOST), (36_000, 500, 500), (36_000, 5000, 3000), (9, 1, 1)],
+)
+def test_estimate(head: int, limit: int, size: int) -> None:
+    answer = estimate(request((user("x" * head),), limit))
+    assert isinstance(answer, Summary)
+    assert size - 1 <= len(answer.text) <= size
+    assert size < 20 or "estimate" in answer.text

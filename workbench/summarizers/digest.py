@@ -1,0 +1,326 @@
+"""From messages to what a summary says of them, topic by topic; every line names the messages it comes from."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from workbench.facts import Fact, calls_in, find
+from workbench.facts.calls import is_check
+from workbench.facts.done import same_command
+from workbench.facts.plan import Task, plan_of
+from workbench.facts.wording import clipped, own_words
+from workbench.session import Message
+from workbench.summarizers.fitting import Line
+from workbench.summarizers.labels import Labels, Topic
+
+USER, AGENT = 1000.0, 0.0
+"""A user's words outrank an agent's; within a topic the newer outranks the older by its message index (0 to 1)."""
+
+_LOOKING = (
+    "ls", "cat", "cd", "pwd", "echo", "grep", "rg", "find", "head", "tail", "sed -n", "wc", "which", "tree", "sleep",
+    "git status", "git diff", "git log", "git show", "git branch", "less", "file ", "stat ", "type ", "get-content",
+)  # fmt: skip
+"""Commands that only look rank below those that do something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """Lines by topic, and per topic how many an earlier summary had already left out."""
+
+    lines: dict[Topic, list[Line]] = field(default_factory=dict)
+    omitted: Counter[Topic] = field(default_factory=Counter)
+
+    def add(self, topic: Topic, lines: Iterable[Line]) -> None:
+        self.lines.setdefault(topic, []).extend(lines)
+
+    def of(self, topic: Topic) -> tuple[Line, ...]:
+        return tuple(self.lines.get(topic, ()))
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(self.lines.values())
+
+
+def digest(messages: Sequence[Message], labels: Labels) -> Digest:
+    """What `messages` say, complete; making it fit is another's task."""
+    facts = find(messages)
+    by_kind: dict[str, list[Fact]] = {}
+    for fact in facts:
+        by_kind.setdefault(fact.kind, []).append(fact)
+    of: Callable[[str], list[Fact]] = lambda kind: by_kind.get(kind, [])
+    tasks = plan_of(calls_in(messages))
+    age = _Age(len(messages))
+    made = Digest()
+    asked = of("request")
+    made.add("goal", (_bullet(clipped(fact.text, 1200), [fact], USER) for fact in asked[:1]))
+    made.add("instructions", _sentences(of("instruction"), age, 500))
+    made.add("requests", _asked(messages, asked, labels, age))
+    made.add("decisions", _sentences(of("decision"), age, 400))
+    made.add("done", (_task(messages, task, labels, age) for task in tasks if task.status == "completed"))
+    made.add("done", _commits(of("command"), labels, age))
+    made.add("done", _notes(messages, labels, age))
+    base = common_folder(fact.text for fact in of("path") if fact.detail != "mentioned")
+    made.add("files", _files(of("path"), base, labels, age))
+    made.add("commands", _commands(of("command"), labels, age))
+    made.add("errors", _errors(of("error"), base, labels, age))
+    made.add("named", _named(of("identifier"), of("url"), of("number"), age))
+    made.add("stack", _stack(of("path"), of("command"), labels))
+    made.add("last", _last(messages, labels))
+    made.add("open", _open(messages, asked, tasks, labels, age))
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class _Age:
+    """How new a message is, from 0 (the first) to just under 1."""
+
+    messages: int
+
+    def __call__(self, index: int) -> float:
+        return index / (self.messages or 1)
+
+
+def _bullet(text: str, facts: Sequence[Fact], rank: float) -> Line:
+    return Line(f"- {text}", _origins(facts), rank)
+
+
+def _origins(facts: Iterable[Fact]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(fact.message for fact in facts))
+
+
+def _quoted(text: str, limit: int) -> str:
+    return f"“{clipped(text, limit)}”"
+
+
+def _sentences(facts: Sequence[Fact], age: _Age, limit: int) -> list[Line]:
+    """Each sentence once, where it was said last."""
+    said: dict[str, list[Fact]] = {}
+    for fact in facts:
+        said.setdefault(fact.text, []).append(fact)
+    found = sorted(said.values(), key=lambda same: same[-1].index)
+    return [_bullet(clipped(same[0].text, limit), same, age(same[-1].index)) for same in found]
+
+
+def _asked(messages: Sequence[Message], asked: Sequence[Fact], labels: Labels, age: _Age) -> list[Line]:
+    """Every request after the first, each followed by how the answer began; the first one's answer too."""
+    lines: list[Line] = []
+    for number, fact in enumerate(asked):
+        stop = asked[number + 1].index if number + 1 < len(asked) else len(messages)
+        if number:
+            lines.append(_bullet(_quoted(fact.text, 400), [fact], USER + age(fact.index)))
+        answer = _answer(messages, fact.index + 1, stop) if fact.ok else None
+        if answer is not None:
+            text = labels.answered.format(text=clipped(answered_first(own_words(answer.text)) or answer.text, 260))
+            lines.append(Line(("  - " if number else "- ") + text, (answer.id,), AGENT + age(fact.index)))
+        elif number and number + 1 < len(asked):
+            lines.append(Line(f"  - {labels.unanswered}", (fact.message,), AGENT + age(fact.index) - 1))
+    return lines
+
+
+def _answer(messages: Sequence[Message], start: int, stop: int) -> Message | None:
+    """The agent's last words to a request."""
+    for index in range(stop - 1, start - 1, -1):
+        message = messages[index]
+        if message.role == "assistant" and message.kind == "normal" and message.text.strip():
+            return message
+    return None
+
+
+def answered_first(words: str) -> str:
+    """What an answer says first: its first lines that are no heading, table or rule, up to a sentence or two."""
+    said: list[str] = []
+    for paragraph in words.split("\n"):
+        line = paragraph.strip()
+        if not line or line.startswith(("#", "|", "---", "★")) or set(line) <= set("`─-*= "):
+            continue
+        said.append(line)
+        if sum(map(len, said)) > 200:
+            break
+    return " ".join(said)
+
+
+def _task(messages: Sequence[Message], task: Task, labels: Labels, age: _Age) -> Line:
+    sign = {"completed": "[x]", "in_progress": "[~]"}.get(task.status, "[ ]")
+    text = f"- {sign} {clipped(task.text, 240)}"
+    if task.status == "in_progress":
+        text += f" ({labels.task[task.status]})"
+    return Line(text, (messages[task.index].id,), USER + (1 if task.status == "in_progress" else 0) + age(task.index))
+
+
+def _commits(facts: Sequence[Fact], labels: Labels, age: _Age) -> list[Line]:
+    """The subjects of the commits that succeeded: what the agent itself called done."""
+    lines: list[Line] = []
+    for fact in facts:
+        subject = _COMMIT.search(fact.text) if fact.ok else None
+        if subject:
+            text = clipped(next(part for part in subject.groups() if part), 160)
+            lines.append(_bullet(labels.committed.format(text=text), [fact], USER + age(fact.index)))
+    return lines
+
+
+_COMMIT = re.compile(
+    r"\bgit commit\b[^\n\"']{0,80}-\w{0,3}m[ =]?"
+    r"(?:\"\$\(cat <<'?\"?\w{1,12}'?\"?\s{1,4}([^\n]{3,300})|\"([^\"$\n]{3,300})|'([^'\n]{3,300}))"
+)
+
+
+def _notes(messages: Sequence[Message], labels: Labels, age: _Age) -> list[Line]:
+    """What the agent explained while it worked: longer words beside its calls, by their beginning."""
+    lines: list[Line] = []
+    for index, message in enumerate(messages):
+        if message.role == "assistant" and message.kind == "normal" and message.calls:
+            words = own_words(message.text)
+            if len(words) >= NOTE and _REASON.search(words):
+                text = labels.noted.format(text=clipped(answered_first(words), 240))
+                lines.append(Line(f"- {text}", (message.id,), AGENT + age(index)))
+    return lines
+
+
+NOTE = 160
+"""Characters from which words beside a call may be an explanation and not "let me look at that"."""
+
+_REASON = re.compile(
+    r"\b(?:because|since|issue|bug|problem|cause|turns out|actually|instead|however|but|already|missing|failing|wrong|"
+    r"isn't|doesn't|didn't|not|note|need|found)\b|因为|问题|原因|其实|发现|由于|需要|但",
+    re.IGNORECASE,
+)
+
+
+def _files(facts: Sequence[Fact], base: str, labels: Labels, age: _Age) -> list[Line]:
+    """What happened to which file: changed ones first, each with its counts; then those only read, in one line."""
+    touched: dict[str, list[Fact]] = {}
+    for fact in facts:
+        if fact.detail != "mentioned" and fact.ok is not False:
+            touched.setdefault(fact.text, []).append(fact)
+    changed = {path: done for path, done in touched.items() if any(fact.detail != "viewed" for fact in done)}
+    lines: list[Line] = []
+    if base:
+        first = [done[0] for path, done in touched.items() if path.startswith(base)]
+        lines.append(_bullet(labels.under.format(path=base), first[:1], 2 * USER))
+    for path, done in sorted(changed.items(), key=lambda item: item[1][-1].index):
+        counts = Counter(fact.detail for fact in done if fact.detail != "viewed")
+        what = ", ".join(labels.counts[kind] + (f" ×{n}" if n > 1 else "") for kind, n in counts.items())
+        acts = [fact for fact in done if fact.detail != "viewed"]
+        lines.append(_bullet(f"`{_under(path, base)}`: {what}", acts, USER + age(done[-1].index)))
+    read = sorted((item for item in touched.items() if item[0] not in changed), key=lambda item: -item[1][-1].index)
+    for few in range(0, len(read), 6):
+        part = read[few : few + 6]
+        paths = ", ".join(f"`{_under(path, base)}`" for path, _ in part)
+        seen = [fact for _, done in part for fact in done]
+        lines.append(_bullet(labels.read.format(paths=paths), seen, age(part[0][1][-1].index)))
+    return lines
+
+
+def common_folder(paths: Iterable[str]) -> str:
+    """The folder, at least three levels down, that shortens these absolute paths most; "" where none holds three."""
+    folders: Counter[str] = Counter()
+    for path in dict.fromkeys(paths):
+        if path.startswith("/") or path[1:3] == ":/":
+            folder = posixpath.dirname(path)
+            while folder.count("/") >= 3:
+                folders[folder] += 1
+                folder = posixpath.dirname(folder)
+    enough = (folder for folder, count in folders.items() if count >= 3)
+    return max(enough, key=lambda folder: (folders[folder] * len(folder), folder), default="")
+
+
+def _under(path: str, base: str) -> str:
+    return path.removeprefix(base + "/") if base else path
+
+
+def _commands(facts: Sequence[Fact], labels: Labels, age: _Age) -> list[Line]:
+    """Each command once, with how often it ran and how it ended the last time."""
+    runs: dict[str, list[Fact]] = {}
+    for fact in facts:
+        runs.setdefault(same_command(fact.text), []).append(fact)
+    lines: list[Line] = []
+    for command, same in sorted(runs.items(), key=lambda item: item[1][-1].index):
+        last = same[-1]
+        ending = {True: labels.ok, False: labels.failed, None: labels.unknown}[last.ok]
+        times = labels.times.format(n=len(same)) if len(same) > 1 else ""
+        looking = command.lower().startswith(_LOOKING)
+        result = f": {clipped(last.detail, 140)}" if last.detail and not (looking and last.ok) else ""
+        rank = age(last.index) + (0 if looking else USER) + (1 if last.ok is False or is_check(command) else 0)
+        lines.append(_bullet(f"`{clipped(command, 150)}` → {times}{ending}{result}", same, rank))
+    return lines
+
+
+def _errors(facts: Sequence[Fact], base: str, labels: Labels, age: _Age) -> list[Line]:
+    """Errors by what they say, the unfixed first to stay. Slips of other tools, put right, are left out."""
+    by_text: dict[tuple[str, bool], list[Fact]] = {}
+    for fact in facts:
+        if not (fact.ok and "`" not in fact.detail):
+            by_text.setdefault((fact.text, bool(fact.ok)), []).append(fact)
+    lines: list[Line] = []
+    for (text, fixed), same in sorted(by_text.items(), key=lambda item: item[1][-1].index):
+        detail = same[-1].detail.replace(base + "/", "") if base else same[-1].detail
+        origin, _, fix = detail.partition("; ")
+        ending = f"{labels.fixed}: {fix}" if fixed else labels.unfixed
+        lines.append(_bullet(f"{text} ({origin}) → {ending}", same, age(same[-1].index) + (0 if fixed else USER)))
+    return lines
+
+
+def _named(identifiers: Sequence[Fact], urls: Sequence[Fact], numbers: Sequence[Fact], age: _Age) -> list[Line]:
+    """References in one line a sort, addresses, and numbers in their words."""
+    sorts: dict[str, list[Fact]] = {}
+    for fact in identifiers:
+        sorts.setdefault(fact.detail.split(" ")[0], []).append(fact)
+    lines: list[Line] = []
+    for sort in ("ticket", "hash", "uuid", "variable", "function", "name"):
+        used = sorted(sorts.get(sort, ()), key=lambda fact: -int(fact.detail.rsplit("×", 1)[1]))[:12]
+        if used:
+            names = ", ".join(f"`{fact.text}`" for fact in used)
+            lines.append(_bullet(f"{sort}: {names}", used, USER))
+    lines.extend(_bullet(clipped(fact.text, 200), [fact], USER / 2 + age(fact.index)) for fact in urls)
+    newest = {fact.text: fact for fact in numbers}.values()
+    told = {fact.detail: fact for fact in newest if fact.text[0] not in "01" or len(fact.text.split()[0]) > 1}.values()
+    lines.extend(_bullet(_quoted(fact.detail, 160), [fact], age(fact.index)) for fact in told)
+    return lines
+
+
+def _stack(paths: Sequence[Fact], commands: Sequence[Fact], labels: Labels) -> list[Line]:
+    """File types and programs: all that can be said of a stack without reading it into the words."""
+    touched = {fact.text: fact for fact in paths if fact.detail != "mentioned"}
+    types = Counter(ext for path in touched if (ext := posixpath.splitext(path)[1]))
+    programs: dict[str, list[Fact]] = {}
+    for fact in commands:
+        program = same_command(fact.text).split(" ", 1)[0]
+        if program.isascii() and program.replace("-", "").replace("_", "").isalnum():
+            programs.setdefault(program, []).append(fact)
+    lines: list[Line] = []
+    if types:
+        items = ", ".join(f"{ext} ×{n}" for ext, n in types.most_common(8))
+        lines.append(_bullet(labels.languages.format(items=items), list(touched.values())[:8], USER))
+    common = sorted(programs.items(), key=lambda item: -len(item[1]))[:10]
+    if common:
+        items = ", ".join(f"{program} ×{len(runs)}" for program, runs in common)
+        lines.append(_bullet(labels.programs.format(items=items), [runs[0] for _, runs in common], USER))
+    return lines
+
+
+def _last(messages: Sequence[Message], labels: Labels) -> list[Line]:
+    said = _answer(messages, 0, len(messages))
+    if said is None:
+        return []
+    return [Line("- " + labels.said.format(text=clipped(own_words(said.text) or said.text, 700)), (said.id,), USER)]
+
+
+def _open(
+    messages: Sequence[Message], asked: Sequence[Fact], tasks: Sequence[Task], labels: Labels, age: _Age
+) -> list[Line]:
+    lines: list[Line] = []
+    done = sum(task.status == "completed" for task in tasks)
+    left = [task for task in tasks if task.status in ("pending", "in_progress")]
+    if tasks:
+        newest = max(task.index for task in tasks)
+        text = labels.tasks_done.format(done=done, all=done + len(left))
+        lines.append(Line(f"- {text}", (messages[newest].id,), USER + 3))
+    lines.extend(_task(messages, task, labels, age) for task in left)
+    if asked and not asked[-1].ok:
+        text = labels.last_request.format(text=_quoted(asked[-1].text, 500))
+        lines.append(_bullet(text, asked[-1:], 2 * USER))
+    return lines

@@ -1,0 +1,250 @@
+"""Runs a strategy's generator: feeds it answers, tells what happens, times out, and cancels without harm.
+
+`drive` is for pure summarizers and stays in the caller's thread. `run` is for those that take time: the generator's own
+work happens in a thread, so that an event loop that draws a screen never waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from workbench.compaction.outcome import Outcome
+from workbench.compaction.strategy import (
+    Answer,
+    Compacting,
+    Requests,
+    Step,
+    Summary,
+    SummaryFailed,
+    SummaryRequest,
+)
+from workbench.summarizers.summarizer import Answerer, Summarizer
+
+
+@dataclass(frozen=True, slots=True)
+class StepTaken:
+    """A rung that needed no model."""
+
+    step: Step
+
+
+@dataclass(frozen=True, slots=True)
+class RequestsMade:
+    """These requests are about to be answered; `first` is the number (from 0) of the first of them in the whole run."""
+
+    requests: Requests
+    first: int
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """Request `number` has an answer that awaits its review."""
+
+    number: int
+    summary: Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Request `number` is answered; the strategy receives this summary."""
+
+    number: int
+    request: SummaryRequest
+    summary: Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Request `number` has no summary; the strategy decides what follows."""
+
+    number: int
+    request: SummaryRequest
+    failure: SummaryFailed
+
+
+Event = StepTaken | RequestsMade | Drafted | Answered | Failed
+OnEvent = Callable[[Event], None]
+Review = Callable[[SummaryRequest, Summary], Awaitable[Summary]]
+"""The editing gate: receives a draft, gives back what is to be used instead, edited or not. Once per request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished run. `answers[i]` answers `requests[i]`; `seconds` is the wall time."""
+
+    outcome: Outcome
+    requests: tuple[SummaryRequest, ...]
+    answers: tuple[Answer, ...]
+    steps: tuple[Step, ...]
+    seconds: float
+
+    @property
+    def recording(self) -> dict[str, Answer]:
+        """The answers by request key, for `recorded`: a rerun gives the same outcome without asking again."""
+        return {request.key: answer for request, answer in zip(self.requests, self.answers, strict=True)}
+
+
+def _nobody(event: Event) -> None:
+    """For runs that nobody watches."""
+
+
+def drive(generator: Compacting, answer: Answerer, on_event: OnEvent | None = None) -> Run:
+    """Run `generator` to its end with a pure summarizer. What the generator or the summarizer raises propagates."""
+    tell = on_event or _nobody
+    began = time.perf_counter()
+    steps: list[Step] = []
+    requests: list[SummaryRequest] = []
+    answers: list[Answer] = []
+    given: tuple[Answer, ...] | None = None
+    with closing(generator):
+        while True:
+            asked = _advance(generator, given)
+            if isinstance(asked, Outcome):
+                return Run(asked, tuple(requests), tuple(answers), tuple(steps), time.perf_counter() - began)
+            if isinstance(asked, Step):
+                steps.append(asked)
+                tell(StepTaken(asked))
+                given = None
+                continue
+            first = len(requests)
+            tell(RequestsMade(asked, first))
+            requests.extend(asked)
+            given = tuple(_not_blank(answer(request)) for request in asked)
+            answers.extend(given)
+            for number, (request, got) in enumerate(zip(asked, given, strict=True), first):
+                tell(_told(number, request, got))
+
+
+async def run(
+    generator: Compacting,
+    summarizer: Summarizer,
+    *,
+    on_event: OnEvent | None = None,
+    review: Review | None = None,
+    at_once: int = 4,
+) -> Run:
+    """Run `generator` to its end, at most `at_once` requests being answered at a time.
+
+    A summarizer that raises or outlives the request's `timeout_s` gives a `SummaryFailed`; waiting for a review is not
+    timed. Cancelling closes the generator and raises CancelledError: the input is as it was. Events are told on the
+    event loop.
+    """
+    tell = on_event or _nobody
+    began = time.perf_counter()
+    gate = asyncio.Semaphore(max(1, at_once))
+    reviewing = asyncio.Lock()
+    steps: list[Step] = []
+    requests: list[SummaryRequest] = []
+    answers: list[Answer] = []
+    given: tuple[Answer, ...] | None = None
+
+    async def answered(number: int, request: SummaryRequest) -> Answer:
+        async with gate:
+            got = await _ask(summarizer, request)
+        if review is not None and isinstance(got, Summary):
+            tell(Drafted(number, got))
+            async with reviewing:
+                got = _not_blank(await review(request, got))
+        tell(_told(number, request, got))
+        return got
+
+    turn = threading.Lock()
+    stopped = threading.Event()
+
+    def advance(given: tuple[Answer, ...] | None) -> Outcome | Step | Requests:
+        """One turn of the generator, in a thread. After a cancel it closes up itself: no one can interrupt it."""
+        with turn:
+            asked = _advance(generator, given)
+        if stopped.is_set():
+            with turn:
+                generator.close()
+        return asked
+
+    try:
+        while True:
+            asked = await asyncio.to_thread(advance, given)
+            if isinstance(asked, Outcome):
+                return Run(asked, tuple(requests), tuple(answers), tuple(steps), time.perf_counter() - began)
+            if isinstance(asked, Step):
+                steps.append(asked)
+                tell(StepTaken(asked))
+                given = None
+                continue
+            first = len(requests)
+            tell(RequestsMade(asked, first))
+            requests.extend(asked)
+            given = await _together([answered(number, request) for number, request in enumerate(asked, first)])
+            answers.extend(given)
+    finally:
+        stopped.set()
+        if turn.acquire(blocking=False):
+            try:
+                generator.close()
+            finally:
+                turn.release()
+
+
+def _advance(generator: Compacting, given: tuple[Answer, ...] | None) -> Outcome | Step | Requests:
+    try:
+        return generator.send(given)
+    except StopIteration as end:
+        outcome: Outcome = end.value
+        return outcome
+
+
+async def _together(answering: Sequence[Coroutine[None, None, Answer]]) -> tuple[Answer, ...]:
+    """All answers, in order. The first exception cancels the others and is raised as itself."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one) for one in answering]
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None
+    return tuple(task.result() for task in tasks)
+
+
+async def _ask(summarizer: Summarizer, request: SummaryRequest) -> Answer:
+    began = time.perf_counter()
+    try:
+        async with asyncio.timeout(request.timeout_s):
+            got = await summarizer(request)
+    except TimeoutError:
+        return SummaryFailed("timeout", f"no answer within {request.timeout_s:g} s")
+    except Exception as error:
+        # Whatever a summarizer raises, the session is not lost: the strategy hears of it and falls back.
+        return SummaryFailed("error", without_secrets(f"{type(error).__name__}: {error}".rstrip(": ")))
+    if isinstance(got, Summary) and not got.seconds:
+        got = replace(got, seconds=time.perf_counter() - began)
+    return _not_blank(got)
+
+
+_NAMED_SECRET = re.compile(
+    r"((?:bearer|api[-_]?key|token|secret|password|authorization)[\"']?\s{0,2}[:= ]\s{0,2}[\"']?)"
+    r"(?!bearer)[^\s\"',}]{6,400}",
+    re.IGNORECASE,
+)
+_BARE_SECRET = re.compile(r"\b(?:sk|pk|rk|ghp|gho|xox[bp])[-_][-_A-Za-z0-9]{10,300}")
+
+
+def without_secrets(text: str, limit: int = 300) -> str:
+    """The first line of an error's text, keys and tokens blacked out, at most `limit` characters."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")[: 10 * limit]
+    line = _BARE_SECRET.sub("[…]", _NAMED_SECRET.sub(r"\1[…]", line))
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def _not_blank(answer: Answer) -> Answer:
+    if isinstance(answer, Summary) and not answer.text.strip():
+        return SummaryFailed("empty", "the answer has no text")
+    return answer
+
+
+def _told(number: int, request: SummaryRequest, answer: Answer) -> Event:
+    if isinstance(answer, Summary):
+        return Answered(number, request, answer)
+    return Failed(number, request, answer)

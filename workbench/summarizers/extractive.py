@@ -1,0 +1,205 @@
+"""A summary without a model: what the messages themselves say, gathered, cut to size, and traceable line by line.
+
+Deterministic and offline. It does not understand and does not pretend to: it quotes, counts and pairs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.summarizers.digest import Digest, digest
+from workbench.summarizers.fitting import Line, Section, fit
+from workbench.summarizers.labels import EN, TOPICS, ZH, Labels, Topic, labels_for
+
+COMFORTABLE = 12_000
+"""Characters used when a request sets no limit."""
+
+SHARES: dict[Topic, float] = {
+    "earlier": 4,
+    "goal": 3,
+    "instructions": 3.5,
+    "requests": 4,
+    "decisions": 2,
+    "done": 2.5,
+    "files": 2.5,
+    "commands": 2,
+    "errors": 2,
+    "named": 1,
+    "stack": 1,
+    "last": 1.8,
+    "open": 2.8,
+}
+"""How the room is divided when not everything fits."""
+
+_TITLE_WORDS: tuple[tuple[Topic, str], ...] = (
+    ("open", r"\bopen\b|\bnext\b|todo|to do|pending|remaining|unfinished|未完成|待办|下一步|待处理"),
+    ("errors", r"error|problem|fix|issue|trouble|错误|问题|修复"),
+    ("commands", r"command|shell|terminal|\bran\b|命令|终端"),
+    ("files", r"file|artifact|code state|changes|文件|代码"),
+    ("stack", r"stack|environment|technical context|tech|dependenc|技术|环境|依赖"),
+    ("instructions", r"instruction|preference|constraint|\brules?\b|user's words|要求|约束|偏好|指令|规则"),
+    ("decisions", r"decision|insight|learning|knowledge|discover|决定|决策|关键|洞察|发现"),
+    ("done", r"milestone|completed|accomplish|\bdone\b|progress|work so far|完成|进展|里程碑"),
+    ("requests", r"request|messages|conversation|history|asked|请求|对话|历史"),
+    ("named", r"name|reference|identifier|details|numbers|名称|引用|细节|数字"),
+    ("last", r"current|where|state|status|stopped|当前|现状|状态"),
+    ("goal", r"goal|objective|intent|purpose|\btask\b|overview|primary|目标|意图|任务|目的|概述"),
+    ("earlier", r"earlier|previous|archive|此前|之前|归档"),
+)  # fmt: skip
+_INSTEAD: dict[Topic, tuple[Topic, ...]] = {
+    "earlier": ("goal", "requests", "done"),
+    "instructions": ("decisions", "requests", "goal"),
+    "decisions": ("instructions", "done"),
+    "requests": ("done",),
+    "done": ("requests",),
+    "commands": ("done",),
+    "errors": ("decisions",),
+}
+"""Where a topic goes when no title asks for it; one that is not listed is left out, for the request did not want it."""
+
+_MORE = re.compile(r"^\s*- … (?:and|另有) (\d{1,7}) (?:more|条)$")
+
+
+def extractive(request: SummaryRequest) -> Answer:
+    """Summarize `request.messages`, honouring form, sections, language, `max_chars` and an earlier summary.
+
+    `previous` is carried on: its lines join the new ones under the same heading. SummaryFailed("empty") when there
+    is nothing to say.
+    """
+    labels = labels_for(request.language)
+    said = digest(request.messages, labels)
+    if request.previous.strip():
+        _carry_on(said, request.previous, ())
+    for message in request.messages:
+        if message.kind == "summary" and message.text.strip():
+            _carry_on(said, message.text, (message.id,))
+    if said.is_empty:
+        return SummaryFailed("empty", "there is nothing in these messages to summarize")
+    room = request.max_chars or COMFORTABLE
+    sections = _SHAPES[request.form](said, request, labels)
+    lines = fit(sections, room, labels.more)
+    if request.form == "lines":
+        lines = [Line(line.text.strip().removeprefix("- "), line.origins) for line in lines]
+    text = "\n".join(line.text for line in lines)
+    if not text.strip():
+        return SummaryFailed("empty", f"nothing fits into {room} characters")
+    return Summary(text, model="extractive", origins=tuple(line.origins for line in lines))
+
+
+def _prose(said: Digest, request: SummaryRequest, labels: Labels) -> list[Section]:
+    return [
+        Section(f"## {labels.titles[topic]}", said.of(topic), SHARES[topic], said.omitted[topic]) for topic in TOPICS
+    ]
+
+
+def _lines(said: Digest, request: SummaryRequest, labels: Labels) -> list[Section]:
+    """No headings: a line says itself what it is about."""
+    return [
+        Section(
+            "",
+            tuple(
+                Line(f"- {labels.titles[topic]}: {line.text.strip().removeprefix('- ')}", line.origins, line.rank)
+                if topic != "earlier"
+                else line
+                for line in said.of(topic)
+            ),
+            SHARES[topic],
+            said.omitted[topic],
+        )
+        for topic in TOPICS
+    ]
+
+
+def _sections(said: Digest, request: SummaryRequest, labels: Labels) -> list[Section]:
+    """The titles asked for, all of them, in order; a title that nothing belongs to says so."""
+    topics = topics_of_titles(request.sections)
+    sections: list[Section] = []
+    for number, title in enumerate(request.sections):
+        mine = [topic for topic in topics if topics[topic] == number]
+        lines = tuple(line for topic in mine for line in said.of(topic))
+        omitted = sum(said.omitted[topic] for topic in mine)
+        share = sum(SHARES[topic] for topic in mine) or 0.5
+        heading = title if title.startswith("#") else f"## {title}"
+        body = lines or (Line(labels.nothing, (), 1.0),)
+        sections.append(Section(heading, body, share, omitted, keep=True))
+    return sections
+
+
+_SHAPES = {"prose": _prose, "lines": _lines, "sections": _sections}
+
+
+def topics_of_titles(titles: Iterable[str]) -> dict[Topic, int]:
+    """Which title each topic goes under, by the title's own words; topics that no title wants are not in it."""
+    found: dict[Topic, int] = {}
+    low = [title.lower() for title in titles]
+    for topic, words in _TITLE_WORDS:
+        number = next((n for n, title in enumerate(low) if re.search(words, title)), None)
+        if number is not None:
+            found[topic] = number
+    direct = dict(found)
+    for topic, others in _INSTEAD.items():
+        if topic not in direct:
+            other = next((o for o in others if o in direct), None)
+            if other is not None:
+                found[topic] = direct[other]
+    return {topic: found[topic] for topic in (*TOPICS, "stack") if topic in found}
+
+
+def _carry_on(said: Digest, previous: str, origins: tuple[str, ...]) -> None:
+    """Add an earlier summary's lines, before the new ones and without those that are there already."""
+    topic: Topic = "earlier"
+    carried: dict[Topic, list[Line]] = {}
+    for raw in without_scratch(previous).split("\n"):
+        line = raw.rstrip()
+        if not line:
+            continue
+        heading = _topic_of_heading(line)
+        if heading is not None:
+            topic = heading
+        elif more := _MORE.match(line):
+            said.omitted[topic] += int(more[1])
+        else:
+            text = line if line.lstrip().startswith(("-", "*")) or topic == "earlier" else f"- {line.strip()}"
+            carried.setdefault(topic, []).append(Line(text, origins, _CARRIED))
+    if carried and said.of("goal"):
+        # What is asked first after a compaction is a later request, not the goal.
+        first = [replace(line, text=f"- “{line.text[2:]}”") for line in said.lines.pop("goal")]
+        said.lines["requests"] = [*first, *said.of("requests")]
+    if said.of("last"):
+        carried.pop("last", None)
+    if said.of("last") or said.of("open"):
+        # What was open then is either in the new plan, or only a task that nobody took up again.
+        has_plan = any(line.text.startswith("- [") for line in said.of("open"))
+        tasks = [line for line in carried.pop("open", []) if line.text.startswith("- [") and not has_plan]
+        carried["open"] = tasks
+    for topic, lines in carried.items():
+        there = {line.text: line for line in said.of(topic)}
+        earlier = {line.text: there.get(line.text, line) for line in lines}
+        said.lines[topic] = list((earlier | there).values())
+
+
+def without_scratch(summary: str) -> str:
+    """A model's summary without its tags and without the `Analysis:` it wrote to itself first."""
+    text = summary.replace("<summary>", "").replace("</summary>", "").strip()
+    begins = text.find("Analysis:")
+    if begins >= 0 and (answer := text.find("\nSummary:\n", begins)) >= 0:
+        return (text[:begins] + text[answer:]).strip()
+    return text
+
+
+_CARRIED = 0.5
+"""The rank of a carried line: above what an agent said in the older half, below a user's words."""
+
+
+def _topic_of_heading(line: str) -> Topic | None:
+    if not line.startswith("## "):
+        return None
+    title = line[3:].strip()
+    for labels in (EN, ZH):
+        for topic, name in labels.titles.items():
+            if name == title:
+                return topic
+    return None
