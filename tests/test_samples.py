@@ -1,0 +1,211 @@
+"""The sample sessions: made by their script, true to their formats, and still telling what their README says."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.paths import ROOT, SAMPLES
+from workbench.formats import files
+from workbench.session import pairs_of, rounds_of
+from workbench.tokens.encoding import o200k
+
+NAMES = ("claude-code-overflow.jsonl", "augment-with-summary.json", "openai-chat-tools.json")
+RULE = "Never log the refresh token."
+
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def lines() -> list[Json]:
+    return [json.loads(line) for line in (SAMPLES / NAMES[0]).read_text(encoding="utf-8").splitlines()]
+
+
+def blocks(lines: list[Json], kind: str) -> Iterator[tuple[Json, Json]]:
+    for line in lines:
+        content = line["message"]["content"] if line["type"] in ("user", "assistant") else []
+        yield from ((line, block) for block in content if isinstance(block, dict) and block["type"] == kind)
+
+
+def prompt(usage: Json) -> int:
+    total: int = usage["input_tokens"] + usage["cache_creation_input_tokens"] + usage["cache_read_input_tokens"]
+    return total
+
+
+def test_the_script_gives_the_same_bytes(tmp_path: Path) -> None:
+    script = ROOT / "scripts" / "make_samples.py"
+    subprocess.run([sys.executable, "-B", script, "--out", tmp_path], check=True, capture_output=True, cwd=tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(NAMES)
+    for name in NAMES:
+        assert (tmp_path / name).read_bytes() == (SAMPLES / name).read_bytes(), (
+            f"run scripts/make_samples.py for {name}"
+        )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_readme_lists_every_sample(name: str) -> None:
+    assert name in (SAMPLES / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_result_has_its_call_in_the_context(name: str) -> None:
+    pairs = pairs_of(files.load(SAMPLES / name).context())
+    assert pairs
+    assert [pair for pair in pairs if pair.call is None] == []
+
+
+# -- Claude Code
+
+
+def test_the_overflow_is_a_whole_chain_of_single_blocks(lines: list[Json]) -> None:
+    seen: set[str] = set()
+    for line in lines:
+        if line["type"] == "assistant":
+            assert len(line["message"]["content"]) == 1
+        if "uuid" in line:
+            assert line["parentUuid"] is None or line["parentUuid"] in seen
+            assert line["uuid"] not in seen
+            seen.add(line["uuid"])
+    stamps = [line["timestamp"] for line in lines if "uuid" in line]
+    assert stamps == sorted(stamps)
+
+
+def test_every_call_of_the_overflow_is_answered_once(lines: list[Json]) -> None:
+    calls = Counter(block["id"] for _, block in blocks(lines, "tool_use"))
+    results = Counter(block["tool_use_id"] for _, block in blocks(lines, "tool_result"))
+    assert calls == results
+    assert set(calls.values()) == {1}
+    assert sum(bool(block.get("is_error")) for _, block in blocks(lines, "tool_result")) >= 8
+
+
+def test_parallel_calls_interleave_with_their_results(lines: list[Json]) -> None:
+    """Both orders occur: all calls first, and a result between two calls of one message."""
+    kinds: dict[str, list[str]] = {}
+    owner = {block["id"]: line["message"]["id"] for line, block in blocks(lines, "tool_use")}
+    for line in lines:
+        content = line["message"]["content"] if line["type"] in ("user", "assistant") else []
+        for block in content if isinstance(content, list) else []:
+            if block["type"] == "tool_use":
+                kinds.setdefault(owner[block["id"]], []).append("call")
+            elif block["type"] == "tool_result":
+                kinds.setdefault(owner[block["tool_use_id"]], []).append("result")
+    orders = {tuple(order[:3]) for order in kinds.values() if len(order) >= 4}
+    assert ("call", "result", "call") in orders
+    assert any(order[:2] == ("call", "call") for order in orders)
+
+
+def test_usage_grows_until_the_prompt_is_too_long(lines: list[Json]) -> None:
+    usages: dict[str, list[Json]] = {}
+    for line in lines:
+        if line["type"] == "assistant" and not line.get("isApiErrorMessage"):
+            usages.setdefault(line["message"]["id"], []).append(line["message"]["usage"])
+    sizes = [prompt(repeated[-1]) for repeated in usages.values()]
+    assert sizes == sorted(sizes)
+    assert 196_000 <= sizes[-1] <= 199_000
+    assert all(len({prompt(usage) for usage in repeated}) == 1 for repeated in usages.values())
+    assert any(repeated[0]["output_tokens"] < repeated[-1]["output_tokens"] for repeated in usages.values())
+    last = lines[-1]
+    assert last["isApiErrorMessage"] is True
+    assert last["message"]["content"][0]["text"] == "Prompt is too long"
+
+
+def test_the_overflow_holds_what_a_summary_must_not_lose(lines: list[Json]) -> None:
+    typed = [
+        line["message"]["content"]
+        for line in lines
+        if line["type"] == "user" and isinstance(line["message"]["content"], str) and not line.get("isMeta")
+    ]
+    typed = [text for text in typed if not text.startswith("<")]
+    assert RULE in typed[0]
+    assert "HARB-2187" in typed[0]
+    assert not any(RULE in text for text in typed[1:])
+    for changed in ("0042_rotate_sessions", "argon2id instead of bcrypt", "8081, not 8080", "5 seconds, not 10"):
+        assert any(changed in text for text in typed)
+    assert any("如果" in text for text in typed)
+    hostile = [block["content"] for _, block in blocks(lines, "tool_result") if isinstance(block["content"], str)]
+    for piece in ("[/red]", "\x1b[31m", "\u202e", "🏴", "مينا"):
+        assert any(piece in text for text in hostile)
+
+
+def test_the_overflow_loads_clean() -> None:
+    path = SAMPLES / NAMES[0]
+    session = files.load(path)
+    assert session.warnings == ()
+    assert session.title == "Rotating sessions for harbour (HARB-2187)"
+    context = session.context()
+    assert 35 <= len(rounds_of(context).rounds) <= 45
+    assert [pair for pair in pairs_of(context) if pair.result is None] == []
+    assert path.stat().st_size < 2_000_000
+
+
+def test_the_sizes_that_the_usage_stands_on_are_right(lines: list[Json]) -> None:
+    """The stories know no tokenizer; their approximation must stay near what one counts."""
+    spec = importlib.util.spec_from_file_location("sample_text", ROOT / "scripts" / "samples" / "text.py")
+    assert spec is not None
+    assert spec.loader is not None
+    text = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(text)
+    results = [block["content"] for _, block in blocks(lines, "tool_result") if isinstance(block["content"], str)]
+    counted = sum(len(tokens) for tokens in o200k().encode_ordinary_batch(results))
+    assert sum(text.approximate_tokens(result) for result in results) == pytest.approx(counted, rel=0.07)
+
+
+# -- Augment
+
+
+def test_the_augment_session_lost_a_rule_with_its_older_summary() -> None:
+    session = json.loads((SAMPLES / NAMES[1]).read_text(encoding="utf-8"))
+    history = session["chatHistory"]
+    summaries = [(n, entry) for n, entry in enumerate(history) if entry["isHistorySummary"]]
+    assert [entry["historySummaryVersion"] for _, entry in summaries] == [2, 3]
+    old, new = (entry["exchange"]["request_message"] for _, entry in summaries)
+    assert "Never call it from tests" in old
+    assert "feed is billed" not in new
+    assert old.startswith("<supervisor>")
+    assert new.rstrip().endswith("</supervisor>")
+    for number, entry in summaries:
+        before, after = history[number - 1]["exchange"], history[number + 1]["exchange"]
+        repeated = [node for node in entry["exchange"]["response_nodes"] if node["type"] == 5]
+        assert repeated == [node for node in before["response_nodes"] if node["type"] == 5]
+        results = [node["tool_result_node"]["tool_use_id"] for node in after["request_nodes"] if node["type"] == 1]
+        assert results == [node["tool_use"]["tool_use_id"] for node in repeated]
+        assert entry["sequenceId"] % 1 == 0.5
+    ids = [entry["sequenceId"] for entry in history]
+    assert ids == sorted(set(ids))
+    assert len(session["agentState"]["agentMemories"].splitlines()) >= 70
+    after_the_summary = history[summaries[-1][0] + 1 :]
+    said = [entry["exchange"]["request_nodes"] for entry in after_the_summary]
+    assert len(json.dumps(said, ensure_ascii=False)) > 80_000
+    assert session["agentState"]["userEmail"] == ""
+
+
+# -- OpenAI chat
+
+
+def test_one_result_of_the_chat_is_larger_than_all_the_rest() -> None:
+    body = json.loads((SAMPLES / NAMES[2]).read_text(encoding="utf-8"))
+    messages = body["messages"]
+    sizes = sorted(len(message["content"] or "") for message in messages)
+    assert sizes[-1] > 50_000
+    assert sizes[-1] > 5 * sum(sizes[:-1])
+    calls = [call["id"] for message in messages for call in message.get("tool_calls", ())]
+    assert len(set(calls)) < len(calls)
+    assert any(message["content"] is None for message in messages if message.get("tool_calls"))
+    waiting: list[str] = []
+    for message in messages:
+        if message["role"] == "tool":
+            assert message["tool_call_id"] == waiting.pop(0)
+        else:
+            assert waiting == []
+            waiting = [call["id"] for call in message.get("tool_calls", ())]
+    assert {call["function"]["name"] for m in messages for call in m.get("tool_calls", ())} <= {
+        tool["function"]["name"] for tool in body["tools"]
+    }
