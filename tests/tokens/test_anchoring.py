@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tokens.sessions import Letters, answer, contexts, counted, result, user
-from workbench.session import Message, Span, Text
+from workbench.session import Message, Span, Text, Usage
 from workbench.tokens import (
     Basis,
     Counter,
@@ -20,7 +20,7 @@ from workbench.tokens import (
     sizes_of,
     span_basis,
 )
-from workbench.tokens.anchoring import share
+from workbench.tokens.anchoring import calls_of, share
 
 OPUS = "claude-opus-4-6"
 
@@ -290,3 +290,13 @@ def test_a_session_full_of_resets_stays_linear() -> None:
     sizes = sizes_of(messages, OPUS, counter)
     assert time.process_time() - start < 2
     assert upto(sizes, len(messages) - 1) == 9_000 - 9_999 % 7
+
+
+def test_a_bill_older_than_the_summary_before_it_is_for_another_context() -> None:
+    usage = Usage(input=150_000)
+    summary = Message("s", "user", (Text("what happened"),), kind="summary", time=200.0)
+    kept = Message("a", "assistant", (Text("kept"),), time=100.0, usage=usage)
+    newer = Message("b", "assistant", (Text("new"),), time=300.0, usage=Usage(input=9_000))
+    assert calls_of([summary, kept]) == []
+    assert [call.context for call in calls_of([summary, kept, newer])] == [9_000]
+    assert [call.context for call in calls_of([kept])] == [150_000]

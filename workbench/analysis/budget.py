@@ -25,13 +25,7 @@ def layers(context: Context, outcome: Outcome | None = None) -> tuple[Layer, ...
     With an outcome, messages are told apart by fate (head, pins, tail); without one they are all `history`.
     O(number of fate spans and summaries).
     """
-    sizes = context.layout.sizes
-    prompt = context.prompt_tokens
-    system = min(prompt, sizes.overhead)
-    found = [
-        Layer("system", system, sizes.overhead_basis, "▒"),
-        Layer("tools", sizes.overhead - system, sizes.overhead_basis, "▒"),
-    ]
+    found = list(_prompt(context))
     tokens = context.layout.tokens
     summaries = sum(tokens[i + 1] - tokens[i] for i in context.layout.summaries)
     found.append(Layer("summaries", summaries, _basis(context, summaries), "◆"))
@@ -52,6 +46,16 @@ def layers(context: Context, outcome: Outcome | None = None) -> tuple[Layer, ...
     ):
         found.append(Layer(name, amount, _basis(context, amount), glyph))
     return tuple(layer for layer in found if layer.tokens)
+
+
+def _prompt(context: Context) -> tuple[Layer, ...]:
+    """What the model is sent before the messages. What the file does not record, but the provider billed, is a layer of
+    its own: for Claude Code that is system prompt, tools and whatever the agent injected."""
+    sizes = context.layout.sizes
+    system = min(context.prompt_tokens, sizes.overhead)
+    tools = min(context.tool_tokens, sizes.overhead - system)
+    parts = (("system", system), ("tools", tools), ("not in file", sizes.overhead - system - tools))
+    return tuple(Layer(name, tokens, sizes.overhead_basis, "▒") for name, tokens in parts)
 
 
 def _basis(context: Context, amount: int) -> Basis:

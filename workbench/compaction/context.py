@@ -32,7 +32,7 @@ from workbench.session import (
     pairs_of,
     rounds_of,
 )
-from workbench.tokens.anchoring import billed_points, span_basis
+from workbench.tokens.anchoring import billed_points, calls_of, span_basis
 from workbench.tokens.sizes import Basis, Size, Sizes, measure, visible_chars
 
 SUMMARY_MARKER = "!!!SUMMARY!!!"
@@ -167,6 +167,13 @@ class Layout:
         return tuple(i for i, m in enumerate(self.messages) if m.kind == "summary")
 
     @cached_property
+    def last_usage(self) -> int | None:
+        """What the last API call was billed, prompt and answer together; None where no call was recorded."""
+        calls = calls_of(self.messages)
+        usage = self.messages[calls[-1].index].usage if calls else None
+        return usage.context + usage.output if usage else None
+
+    @cached_property
     def events(self) -> int:
         """Blocks of all messages: texts, calls, results."""
         return sum(len(message.blocks) for message in self.messages)
@@ -215,6 +222,11 @@ class Context:
     def prompt_tokens(self) -> int:
         """Tokens of the system prompt's text as the session holds it (0 where the format does not record it)."""
         return self.layout.sizes.meter.text_tokens(self.system) if self.system else 0
+
+    @cached_property
+    def tool_tokens(self) -> int:
+        """Tokens of the tool definitions as the session holds them (0 where the format does not record them)."""
+        return sum(self.layout.sizes.meter.text_tokens(tool.schema) for tool in self.tools)
 
     def unit_starts(self, unit: str) -> Sequence[int]:
         """First message indexes of the units that a strategy cuts between: exchange, round or message."""
@@ -291,7 +303,6 @@ class Context:
     def gauge(self) -> Gauge:
         """How full this context is now."""
         layout = self.layout
-        last = next((m.usage for m in reversed(self.messages) if m.usage is not None), None)
         newest = self.messages[-1] if self.messages else None
         return Gauge(
             messages=len(self),
@@ -299,7 +310,7 @@ class Context:
             events=layout.events,
             chars=layout.api_chars[-1],
             tokens=self.total.tokens,
-            last_usage=last.context + last.output if last else None,
+            last_usage=layout.last_usage,
             input_chars=len(newest.text) if newest is not None and newest.role == "user" else 0,
             window=self.window,
             marker_seen=layout.marker is not None,

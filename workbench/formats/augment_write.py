@@ -196,7 +196,8 @@ def _new_entry(exchange: _Exchange, sequence_id: float, notes: list[str], *, las
         "exchange": {"request_id": str(uuid4()), **_rendered(exchange.requests, responses, notes)},
         "completed": True,
         "sequenceId": _short(sequence_id),
-        "finishedAt": _iso(responses[-1].time if responses else None),
+        # A summary is as old as this export: whatever usage an older exchange records was billed for another context.
+        "finishedAt": _now() if summary_last else _iso(responses[-1].time if responses else None),
         "changedFiles": [],
         "changedFilesSkipped": [],
         "changedFilesSkippedCount": 0,

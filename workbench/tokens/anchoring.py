@@ -40,11 +40,20 @@ class Call:
 
 
 def calls_of(messages: Sequence[Message], model: str | None = None) -> list[Call]:
-    """The API calls a context records, in order. A message without a model of its own is taken to be `model`'s."""
+    """The API calls a context records, in order. A message without a model of its own is taken to be `model`'s.
+
+    A call that is older than a summary before it was billed for another context, one that still held what the summary
+    stands for, and is left out.
+    """
     calls: list[Call] = []
     families: dict[str | None, Family] = {}
+    summarized = float("-inf")
     for index, message in enumerate(messages):
+        if message.kind == "summary" and message.time is not None:
+            summarized = max(summarized, message.time)
         usage = message.usage
+        if message.time is not None and message.time < summarized:
+            continue
         if usage is None or message.role != "assistant" or usage.context <= 0:
             continue
         name = message.model or model

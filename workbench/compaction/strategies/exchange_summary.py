@@ -364,7 +364,7 @@ def _pieces(context: Context, policy: ExchangeSummaryPolicy, cut: Cut, text: str
     pieces: list[Piece] = [*kept_runs(range(cut.system)), Made(node, stands_for), Made(answer, stands_for)]
     pieces += kept_runs(kept)
     if kept and carried:
-        bridge = Message(f"{name}:calls", "assistant", carried, kind="summary", time=time)
+        bridge = Message(f"{name}:calls", "assistant", carried, time=time)
         pieces.append(Made(bridge, (cut.last,)))
     return (*pieces, *kept_runs(range(cut.tail, len(messages))))
 
