@@ -11,6 +11,7 @@ from workbench.compaction.fates import pinned_with_pairs
 from workbench.compaction.outcome import Fate, Made, Outcome
 from workbench.compaction.policy import Policy
 from workbench.compaction.strategy import Strategy
+from workbench.figures import grouped
 from workbench.session import Message, Text, Thinking, pairs_of
 
 
@@ -161,14 +162,14 @@ def _summary_not_empty(outcome: Outcome) -> Check:
 def _smaller(context: Context, outcome: Outcome) -> Check:
     before, after = context.total, context.outcome_size(outcome)
     fine = outcome.status == "unchanged" or after.tokens < before.tokens
-    return Check("smaller than before", False, fine, f"{before.tokens:,} → {after.tokens:,} tokens".replace(",", " "))
+    return Check("smaller than before", False, fine, f"{grouped(before.tokens)} → {grouped(after.tokens)} tokens")
 
 
 def _fits_window(context: Context, outcome: Outcome) -> Check:
     after = context.outcome_size(outcome).tokens
     if context.window is None:
         return Check("fits the window", False, True, "the model's window is not known")
-    detail = f"{after:,} of {context.window:,} tokens".replace(",", " ")
+    detail = f"{grouped(after)} of {grouped(context.window)} tokens"
     return Check("fits the window", False, after < context.window, detail)
 
 

@@ -8,6 +8,7 @@ from enum import Enum
 from functools import cached_property
 from typing import Literal
 
+from workbench.figures import grouped
 from workbench.session import Message, Span
 
 
@@ -46,7 +47,7 @@ class Seen:
     def __str__(self) -> str:
         if self.chars >= self.of:
             return "all"
-        return f"{self.chars:,} of {self.of:,} characters" if self.chars else "nothing"
+        return f"{grouped(self.chars)} of {grouped(self.of)} characters" if self.chars else "nothing"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.policy import Policy
+from workbench.figures import grouped
 from workbench.session import Message, Usage
 
 
@@ -37,7 +38,7 @@ class Trigger:
 
     def __str__(self) -> str:
         verdict = "fires" if self.fires else "does not fire"
-        figures = f"{self.value:,.0f} of {self.limit:,.0f} {self.unit}".replace(",", " ")
+        figures = f"{grouped(self.value)} of {grouped(self.limit)} {self.unit}"
         return f"{self.name} {verdict}: {figures}" + (f" ({self.note})" if self.note else "")
 
 

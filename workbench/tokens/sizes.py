@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
+from workbench.figures import grouped
 from workbench.session import Message
 from workbench.tokens.visible import visible_parts
 
@@ -30,7 +31,7 @@ class Size:
     basis: Basis
 
     def __str__(self) -> str:
-        return f"{self.basis.value}{self.tokens:,}".replace(",", " ")
+        return f"{self.basis.value}{grouped(self.tokens)}"
 
 
 class Meter(Protocol):

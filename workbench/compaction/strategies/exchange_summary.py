@@ -31,6 +31,7 @@ from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, T
 from workbench.compaction.text import summary_inside
 from workbench.compaction.verdict import cleaned, judged
 from workbench.errors import BadInput
+from workbench.figures import grouped
 from workbench.session import Block, Message, Span, Text, leading_system
 
 CODE_REVIEW_BOTS = ("1", "2", "CODE_REVIEW_BOT", "CODE_REVIEW_EVAL_BOT")
@@ -243,7 +244,7 @@ def compact(context: Context, policy: ExchangeSummaryPolicy) -> Compacting:
     assert isinstance(cut, Cut)
 
     entries = abridge(context.layout, cut.tail, policy.abridged_history_params)
-    trace.append(f"abridged history: {len(entries)} entries, {len(abridged_text(entries)):,} characters")
+    trace.append(f"abridged history: {len(entries)} entries, {grouped(len(abridged_text(entries)))} characters")
     rendered = _request(context, policy, cut)
     (answer,) = (yield (rendered.request,)) or (SummaryFailed("error", "no answer"),)
     if isinstance(answer, SummaryFailed):
@@ -305,8 +306,8 @@ def _cut(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -> C
     head = numbers[:length]
     tail = layout.exchanges[numbers[length]].start if length < len(numbers) else len(context)
     trace.append(
-        f"head: {length} exchanges, {sum(sizes[:length]):,} characters; tail: {len(numbers) - length} exchanges, "
-        f"{sum(sizes[length:]):,} of {policy.history_tail_size_chars_to_exclude:,} characters"
+        f"head: {length} exchanges, {grouped(sum(sizes[:length]))} characters; "
+        f"tail: {len(numbers) - length} exchanges, {grouped(sum(sizes[length:]))} of {grouped(policy.history_tail_size_chars_to_exclude)} characters"
     )
     old = {layout.exchange_index(i + 1) - 1 for i in layout.summaries}
     fresh = [number for number in head if number not in old]

@@ -16,6 +16,7 @@ from workbench.compaction.policy import Policy
 from workbench.compaction.prompts import fill, load_prompt
 from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, SummaryRequest, Trigger
 from workbench.compaction.text import without_summary_tags
+from workbench.figures import grouped
 from workbench.session import Message, Text
 
 
@@ -116,7 +117,7 @@ def _request(older: list[str], policy: MemoriesRewritePolicy) -> SummaryRequest:
 def _outcome(context: Context, memories: str, trace: list[str]) -> Outcome:
     meter = context.layout.sizes.meter
     before, after = meter.text_tokens(context.memories), meter.text_tokens(memories)
-    line = f"memories: {before:,} → {after:,} tokens, {len(memories.splitlines())} lines".replace(",", " ")
+    line = f"memories: {grouped(before)} → {grouped(after)} tokens, {len(memories.splitlines())} lines"
     count = len(context)
     smaller = after < before
     return Outcome(
