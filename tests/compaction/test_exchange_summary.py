@@ -171,6 +171,12 @@ def test_what_becomes_of_an_earlier_summary(choice: str) -> None:
     assert outcome.fate_at(0).fate is expected
 
 
+def test_a_head_of_pins_alone_is_nothing_to_compact() -> None:
+    messages = [*loop("1", 0), *loop("2", 1)]
+    outcome, _ = run(context_of(messages, split_at="2u", pins=frozenset({"1u", "1z"})), policy())
+    assert outcome.reason == "nothing to compact: every message of the head is pinned"
+
+
 def test_a_failed_summary_gives_the_input_back() -> None:
     context = context_of([*loop("1", 2), *loop("2", 1)])
     outcome, _ = run(context, policy(), SummaryFailed("timeout", "no first token in 120 s"))
@@ -265,7 +271,7 @@ def test_what_always_holds(data: st.DataObject) -> None:
             assert any(message is kept for kept in outcome.messages)
     for piece in outcome.pieces:
         if isinstance(piece, Made):
-            assert piece.stands_for or all(outcome.fate_at(i).fate is Fate.PINNED for i in range(outcome.split))
+            assert piece.stands_for
     again, _ = run(context, chosen, "A summary.")
     assert again.messages == outcome.messages, "the same input gives the same outcome"
 

@@ -99,6 +99,12 @@ class Layout:
         return array("q", [span.start for span in self.exchanges])
 
     @cached_property
+    def exchange_sizes(self) -> array[int]:
+        """The size of every exchange in `api_chars`."""
+        chars = self.api_chars
+        return array("q", [chars[span.stop] - chars[span.start] for span in self.exchanges])
+
+    @cached_property
     def round_starts(self) -> array[int]:
         return array("q", [span.start for span in self.rounds.rounds])
 
@@ -172,6 +178,11 @@ class Layout:
         calls = calls_of(self.messages)
         usage = self.messages[calls[-1].index].usage if calls else None
         return usage.context + usage.output if usage else None
+
+    @cached_property
+    def own_system(self) -> tuple[int, ...]:
+        """Indexes of the session's own system messages."""
+        return tuple(i for i, message in enumerate(self.messages) if message.is_own_system)
 
     @cached_property
     def events(self) -> int:

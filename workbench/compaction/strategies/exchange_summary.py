@@ -11,6 +11,7 @@ Source: spec/strategies.md §1 and document 000 (Augment). What goes where:
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -237,11 +238,8 @@ def compact(context: Context, policy: ExchangeSummaryPolicy) -> Compacting:
         return unchanged(context.messages, "no trigger fires", trace)
 
     cut = _cut(context, policy, trace)
-    if cut is None:
-        return unchanged(context.messages, "nothing to compact: the head is empty", trace)
-    if cut == "summary only":
-        return unchanged(context.messages, "nothing to compact: the head holds only an earlier summary", trace)
-    assert isinstance(cut, Cut)
+    if isinstance(cut, str):
+        return unchanged(context.messages, f"nothing to compact: {cut}", trace)
 
     entries = abridge(context.layout, cut.tail, policy.abridged_history_params)
     trace.append(f"abridged history: {len(entries)} entries, {grouped(len(abridged_text(entries)))} characters")
@@ -284,48 +282,70 @@ class Cut:
     pins: frozenset[int]
 
 
-def _sizes(context: Context, history: History) -> list[int]:
-    chars, exchanges = context.layout.api_chars, context.layout.exchanges
-    return [chars[exchanges[i].stop] - chars[exchanges[i].start] for i in history.exchanges]
+def _sizes(context: Context, history: History) -> Sequence[int]:
+    sizes = context.layout.exchange_sizes
+    return sizes if len(history.exchanges) == len(sizes) else [sizes[number] for number in history.exchanges]
 
 
-def _cut(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -> Cut | str | None:
+def _spans(context: Context, numbers: Sequence[int]) -> tuple[Span, ...]:
+    """Exchanges by ascending numbers as spans of messages, those that touch made one."""
+    exchanges = context.layout.exchanges
+    if numbers and numbers[-1] - numbers[0] + 1 == len(numbers):
+        return (Span(exchanges[numbers[0]].start, exchanges[numbers[-1]].stop),)
+    return tuple(merged(exchanges[number] for number in numbers))
+
+
+def _cut(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -> Cut | str:
+    """The cut, or why there is nothing to compact."""
     layout = context.layout
-    history = history_of(context, policy)
-    sizes = _sizes(context, history)
-    if context.split_at is not None:
-        first_tail = max(layout.exchange_index(layout.index_of[context.split_at] + 1) - 1, 0)
-        length = sum(1 for number in history.exchanges if number < first_tail)
-        trace.append(f"split by hand before exchange {first_tail + 1}")
-    else:
-        limit = 0 if context.manual else policy.trigger_on_history_size_chars
-        length = head_length(sizes, policy.history_tail_size_chars_to_exclude, policy.min_tail_exchanges, limit)
+    numbers, sizes = (history := history_of(context, policy)).exchanges, _sizes(context, history)
+    length = _head_length(context, policy, history, sizes, trace)
     if length == 0:
-        return None
-    numbers = history.exchanges
-    head = numbers[:length]
+        return "the head is empty"
     tail = layout.exchanges[numbers[length]].start if length < len(numbers) else len(context)
     trace.append(
         f"head: {length} exchanges, {grouped(sum(sizes[:length]))} characters; "
-        f"tail: {len(numbers) - length} exchanges, {grouped(sum(sizes[length:]))} of {grouped(policy.history_tail_size_chars_to_exclude)} characters"
+        f"tail: {len(numbers) - length} exchanges, {grouped(sum(sizes[length:]))} characters"
     )
+    head = numbers[:length]
     old = {layout.exchange_index(i + 1) - 1 for i in layout.summaries}
-    fresh = [number for number in head if number not in old]
+    fresh = [number for number in head if number not in old] if old else head
     if not fresh:
-        return "summary only"
-    skipped = guarded_start([sizes[i] for i, number in enumerate(head) if number not in old], policy.guard_total_chars)
+        return "the head holds only an earlier summary"
+    pins = pinned_with_pairs(context)
+    spans = _spans(context, fresh)
+    if not without(spans, pins):
+        return "every message of the head is pinned"
+    fresh_sizes = [size for number, size in zip(head, sizes, strict=False) if number not in old]
+    skipped = guarded_start(fresh_sizes, policy.guard_total_chars)
     if skipped:
         trace.append(f"guard: the oldest {skipped} of {len(fresh)} exchanges are not shown to the summarizer")
-    earlier = tuple(i for i in layout.summaries if i < tail and layout.exchange_index(i + 1) - 1 in head)
     return Cut(
         system=leading_system(context.messages),
-        head=tuple(merged(layout.exchanges[number] for number in fresh)),
-        given=tuple(merged(layout.exchanges[number] for number in fresh[skipped:])),
+        head=spans,
+        given=_spans(context, fresh[skipped:]),
         last=layout.exchanges[fresh[-1]],
         tail=tail,
-        earlier=earlier,
-        pins=pinned_with_pairs(context),
+        earlier=tuple(i for i in layout.summaries if layout.exchange_index(i + 1) - 1 in head),
+        pins=pins,
     )
+
+
+def _head_length(
+    context: Context, policy: ExchangeSummaryPolicy, history: History, sizes: Sequence[int], trace: list[str]
+) -> int:
+    """How many exchanges of the history are the head: by hand, or by the policy. A manual run has reached its threshold."""
+    layout = context.layout
+    if context.split_at is not None:
+        first_tail = max(layout.exchange_index(layout.index_of[context.split_at] + 1) - 1, 0)
+        trace.append(f"split by hand before exchange {first_tail + 1}")
+        return bisect_left(history.exchanges, first_tail)
+    limit = 0 if context.manual else policy.trigger_on_history_size_chars
+    tail_chars = policy.history_tail_size_chars_to_exclude
+    trace.append(
+        f"tail by size: below {grouped(tail_chars)} characters, at least {policy.min_tail_exchanges} exchanges"
+    )
+    return head_length(sizes, tail_chars, policy.min_tail_exchanges, limit)
 
 
 def _request(context: Context, policy: ExchangeSummaryPolicy, cut: Cut) -> Rendered:
@@ -354,7 +374,7 @@ def _pieces(context: Context, policy: ExchangeSummaryPolicy, cut: Cut, text: str
     messages = context.messages
     stands_for = tuple(without(cut.head, cut.pins))
     carried = _open_calls(context, cut)
-    kept = [i for i in range(cut.system, cut.tail) if i in cut.pins or messages[i].is_own_system]
+    kept = sorted(i for i in {*cut.pins, *context.layout.own_system} if cut.system <= i < cut.tail)
     if policy.earlier_summary == "keep":
         kept = sorted({*kept, *cut.earlier})
     newest = messages[cut.last.stop - 1]
@@ -389,7 +409,7 @@ def _fates(
 ) -> tuple[FateSpan, ...]:
     """Later layers win: dropped, abridged, summarized, kept, pinned."""
     nested = rendered.request.previous != ""
-    keep = {i for i in range(cut.system, cut.tail) if context.messages[i].is_own_system}
+    keep = set(context.layout.own_system)
     if policy.earlier_summary == "keep":
         keep |= set(cut.earlier)
     layers = [
