@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,15 @@ def test_typed_from_what_is_no_summary(tmp_path: Path) -> None:
     [(0, 0, LEAST), (36_000, 0, 3000), (10_000_000, 0, MOST), (36_000, 500, 500), (36_000, 5000, 3000), (9, 1, 1)],
 )
 def test_estimate(head: int, limit: int, size: int) -> None:
-    answer = estimate(request((user("x" * head),), limit))
+    answer = estimate(replace(request((user("x"),), limit), chars=head))
     assert isinstance(answer, Summary)
     assert size - 1 <= len(answer.text) <= size
     assert size < 20 or "estimate" in answer.text
+
+
+def test_an_estimate_stands_under_the_titles_that_were_asked_for() -> None:
+    answer = estimate(replace(request((user("x"),), 0), sections=("## Goal", "## State"), chars=36_000))
+    assert isinstance(answer, Summary)
+    assert answer.text.startswith("## Goal\n(estimate")
+    assert "\n## State\n" in answer.text
+    assert len(answer.text) <= 3000

@@ -180,6 +180,11 @@ def _rests(context: Context, outcome: Outcome, strategy: Strategy, policy: Polic
     return Check("under the threshold", False, not again, "; ".join(map(str, again)))
 
 
+def export_check(valid: bool, verdict: str) -> Check:
+    """The verdict of a format's validator as one more hard check."""
+    return Check("export valid", True, valid, verdict)
+
+
 def failures(checks: Sequence[Check]) -> tuple[Check, ...]:
     """The hard checks that failed."""
     return tuple(check for check in checks if check.hard and not check.passed)

@@ -12,6 +12,7 @@ class Gauge:
     `chars` is the history's size by `exchange_chars` (compact JSON as the model sees it); `tokens` the whole context,
     overhead included, on the basis of the context's sizes; `last_usage` the last API call's billed tokens, input, cache
     and output together, None without one. `cache_age_ms` is the time since the last API call, None when unknown.
+    `tool_uses` is filled in by the strategy that counts them.
     """
 
     messages: int = 0
@@ -26,4 +27,5 @@ class Gauge:
     overflow_error_seen: bool = False
     cache_age_ms: int | None = None
     memory_lines: int = 0
+    tool_uses: int = 0
     manual: bool = False

@@ -58,14 +58,13 @@ def load_preset(name: str) -> Preset:
     return _bundled(name)
 
 
+# The preset that a strategy opens with: the numbers of its own document rather than a product's.
+_OWN = {"exchange-summary": "augment-example", "memories-rewrite": "augment-memories", "user-messages": "codex"}
+
+
 def default_preset(strategy_id: str) -> Preset:
-    """The first bundled preset of a strategy, or its bare defaults where there is none."""
-    for name in preset_names():
-        preset = load_preset(name)
-        if preset.strategy == strategy_id:
-            return preset
-    chosen = strategy(strategy_id)
-    return Preset("", chosen.id, chosen.about, "", chosen.policy_type())
+    """The preset that a strategy opens with: the one named like it, or its document's example."""
+    return load_preset(_OWN.get(strategy_id, strategy(strategy_id).id))
 
 
 @cache

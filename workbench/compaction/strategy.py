@@ -117,6 +117,9 @@ class SummaryFailed:
     kind: FailureKind
     detail: str = ""
 
+    def __str__(self) -> str:
+        return f"the summary failed ({self.kind})" + (f": {self.detail}" if self.detail else "")
+
 
 Answer = Summary | SummaryFailed
 Requests = tuple[SummaryRequest, ...]

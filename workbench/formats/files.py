@@ -14,6 +14,9 @@ from workbench.formats import registry
 from workbench.formats.format import Progress, no_progress
 from workbench.session import Session
 
+LARGE = 8_000_000
+"""Bytes above which a session lets go of its file's bytes and reads them again for an export."""
+
 _BLANKS = b" \t\r\n\x00"
 _BINARY = {
     b"SQLite format 3\0": "an SQLite database",
@@ -42,7 +45,10 @@ def load(path: Path, progress: Progress = no_progress) -> Session:
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
     with gc_paused():
-        return found.read(path, data, progress)
+        session = found.read(path, data, progress)
+    if len(data) > LARGE and session.records.data is data:
+        session.records.let_go(path)
+    return session
 
 
 @contextlib.contextmanager

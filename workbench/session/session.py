@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from workbench.errors import BadInput
 from workbench.session.message import Message
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -21,13 +24,47 @@ class Records(Sequence[bytes]):
     finds the spans of its array's elements when it writes.
     """
 
-    __slots__ = ("data", "lines", "starts", "stops")
+    __slots__ = ("_data", "_digest", "_path", "_size", "lines", "starts", "stops")
 
     def __init__(self, data: bytes) -> None:
-        self.data = data
+        self._data: bytes | None = data
+        self._path = Path()
+        self._size = 0
+        self._digest = b""
         self.starts: array[int] = array("Q")
         self.stops: array[int] = array("Q")
         self.lines: array[int] = array("Q")
+
+    @property
+    def data(self) -> bytes:
+        """The file's bytes. After `let_go` they are read again: raises BadInput if they are not what they were."""
+        if self._data is not None:
+            return self._data
+        try:
+            with self._path.open("rb") as file:
+                data = file.read(self._size)
+        except OSError as error:
+            raise BadInput(f"{self._path} cannot be read any more ({error.strerror}); put it back.") from None
+        if _digest(data) != self._digest:
+            raise BadInput(f"{self._path} was changed after it was opened; open it again.")
+        return data
+
+    def let_go(self, path: Path) -> None:
+        """Forget the bytes, which are those of the file `path`: they are half of what a large session costs in memory.
+
+        What is appended to the file later does no harm.
+        """
+        data = self.data
+        self._path, self._size, self._digest, self._data = path, len(data), _digest(data), None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep the bytes at hand while many records are read, if they were let go."""
+        before, self._data = self._data, self.data
+        try:
+            yield
+        finally:
+            self._data = before
 
     def add(self, start: int, stop: int, line: int) -> int:
         """Append the record `data[start:stop]`, which begins on 1-based `line`; returns its index."""
@@ -40,9 +77,18 @@ class Records(Sequence[bytes]):
         return len(self.starts)
 
     def __getitem__(self, index: Any) -> Any:
+        data = self.data
         if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        return self.data[self.starts[index] : self.stops[index]]
+            return [data[self.starts[i] : self.stops[i]] for i in range(*index.indices(len(self)))]
+        return data[self.starts[index] : self.stops[index]]
+
+    def __iter__(self) -> Iterator[bytes]:
+        data = self.data
+        return (data[start:stop] for start, stop in zip(self.starts, self.stops, strict=True))
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()
 
 
 @dataclass(frozen=True, slots=True)

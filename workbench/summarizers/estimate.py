@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from workbench.compaction.strategy import Answer, Summary, SummaryRequest
-from workbench.tokens.sizes import visible_chars
 
 SHARE = 12
 LEAST, MOST = 1500, 6000
@@ -13,10 +12,14 @@ _LINE = "(estimate: a summary of about {size} characters will stand here; these 
 
 
 def estimate(request: SummaryRequest) -> Answer:
-    """Filler of the expected length, marked as an estimate; `max_chars` bounds it."""
-    head = sum(visible_chars(message) for message in request.messages) + len(request.previous)
-    size = max(LEAST, min(MOST, head // SHARE))
+    """Filler of the expected length under the request's section titles; `max_chars` bounds it."""
+    size = max(LEAST, min(MOST, (request.chars + len(request.previous)) // SHARE))
     if request.max_chars:
         size = min(size, request.max_chars)
     line = _LINE.format(size=size)
-    return Summary((line * (size // len(line) + 1))[:size].rstrip() or "~", model="estimate")
+    filler = line * (size // len(line) + 1)
+    if not request.sections:
+        return Summary(filler[:size].rstrip() or "~", model="estimate")
+    share = max(size // len(request.sections), 1)
+    text = "\n\n".join(f"{title}\n{filler[: max(share - len(title) - 3, 1)]}" for title in request.sections)
+    return Summary(text[:size].rstrip(), model="estimate")

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
-from workbench.compaction.strategies import exchange_summary, memories_rewrite
+from workbench.compaction.strategies import (
+    clear_tool_results,
+    context_reset,
+    exchange_summary,
+    layered,
+    memories_rewrite,
+    message_window,
+    progressive,
+    trim,
+    user_messages,
+)
 from workbench.compaction.strategy import Strategy
 from workbench.errors import BadInput
 
-STRATEGIES: tuple[Strategy, ...] = (exchange_summary.STRATEGY, memories_rewrite.STRATEGY)
+STRATEGIES: tuple[Strategy, ...] = (
+    exchange_summary.STRATEGY,
+    progressive.STRATEGY,
+    layered.STRATEGY,
+    message_window.STRATEGY,
+    context_reset.STRATEGY,
+    user_messages.STRATEGY,
+    clear_tool_results.STRATEGY,
+    trim.STRATEGY,
+    memories_rewrite.STRATEGY,
+)
 
 
 def strategy(id: str) -> Strategy:

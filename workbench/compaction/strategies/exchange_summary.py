@@ -246,7 +246,7 @@ def compact(context: Context, policy: ExchangeSummaryPolicy) -> Compacting:
     rendered = _request(context, policy, cut)
     (answer,) = (yield (rendered.request,)) or (SummaryFailed("error", "no answer"),)
     if isinstance(answer, SummaryFailed):
-        return unchanged(context.messages, f"the summary failed ({answer.kind}): {answer.detail}".rstrip(": "), trace)
+        return unchanged(context.messages, str(answer), trace)
     summary = cleaned(answer.text, policy.summary_char_limit, trace)
     if not summary:
         return unchanged(context.messages, "the summary is empty", trace)
@@ -334,7 +334,7 @@ def _cut(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -> C
 def _head_length(
     context: Context, policy: ExchangeSummaryPolicy, history: History, sizes: Sequence[int], trace: list[str]
 ) -> int:
-    """How many exchanges of the history are the head: by hand, or by the policy. A manual run has reached its threshold."""
+    """How many exchanges are the head, by hand or by the policy; a manual run has reached its threshold."""
     layout = context.layout
     if context.split_at is not None:
         first_tail = max(layout.exchange_index(layout.index_of[context.split_at] + 1) - 1, 0)

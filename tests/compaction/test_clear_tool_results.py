@@ -1,0 +1,140 @@
+"""Clear-tool-results: the semantics of Anthropic's `clear_tool_uses_20250919`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.building import agent, call, context_of, result, user
+from tests.compaction.holding import assert_holds, assert_lives_on, contexts, loop, run
+from workbench.compaction.outcome import Fate
+from workbench.compaction.strategies.clear_tool_results import STRATEGY, ClearToolResultsPolicy
+
+MARK = "[Old tool result content cleared]"
+
+
+def policy(**changes: Any) -> ClearToolResultsPolicy:
+    return ClearToolResultsPolicy.model_validate(changes)
+
+
+def results(context: Any, chosen: ClearToolResultsPolicy) -> list[str]:
+    outcome, _ = run(STRATEGY, context, chosen)
+    return [one.text for message in outcome.messages for one in message.results]
+
+
+def test_the_defaults_are_the_apis() -> None:
+    default = policy()
+    assert (default.trigger, default.trigger_value, default.keep_tool_uses) == ("input_tokens", 100_000, 3)
+    assert (default.clear_at_least_tokens, default.exclude_tools, default.clear_tool_inputs) == (0, "", False)
+
+
+def test_all_but_the_newest_results_are_cleared_in_place() -> None:
+    messages = loop("1", 5)
+    outcome, requests = run(STRATEGY, context_of(messages), policy())
+    assert requests == []
+    assert [one.text for m in outcome.messages for one in m.results] == [MARK, MARK, *["x" * 200] * 3]
+    assert [m.id for m in outcome.messages] == [m.id for m in messages]
+    assert [outcome.fate_at(i).fate for i in (0, 1, 2, 4, 6)] == [
+        Fate.KEPT,
+        Fate.KEPT,
+        Fate.COMPRESSED,
+        Fate.COMPRESSED,
+        Fate.KEPT,
+    ]
+    assert [len(spans) for spans in outcome.provenance] == [1] * len(messages)
+    assert messages[2].results[0].text == "x" * 200, "the input never changes"
+
+
+@pytest.mark.parametrize(("kind", "value", "fires"), [
+    ("tool_uses", 5, True), ("tool_uses", 6, False), ("input_tokens", 100, True), ("input_tokens", 100_000, False),
+])  # fmt: skip
+def test_the_two_triggers(kind: str, value: int, fires: bool) -> None:
+    context = context_of(loop("1", 5), manual=False)
+    outcome, _ = run(STRATEGY, context, policy(trigger=kind, trigger_value=value))
+    assert (outcome.status == "compacted") is fires
+
+
+def test_excluded_tools_count_as_uses_but_are_not_cleared() -> None:
+    messages = [*loop("1", 2, name="web_search"), *loop("2", 3)]
+    context = context_of(messages)
+    assert results(context, policy(exclude_tools="web_search, other")) == ["x" * 200] * 5
+    assert results(context, policy(exclude_tools="web_search", keep_tool_uses=1))[:4] == ["x" * 200] * 2 + [MARK] * 2
+
+
+def test_nothing_changes_unless_enough_is_cleared() -> None:
+    context = context_of(loop("1", 5))
+    outcome, _ = run(STRATEGY, context, policy(clear_at_least_tokens=200))
+    assert (outcome.status, outcome.reason) == (
+        "unchanged",
+        "only 84 tokens could be cleared, less than the 200 asked for",
+    )
+    outcome, _ = run(STRATEGY, context, policy(clear_at_least_tokens=84))
+    assert outcome.status == "compacted"
+    assert context.total.tokens - context.outcome_size(outcome).tokens == 84
+
+
+def test_inputs_of_calls_may_be_cleared_too() -> None:
+    messages = [*loop("1", 2, name="Write"), *loop("2", 2)]
+    outcome, _ = run(STRATEGY, context_of(messages), policy(clear_tool_inputs=True, keep_tool_uses=0))
+    assert [bool(c.input) for m in outcome.messages for c in m.calls] == [False] * 4
+    outcome, _ = run(
+        STRATEGY, context_of(messages), policy(clear_tool_inputs=True, clear_inputs_of="Write", keep_tool_uses=0)
+    )
+    assert [bool(c.input) for m in outcome.messages for c in m.calls] == [False, False, True, True]
+    assert [c.id for m in outcome.messages for c in m.calls] == ["1c0", "1c1", "2c0", "2c1"]
+
+
+def test_pins_and_errors_and_parallel_results() -> None:
+    messages = [
+        user("u", "go"),
+        agent("a", "", call("x"), call("y")),
+        result("r", ("x", "1" * 200), ("y", "2" * 200), error=True),
+        *loop("1", 3),
+    ]
+    outcome, _ = run(STRATEGY, context_of(messages, pins=frozenset({"1r0"})), policy(keep_tool_uses=0))
+    first = outcome.messages[2]
+    assert [one.text for one in first.results] == [MARK, MARK]
+    assert all(one.is_error for one in first.results)
+    assert outcome.messages[5] is messages[5]
+    kept, _ = run(STRATEGY, context_of(messages[:3]), policy(keep_tool_uses=1))
+    assert [one.text for one in kept.messages[2].results] == [MARK, "2" * 200]
+
+
+def test_a_second_run_finds_nothing_left() -> None:
+    context = context_of(loop("1", 5))
+    first, _ = run(STRATEGY, context, policy())
+    second, _ = run(STRATEGY, context.from_outcome(first), policy())
+    assert second.status == "unchanged"
+    assert "cleared already" in second.reason
+
+
+POLICIES = st.builds(
+    policy,
+    earlier_summary=st.sampled_from(["drop", "keep", "nest", "extend"]),
+    trigger=st.sampled_from(["input_tokens", "tool_uses"]),
+    trigger_value=st.integers(1, 50),
+    keep_tool_uses=st.integers(0, 5),
+    clear_at_least_tokens=st.integers(0, 30),
+    exclude_tools=st.sampled_from(["", "Bash"]),
+    clear_tool_inputs=st.booleans(),
+    placeholder=st.sampled_from(["x", MARK]),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(contexts(), POLICIES)
+def test_what_always_holds(context: Any, chosen: ClearToolResultsPolicy) -> None:
+    outcome = assert_holds(STRATEGY, context, chosen)
+    assert [m.id for m in outcome.messages] == [m.id for m in context.messages]
+    newest = [one for message in outcome.messages for one in message.results][-chosen.keep_tool_uses :]
+    if chosen.keep_tool_uses:
+        assert newest == [one for message in context.messages for one in message.results][-chosen.keep_tool_uses :]
+
+
+@settings(max_examples=40, deadline=None)
+@given(contexts(manual=True, split_at=None), POLICIES)
+def test_three_generations(context: Any, chosen: ClearToolResultsPolicy) -> None:
+    assert_lives_on(STRATEGY, context, chosen)

@@ -1,0 +1,158 @@
+"""spec/strategies.md §5 (document 004)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.building import agent, context_of, result, user
+from tests.compaction.holding import FAILED, assert_holds, assert_lives_on, chat, contexts, loop, run
+from workbench.compaction.gauge import Gauge
+from workbench.compaction.outcome import Fate
+from workbench.compaction.strategies.context_reset import MARKER, STRATEGY, ContextResetPolicy, triggers
+from workbench.compaction.strategy import SummaryFailed
+from workbench.session import Message, Text
+
+FRAME = "[System] Context cleared. Summary of previous conversation: \n "
+
+
+def policy(**changes: Any) -> ContextResetPolicy:
+    return ContextResetPolicy.model_validate(changes)
+
+
+def fires(gauge: Gauge, **changes: Any) -> dict[str, bool]:
+    return {trigger.name: trigger.fires for trigger in triggers(gauge, policy(**changes))}
+
+
+def test_everything_becomes_the_system_messages_and_one_summary() -> None:
+    rules = [Message("s1", "system", (Text("one"),)), Message("s2", "system", (Text("two"),))]
+    outcome, (request,) = run(STRATEGY, context_of([*rules, *loop("1", 3)]), policy(), "It went well.")
+    assert outcome.messages[:2] == tuple(rules)
+    (node,) = outcome.messages[2:]
+    assert (node.role, node.kind, node.text) == ("user", "summary", FRAME + "It went well.")
+    assert '[tool calls]: Bash({"command":"ls"' in request.text
+    assert outcome.fate_counts[Fate.SUMMARIZED] == 8
+
+
+@pytest.mark.parametrize(("chars", "expected"), [(719_999, False), (720_000, True)])
+def test_the_estimate_fires_at_ninety_percent(chars: int, expected: bool) -> None:
+    gauge = Gauge(chars=chars, tokens=1, window=200_000)
+    assert fires(gauge)["90 % of the window"] is expected
+    assert not fires(gauge, estimate_from="counted")["90 % of the window"]
+    assert fires(replace(gauge, tokens=180_000), estimate_from="counted")["90 % of the window"]
+    assert not fires(replace(gauge, window=None))["90 % of the window"]
+
+
+@pytest.mark.parametrize(("events", "expected"), [(699, False), (700, True)])
+def test_seven_hundred_events_fire(events: int, expected: bool) -> None:
+    assert fires(Gauge(events=events))["events"] is expected
+
+
+def test_a_recorded_overflow_is_an_emergency() -> None:
+    emergency = context_of(loop("1", 3), manual=False, overflow_error_seen=True)
+    outcome, _ = run(STRATEGY, emergency, policy())
+    assert outcome.status == "compacted"
+    assert any("emergency" in line for line in outcome.trace)
+    assert run(STRATEGY, emergency, policy(trigger_on_overflow=False))[0].reason == "no trigger fires"
+    assert run(STRATEGY, context_of(chat(3), manual=False), policy())[0].reason == "no trigger fires"
+
+
+def sized(total: int) -> list[Message]:
+    """A request and one result whose transcript has exactly `total` characters."""
+    start, end = user("u", "go"), agent("z", "E" * 100)
+    frame = len("[user]: go\n\n[tool result]: \n\n[assistant]: ") + 100
+    return [start, result("r", ("gone", "m" * (total - frame))), end]
+
+
+def test_the_guard_lets_exactly_its_limit_pass() -> None:
+    outcome, (request,) = run(STRATEGY, context_of(sized(200_000)), policy())
+    assert MARKER["en"] not in request.text
+    assert len(request.text.split("---\n")[1]) == 200_000 + 1
+    assert outcome.fate_at(1).saw == "all"
+
+
+def test_one_character_more_loses_the_middle() -> None:
+    outcome, (request,) = run(STRATEGY, context_of(sized(200_001)), policy())
+    shown = request.text.split("---\n")[1].removesuffix("\n")
+    assert len(shown) == 100_000 + len(MARKER["en"])
+    assert shown[40_000:].startswith(MARKER["en"])
+    assert shown.startswith("[user]: go")
+    assert shown.endswith("E" * 100)
+    assert [outcome.fate_at(i).saw for i in range(3)] == ["all", "part", "all"]
+    assert request.seen is not None
+    seen, of = request.seen(1)
+    assert 99_000 < seen < 100_000 < of
+
+
+def test_what_the_guard_hides_is_dropped() -> None:
+    messages = [user(str(n), f"{n} " + "y" * 20_000) for n in range(20)]
+    outcome, _ = run(STRATEGY, context_of(messages), policy())
+    assert outcome.fate_at(10).fate is Fate.DROPPED
+    assert outcome.fate_at(0).fate is outcome.fate_at(19).fate is Fate.SUMMARIZED
+
+
+def test_a_failed_summary_changes_nothing() -> None:
+    context = context_of(loop("1", 3))
+    outcome, _ = run(STRATEGY, context, policy(), SummaryFailed("refused", "no"))
+    assert (outcome.status, outcome.reason) == ("unchanged", "the summary failed (refused): no")
+    assert outcome.messages == tuple(context.messages)
+
+
+def test_pins_stand_before_the_summary_unless_the_agent_would_speak_first() -> None:
+    messages = loop("1", 3)
+    outcome, _ = run(STRATEGY, context_of(messages, pins=frozenset({"1u", "1r1"})), policy())
+    assert [m.id for m in outcome.messages] == ["1u", "1a1", "1r1", "summary-1z"]
+    outcome, _ = run(STRATEGY, context_of(messages, pins=frozenset({"1r1"})), policy())
+    assert [m.id for m in outcome.messages] == ["summary-1z", "1a1", "1r1"]
+
+
+def test_the_last_request_may_stay() -> None:
+    messages = [*chat(3), *loop("1", 2)]
+    chosen = policy(keep_last_request=True, reply="Understood.")
+    outcome, _ = run(STRATEGY, context_of(messages, pins=frozenset({"u0", "1z"})), chosen)
+    assert [m.id for m in outcome.messages] == ["u0", "summary-1z", "summary-1z:reply", "1u", "1z"]
+
+
+@pytest.mark.parametrize("choice", ["drop", "keep", "nest", "extend"])
+def test_what_becomes_of_an_earlier_summary(choice: str) -> None:
+    first, _ = run(STRATEGY, context_of(chat(5)), policy(), "FIRST")
+    context = context_of([*first.messages, *chat(5, "b")])
+    second, (request,) = run(STRATEGY, context, policy(earlier_summary=choice), "SECOND")
+    assert ("FIRST" in request.text) is (choice in ("nest", "extend"))
+    texts = [m.text for m in second.messages]
+    expected = {"keep": [FRAME + "FIRST", FRAME + "SECOND"], "extend": [FRAME + "FIRST\n\nSECOND"]}
+    assert texts == expected.get(choice, [FRAME + "SECOND"])
+
+
+def test_an_earlier_summary_alone_is_nothing_to_compact() -> None:
+    first, _ = run(STRATEGY, context_of(chat(5)), policy(), "FIRST")
+    assert run(STRATEGY, context_of(first.messages), policy())[0].status == "unchanged"
+
+
+POLICIES = st.builds(
+    policy,
+    earlier_summary=st.sampled_from(["drop", "keep", "nest", "extend"]),
+    estimate_from=st.sampled_from(["characters", "counted"]),
+    trigger_events=st.integers(0, 20),
+    guard_chars=st.integers(10, 2_000),
+    guard_first_percent=st.floats(0, 50),
+    guard_last_percent=st.floats(0, 50),
+    reply=st.sampled_from(["", "Ok."]),
+    keep_last_request=st.booleans(),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(contexts(), POLICIES, st.sampled_from(["A summary.", FAILED]))
+def test_what_always_holds(context: Any, chosen: ContextResetPolicy, answer: str | SummaryFailed) -> None:
+    assert_holds(STRATEGY, context, chosen, answer)
+
+
+@settings(max_examples=40, deadline=None)
+@given(contexts(manual=True, split_at=None), POLICIES)
+def test_three_generations(context: Any, chosen: ContextResetPolicy) -> None:
+    assert_lives_on(STRATEGY, context, chosen)

@@ -1,0 +1,492 @@
+"""spec/strategies.md §3 and "What holds for every strategy"; document 002."""
+
+from __future__ import annotations
+
+import tomllib
+from array import array
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.building import METER, agent, call, context_of, conversations, result, summary, user
+from tests.paths import ROOT
+from workbench.compaction.archived_summary import SECTIONS, TITLE, filled
+from workbench.compaction.checks import check, failures
+from workbench.compaction.context import Context, Layout
+from workbench.compaction.gauge import Gauge
+from workbench.compaction.outcome import Fate, Made, Outcome
+from workbench.compaction.prompt_layers import prompt_layers
+from workbench.compaction.prompts import load_prompt
+from workbench.compaction.shortened import shortened
+from workbench.compaction.strategies.layered import STRATEGY, TIMED_OUT, LayeredPolicy, compact, gauge, triggers
+from workbench.compaction.strategy import Answer, Step, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.tool_results import Limits
+from workbench.session import Kind, Message, Text, Usage, pairs_of
+from workbench.summarizers.extractive import extractive
+from workbench.tokens.sizes import Basis, Sizes
+
+ANSWER = "\n\n".join(f"{title}\n* something" for title in SECTIONS)
+
+
+def policy(**changes: Any) -> LayeredPolicy:
+    return LayeredPolicy.model_validate(changes)
+
+
+def run(
+    context: Context, chosen: LayeredPolicy, answer: str | SummaryFailed = ANSWER
+) -> tuple[Outcome, list[SummaryRequest]]:
+    """Drive the generator by hand: the protocol itself is under test here."""
+    generator = compact(context, chosen)
+    seen: list[SummaryRequest] = []
+    try:
+        yielded = next(generator)
+        while True:
+            if isinstance(yielded, Step):
+                yielded = generator.send(None)
+                continue
+            seen.extend(yielded)
+            answers: tuple[Answer, ...] = tuple(Summary(answer) if isinstance(answer, str) else answer for _ in yielded)
+            yielded = generator.send(answers)
+    except StopIteration as stop:
+        return stop.value, seen
+
+
+def one_round(name: str, calls: int = 1, text: str = "x" * 40) -> list[Message]:
+    out = [user(f"{name}u", f"request {name}")]
+    for n in range(calls):
+        out += [
+            agent(f"{name}a{n}", "", call(f"{name}c{n}", command="make")),
+            result(f"{name}r{n}", (f"{name}c{n}", text)),
+        ]
+    return [*out, agent(f"{name}z", f"answer {name}")]
+
+
+def rounds(count: int, calls: int = 1, text: str = "x" * 40) -> list[Message]:
+    return [message for n in range(1, count + 1) for message in one_round(f"{n}.", calls, text)]
+
+
+NOISE = "\n".join(f"compiling unit {n}" for n in range(300))
+
+
+# --- trigger ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("chars", "fires"), [(2, False), (3, True), (5, True)])
+def test_vector_usage_and_input_reach_the_threshold(chars: int, fires: bool) -> None:
+    (trigger,) = triggers(Gauge(messages=3, last_usage=159_999, input_chars=chars), policy())
+    assert trigger.fires is fires
+    assert (trigger.value, trigger.limit) == (159_999 + chars // 3, 160_000)
+    assert trigger.note == ""
+
+
+def test_under_three_messages_and_inside_a_round_nothing_fires() -> None:
+    (few,) = triggers(Gauge(messages=2, last_usage=190_000, input_chars=30), policy())
+    (inside,) = triggers(Gauge(messages=9, last_usage=190_000, input_chars=0), policy())
+    assert not few.fires
+    assert "at least 3" in few.note
+    assert not inside.fires
+    assert "inside a round" in inside.note
+
+
+def test_the_window_is_the_policys_or_the_sessions() -> None:
+    now = Gauge(messages=9, last_usage=100_000, input_chars=30, window=100_000)
+    assert triggers(now, policy())[0].limit == 160_000
+    assert triggers(now, policy(context_window=0))[0].limit == 80_000
+    assert triggers(replace(now, window=None), policy(context_window=0))[0].limit == 160_000
+    assert triggers(now, policy(context_window=1_000_000, trigger_fraction=0.5))[0].limit == 500_000
+
+
+def test_without_usage_the_counted_size_stands_in_and_is_called_so() -> None:
+    context = context_of([*rounds(2), user("new", "y" * 90)], manual=False)
+    now = gauge(context, policy())
+    assert (now.last_usage, now.input_chars) == (None, 90)
+    assert now.tokens == context.total.tokens - METER.tokens(context.messages[-1])
+    (trigger,) = triggers(now, policy(context_window=90))
+    assert trigger.fires
+    assert trigger.note.startswith("counted")
+
+
+def anchored(messages: Sequence[Message], until: int) -> Context:
+    tokens = array("q", map(METER.tokens, messages))
+    return Context(Layout(tuple(messages), Sizes(tokens, Basis.CALIBRATED, 0, Basis.CALIBRATED, until, METER)))
+
+
+def test_usage_is_that_of_the_last_call_and_is_not_believed_after_a_compaction() -> None:
+    billed = replace(agent("z", "done"), usage=Usage(input=5, cache_read=150_000, cache_write=9_000, output=994))
+    error = replace(agent("e", "API error"), usage=Usage())
+    context = anchored([*rounds(11), user("u", "go"), billed, error, user("new", "y" * 3)], 46)
+    assert gauge(context, policy()).last_usage == 159_999
+    assert triggers(gauge(context, policy()), policy())[0].fires
+    after = context.from_outcome(run(context, policy(min_rounds=1))[0])
+    assert any(message is billed for message in after.messages)
+    assert gauge(after, policy()).last_usage is None
+
+
+def test_if_triggered_obeys_and_a_manual_run_does_not() -> None:
+    messages = rounds(11, text="x" * 4_000)
+    assert run(context_of(messages, manual=False), policy())[0].reason == "no trigger fires"
+    assert run(context_of(messages), policy())[0].status == "compacted"
+
+
+# --- split ------------------------------------------------------------------------------------------------------------
+
+
+def test_vector_eleven_rounds_archive_the_first_and_ten_nothing() -> None:
+    messages = rounds(11)
+    outcome, (request,) = run(context_of(messages), policy())
+    assert request.sources == tuple(message.id for message in messages[:4])
+    archive, *tail = outcome.messages
+    assert (archive.role, archive.kind, archive.id) == ("system", "summary", "summary-1.z")
+    assert all(new is old for new, old in zip(tail, messages[4:], strict=True))
+    assert outcome.split == 4
+
+    outcome, requests = run(context_of(rounds(10)), policy())
+    assert (outcome.status, requests) == ("unchanged", [])
+    assert outcome.reason == "nothing to compact: 10 finished rounds, at least 10 stay"
+
+
+def test_the_open_round_and_the_current_input_stay_besides() -> None:
+    open_round = one_round("open")[:-1]
+    outcome, (request,) = run(context_of([*rounds(11), *open_round]), policy())
+    assert len(request.sources) == 4
+    assert outcome.split == 4
+    outcome, (request,) = run(context_of([*rounds(11), user("new", "next")]), policy())
+    assert len(request.sources) == 4
+    assert run(context_of([*rounds(10), *open_round]), policy())[1] == []
+
+
+def test_a_context_that_begins_inside_a_round_is_open_until_it_is_answered() -> None:
+    inside = [summary("s", "old"), *one_round("1.", text=NOISE)[1:]]
+    chosen = policy(compress_results="finished")
+    assert run(context_of(inside[:-1]), chosen)[0].status == "unchanged"
+    assert run(context_of(inside), chosen)[0].fate_counts[Fate.COMPRESSED] == 1
+
+
+@pytest.mark.parametrize(("at", "archived"), [("1.u", 0), ("2.r0", 4), ("3.u", 8), ("3.z", 8), ("new", 12)])
+def test_a_split_by_hand_falls_on_the_start_of_its_round(at: str, archived: int) -> None:
+    messages = [*rounds(3), user("new", "next")]
+    outcome, requests = run(context_of(messages, split_at=at), policy())
+    assert sum(len(request.sources) for request in requests) == archived
+    assert (outcome.status == "unchanged") is (archived == 0)
+
+
+def test_a_result_in_a_later_round_moves_the_cut_back() -> None:
+    late = [
+        user("u1", "start it"),
+        agent("a1", "", call("c1", command="serve")),
+        user("u2", "meanwhile"),
+        agent("a2", "yes"),
+        result("r1", ("c1", "x" * 900)),
+        agent("a3", "it runs"),
+    ]
+    context = context_of([*one_round("0."), *late, *rounds(2)])
+    outcome, (request,) = run(context, policy(min_rounds=3))
+    assert request.sources == ("0.u", "0.a0", "0.r0", "0.z")
+    assert any("moved back by 1 round" in line for line in outcome.trace)
+
+
+# --- the archive ------------------------------------------------------------------------------------------------------
+
+
+def test_the_request_has_the_template_and_the_limits_of_the_policy() -> None:
+    _, (request,) = run(context_of(rounds(11)), policy(timeout_s=30))
+    assert (request.form, request.sections, request.timeout_s) == ("sections", SECTIONS, 30)
+    assert LayeredPolicy().timeout_s == 120
+    assert request.text.startswith(LayeredPolicy().prompt.strip())
+    assert "request 1." in request.text
+    assert "request 2." not in request.text
+
+
+@pytest.mark.parametrize("name", ["layered-summary.en.md", "layered-summary.zh.md"])
+def test_both_prompts_hold_the_template_with_its_titles_in_order(name: str) -> None:
+    text = load_prompt(name).text
+    places = [text.index(title) for title in (TITLE, *SECTIONS)]
+    assert places == sorted(places)
+    assert "*(Contains context from [Start Time] to [Cutoff Time])*" in text
+    assert STRATEGY.lint(policy(prompt=text)) == ()
+
+
+def test_a_prompt_without_the_template_is_doubtful() -> None:
+    assert len(STRATEGY.lint(policy(prompt="Summarize, with headings."))) == 5
+
+
+def test_the_archive_has_title_dates_and_sections_in_the_templates_order() -> None:
+    messages = [replace(message, time=1_700_000_000.0 + n) for n, message in enumerate(rounds(11))]
+    shuffled = "\n".join(["I begin.", "## Key Insights & Decisions", "* **Decisions**: sqlite", SECTIONS[0], "* goal"])
+    outcome, _ = run(context_of(messages), policy(), f"<summary>\n{TITLE}\n{shuffled}\n</summary>")
+    assert outcome.messages[0].text == "\n\n".join(
+        [
+            f"{TITLE}\n*(Contains context from 2023-11-14 22:13 UTC to 2023-11-14 22:13 UTC)*",
+            "I begin.",
+            f"{SECTIONS[0]}\n* goal",
+            f"{SECTIONS[1]}\n(nothing recorded)",
+            f"{SECTIONS[2]}\n(nothing recorded)",
+            f"{SECTIONS[3]}\n* **Decisions**: sqlite",
+            f"{SECTIONS[4]}\n(nothing recorded)",
+        ]
+    )
+    missing = [line for line in outcome.trace if line.startswith("warning: the summary has no section")]
+    assert len(missing) == 3
+    assert outcome.messages[0].time == messages[3].time
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["* The migration is in progress", "Next steps: run the tests", "* [ ] write docs", "下一步：部署", "正在修复登录"],
+)
+def test_a_statement_of_progress_is_a_warning(line: str) -> None:
+    assert any(line.strip() in warning for warning in filled(f"{ANSWER}\n{line}", None, None).warnings)
+
+
+def test_a_whole_archive_warns_of_nothing_and_without_titles_it_stands_as_it_came() -> None:
+    whole = filled(ANSWER, None, 0.0, "zh")
+    assert whole.warnings == ()
+    assert "from (time not recorded) to 1970-01-01 00:00 UTC" in whole.text
+    plain = filled("Just prose.", None, None)
+    assert plain.text.endswith("\n\nJust prose.")
+    assert len(plain.warnings) == 1
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_extractive_summary_fills_the_template(language: str) -> None:
+    generator = compact(context_of(rounds(12)), policy(language=language))
+    requests = next(generator)
+    assert isinstance(requests, tuple)
+    with pytest.raises(StopIteration) as stop:
+        generator.send(tuple(extractive(request) for request in requests))
+    outcome: Outcome = stop.value.value
+    assert not [line for line in outcome.trace if "no section" in line]
+    assert all(title in outcome.messages[0].text for title in SECTIONS)
+
+
+# --- earlier summaries, pins ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("choice", ["drop", "keep", "nest", "extend"])
+def test_what_becomes_of_an_earlier_summary(choice: str) -> None:
+    messages = [summary("s", "<summary>\nOLD TEXT\n</summary>"), *rounds(3)]
+    outcome, (request,) = run(context_of(messages), policy(min_rounds=1, earlier_summary=choice))
+    assert ("OLD TEXT" in request.text) is (choice in ("nest", "extend"))
+    assert (messages[0] in outcome.messages) is (choice == "keep")
+    text = next(message for message in outcome.messages if message.role == "system").text
+    assert ("OLD TEXT" in text) is (choice == "extend")
+    expected = {"drop": Fate.DROPPED, "keep": Fate.KEPT}.get(choice, Fate.SUMMARIZED)
+    assert outcome.fate_at(0).fate is expected
+
+
+def test_archives_are_only_added_to_through_generations() -> None:
+    context = context_of(rounds(3, text="x" * 4_000))
+    for generation in range(2, 5):
+        first, (request,) = run(context, policy(min_rounds=1), f"{ANSWER}\n* archive {generation}")
+        assert first.status == "compacted"
+        assert "archive" not in request.text.partition("<conversation>")[2]
+        more = [message for n in range(2) for message in one_round(f"{generation}-{n}.", text="x" * 4_000)]
+        context = context_of([*first.messages, *more])
+    archives = [message for message in context.messages if message.kind == "summary"]
+    assert [archive.text[-9:] for archive in archives] == ["archive 2", "archive 3", "archive 4"]
+    assert context.messages[: len(archives)] == tuple(archives)
+
+
+def test_a_kept_summary_with_calls_keeps_their_results() -> None:
+    bridge = Message("b", "assistant", (Text("Ok."), call("c0", command="ls")), kind="summary")
+    messages = [summary("s", "old"), bridge, result("r", ("c0", "files")), agent("a", "go on"), *rounds(3)]
+    context = context_of(messages)
+    outcome, _ = run(context, policy(min_rounds=1))
+    assert failures(check(context, outcome, STRATEGY, policy(min_rounds=1))) == ()
+    assert [message.id for message in outcome.messages[:4]] == ["s", "b", "summary-2.z", "r"]
+
+
+def test_pins_stand_between_archive_and_tail_and_are_never_compressed() -> None:
+    messages = rounds(3, text=NOISE)
+    context = context_of(messages, pins=frozenset({"1.r0", "3.r0"}))
+    outcome, _ = run(context, policy(min_rounds=2, compress_results="finished"))
+    assert [message.id for message in outcome.messages[:4]] == ["summary-1.z", "1.a0", "1.r0", "2.u"]
+    assert outcome.fate_at(2).fate is outcome.fate_at(10).fate is Fate.PINNED
+    assert outcome.fate_at(6).fate is Fate.COMPRESSED
+
+
+# --- tool results -----------------------------------------------------------------------------------------------------
+
+
+def test_head_compresses_what_the_summarizer_reads_and_off_does_not() -> None:
+    context = context_of(rounds(11, text=NOISE))
+    outcome, (request,) = run(context, policy())
+    assert "compiling unit 299" in request.text
+    assert "compiling unit 150" not in request.text
+    assert request.messages[2] is context.messages[2]
+    assert request.seen is not None
+    seen, of = request.seen(2)
+    assert (seen < 400, of) == (True, len(NOISE))
+    assert [outcome.fate_at(i).saw for i in range(4)] == ["all", "all", "part", "all"]
+    assert outcome.fate_counts[Fate.COMPRESSED] == 0
+
+    outcome, (whole,) = run(context, policy(compress_results="off"))
+    assert "compiling unit 150" in whole.text
+    assert outcome.fate_at(2).saw == "all"
+
+
+def test_finished_compresses_the_kept_rounds_too_but_not_the_open_one() -> None:
+    messages = [*rounds(11, text=NOISE), *one_round("open", text=NOISE)[:-1]]
+    context = context_of(messages)
+    outcome, _ = run(context, policy(compress_results="finished"))
+    assert outcome.fate_counts[Fate.COMPRESSED] == 10
+    by_id = {message.id: message for message in outcome.messages}
+    assert "truncated" in by_id["2.r0"].results[0].text
+    assert by_id["openr0"] is messages[-1]
+    assert by_id["2.r0"].results[0].call_id == "2.c0"
+    assert [rung.name for rung in outcome.rungs] == ["compress tool results", "archive the oldest rounds"]
+    assert outcome.rungs[0].before > outcome.rungs[0].after == outcome.rungs[1].before > outcome.rungs[1].after
+    assert failures(check(context, outcome, STRATEGY, policy())) == ()
+
+
+def test_finished_compresses_even_where_no_round_can_be_archived() -> None:
+    context = context_of(rounds(3, text=NOISE))
+    outcome, requests = run(context, policy(compress_results="finished"))
+    assert (outcome.status, requests) == ("compacted", [])
+    assert outcome.fate_counts[Fate.COMPRESSED] == 3
+    assert "nothing to compact" in outcome.reason
+    again, _ = run(context.from_outcome(outcome), policy(compress_results="finished"))
+    assert again.status == "unchanged"
+
+
+def test_the_compressed_view_outlives_a_recount() -> None:
+    layout = context_of(rounds(3, text=NOISE)).layout
+    first = shortened(layout, Limits())
+    assert shortened(layout.resized(layout.sizes), Limits()) is first
+    assert shortened(layout, Limits(stdout_lines=3)) is not first
+
+
+def test_over_the_hard_limit_the_two_ends_are_shown_and_the_middle_is_dropped() -> None:
+    context = context_of(rounds(40, text="y" * 400))
+    outcome, (request,) = run(context, policy(request_hard_limit_chars=4_000, compress_results="off"))
+    assert len(request.text) <= 4_000
+    whole = run(context, policy(request_hard_limit_chars=10**9, compress_results="off"))[1][0].text
+    start, end = request.text.split("…")
+    assert whole.startswith(start)
+    assert whole.endswith(end)
+    assert outcome.fate_counts[Fate.DROPPED] > 0
+    assert any("are not shown" in line for line in outcome.trace)
+
+
+# --- failures ---------------------------------------------------------------------------------------------------------
+
+
+def test_on_a_time_out_the_newest_rounds_stay_with_the_documents_sentence() -> None:
+    context = context_of([summary("s", "old"), *rounds(11)])
+    outcome, _ = run(context, policy(), SummaryFailed("timeout", "120 s"))
+    assert (outcome.status, outcome.reason) == (
+        "fallback",
+        "Summary generation timed out, keeping recent history only.",
+    )
+    assert TIMED_OUT in outcome.trace
+    assert [message.id for message in outcome.messages] == ["s", *(message.id for message in context.messages[5:])]
+    assert outcome.fate_counts[Fate.DROPPED] == 4
+
+
+@pytest.mark.parametrize("kind", ["overflow", "refused", "empty", "error"])
+def test_any_other_failure_gives_the_input_back(kind: Any) -> None:
+    context = context_of(rounds(11))
+    outcome, _ = run(context, policy(), SummaryFailed(kind, "why"))
+    assert outcome.status == "unchanged"
+    assert kind in outcome.reason
+    assert outcome.messages == tuple(context.messages)
+    assert run(context, policy(), "  ")[0].reason == "the summary is empty"
+
+
+def test_an_outcome_that_is_not_smaller_says_so() -> None:
+    outcome, _ = run(context_of(rounds(2)), policy(min_rounds=1), ANSWER * 20)
+    assert outcome.status == "not_smaller"
+
+
+# --- layers, preset ---------------------------------------------------------------------------------------------------
+
+
+def test_the_layers_are_in_prompt_order_and_add_up() -> None:
+    todo = call("t", "TodoWrite", todos=[{"content": "ship it", "status": "pending"}])
+    messages = [
+        Message("s", "system", (Text("Be brief." * 9),)),
+        *rounds(2),
+        agent("a", "", todo),
+        result("r", ("t", "Todos have been modified")),
+        agent("b", "ok"),
+        user("new", "and now?"),
+    ]
+    context = context_of(messages, rules="Never log tokens.")
+    layers = prompt_layers(context)
+    names = [layer.name for layer in layers]
+    assert names == ["L1 system and tools", "L2 rules", "L3 history", "current input", "todo recap"]
+    tokens = {layer.name: layer.tokens for layer in layers}
+    assert tokens["L2 rules"] == METER.text_tokens("Never log tokens.")
+    assert tokens["todo recap"] == METER.text_tokens("0 of 1 done; next: ship it")
+    assert tokens["current input"] == METER.tokens(messages[-1])
+    assert tokens["L1 system and tools"] + tokens["L3 history"] + tokens["current input"] == context.total.tokens
+    assert [layer.tokens for layer in prompt_layers(context_of([]))] == [0, 0, 0, 0, 0]
+
+
+def test_the_preset_is_the_documents_policy() -> None:
+    table = tomllib.loads((ROOT / "workbench/compaction/presets/layered.toml").read_text("utf-8"))
+    values = {**table["policy"], "prompt": load_prompt(table["policy"]["prompt"]["prompt"]).text}
+    assert policy(**values) == LayeredPolicy()
+    assert set(table["basis"]) == set(LayeredPolicy.model_fields)
+
+
+# --- what always holds ------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_what_always_holds(data: st.DataObject) -> None:
+    messages = data.draw(conversations())
+    messages = messages[data.draw(st.integers(0, 5)) :]
+    odd = data.draw(st.sets(st.integers(0, 30), max_size=3))
+    kind: Kind = data.draw(st.sampled_from(["summary", "meta"]))
+    messages = tuple(replace(m, kind=kind) if i in odd else m for i, m in enumerate(messages))
+    if data.draw(st.booleans()):
+        messages = tuple(_with_noise(message) for message in messages)
+    pins = frozenset(data.draw(st.sets(st.sampled_from([m.id for m in messages]))) if messages else ())
+    split = data.draw(st.none() | st.sampled_from([m.id for m in messages])) if messages else None
+    chosen = policy(
+        earlier_summary=data.draw(st.sampled_from(["drop", "keep", "nest", "extend"])),
+        min_rounds=data.draw(st.integers(1, 3)),
+        compress_results=data.draw(st.sampled_from(["head", "finished", "off"])),
+        request_hard_limit_chars=data.draw(st.sampled_from([1_000, 1_000_000])),
+    )
+    answers: list[str | SummaryFailed] = [ANSWER, "A summary.", SummaryFailed("timeout")]
+    answer = data.draw(st.sampled_from(answers))
+    context = context_of(messages, pins=pins, split_at=split)
+    before = tuple(context.messages)
+    outcome, requests = run(context, chosen, answer)
+
+    assert tuple(context.messages) == before, "the input never changes"
+    checks = check(context, outcome, STRATEGY, chosen)
+    assert failures(checks) == (), [f"{c.name}: {c.detail}" for c in failures(checks)]
+    assert sum(outcome.fate_counts.values()) == len(messages), "fates add up"
+    assert len(outcome.provenance) == len(outcome.messages)
+    assert len({message.id for message in outcome.messages}) == len(outcome.messages)
+    open_before = {p.id for p in pairs_of(messages) if p.result is None}
+    assert {p.id for p in pairs_of(outcome.messages) if p.result is None} <= open_before
+    for index, message in enumerate(messages):
+        if outcome.fate_at(index).fate in (Fate.KEPT, Fate.PINNED):
+            assert any(message is kept for kept in outcome.messages)
+    for piece in outcome.pieces:
+        if isinstance(piece, Made):
+            assert piece.stands_for
+    for request in requests:
+        assert request.seen is not None
+        for position in range(len(request.messages)):
+            seen, of = request.seen(position)
+            assert 0 <= seen <= of
+    if outcome.status != "unchanged" and requests:
+        assert outcome.split in {*context.layout.round_starts, context.layout.rounds.current_input.start} or pins or odd
+    again, _ = run(context, chosen, answer)
+    assert again.messages == outcome.messages, "the same input gives the same outcome"
+
+
+def _with_noise(message: Message) -> Message:
+    if not message.results:
+        return message
+    return replace(message, blocks=tuple(replace(block, content=(Text(NOISE),)) for block in message.results))

@@ -1,0 +1,104 @@
+"""spec/strategies.md §3, @file and mtime; document 002, A7, A8, C3, C4."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.building import agent, call, result, user
+from workbench.compaction.mentions import external_changes, mentioned, reminder, with_reminder
+from workbench.session import Message, ToolUse
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ("a@b.py", ()),
+        ("看@src/a.py", ("src/a.py",)),
+        ("see @src/a.py.", ("src/a.py",)),
+        ("@src/a.py @src/a.py @b", ("src/a.py", "b")),
+        ("1@b.py", ()),
+        ("(@a.ts), @.env and @b_c-d/e.test.tsx!", ("a.ts", ".env", "b_c-d/e.test.tsx")),
+        ("@ and @. and @...", ()),
+        ("é@a.py", ("a.py",)),
+        ("<system-reminder>\nThe user mentioned @a.py.\n</system-reminder> @b.py", ("b.py",)),
+    ],
+)
+def test_vectors(text: str, paths: tuple[str, ...]) -> None:
+    assert mentioned(text) == paths
+
+
+def test_the_reminder_has_the_documents_words() -> None:
+    assert with_reminder("fix @src/utils/auth.ts") == (
+        "fix @src/utils/auth.ts\n\n<system-reminder>\nThe user mentioned @src/utils/auth.ts.\n"
+        "You MUST read this file with the Read tool before answering.\n</system-reminder>"
+    )
+    assert with_reminder("nothing here") == "nothing here"
+    assert reminder(()) == ""
+
+
+def test_of_seven_files_five_are_named_one_a_line() -> None:
+    lines = with_reminder(" ".join(f"@f{n}.py" for n in range(7))).split("\n")
+    assert [line for line in lines if line.startswith("The user")] == [
+        f"The user mentioned @f{n}.py." for n in range(5)
+    ]
+    assert "(and 2 more…)" in lines
+
+
+@given(st.text(alphabet=" @./ab中\n", max_size=60))
+def test_a_text_that_has_its_reminder_gets_no_second_one(text: str) -> None:
+    once = with_reminder(text)
+    assert once.startswith(text)
+    assert with_reminder(once) == once
+
+
+def read(number: int, text: str, path: str = "src/a.py", **more: int) -> list[Message]:
+    made = agent(f"a{number}", "", call(f"c{number}", "Read", file_path=path, **more))
+    return [made, result(f"r{number}", (f"c{number}", text))]
+
+
+def did(number: int, one: ToolUse, *, error: bool = False) -> list[Message]:
+    return [agent(f"a{number}", "", one), result(f"r{number}", (one.id, "done"), error=error)]
+
+
+BEFORE, AFTER = "     1→x = 1\n     2→y = 2\n", "     1→x = 1\n     2→y = 3\n"
+
+
+def notes(*parts: list[Message]) -> list[str]:
+    return [str(note) for note in external_changes([user("u", "go"), *(m for part in parts for m in part)])]
+
+
+def test_a_file_that_changed_between_two_reads_is_noted_at_the_second() -> None:
+    messages = [user("u", "go"), *read(1, BEFORE), *read(2, AFTER), *read(3, AFTER)]
+    (note,) = external_changes(messages)
+    assert str(note) == "Note: src/a.py was modified externally."
+    assert (messages[note.index].id, note.call_id) == ("r2", "c2")
+
+
+def test_the_agents_own_doing_explains_a_change() -> None:
+    edit = call("c2", "Edit", file_path="./src/a.py", old_string="2", new_string="3")
+    assert notes(read(1, BEFORE), did(2, edit), read(3, AFTER)) == []
+    assert len(notes(read(1, BEFORE), did(2, edit, error=True), read(3, AFTER))) == 1
+    other = call("c2", "Edit", file_path="src/b.py", old_string="2", new_string="3")
+    assert len(notes(read(1, BEFORE), did(2, other), read(3, AFTER))) == 1
+    assert notes(read(1, BEFORE), did(2, call("c2", command="sed -i s/2/3/ src/a.py")), read(3, AFTER)) == []
+    assert len(notes(read(1, BEFORE), did(2, call("c2", command="pytest -q")), read(3, AFTER))) == 1
+
+
+def test_only_lines_shown_both_times_are_compared() -> None:
+    assert notes(read(1, BEFORE), read(2, "     7→z = 1", offset=7)) == []
+    assert notes(read(1, BEFORE), read(2, "File unchanged since last read.")) == []
+    assert len(notes(read(1, BEFORE), read(2, "     7→z = 1", offset=7), read(3, AFTER))) == 1
+    assert notes(read(1, "plain"), read(2, "other lines", offset=40)) == []
+    assert len(notes(read(1, "plain"), read(2, "plain, changed"))) == 1
+
+
+def test_a_recorded_mtime_decides() -> None:
+    def recorded(mtime: int) -> str:
+        return json.dumps({"status": "success", "data": {"content": BEFORE, "mtime": mtime}, "text": "…"})
+
+    assert len(notes(read(1, recorded(10)), read(2, recorded(11)))) == 1
+    assert notes(read(1, recorded(10)), read(2, recorded(10))) == []

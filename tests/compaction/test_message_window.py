@@ -1,0 +1,284 @@
+"""spec/strategies.md §4 (document 003)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.building import agent, call, context_of, result, summary, user
+from tests.compaction.holding import FAILED, assert_holds, assert_lives_on, chat, contexts, loop, run
+from workbench.compaction.dialogue import LABELS, Limits, entry
+from workbench.compaction.outcome import Fate
+from workbench.compaction.strategies.message_window import STRATEGY, MessageWindowPolicy, prompt_of, safe_end
+from workbench.compaction.strategy import SummaryFailed
+from workbench.session import Message, Text
+
+DOCUMENT = Limits(500, 0, 200)
+
+
+def policy(**changes: Any) -> MessageWindowPolicy:
+    return MessageWindowPolicy.model_validate(changes)
+
+
+def system(id: str, text: str) -> Message:
+    return Message(id, "system", (Text(text),))
+
+
+def test_thirty_eight_messages_are_left_alone() -> None:
+    context = context_of(chat(19), manual=False)
+    outcome, requests = run(STRATEGY, context, policy())
+    assert (outcome.status, outcome.reason, requests) == ("unchanged", "no trigger fires", [])
+    assert outcome.messages == tuple(context.messages)
+
+
+def test_forty_become_one_and_ten() -> None:
+    messages = chat(20)
+    outcome, (request,) = run(STRATEGY, context_of(messages, manual=False), policy(), "对话摘要：很多问题。")
+    first, *rest = outcome.messages
+    assert first.text == "[对话摘要 - 早期上下文]\n对话摘要：很多问题。"
+    assert (first.role, first.kind, first.id) == ("system", "summary", "summary-a14")
+    assert len(rest) == 10
+    assert all(a is b for a, b in zip(rest, messages[30:], strict=True))
+    assert request.sources == tuple(message.id for message in messages[:30])
+    assert (request.temperature, request.tools, request.max_chars) == (0.3, False, 1_500)
+
+
+def test_leading_system_messages_are_neither_counted_nor_compacted() -> None:
+    rules = [system("s1", "one"), system("s2", "two")]
+    outcome, (request,) = run(STRATEGY, context_of([*rules, *chat(20)], manual=False), policy())
+    assert outcome.messages[:2] == tuple(rules)
+    assert len(outcome.messages) == 2 + 1 + 10
+    assert "one" not in request.text.split("---")[1]
+    assert run(STRATEGY, context_of([*rules, *chat(19)], manual=False), policy())[0].status == "unchanged"
+
+
+def test_the_documents_safe_ends() -> None:
+    tools = [
+        user("1", "do"),
+        agent("2", "yes"),
+        agent("3", "", call("c")),
+        result("4", ("c", "r")),
+        user("5", "thanks"),
+    ]
+    plain = [user(str(n), f"msg {n}") for n in range(5)]
+    assert safe_end(context_of(tools).layout, 0, 3, "plain_chat") == 2
+    assert safe_end(context_of(plain).layout, 0, 3, "plain_chat") == 3
+    assert safe_end(context_of(tools[2:]).layout, 0, 2, "plain_chat") == 0
+    assert safe_end(context_of(tools).layout, 0, 4, "whole_pairs") == 4
+    assert safe_end(context_of(tools).layout, 0, 4, "user_message") == 4
+    assert safe_end(context_of(tools).layout, 0, 3, "user_message") == 0
+    assert safe_end(context_of(tools).layout, 0, 2, "user_message", forward_to=5) == 4
+    assert safe_end(context_of([*tools, agent("6", "ok")]).layout, 0, 5, "user_message", forward_to=6) == 6
+
+
+def test_the_trace_says_when_the_two_safe_ends_differ() -> None:
+    messages = loop("1", 30)
+    context = context_of(messages)
+    outcome, _ = run(STRATEGY, context, policy())
+    assert "safe end: plain_chat gives 1 messages, whole_pairs would give 29" in outcome.trace
+    outcome, _ = run(STRATEGY, context, policy(safe_end="whole_pairs"))
+    assert len(outcome.messages) == 1 + len(messages) - 29
+
+
+def test_no_safe_end_means_that_nothing_is_compacted() -> None:
+    outcome, requests = run(STRATEGY, context_of(loop("1", 30)[1:]), policy())
+    assert (outcome.status, requests) == ("unchanged", [])
+    assert "nothing to compact" in outcome.reason
+
+
+def test_the_transcripts_limits_and_labels() -> None:
+    text = entry(user("1", "X" * 1_000), LABELS["zh"], DOCUMENT)
+    assert text.text == "[用户]: " + "X" * 500 + "..."
+    assert (text.seen, text.of) == (500, 1_000)
+    assert len(text.text) < 600
+    assert entry(user("1", "汉" * 600), LABELS["zh"], DOCUMENT).text == "[用户]: " + "汉" * 500 + "..."
+    calls = entry(agent("1", "我来执行", call("a", "shell"), call("b", "read")), LABELS["zh"], DOCUMENT)
+    assert calls.text == "[助手]: 我来执行\n[工具调用]: shell, read"
+    assert entry(result("1", ("a", "r" * 300)), LABELS["zh"], DOCUMENT).text == "[工具结果]: " + "r" * 200 + "..."
+    assert entry(agent("1", "", call("a", "shell", x=1)), LABELS["en"], Limits(1, 99, 1)).text == (
+        '[tool calls]: shell({"x":1})'
+    )
+
+
+def test_system_messages_and_earlier_summaries_are_not_in_the_transcript() -> None:
+    messages = [summary("s", "OLD"), system("x", "RULE"), *chat(25)]
+    outcome, (request,) = run(STRATEGY, context_of(messages), policy())
+    assert "OLD" not in request.text
+    assert "RULE" not in request.text
+    assert outcome.fate_at(0).fate is Fate.DROPPED
+    assert outcome.fate_at(1).fate is Fate.KEPT
+
+
+def test_the_transcript_is_cut_at_its_limit_and_what_is_cut_is_told() -> None:
+    messages = [user(str(n), f"{n:02} " + "y" * 497) for n in range(40)]
+    outcome, (request,) = run(STRATEGY, context_of(messages), policy())
+    shown = request.text.split("---\n")[1]
+    assert shown.startswith("[用户]: 00 ")
+    assert shown.endswith("...[已截断]\n")
+    assert len(shown) == 12_000 + len("...[已截断]\n")
+    assert request.seen is not None
+    views = [request.seen(n) for n in range(30)]
+    assert views[0] == (500, 500)
+    assert views[29] == (0, 500)
+    assert outcome.fate_at(0).saw == "all"
+    assert outcome.fate_at(29).fate is Fate.DROPPED
+    assert {span.saw for span in outcome.fates if span.fate is Fate.SUMMARIZED} == {"all", "part"}
+    newest, _ = run(STRATEGY, context_of(messages), policy(transcript_cut="start"))
+    assert newest.fate_at(0).fate is Fate.DROPPED
+    assert newest.fate_at(29).saw == "all"
+
+
+def test_the_prompt_asks_for_its_limit_in_its_language() -> None:
+    assert "不超过 1500 字符" in prompt_of(policy())
+    assert "no more than 900 characters" in prompt_of(policy(language="en", summary_char_limit=900))
+    english, (request,) = run(STRATEGY, context_of(chat(20)), policy(language="en"))
+    assert english.messages[0].text.startswith("[Conversation summary - earlier context]\n")
+    assert "[user]: request 0" in request.text
+
+
+def test_a_longer_summary_is_cut() -> None:
+    outcome, _ = run(STRATEGY, context_of(chat(20)), policy(), "A sentence. " * 500)
+    assert len(outcome.messages[0].text) <= 1_500 + len("[对话摘要 - 早期上下文]\n")
+    assert "cut to" in " ".join(outcome.trace)
+
+
+@pytest.mark.parametrize("answer", ["", FAILED, SummaryFailed("empty")])
+def test_without_a_summary_fifty_are_left(answer: str | SummaryFailed) -> None:
+    assert len(run(STRATEGY, context_of(chat(25)), policy(), answer)[0].messages) == 50
+    outcome, _ = run(STRATEGY, context_of(chat(40)), policy(), answer)
+    assert outcome.status == "fallback"
+    assert [m.id for m in outcome.messages] == [m.id for m in chat(40)[30:]]
+
+
+def test_the_hard_trim_never_cuts_a_pair() -> None:
+    context = context_of([user("u", "go"), agent("x", "yes"), *loop("1", 40)])
+    outcome = assert_holds(STRATEGY, context, policy(), FAILED)
+    assert outcome.status == "fallback"
+    assert len(outcome.messages) <= 50
+    assert outcome.messages[0].text == "[更早的消息已被丢弃]"
+
+
+def test_a_failure_may_also_leave_everything_as_it_is() -> None:
+    outcome, _ = run(STRATEGY, context_of(chat(40)), policy(fallback="unchanged"), SummaryFailed("timeout", "120 s"))
+    assert (outcome.status, outcome.reason) == ("unchanged", "the summary failed (timeout): 120 s")
+
+
+def test_a_second_run_works_on_its_own_output() -> None:
+    context = context_of(chat(20))
+    first, _ = run(STRATEGY, context, policy(), "FIRST")
+    second, (request,) = run(STRATEGY, context_of([*first.messages, *chat(15, "b")]), policy(), "SECOND")
+    assert second.status == "compacted"
+    assert "FIRST" not in request.text
+    assert [m.kind for m in second.messages].count("summary") == 1
+    assert "SECOND" in second.messages[0].text
+    assert len(second.messages) == 12
+
+
+@pytest.mark.parametrize("choice", ["drop", "keep", "nest", "extend"])
+def test_what_becomes_of_an_earlier_summary(choice: str) -> None:
+    first, _ = run(STRATEGY, context_of(chat(20)), policy(), "FIRST")
+    messages = [*first.messages, *chat(15, "b")]
+    second, (request,) = run(STRATEGY, context_of(messages), policy(earlier_summary=choice), "SECOND")
+    assert ("FIRST" in request.text) is (choice in ("nest", "extend"))
+    texts = [m.text for m in second.messages if m.kind == "summary"]
+    heading = "[对话摘要 - 早期上下文]\n"
+    expected = {
+        "keep": [heading + "FIRST", heading + "SECOND"],
+        "extend": [heading + "FIRST\n\nSECOND"],
+    }
+    assert texts == expected.get(choice, [heading + "SECOND"])
+
+
+def test_a_manual_run_keeps_the_newest_ten() -> None:
+    assert run(STRATEGY, context_of(chat(5)), policy())[0].status == "unchanged"
+    outcome, _ = run(STRATEGY, context_of(chat(8)), policy())
+    assert [m.id for m in outcome.messages[1:]] == [m.id for m in chat(8)[6:]]
+
+
+def test_a_split_by_hand_is_moved_back_to_a_whole_pair() -> None:
+    messages = loop("1", 5)
+    outcome, _ = run(STRATEGY, context_of(messages, split_at="1r2"), policy())
+    assert outcome.messages[1] is messages[5]
+    assert outcome.split == 5
+
+
+@pytest.mark.parametrize(
+    ("changes", "tail"),
+    [
+        ({"cut": "newest_messages", "keep_messages": 6}, 6),
+        ({"cut": "newest_spoken", "keep_messages": 2, "safe_end": "whole_pairs"}, 2),
+        ({"cut": "newest_tokens", "keep_tokens": 13}, 6),
+        ({"cut": "head_percent", "head_percent": 75.0}, 10),
+    ],
+)
+def test_other_ways_to_measure_the_window(changes: dict[str, Any], tail: int) -> None:
+    messages = [m for n in range(20) for m in (user(f"u{n}", "request"), agent(f"a{n}", "answer."))]
+    outcome, _ = run(STRATEGY, context_of(messages), policy(min_tail_messages=0, **changes))
+    assert len(outcome.messages) == 1 + tail
+
+
+def test_the_newest_spoken_messages_bring_their_results_along() -> None:
+    chosen = policy(cut="newest_spoken", keep_messages=2, safe_end="whole_pairs", min_tail_messages=0)
+    outcome, _ = run(STRATEGY, context_of(loop("1", 5)), chosen)
+    assert [m.id for m in outcome.messages[1:]] == ["1a4", "1r4", "1z"]
+
+
+def test_the_first_messages_may_stay_in_front() -> None:
+    messages = [*loop("1", 3), *chat(20)]
+    outcome, _ = run(STRATEGY, context_of(messages), policy(keep_first=2, summary_role="user", reply="Ok."))
+    assert [m.id for m in outcome.messages[:3]] == ["1u", "summary-a10", "summary-a10:reply"]
+    outcome, _ = run(STRATEGY, context_of(messages), policy(keep_first=3))
+    assert [m.id for m in outcome.messages[:3]] == ["1u", "1a0", "1r0"]
+
+
+def test_token_triggers_are_read_off_the_window() -> None:
+    chosen = policy(trigger_messages=0, trigger_window_percent=50)
+    messages = chat(20)
+    tokens = context_of(messages).total.tokens
+    assert run(STRATEGY, context_of(messages, manual=False, window=2 * tokens), chosen)[0].status == "compacted"
+    assert run(STRATEGY, context_of(messages, manual=False, window=2 * tokens + 2), chosen)[0].status == "unchanged"
+    unknown = STRATEGY.triggers(STRATEGY.gauge(context_of(messages), chosen), chosen)
+    assert [(t.fires, t.note) for t in unknown] == [(False, "the model's window is not known")]
+    reserve = policy(trigger_messages=0, trigger_reserve_tokens=100)
+    assert run(STRATEGY, context_of(messages, manual=False, window=tokens + 100), reserve)[0].status == "compacted"
+    assert run(STRATEGY, context_of(messages, manual=False, window=tokens + 101), reserve)[0].status == "unchanged"
+
+
+POLICIES = st.builds(
+    policy,
+    earlier_summary=st.sampled_from(["drop", "keep", "nest", "extend"]),
+    trigger_messages=st.integers(0, 30),
+    cut=st.sampled_from(["first_messages", "newest_messages", "newest_spoken", "newest_tokens", "head_percent"]),
+    window_messages=st.integers(1, 40),
+    keep_messages=st.integers(0, 10),
+    keep_tokens=st.integers(0, 100),
+    min_tail_messages=st.integers(0, 5),
+    safe_end=st.sampled_from(["plain_chat", "whole_pairs", "user_message"]),
+    search=st.sampled_from(["back", "forward"]),
+    keep_first=st.integers(0, 6),
+    call_input_limit=st.sampled_from([0, 20]),
+    transcript_limit=st.integers(1, 2_000),
+    transcript_cut=st.sampled_from(["end", "middle", "start"]),
+    summary_role=st.sampled_from(["system", "user"]),
+    reply=st.sampled_from(["", "Ok."]),
+    fallback_messages=st.integers(1, 30),
+    language=st.sampled_from(["zh", "en"]),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(contexts(), POLICIES, st.sampled_from(["A summary.", FAILED]))
+def test_what_always_holds(context: Any, chosen: MessageWindowPolicy, answer: str | SummaryFailed) -> None:
+    outcome = assert_holds(STRATEGY, context, chosen, answer)
+    if outcome.status == "fallback":
+        spared = [i for i in range(len(context)) if outcome.fate_at(i).fate in (Fate.PINNED, Fate.KEPT)]
+        assert len(outcome.messages) <= max(chosen.fallback_messages, len(spared) + 1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(contexts(manual=True, split_at=None), POLICIES)
+def test_three_generations(context: Any, chosen: MessageWindowPolicy) -> None:
+    assert_lives_on(STRATEGY, context, chosen)

@@ -1,0 +1,124 @@
+"""The presets of named products: each is read, says where its numbers are from, and runs in its product's shape."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from tests.building import agent, call, context_of, result, summary, user
+from tests.compaction.holding import assert_holds, assert_lives_on, loop, run
+from workbench.compaction.context import Context
+from workbench.compaction.outcome import Fate
+from workbench.compaction.preset import BUNDLED, load_preset
+from workbench.compaction.strategies import strategy
+from workbench.session import Message
+
+PRODUCTS = (
+    "adk", "aider", "claude-code", "clear-tool-results", "cline", "codex", "cody", "context-reset", "crush", "cursor",
+    "gemini-cli", "goose", "kimi-cli", "langchain", "letta", "message-window", "openhands", "opencode", "pi",
+    "qwen-code", "roo", "roo-truncation", "trim",
+)  # fmt: skip
+
+
+def work() -> list[Message]:
+    """A session of some 60 000 tokens: rounds that read, run and answer."""
+    out: list[Message] = []
+    for n in range(30):
+        out += loop(f"{n}-", 6, "output " * 150)
+        out += [
+            user(f"{n}-q", f"And what does {n}.py say? " + "please " * 20),
+            agent(f"{n}-c", "", call(f"{n}-read", "Read", file_path=f"/src/{n}.py")),
+            result(f"{n}-r", (f"{n}-read", f"content of {n}.py\n" + "x = 1\n" * 100)),
+            agent(f"{n}-done", "It says x = 1."),
+        ]
+    return out
+
+
+@pytest.fixture(scope="module")
+def context() -> Context:
+    return context_of(work(), window=64_000)
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_every_number_says_what_it_stands_on(name: str) -> None:
+    table = tomllib.loads((BUNDLED / f"{name}.toml").read_text("utf-8"))
+    assert set(table["policy"]) == set(table["basis"])
+    assert table["source"]
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_every_preset_runs_and_makes_it_smaller(context: Context, name: str) -> None:
+    preset = load_preset(name)
+    outcome = assert_holds(strategy(preset.strategy), context, preset.policy, "They read files, and x = 1. " * 20)
+    assert outcome.status == "compacted"
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_every_preset_lives_on(name: str) -> None:
+    preset = load_preset(name)
+    messages = [summary("s", "an older summary"), *loop("1", 8), *loop("2", 3), user("now", "next, please")]
+    pins = frozenset({"1r2", "2u"})
+    assert_lives_on(strategy(preset.strategy), context_of(messages, pins=pins, window=500), preset.policy)
+
+
+def shape(name: str, context: Context) -> list[Message]:
+    preset = load_preset(name)
+    outcome, _ = run(strategy(preset.strategy), context, preset.policy, "S")
+    return list(outcome.messages)
+
+
+def test_claude_code_leaves_a_summary_and_files(context: Context) -> None:
+    node, *files = shape("claude-code", context)
+    assert node.text.startswith("This session is being continued")
+    assert [m.text.split("\n")[0] for m in files] == [f"[Restored file] /src/{n}.py" for n in range(29, 24, -1)]
+
+
+def test_codex_leaves_the_users_words_and_a_summary_last(context: Context) -> None:
+    *words, node = shape("codex", context)
+    assert words == [m for m in context.messages if m.starts_round]
+    assert node.kind == "summary"
+
+
+def test_gemini_cuts_at_seventy_percent_before_a_user_message(context: Context) -> None:
+    node, reply, first, *_ = after = shape("gemini-cli", context)
+    assert node.text == "<state_snapshot>\nS\n</state_snapshot>"
+    assert reply.text.startswith("Got it.")
+    assert first.starts_round
+    assert 0.2 < (len(after) - 2) / len(context) <= 0.3
+
+
+def test_langchain_shows_its_model_only_the_end_of_the_head(context: Context) -> None:
+    preset = load_preset("langchain")
+    outcome, (request,) = run(strategy(preset.strategy), context, preset.policy, "S")
+    assert "request 0-" not in request.text
+    assert outcome.fate_at(0).fate is Fate.DROPPED
+    assert len(outcome.messages) == 1 + 21, "the twentieth from the end is a result, and its call comes along"
+    assert run(strategy(preset.strategy), context.with_(manual=False), preset.policy)[0].status == "unchanged"
+
+
+def test_openhands_keeps_the_first_four_and_half_of_its_limit(context: Context) -> None:
+    after = shape("openhands", context)
+    assert [m.id for m in after[:3]] == [m.id for m in context.messages[:3]], (
+        "the fourth is a call, its result the fifth"
+    )
+    assert 36 <= len(after) <= 41
+
+
+def test_goose_repeats_the_last_request_and_roo_keeps_nothing(context: Context) -> None:
+    assert [m.role for m in shape("goose", context)] == ["user", "assistant", "user"]
+    assert shape("goose", context)[-1] is context.messages[-4]
+    assert len(shape("roo", context)) == 1
+
+
+def test_pi_and_kimi_keep_their_tails(context: Context) -> None:
+    kept = context_of(shape("pi", context)[1:]).total.tokens
+    assert 19_000 < kept <= 21_000
+    assert [m.id for m in shape("kimi-cli", context)[1:]] == ["29-c", "29-r", "29-done"]
+
+
+def test_cursor_needs_no_model(context: Context) -> None:
+    preset = load_preset("cursor")
+    outcome, requests = run(strategy(preset.strategy), context, preset.policy)
+    assert requests == []
+    assert context.outcome_size(outcome).tokens <= 64_000 * 0.7

@@ -1,0 +1,75 @@
+"""Two outcomes one after another, told over the first one's input."""
+
+from __future__ import annotations
+
+from tests.building import agent, summary, user
+from workbench.compaction.compose import composed
+from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome
+from workbench.session import Span
+
+MESSAGES = tuple(user(f"u{n}", "x") if n % 2 == 0 else agent(f"a{n}", "x") for n in range(8))
+
+
+def first() -> Outcome:
+    """0 is kept, 1 and 2 summarized, 3 dropped, 4 pinned, the rest kept."""
+    return Outcome(
+        "compacted",
+        "one",
+        MESSAGES,
+        (Kept(0, 1), Made(summary("s1", "S1"), (Span(1, 3),)), Kept(4, 8)),
+        (
+            FateSpan(0, 1, Fate.KEPT),
+            FateSpan(1, 3, Fate.SUMMARIZED, "part"),
+            FateSpan(3, 4, Fate.DROPPED),
+            FateSpan(4, 5, Fate.PINNED),
+            FateSpan(5, 8, Fate.KEPT),
+        ),
+        trace=("first",),
+    )
+
+
+def test_fates_and_provenance_speak_of_the_input_through_generations() -> None:
+    one = first()
+    source = one.messages
+    assert [m.id for m in source] == ["u0", "s1", "u4", "a5", "u6", "a7"]
+    two = Outcome(
+        "compacted",
+        "two",
+        source,
+        (Kept(0, 1), Made(summary("s2", "S2"), (Span(1, 2), Span(3, 5))), Kept(2, 3), Kept(5, 6)),
+        (
+            FateSpan(0, 1, Fate.KEPT),
+            FateSpan(1, 2, Fate.SUMMARIZED, "all"),
+            FateSpan(2, 3, Fate.PINNED),
+            FateSpan(3, 5, Fate.SUMMARIZED, "all"),
+            FateSpan(5, 6, Fate.KEPT),
+        ),
+        trace=("second",),
+    )
+    both = composed(one, two)
+    assert both.source is MESSAGES
+    assert both.messages == two.messages
+    assert both.provenance == ((Span(0, 1),), (Span(1, 3), Span(5, 7)), (Span(4, 5),), (Span(7, 8),))
+    assert [(both.fate_at(i).fate, both.fate_at(i).saw) for i in range(8)] == [
+        (Fate.KEPT, "nothing"),
+        (Fate.SUMMARIZED, "part"),
+        (Fate.SUMMARIZED, "part"),
+        (Fate.DROPPED, "nothing"),
+        (Fate.PINNED, "nothing"),
+        (Fate.SUMMARIZED, "all"),
+        (Fate.SUMMARIZED, "all"),
+        (Fate.KEPT, "nothing"),
+    ]
+    assert (both.reason, both.trace) == ("two", ("first", "second"))
+
+
+def test_a_summary_that_the_second_keeps_still_names_its_inputs() -> None:
+    one = first()
+    count = len(one.messages)
+    two = Outcome("compacted", "", one.messages, (Kept(0, count),), (FateSpan(0, count, Fate.KEPT),))
+    both = composed(one, two)
+    assert both.pieces == one.pieces
+    assert both.provenance == one.provenance
+    assert [both.fate_at(i).fate for i in range(8)] == [
+        one.fate_at(i).fate if one.fate_at(i).fate is not Fate.PINNED else Fate.KEPT for i in range(8)
+    ]

@@ -1,0 +1,49 @@
+"""spec/strategies.md §3, ReAct view; document 002, E1."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+
+from tests.building import agent, call, conversations, result, summary, user
+from workbench.compaction.react import react
+from workbench.session import Message, Text, Thinking
+from workbench.tokens.visible import json_text
+
+
+def test_the_documents_form() -> None:
+    messages = [
+        Message("s", "system", (Text("Be brief."),)),
+        summary("old", "## 📌 Archived Session Summary"),
+        user("u", "list it"),
+        Message("a", "assistant", (Thinking("I should look."), Text("Looking."), call("c", "LS", path="src"))),
+        result(
+            "r", ("c", '{"status": "success", "data": {"entries": []}, "text": "long", "stats": {}, "context": {}}')
+        ),
+        agent("a2", "One more.", call("d", "Bash", command="ls"), call("e", "Bash", command="pwd")),
+        result("r2", ("d", "a.py"), ("e", "/srv"), error=True),
+        agent("a3", "Nearly there."),
+        agent("a4", "It is empty."),
+        user("u2", "thanks"),
+    ]
+    assert list(react(messages)) == [
+        "[system] Be brief.",
+        "## 📌 Archived Session Summary",
+        "[user] list it",
+        '[assistant] Thought: I should look.\nLooking.\nAction: LS[{"path":"src"}]',
+        '[tool] {"status":"success","data":{"entries":[]}}',
+        '[assistant] Thought: One more.\nAction: Bash[{"command":"ls"}]\nAction: Bash[{"command":"pwd"}]',
+        '[tool] {"status":"error","data":"a.py"}\n[tool] {"status":"error","data":"/srv"}',
+        "[assistant] Thought: Nearly there.",
+        "[assistant] Action: Finish[It is empty.]",
+        "[user] thanks",
+    ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(conversations())
+def test_every_call_and_every_result_is_there(messages: tuple[Message, ...]) -> None:
+    text = "\n\n".join(react(messages))
+    for message in messages:
+        for one in message.calls:
+            assert f"Action: {one.name}[{json_text(one.input)}]" in text
+    assert text.count("[tool] {") >= sum(len(message.results) for message in messages)

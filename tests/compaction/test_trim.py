@@ -1,0 +1,150 @@
+"""Trim: what is dropped, what is spared, and that no pair is torn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.building import agent, call, context_of, result, summary, user
+from tests.compaction.holding import assert_holds, assert_lives_on, chat, contexts, loop, run
+from workbench.compaction.outcome import Fate
+from workbench.compaction.strategies.trim import STRATEGY, TrimPolicy
+from workbench.session import Message, Text
+
+
+def policy(**changes: Any) -> TrimPolicy:
+    return TrimPolicy.model_validate(changes)
+
+
+def ids(context: Any, chosen: TrimPolicy) -> list[str]:
+    return [message.id for message in run(STRATEGY, context, chosen)[0].messages]
+
+
+def test_whole_rounds_go_and_the_first_request_stays() -> None:
+    messages = [*loop("1", 2), *loop("2", 2), *loop("3", 2)]
+    assert ids(context_of(messages), policy(target="messages", target_messages=8)) == [
+        "1u",
+        *(message.id for message in messages[12:]),
+    ]
+    bare = policy(target="messages", target_messages=8, keep_first_request=False)
+    assert ids(context_of(messages), bare) == [message.id for message in messages[12:]]
+
+
+def test_whole_messages_go_and_no_pair_is_cut() -> None:
+    messages = loop("1", 5)
+    chosen = policy(target="messages", target_messages=5, drop="messages")
+    assert ids(context_of(messages), chosen) == ["1u", "1a4", "1r4", "1z"]
+    assert ids(context_of(messages), policy(target="messages", target_messages=6, drop="messages"))[1] == "1a3"
+
+
+def test_the_newest_round_is_never_dropped() -> None:
+    messages = [*loop("1", 2), *loop("2", 9)]
+    outcome, _ = run(STRATEGY, context_of(messages), policy(target="messages", target_messages=1))
+    assert [m.id for m in outcome.messages] == ["1u", *(m.id for m in messages[6:])]
+    assert any("the least that can be left" in line for line in outcome.trace)
+
+
+@pytest.mark.parametrize(("kind", "number"), [("percent_of_context", 40), ("tokens", 400), ("percent_of_window", 20)])
+def test_targets_in_tokens(kind: str, number: float) -> None:
+    messages = [message for n in range(10) for message in loop(str(n), 2)]
+    context = context_of(messages, window=2_000)
+    field = "target_tokens" if kind == "tokens" else "target_percent"
+    outcome, _ = run(STRATEGY, context, policy(target=kind, **{field: number}))
+    limit = {"percent_of_context": context.total.tokens * 0.4, "tokens": 400, "percent_of_window": 400}[kind]
+    after = context.outcome_size(outcome).tokens
+    assert outcome.status == "compacted"
+    assert limit - after < 140
+    assert after <= limit
+
+
+def test_a_share_of_an_unknown_window_is_no_target() -> None:
+    outcome, _ = run(STRATEGY, context_of(loop("1", 3)), policy(target="percent_of_window"))
+    assert outcome.reason == "the model's window is not known, and the target is a share of it"
+
+
+def test_a_marker_stands_where_messages_were_dropped() -> None:
+    messages = [*loop("1", 2), *loop("2", 2)]
+    chosen = policy(target="messages", target_messages=8, marker=True, marker_text="[gone]")
+    outcome, _ = run(STRATEGY, context_of(messages), chosen)
+    assert [m.text for m in outcome.messages[:3]] == ["request 1", "[gone]", "request 2"]
+    assert outcome.messages[1].kind == "meta"
+    assert outcome.provenance[1][0].start == 1
+
+
+def test_a_marker_stands_wherever_the_agent_would_speak_first() -> None:
+    messages = loop("1", 5)
+    chosen = policy(target="messages", target_messages=4, drop="messages", keep_first_request=False)
+    outcome, _ = run(STRATEGY, context_of(messages), chosen)
+    assert [m.id for m in outcome.messages] == ["dropped-1r3", "1a4", "1r4", "1z"]
+
+
+def test_pins_and_system_messages_stay_where_they_stood() -> None:
+    rule = Message("s", "system", (Text("rule"),))
+    messages = [*loop("1", 3), rule, *loop("2", 3), *loop("3", 1)]
+    context = context_of(messages, pins=frozenset({"1r1", "2u"}))
+    outcome, _ = run(STRATEGY, context, policy(target="messages", target_messages=1))
+    assert [m.id for m in outcome.messages] == ["1u", "1a1", "1r1", "s", "2u", "3u", "3a0", "3r0", "3z"]
+    assert outcome.fate_counts[Fate.PINNED] == 3
+
+
+@pytest.mark.parametrize(("choice", "stays"), [("drop", False), ("keep", True), ("nest", True), ("extend", True)])
+def test_what_becomes_of_an_earlier_summary(choice: str, stays: bool) -> None:
+    context = context_of([summary("s", "OLD"), *loop("1", 2), *loop("2", 2)])
+    chosen = policy(target="messages", target_messages=8, earlier_summary=choice)
+    assert ("s" in ids(context, chosen)) is stays
+
+
+def test_a_split_by_hand_wins_over_the_target() -> None:
+    messages = loop("1", 5)
+    outcome, _ = run(STRATEGY, context_of(messages, split_at="1r2"), policy(target="messages", target_messages=99))
+    assert [m.id for m in outcome.messages][:2] == ["1u", "1a3"]
+
+
+def test_it_obeys_its_triggers_and_a_met_target() -> None:
+    calm = policy(trigger_messages=30)
+    assert run(STRATEGY, context_of(chat(10), manual=False), calm)[0].reason == "no trigger fires"
+    assert run(STRATEGY, context_of(chat(15), manual=False), calm)[0].status == "compacted"
+    met = run(STRATEGY, context_of(chat(10)), policy(target="messages", target_messages=20))[0]
+    assert met.status == "unchanged"
+    assert "target is met" in met.reason
+
+
+def test_parallel_calls_go_together() -> None:
+    both = [
+        user("u", "go"),
+        agent("a", "", call("x"), call("y")),
+        result("rx", ("x", "1" * 99)),
+        result("ry", ("y", "2" * 99)),
+        agent("z", "done"),
+    ]
+    assert ids(context_of(both), policy(target="messages", target_messages=3, drop="messages")) == ["u", "z"]
+
+
+POLICIES = st.builds(
+    policy,
+    earlier_summary=st.sampled_from(["drop", "keep", "nest", "extend"]),
+    trigger_messages=st.integers(0, 20),
+    target=st.sampled_from(["messages", "tokens", "percent_of_context", "percent_of_window"]),
+    target_messages=st.integers(1, 20),
+    target_tokens=st.integers(1, 300),
+    target_percent=st.floats(1, 100),
+    drop=st.sampled_from(["rounds", "messages"]),
+    keep_first_request=st.booleans(),
+    marker=st.booleans(),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(contexts(), POLICIES)
+def test_what_always_holds(context: Any, chosen: TrimPolicy) -> None:
+    outcome = assert_holds(STRATEGY, context, chosen)
+    assert outcome.fate_counts[Fate.SUMMARIZED] == 0
+
+
+@settings(max_examples=40, deadline=None)
+@given(contexts(manual=True, split_at=None), POLICIES)
+def test_three_generations(context: Any, chosen: TrimPolicy) -> None:
+    assert_lives_on(STRATEGY, context, chosen)

@@ -1,0 +1,52 @@
+"""Every product's preset on every real session that loads: what always holds, holds there too."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.building import context_of
+from tests.compaction.holding import assert_holds
+from tests.compaction.test_product_presets import PRODUCTS
+from tests.paths import SHARED
+from workbench.compaction.context import Context
+from workbench.compaction.preset import load_preset
+from workbench.compaction.strategies import strategy
+from workbench.errors import BadInput
+from workbench.formats.files import load
+
+FILES = sorted(p for p in (SHARED / "sessions").rglob("*") if p.is_file()) if SHARED else []
+LARGEST = 6_000_000
+"""Bytes: three larger files add time and nothing new."""
+
+
+@cache
+def loaded() -> tuple[tuple[str, Context], ...]:
+    found = []
+    for path in FILES:
+        if path.stat().st_size > LARGEST:
+            continue
+        try:
+            session = load(path)
+        except BadInput:
+            continue
+        for epoch in session.epochs:
+            if messages := session.context(epoch.number):
+                context = context_of(messages)
+                # All but full, which is when products compact.
+                found.append((path.name, context.with_(window=context.total.tokens * 20 // 19)))
+    return tuple(found)
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_what_always_holds_on_real_sessions(shared: Path, name: str) -> None:
+    preset = load_preset(name)
+    chosen = strategy(preset.strategy)
+    assert len(loaded()) >= 10
+    compacted = 0
+    for _, context in loaded():
+        outcome = assert_holds(chosen, context, preset.policy, "They worked on it, and it is not done yet.")
+        compacted += outcome.status == "compacted"
+    assert compacted >= 3

@@ -1,0 +1,54 @@
+"""The untouched records of a file, at hand or let go."""
+
+from pathlib import Path
+
+import pytest
+
+from workbench.errors import BadInput
+from workbench.session import Records
+
+
+def records_of(path: Path) -> Records:
+    data = path.read_bytes()
+    records = Records(data)
+    at = 0
+    for line, raw in enumerate(data.splitlines(keepends=True), 1):
+        records.add(at, at + len(raw.rstrip()), line)
+        at += len(raw)
+    return records
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b"one\ntwo\nthree\n")
+    return path
+
+
+def test_records_are_the_files_own_bytes(file: Path) -> None:
+    records = records_of(file)
+    assert list(records) == [b"one", b"two", b"three"]
+    assert records[1] == b"two"
+    assert records[1:] == [b"two", b"three"]
+
+
+def test_what_was_let_go_is_read_again(file: Path) -> None:
+    records = records_of(file)
+    records.let_go(file)
+    assert list(records) == [b"one", b"two", b"three"]
+    with file.open("ab") as more:
+        more.write(b"four\n")
+    assert records[2] == b"three", "what is appended later does no harm"
+    with records.held():
+        file.unlink()
+        assert records[0] == b"one", "held bytes are read once"
+    with pytest.raises(BadInput, match="cannot be read any more"):
+        records[0]
+
+
+def test_a_changed_file_is_refused_not_mixed_up(file: Path) -> None:
+    records = records_of(file)
+    records.let_go(file)
+    file.write_bytes(b"ONE\ntwo\nthree\n")
+    with pytest.raises(BadInput, match="was changed after it was opened"):
+        records[0]

@@ -1,0 +1,106 @@
+"""Dropping from the oldest: how much must go to reach a target, and what the context looks like without it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+
+from workbench.compaction.context import Context
+from workbench.compaction.fates import kept_runs, pinned_with_pairs, without
+from workbench.compaction.keeping import may_begin, run_of, with_pairs
+from workbench.compaction.outcome import Fate, Made, Outcome, Piece
+from workbench.compaction.painting import Stroke, each, painted
+from workbench.session import Message, Span, Text, leading_system
+
+
+@dataclass(frozen=True)
+class Oldest:
+    """A context seen from its old end. `exempt` are ascending indexes that stay wherever the cut is, pairs whole.
+
+    A cut before message c drops messages lead..c but the exempt ones.
+    """
+
+    context: Context
+    exempt: Sequence[int]
+
+    @cached_property
+    def lead(self) -> int:
+        return leading_system(self.context.messages)
+
+    @cached_property
+    def _exempt_tokens(self) -> list[int]:
+        tokens = self.context.layout.sizes.tokens
+        return list(accumulate((tokens[index] for index in self.exempt), initial=0))
+
+    def messages_left(self, cut: int) -> int:
+        """Messages that a cut leaves, the leading system messages not counted."""
+        return len(self.context) - cut + self._exempt_before(cut)
+
+    def tokens_left(self, cut: int) -> int:
+        """Tokens of the whole context that a cut leaves, overhead included."""
+        sums = self.context.layout.tokens
+        spared = self._exempt_tokens[bisect_left(self.exempt, cut)] - self._exempt_tokens[self._in_front]
+        return self.context.total.tokens - (sums[cut] - sums[self.lead]) + spared
+
+    def _exempt_before(self, cut: int) -> int:
+        return bisect_left(self.exempt, cut) - self._in_front
+
+    @cached_property
+    def _in_front(self) -> int:
+        return bisect_left(self.exempt, self.lead)
+
+    def first_cut(self, left: Callable[[int], int], target: int) -> int:
+        """The smallest cut that leaves at most `target` by `left`, between any two messages."""
+        return self.lead + bisect_left(range(self.lead, len(self.context) + 1), True, key=lambda c: left(c) <= target)
+
+    def whole_cut(self, ideal: int) -> int:
+        """The next cut from `ideal` on that tears no tool pair and leaves something; the last such before it if none
+        follows."""
+        torn, last = self.context.layout.open_across, len(self.context) - 1
+        later = next((c for c in range(max(ideal, self.lead), last + 1) if not torn[c]), None)
+        if later is not None:
+            return later
+        return next((c for c in range(min(ideal, last), self.lead - 1, -1) if not torn[c]), self.lead)
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A message that says that others were dropped. `always` false: only where the agent would else speak first."""
+
+    text: str
+    always: bool
+
+
+def drop_oldest(old: Oldest, cut: int, marker: Marker) -> Outcome:
+    """The context without what the cut drops; status `compacted`, not yet judged. The cut must tear no pair.
+
+    The marker stands in front of what is left, after an exempt message that may begin.
+    """
+    context, messages = old.context, old.context.messages
+    lead, pins = old.lead, pinned_with_pairs(context)
+    spared = [index for index in old.exempt if lead <= index < cut]
+    gone = without([Span(lead, cut)], spared)
+    first = messages[spared[0]] if spared else messages[cut] if cut < len(context) else None
+    begins = first is None or may_begin(first) or first is messages[lead]
+    pieces: list[Piece] = [*run_of(0, lead)]
+    if gone and (marker.always or not begins):
+        name = f"dropped-{messages[gone[-1].stop - 1].id}"
+        made = Made(Message(name, "user", (Text(marker.text),), kind="meta"), tuple(gone))
+        ahead = [index for index in spared if index < gone[0].start] if begins else []
+        pieces += [*kept_runs(ahead), made, *kept_runs(spared[len(ahead) :])]
+    else:
+        pieces += kept_runs(spared)
+    pieces += run_of(cut, len(context))
+    strokes = [
+        Stroke(Fate.KEPT, [Span(0, lead), *each(spared), Span(cut, len(context))]),
+        Stroke(Fate.PINNED, each(sorted(pins))),
+    ]
+    return Outcome("compacted", "", messages, tuple(pieces), painted(len(context), strokes))
+
+
+def exempt_of(context: Context, indexes: Iterable[int]) -> list[int]:
+    """Ascending: these messages with their pairs, the session's own system messages, and the pins."""
+    return sorted(with_pairs(context, [*indexes, *context.layout.own_system]) | pinned_with_pairs(context))

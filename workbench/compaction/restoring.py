@@ -1,0 +1,89 @@
+"""Files an agent read, given back to it after a summary: their content as the newest tool result has it.
+
+Claude Code and qwen-code read the files from disk again; a recorded session has no disk, so what was read stands for it
+and says when an edit came after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from workbench.compaction.context import Context
+from workbench.compaction.outcome import Made
+from workbench.facts.tools import actions_of
+from workbench.session import Message, Span, Text
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A file as message `result` shows it. `edited`: the session changed it after that."""
+
+    path: str
+    content: str
+    result: int
+    edited: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """At most so many files; of at most so many tokens each (a larger one is only named), and together."""
+
+    files: int
+    tokens_each: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The message that gives a file back; `whole` is false where it only names the file."""
+
+    made: Made
+    whole: bool
+
+
+def newest_reads(context: Context) -> Iterator[Read]:
+    """Files read in the context, newest first, each once. Failed reads are passed over."""
+    layout, messages = context.layout, context.messages
+    touched: set[str] = set()
+    seen: set[str] = set()
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        touched.update(a.target for a in layout.actions(index) if a.kind in ("created", "modified", "deleted"))
+        for result in reversed(message.results):
+            if result.is_error or not result.text.strip():
+                continue
+            paths = [
+                action.target
+                for at in layout.partners.get(index, ())
+                for call in messages[at].calls
+                if call.id == result.call_id
+                for action in actions_of(call)
+                if action.kind == "viewed"
+            ]
+            if len(paths) == 1 and paths[0] not in seen:
+                seen.add(paths[0])
+                yield Read(paths[0], result.text, index, paths[0] in touched)
+
+
+def restored(context: Context, allowance: Allowance) -> list[Restored]:
+    """A message for each file that the allowance lets in, newest first."""
+    meter = context.layout.sizes.meter
+    out: list[Restored] = []
+    left = allowance.tokens
+    for read in islice(newest_reads(context), allowance.files):
+        edited = " (edited after it was read)" if read.edited else ""
+        text = f"[Restored file] {read.path}{edited}\n{read.content}"
+        cost = meter.text_tokens(text)
+        whole = cost <= min(allowance.tokens_each, left)
+        if not whole:
+            text = f"[File read earlier, not restored: too large] {read.path}{edited}"
+            cost = meter.text_tokens(text)
+            if cost > left:
+                break
+        left -= cost
+        name = f"restored-{context.messages[read.result].id}-{len(out)}"
+        message = Message(name, "user", (Text(text),), kind="meta")
+        out.append(Restored(Made(message, (Span(read.result, read.result + 1),)), whole))
+    return out

@@ -1,0 +1,166 @@
+"""`trim`: the oldest goes, no model is asked. Whole rounds or whole messages, never half of a tool pair.
+
+before   [system] request a b c d | e f g
+after    [system] request [marker] | e f g        (pins stay where they stood)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from workbench.compaction.context import Context
+from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
+from workbench.compaction.gauge import Gauge
+from workbench.compaction.outcome import Fate, Made, Outcome, unchanged
+from workbench.compaction.policy import EarlierSummary
+from workbench.compaction.setting import setting
+from workbench.compaction.strategy import Compacting, Step, Strategy, Trigger
+from workbench.compaction.token_triggers import TokenLimits, count_trigger, token_triggers
+from workbench.compaction.verdict import judged
+from workbench.figures import grouped
+from workbench.session import leading_system
+
+Target = Literal["messages", "tokens", "percent_of_context", "percent_of_window"]
+
+
+class TrimPolicy(TokenLimits):
+    """When to trim, down to what, and what is spared."""
+
+    trigger_messages: int = setting(
+        0, "trigger", "Trim when there are at least so many messages. 0: never.", unit="messages", ge=0
+    )
+    trigger_window_percent: float = setting(
+        90.0, "trigger", "Trim when this share of the model's window is used. 0: never.", unit="%", ge=0, le=100
+    )
+    target: Target = setting(
+        "percent_of_context",
+        "split",
+        "What is left at most: a number of messages, of tokens, or a share of what is there now or of the window. "
+        "What is spared counts, and may make the target unreachable.",
+    )
+    target_messages: int = setting(50, "split", "Left at most, system messages not counted.", unit="messages", ge=1)
+    target_tokens: int = setting(50_000, "split", "Left at most.", unit="tokens", ge=1)
+    target_percent: float = setting(
+        50.0, "split", "Left at most, of the context or the window.", unit="%", gt=0, le=100
+    )
+    drop: Literal["rounds", "messages"] = setting(
+        "rounds", "split", "Cut before a round, or before any message that no tool pair spans."
+    )
+    keep_first_request: bool = setting(True, "split", "The user's first request stays: it says what this is about.")
+    marker: bool = setting(
+        False, "result", "Say where messages were dropped. Always said where the agent would else speak first."
+    )
+    marker_text: str = setting(
+        "[Earlier messages were dropped to save context.]", "result", "What the marker says.", min_length=1
+    )
+    earlier_summary: EarlierSummary = setting(
+        "keep",
+        "split",
+        "What becomes of an earlier summary: drop lets it go with the other old messages; anything else keeps it, for "
+        "there is no request in which it could be nested.",
+    )
+
+
+def triggers(now: Gauge, policy: TrimPolicy) -> tuple[Trigger, ...]:
+    found = token_triggers(now, policy)
+    if policy.trigger_messages or not found:
+        return (count_trigger("messages", now.messages, policy.trigger_messages, "messages"), *found)
+    return found
+
+
+def gauge(context: Context, policy: TrimPolicy) -> Gauge:
+    """The context's gauge, leading system messages not counted as messages."""
+    now = context.gauge()
+    return replace(now, messages=now.messages - leading_system(context.messages))
+
+
+def compact(context: Context, policy: TrimPolicy) -> Compacting:
+    """Drop from the oldest until the target is met, or up to a split set by hand."""
+    fired = triggers(gauge(context, policy), policy)
+    trace = [str(trigger) for trigger in fired]
+    if not context.manual and not any(trigger.fires for trigger in fired):
+        return unchanged(context.messages, "no trigger fires", trace)
+    old = Oldest(context, _exempt(context, policy))
+    marker = Marker(policy.marker_text, policy.marker)
+    if context.split_at is not None:
+        cut = old.whole_cut(context.layout.index_of[context.split_at])
+        trace.append(f"split by hand before message {cut + 1}")
+        draft = drop_oldest(old, cut, marker)
+    else:
+        kind, target = _target(context, policy)
+        if kind == "unknown":
+            return unchanged(
+                context.messages, "the model's window is not known, and the target is a share of it", trace
+            )
+        draft = _to_target(old, policy, kind, target, marker, trace)
+    count = draft.fate_counts[Fate.DROPPED]
+    if not count:
+        return unchanged(context.messages, "nothing to drop: the target is met, or all that is left is spared", trace)
+    yield Step("trim", f"{count} messages dropped")
+    trace.append(f"{count} of {len(context)} messages dropped")
+    return judged(context, replace(draft, trace=tuple(trace)))
+
+
+def _exempt(context: Context, policy: TrimPolicy) -> Sequence[int]:
+    spared: list[int] = []
+    if policy.keep_first_request and (rounds := (*context.layout.rounds.rounds, context.layout.rounds.current_input)):
+        first = rounds[0].start
+        while first < len(context) and context.messages[first].starts_round:
+            spared.append(first)
+            first += 1
+    if policy.earlier_summary != "drop":
+        spared += context.layout.summaries
+    return exempt_of(context, spared)
+
+
+def _target(context: Context, policy: TrimPolicy) -> tuple[Literal["messages", "tokens", "unknown"], int]:
+    match policy.target:
+        case "messages":
+            return "messages", policy.target_messages
+        case "tokens":
+            return "tokens", policy.target_tokens
+        case "percent_of_context":
+            return "tokens", int(context.total.tokens * policy.target_percent / 100)
+        case _ if context.window is None:
+            return "unknown", 0
+        case _:
+            return "tokens", int(context.window * policy.target_percent / 100)
+
+
+def _to_target(
+    old: Oldest, policy: TrimPolicy, kind: Literal["messages", "tokens"], target: int, marker: Marker, trace: list[str]
+) -> Outcome:
+    """The draft that meets the target. The marker counts: where it stands, it gets its room."""
+    left = old.messages_left if kind == "messages" else old.tokens_left
+    meter = old.context.layout.sizes.meter
+    room = 1 if kind == "messages" else meter.text_tokens(policy.marker_text) + 8
+    cut = _cut(old, policy, old.first_cut(left, target))
+    draft = drop_oldest(old, cut, marker)
+    if any(isinstance(piece, Made) for piece in draft.pieces) and left(cut) + room > target:
+        cut = _cut(old, policy, old.first_cut(left, target - room))
+        draft = drop_oldest(old, cut, marker)
+    reached = "" if left(cut) <= target else ", which is the least that can be left"
+    trace.append(f"target: {grouped(target)} {kind}; left: {grouped(left(cut))}{reached}")
+    return draft
+
+
+def _cut(old: Oldest, policy: TrimPolicy, ideal: int) -> int:
+    if policy.drop == "messages" or ideal == old.lead:
+        return old.whole_cut(ideal)
+    layout = old.context.layout
+    starts = [*layout.round_starts, *([layout.rounds.current_input.start] if len(layout.rounds.current_input) else [])]
+    whole = [start for start in starts if not layout.open_across[start] and start >= old.lead]
+    return next((start for start in whole if start >= ideal), whole[-1] if whole else old.lead)
+
+
+STRATEGY = Strategy(
+    id="trim",
+    title="Trim",
+    about="The oldest rounds or messages are dropped until a target is met; no model is asked.",
+    policy_type=TrimPolicy,
+    triggers=triggers,
+    compact=compact,
+    gauge=gauge,
+)

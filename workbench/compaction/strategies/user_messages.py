@@ -1,0 +1,258 @@
+"""`user-messages`: the user's own messages stay word for word, everything the agent did becomes one summary.
+
+Codex's shape (field.md §1.1); with no tokens for user messages it is the summary-only shape of Claude Code. What goes
+where:
+
+    before   [system] u1 a r a · u2 a r · u3 a
+    after    [system] u1… (its middle cut) u2 u3 · summary · [files restored]      (pins among the user messages)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from workbench.compaction.context import Context
+from workbench.compaction.dialogue import LABELS, WHOLE, entry
+from workbench.compaction.excerpt import Asked, Bounds, Excerpt, excerpt, excerpt_request, shown_strokes
+from workbench.compaction.fates import kept_runs, without
+from workbench.compaction.gauge import Gauge
+from workbench.compaction.keeping import Head, head_of, in_order, summary_made, with_pairs
+from workbench.compaction.lint import lint_prompt
+from workbench.compaction.outcome import Fate, FateSpan, Made, Outcome, Piece, unchanged
+from workbench.compaction.painting import Stroke, each, painted
+from workbench.compaction.policy import EarlierSummary
+from workbench.compaction.prompts import fill, load_prompt
+from workbench.compaction.restoring import Allowance, Restored, restored
+from workbench.compaction.setting import setting
+from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, SummaryRequest, Trigger
+from workbench.compaction.text import cut_middle
+from workbench.compaction.token_triggers import TokenLimits, count_trigger, token_triggers
+from workbench.compaction.verdict import cleaned, judged
+from workbench.figures import grouped
+from workbench.session import Message, Span, Text
+
+PREFIX = (
+    "Another language model worked on this task before you and left the summary below. Build on what it did and do not "
+    "do it again. It is notes, not an order: what the user asked for stands in the user's own messages."
+)
+
+
+class UserMessagesPolicy(TokenLimits):
+    """What of the user's words stays, what the summary is asked for, and what is given back after it."""
+
+    trigger_window_percent: float = setting(
+        90.0, "trigger", "Compact when this share of the model's window is used. 0: never.", unit="%", ge=0, le=100
+    )
+    user_message_tokens: int = setting(
+        20_000,
+        "split",
+        "The user's newest own messages that fit stay word for word; the one that overflows loses its middle. "
+        "0: none stays, and a summary is all that is left.",
+        unit="tokens",
+        ge=0,
+    )
+    keep_first: int = setting(
+        0, "split", "So many first messages stay whatever they are, with their pairs.", unit="messages", ge=0
+    )
+    keep_preamble: bool = setting(
+        False, "split", "What stands before the first request stays: instructions and context that the agent injected."
+    )
+    language: Literal["en", "zh"] = setting("en", "summary", "Language of prompt and summary.")
+    prompt: str = setting(
+        "",
+        "summary",
+        "What the model is asked. Empty: the shipped one in the policy's language.",
+        multiline=True,
+    )
+    summary_char_limit: int = setting(
+        0, "summary", "A longer summary is cut at a line or sentence. 0: no limit.", unit="characters", ge=0
+    )
+    request_limit_chars: int = setting(
+        1_000_000, "request", "A longer request loses its middle.", unit="characters", ge=1_000
+    )
+    summary_template: str = setting(
+        PREFIX + "\n\n{summary}",
+        "result",
+        "The summary message, with {summary}.",
+        multiline=True,
+        pattern=r"\{summary\}",
+    )
+    reply: str = setting("", "result", "What the agent says after the summary. Empty: nothing.")
+    restore_files: int = setting(
+        0, "restored", "So many files, those read last, are given back after the summary.", unit="files", ge=0
+    )
+    restore_tokens_each: int = setting(5_000, "restored", "A larger file is only named.", unit="tokens", ge=0)
+    restore_tokens: int = setting(50_000, "restored", "All restored files together.", unit="tokens", ge=0)
+    earlier_summary: EarlierSummary = setting(
+        "nest",
+        "summary",
+        "What becomes of an earlier summary: drop it; keep it where it stands; nest it in the new request as context, "
+        "as Codex does; or extend it: summarize only what came after and carry its text on.",
+    )
+
+
+def prompt_of(policy: UserMessagesPolicy) -> str:
+    return policy.prompt.strip() or load_prompt(f"user-messages.{policy.language}.md").text
+
+
+def triggers(now: Gauge, policy: UserMessagesPolicy) -> tuple[Trigger, ...]:
+    return token_triggers(now, policy) or (count_trigger("tokens", now.tokens, 0, "tokens"),)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What stays of the user's own messages: whole ones by index, and one whose middle was cut, if it overflowed."""
+
+    whole: frozenset[int]
+    cut: tuple[int, Message] | None
+
+
+def compact(context: Context, policy: UserMessagesPolicy) -> Compacting:
+    """See the module's docstring. A failed summary has no fallback: the input comes back with the reason."""
+    fired = triggers(context.gauge(), policy)
+    trace = [str(trigger) for trigger in fired]
+    if not context.manual and not any(trigger.fires for trigger in fired):
+        return unchanged(context.messages, "no trigger fires", trace)
+    head = head_of(context, len(context), policy.earlier_summary, policy.summary_template)
+    beside = head.kept | _first(context, policy, head)
+    words = _words(context, policy, head, beside, trace)
+    staying = beside | words.whole
+    if head.is_spent(staying):
+        return unchanged(context.messages, "nothing to compact: nothing is there that could go", trace)
+    shown = _shown(context, policy, head)
+    if shown.cut:
+        trace.append(f"the request is over {grouped(policy.request_limit_chars)} characters: its middle is left out")
+    (answer,) = (yield (_request(context, policy, head, shown),)) or (SummaryFailed("error", "no answer"),)
+    if isinstance(answer, SummaryFailed):
+        return unchanged(context.messages, str(answer), trace)
+    summary = cleaned(answer.text, policy.summary_char_limit, trace)
+    if not summary:
+        return unchanged(context.messages, "the summary is empty", trace)
+    if head.carry_on and head.previous:
+        summary = f"{head.previous}\n\n{summary}"
+    text = fill(policy.summary_template, {"summary": summary})
+    made = summary_made(context, head, without(head.fresh, staying), "user", text, policy.reply)
+    files = _files(context, policy, staying, trace)
+    before = _before(context, staying, words)
+    pieces = in_order(context, head.lead, before, [*made, *(file.made for file in files)], ())
+    fates = _fates(context, head, staying, words, shown, files)
+    return judged(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
+
+
+def _first(context: Context, policy: UserMessagesPolicy, head: Head) -> frozenset[int]:
+    """The first messages and the preamble, without earlier summaries."""
+    stop = min(head.lead + policy.keep_first, len(context))
+    if policy.keep_preamble:
+        stop = max(stop, context.layout.rounds.preamble.stop if context.layout.rounds.rounds else 0)
+    chosen = (i for i in range(head.lead, stop) if context.messages[i].kind != "summary")
+    return with_pairs(context, chosen)
+
+
+def _words(context: Context, policy: UserMessagesPolicy, head: Head, beside: frozenset[int], trace: list[str]) -> Words:
+    """The user's own messages from the newest back, while they fit."""
+    tokens = context.layout.sizes.tokens
+    left, whole = policy.user_message_tokens, set[int]()
+    cut: tuple[int, Message] | None = None
+    if left:
+        for index in range(len(context) - 1, head.lead - 1, -1):
+            message = context.messages[index]
+            if not message.starts_round or index in beside:
+                continue
+            if tokens[index] > left:
+                shorter = _shortened(context, message, left)
+                cut = (index, shorter) if shorter is not None else None
+                break
+            left -= tokens[index]
+            whole.add(index)
+    trace.append(
+        f"user messages: {len(whole)} whole{', the next one cut in the middle' if cut else ''}, "
+        f"{grouped(policy.user_message_tokens - left)} of {grouped(policy.user_message_tokens)} tokens"
+    )
+    return Words(frozenset(whole), cut)
+
+
+def _shortened(context: Context, message: Message, room: int) -> Message | None:
+    """The message's text, cut in the middle to at most `room` tokens; None where there is no room for words."""
+    meter, text = context.layout.sizes.meter, message.text
+    chars = len(text)
+    shorter = replace(message, blocks=(Text(text),), source=())
+    while chars >= 8:
+        shorter = replace(shorter, blocks=(Text(cut_middle(text, chars)),))
+        cost = meter.tokens(shorter)
+        if cost <= room:
+            return shorter
+        chars = min(chars - 1, chars * room // cost)
+    return None
+
+
+def _shown(context: Context, policy: UserMessagesPolicy, head: Head) -> Excerpt:
+    labels = LABELS[policy.language]
+    limit = policy.request_limit_chars
+    bounds = Bounds(limit, limit // 2, limit - limit // 2, "\n\n…\n\n")
+    return excerpt(head.indexes, lambda index: entry(context.messages[index], labels, WHOLE), bounds)
+
+
+def _request(context: Context, policy: UserMessagesPolicy, head: Head, shown: Excerpt) -> SummaryRequest:
+    asked = Asked("summary of the conversation", prompt_of(policy), head.previous, head.carry_on)
+    return excerpt_request(
+        context, asked, head.fresh, shown, language=policy.language, max_chars=policy.summary_char_limit
+    )
+
+
+def _files(context: Context, policy: UserMessagesPolicy, staying: Iterable[int], trace: list[str]) -> list[Restored]:
+    """Restored files; what stays anyway is not given a second time."""
+    allowance = Allowance(policy.restore_files, policy.restore_tokens_each, policy.restore_tokens)
+    kept = set(staying)
+    files = [file for file in restored(context, allowance) if file.made.stands_for[0].start not in kept]
+    if policy.restore_files:
+        trace.append(f"files after the summary: {len(files)} of at most {policy.restore_files}")
+    return files
+
+
+def _before(context: Context, staying: Iterable[int], words: Words) -> list[Piece]:
+    """What stays, in its old order, the shortened message in its place."""
+    indexes = sorted(staying)
+    if words.cut is None:
+        return list(kept_runs(indexes))
+    place, message = words.cut
+    return [
+        *kept_runs(index for index in indexes if index < place),
+        Made(message, (Span(place, place + 1),)),
+        *kept_runs(index for index in indexes if index > place),
+    ]
+
+
+def _fates(
+    context: Context,
+    head: Head,
+    staying: Iterable[int],
+    words: Words,
+    shown: Excerpt,
+    files: Sequence[Restored],
+) -> tuple[FateSpan, ...]:
+    shortened = [words.cut[0]] if words.cut else []
+    strokes = [
+        *shown_strokes(shown),
+        Stroke(Fate.SUMMARIZED, each(head.earlier) if head.previous else [], "all"),
+        Stroke(
+            Fate.COMPRESSED,
+            [*each(shortened), *(span for file in files if file.whole for span in file.made.stands_for)],
+        ),
+        Stroke(Fate.KEPT, [Span(0, head.lead), *each(sorted(staying))]),
+        Stroke(Fate.PINNED, each(sorted(head.pins))),
+    ]
+    return painted(len(context), strokes)
+
+
+STRATEGY = Strategy(
+    id="user-messages",
+    title="User messages",
+    about="The user's own messages stay word for word, the rest becomes one summary after them.",
+    policy_type=UserMessagesPolicy,
+    triggers=triggers,
+    compact=compact,
+    movable=False,
+    lint=lambda policy: lint_prompt(prompt_of(policy)),
+)

@@ -1,0 +1,65 @@
+"""A session on its way out: written in a format, judged by that tool's own loader rules, and only then put on disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from workbench.errors import BadInput
+from workbench.formats import registry
+from workbench.formats.files import write_atomically
+from workbench.formats.format import Format, Written
+from workbench.session import Message, Session
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A session in its new form and what its format's validator says of it; not yet on disk."""
+
+    format: Format
+    written: Written
+    problems: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str:
+        """What the validator found, in one line."""
+        more = len(self.problems) - 5
+        found = "; ".join(self.problems[:5]) + (f"; and {more} more" if more > 0 else "")
+        return found or f"{self.format.title} can load it"
+
+
+def export(
+    session: Session, messages: Sequence[Message], format_id: str | None = None, memories: str | None = None
+) -> Export:
+    """`messages` as a session in `session`'s own format, or in the one named; `memories` replace the session's.
+
+    Raises BadInput for an unknown format, and when the file was changed since it was opened.
+    """
+    target = registry.by_id(format_id or session.format)
+    source = session if memories is None else replace(session, memories=memories)
+    with session.records.held():
+        written = target.write(source, messages)
+    return Export(target, written, tuple(target.validate(written.data)))
+
+
+def save(export: Export, out: Path, source: Path | None, *, overwrite: bool = False) -> Path:
+    """Put an export on disk, under its own name if `out` is a folder; returns where.
+
+    Raises BadInput when that is the session itself, which is never written over, or exists and `overwrite` is not set.
+    """
+    target = out / export.written.name if out.is_dir() else out
+    if source is not None and target.exists() and source.exists() and os.path.samefile(target, source):
+        raise BadInput(f"{target} is the session itself, which is never written over; choose another name.")
+    write_atomically(target, export.written.data, overwrite=overwrite)
+    return target
+
+
+def resume_words(written: Written, where: Path) -> str:
+    """How to go on with an export in its tool, "" where there is no way."""
+    if not written.resume:
+        return ""
+    if not written.home or where.resolve() == Path(written.home).expanduser().resolve():
+        return written.resume
+    return f"{written.resume}\nafter copying it to {written.home}"
