@@ -13,14 +13,14 @@ from workbench.session import Message
 ENOUGH = 2
 """A mere name (function, class, variable) is an identifier once it is used this often; an id is one at once."""
 
-_IDS = re.compile(
+IDS = re.compile(
     r"(?P<uuid>\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b)"
     r"|(?P<ticket>\b(?:PR|MR|[Ii]ssue|[Pp]ull request) ?#?\d{1,7}\b|(?<![\w#])#\d{1,7}\b"
     r"|\b(?!UTF|SHA|ISO|RFC|HTTP|GPT)[A-Z]{2,10}-\d{1,6}\b)"
     r"|(?P<hash>\b(?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,40}\b)"
     r"|(?P<variable>\b[A-Z][A-Z0-9]{1,40}_[A-Z0-9_]{1,60}\b)"
 )
-_NAMES = re.compile(
+NAMES = re.compile(
     r"(?P<function>\b[A-Za-z_][\w.]{2,79}(?=\(\)))"
     r"|(?P<name>\b(?:[a-z][a-z0-9]{0,40}_[a-z0-9_]{1,60}|[a-z]{1,40}[A-Z][a-zA-Z0-9]{2,60}"
     r"|[A-Z][a-z0-9]{1,40}[A-Z][a-zA-Z0-9]{1,60})\b)"
@@ -31,7 +31,7 @@ _UNITS = (
     r"tests?|chars?|characters?|px|rows?|columns?|requests?|users?|items?|messages?|commits?|errors?|warnings?|failures?|"
     r"times|retries|workers?|threads?|cores?|steps?|packages?|functions?|x|×|个|行|次|秒|毫秒|分钟|小时|天|条|字符|字节"
 )
-_NUMBER = re.compile(
+NUMBER = re.compile(
     r"(?P<port>\b(?:port|端口)[ :=#]{1,3}\d{2,5}\b)"
     r"|(?P<version>\bv\d{1,4}(?:\.\d{1,5}){1,3}\b|\b\d{1,4}\.\d{1,4}\.\d{1,5}\b)"
     r"|(?P<limit>\b(?:limit|timeout|max|maximum|min|minimum|threshold|retries|at most|at least|up to)"
@@ -45,7 +45,7 @@ def identifiers(messages: Sequence[Message]) -> Iterator[Fact]:
     first: dict[str, tuple[int, str]] = {}
     count: Counter[str] = Counter()
     for index, words in _words(messages):
-        for pattern in (_IDS, _NAMES):
+        for pattern in (IDS, NAMES):
             for match in pattern.finditer(words):
                 text = match[0]
                 count[text] += 1
@@ -59,7 +59,7 @@ def numbers(messages: Sequence[Message]) -> Iterator[Fact]:
     """Numbers with a unit or a meaning (port, version, limit), once per message."""
     for index, words in _words(messages):
         seen: set[str] = set()
-        for match in _NUMBER.finditer(words):
+        for match in NUMBER.finditer(words):
             if match[0] not in seen:
                 seen.add(match[0])
                 yield Fact("number", match[0], messages[index].id, index, _around(words, match.start(), match.end()))

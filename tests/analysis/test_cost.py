@@ -1,0 +1,58 @@
+"""Prices: of the table, by what was billed, and unknown where they are unknown."""
+
+from pathlib import Path
+
+import pytest
+
+from workbench.analysis.cost import Cost, actual, estimate
+from workbench.session import Usage
+from workbench.tokens.models import user_table_path
+
+
+def test_an_estimate_is_input_and_output() -> None:
+    cost = estimate(100_000, 2_000, "claude-opus-4-5")
+    assert cost.input == pytest.approx(0.5)
+    assert cost.output == pytest.approx(0.05)
+    assert cost.dollars == pytest.approx(0.55)
+    assert str(cost) == "$0.5500"
+
+
+def test_cached_tokens_have_their_own_prices() -> None:
+    cost = actual(Usage(1_000_000, 0, 1_000_000, 1_000_000), "us.anthropic.claude-opus-4-5-20251101-v1:0")
+    assert (cost.input, cost.cache_read, cost.cache_write) == (5, 0.5, 6.25)
+    assert str(cost) == "$11.75"
+
+
+def test_a_long_prompt_costs_more_for_every_token() -> None:
+    short, long = estimate(200_000, 0, "claude-sonnet-4-5"), estimate(200_001, 0, "claude-sonnet-4-5")
+    assert short.dollars == pytest.approx(0.6)
+    assert long.dollars == pytest.approx(1.200006)
+    assert "above 200,000" in long.note
+    cached = actual(Usage(1_000, 0, 250_000), "claude-sonnet-4-5")
+    assert cached.input == pytest.approx(0.006)
+
+
+@pytest.mark.parametrize("model", ["", "qwen-local", "claude-next"])
+def test_an_unknown_model_has_no_price(model: str) -> None:
+    cost = estimate(1_000, 1_000, model)
+    assert cost.dollars is None
+    assert str(cost) == "cost unknown"
+    assert "no price" in cost.note
+
+
+def test_a_price_is_missed_only_where_it_is_needed() -> None:
+    assert estimate(1_000, 10, "claude-fable-5-1").dollars is not None
+    cost = actual(Usage(1_000, 10, 5), "claude-fable-5-1")
+    assert cost.dollars is None
+    assert cost.note == "no price for cache reads is known"
+
+
+def test_a_person_may_correct_a_price(own_home: Path) -> None:
+    path = user_table_path()
+    path.parent.mkdir(parents=True)
+    path.write_text('[[model]]\nid = "my-local"\nwindow = 8_000\nprices = { input = 1, output = 2 }\n')
+    assert estimate(1_000_000, 1_000_000, "my-local").dollars == 3
+
+
+def test_nothing_costs_nothing() -> None:
+    assert actual(Usage(), "claude-fable-5-1") == Cost("claude-fable-5-1", 0, 0, 0, 0)

@@ -1,0 +1,202 @@
+"""What a summary says and the head does not; what the head has and the summary lost; and few false alarms."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.building import conversations
+from tests.facts.talk import agent, call, edited, ran, result, user
+from workbench.analysis.claims import claims_in
+from workbench.analysis.grounding import Ground, Grounding
+from workbench.compaction.strategy import Summary, SummaryRequest
+from workbench.formats.files import load
+from workbench.session import Message
+from workbench.summarizers.extractive import extractive
+
+WRITE = call("Write", {"file_path": "/repo/src/parse.py", "content": "def parse_tree(text):\n    return walk(text)\n"})
+HEAD: tuple[Message, ...] = (
+    user("Please fix the parser in src/parse.py. Never touch the lexer without asking me, it is fragile!"),
+    agent("I will look at it. The limit is 1,536 tokens and the timeout 2.5 s."),
+    *ran("cd /repo && pytest -q tests/test_parse.py 2>&1 | tail -5", "E   ValueError: bad token\n3 failed, 41 passed"),
+    agent("", WRITE),
+    result(WRITE, "The file has been written."),
+    *ran("cd /repo && pytest -q tests/test_parse.py", "44 passed in 120ms"),
+    *edited("/repo/src/walk.py"),
+    user("好的。以后请不要修改词法分析器，除非先问我。"),
+    agent("Done: `parse_tree` now calls `walk`. See #172 and commit 4f2a91c. It **really** is fixed."),
+)
+GROUND = Ground(HEAD)
+
+
+def missing(summary: str) -> list[tuple[str, str]]:
+    return [(one.kind, one.text) for one in GROUND.check(summary).unfounded]
+
+
+@pytest.mark.parametrize(
+    "true",
+    [
+        "I changed `src/parse.py` and /repo/src/walk.py.",
+        "See `parse_tree`, parse_tree() and `walk`.",
+        "I ran `pytest -q tests/test_parse.py` twice; 44 passed in 120 ms.",
+        "I ran `cd /repo && pytest -q tests/test_…`.",
+        "The limit is 1536 tokens (1,536) and the timeout 2.5 s.",
+        "Fixed #172 in 4f2a91c.",
+        "The user said: “Never touch the lexer without asking me”.",
+        "The user asked me to fix the parser and never touch the lexer.",
+        'The agent said "it really is fixed", and "Please fix … the lexer".',
+        "用户要求不要修改词法分析器。",
+        "他说「以后请不要修改词法分析器」。",
+        "The error was `ValueError: bad token`.",
+        "1. First\n2. Second\n13. Thirteenth, … and 27 more, ran 14 times, ×31.",
+        "Read and/or write; the CI/CD of GitHub, in TypeScript (see https://example.org/x/y.py).",
+        "# What the user asked next, and what I answered",
+        '```\nfoo(99999, "three words here")\n```',
+        "",
+    ],
+)
+def test_what_is_in_the_head_is_not_flagged(true: str) -> None:
+    assert missing(true) == []
+
+
+@pytest.mark.parametrize(
+    ("false", "kind", "text"),
+    [
+        ("I changed `src/lexer.py`.", "path", "src/lexer.py"),
+        ("I changed /repo/lib/parse.py.", "path", "/repo/lib/parse.py"),
+        ("It is in src/parse.go now.", "path", "src/parse.go"),
+        ("See `parse_trees`.", "identifier", "parse_trees"),
+        ("It calls walkAll first.", "identifier", "walkAll"),
+        ("Fixed in 4f2a91d.", "identifier", "4f2a91d"),
+        ("I ran `pytest -q tests/test_walk.py`.", "command", "pytest -q tests/test_walk.py"),
+        ("I ran `git push --force`.", "command", "git push --force"),
+        ("The limit is 1,537 tokens.", "number", "1,537"),
+        ("It took 36 tokens.", "number", "36"),
+        ("The timeout is 7 s.", "number", "7"),
+        ("“Always touch the lexer without asking me”", "quotation", "Always touch the lexer without asking me"),
+        ('He wrote "never touch the parser again".', "quotation", "never touch the parser again"),
+        ("The user said to deploy on Fridays only.", "attribution", "to deploy on Fridays only"),
+        ("The user explicitly wants a migration to PostgreSQL.", "attribution", "a migration to PostgreSQL"),
+        ("用户要求部署到生产环境。", "attribution", "部署到生产环境"),
+    ],
+)
+def test_what_is_not_in_the_head_is_flagged_with_its_place(false: str, kind: str, text: str) -> None:
+    (one,) = GROUND.check(false).unfounded
+    assert (one.kind, one.text) == (kind, text)
+    assert text in false[one.start : one.stop]
+    if kind != "attribution":
+        assert false[one.start : one.stop] == text
+
+
+def test_what_only_the_agent_said_was_not_said_by_the_user() -> None:
+    assert missing("The timeout is 2.5 s and the limit 1,536 tokens.") == []
+    assert [kind for kind, _ in missing("The user specified the timeout and the token limit.")] == ["attribution"]
+
+
+def test_a_path_may_be_joined_from_a_folder_and_what_lies_in_it() -> None:
+    ground = Ground([user("work in /home/me/project please"), *ran("cat docs/notes/plan.md", "…")])
+    assert ground.check("I read /home/me/project/docs/notes/plan.md.").unfounded == ()
+    assert len(ground.check("I read /home/you/project/docs/notes/plan.md.").unfounded) == 1
+
+
+def losses(summary: str) -> list[tuple[str, str]]:
+    return [(loss.kind, loss.why) for loss in GROUND.check(summary).losses]
+
+
+def test_an_empty_summary_loses_everything_the_gravest_first() -> None:
+    lost = GROUND.check("").losses
+    assert [loss.rank for loss in lost] == sorted((loss.rank for loss in lost), reverse=True)
+    assert [loss.kind for loss in lost[:2]] == ["instruction", "instruction"]
+    assert {loss.kind for loss in lost} == {"instruction", "error", "path", "command", "identifier", "number"}
+    for loss in lost:
+        assert HEAD[loss.index].id == loss.message
+
+
+@pytest.mark.parametrize(
+    ("summary", "kind", "text"),
+    [
+        ("The lexer is fragile: never touch it without asking.", "instruction", "Never touch the lexer"),
+        ("I changed parse.py.", "path", "parse.py"),
+        ("Ran pytest -q tests/test_parse.py.", "command", "pytest -q"),
+        ("It failed with ValueError: bad token.", "error", "ValueError"),
+        ("See #172.", "identifier", "#172"),
+    ],
+)
+def test_what_the_summary_has_is_not_lost(summary: str, kind: str, text: str) -> None:
+    def named(grounding: Grounding) -> list[str]:
+        return [loss.text for loss in grounding.losses if loss.kind == kind and text in loss.text]
+
+    assert named(GROUND.check(""))
+    assert not named(GROUND.check(summary))
+
+
+def test_a_repeated_fact_is_one_loss() -> None:
+    commands = [loss for loss in GROUND.check("").losses if loss.kind == "command"]
+    assert [(loss.why, "pytest" in loss.text) for loss in commands] == [("ran 2 times", True)]
+
+
+@given(conversations(), st.text(max_size=400))
+def test_any_text_can_be_checked_against_any_head(head: tuple[Message, ...], summary: str) -> None:
+    got = Ground(head).check(summary)
+    for one in got.unfounded:
+        assert 0 <= one.start < one.stop <= len(summary)
+    assert got.claims >= len(got.unfounded)
+    starts = [one.start for one in got.unfounded]
+    assert starts == sorted(starts)
+
+
+@given(conversations())
+def test_a_heads_own_words_are_founded(head: tuple[Message, ...]) -> None:
+    texts = [message.text for message in head if message.starts_round]
+    quoted = "\n".join(f"“{' '.join(text.split())}”" for text in texts if not {"“", "”", "…"} & set(text))
+    unfounded = Ground(head).check(quoted).unfounded
+    assert [one for one in unfounded if one.kind == "quotation" and "..." not in one.text and "[" not in one.text] == []
+
+
+@given(st.text(max_size=300))
+def test_claims_apart_from_attributions_do_not_overlap(summary: str) -> None:
+    claims = [claim for claim in claims_in(summary) if claim.kind != "attribution"]
+    assert all(first.stop <= second.start for first, second in pairwise(claims))
+
+
+@pytest.mark.parametrize("piece", ["`", '"', "a/", "1,", "“", "user ", "a_", "'x", "user wants ", "…", "a.b/"])
+def test_hostile_text_is_checked_in_time(piece: str) -> None:
+    began = time.perf_counter()
+    GROUND.check(piece * (30_000 // len(piece)))
+    assert time.perf_counter() - began < 2
+
+
+def test_extracts_of_real_sessions_raise_hardly_an_alarm(shared: Path) -> None:
+    """What the extractive summarizer quotes stands in the session, so every alarm is a false one."""
+    claims = alarms = 0
+    for path in sorted((shared / "sessions" / "claude-code").glob("*.jsonl")):
+        session = load(path)
+        for epoch in session.epochs:
+            head = session.context(epoch.number)
+            for language in ("en", "zh"):
+                request = SummaryRequest("s", head, "", str, language=language, max_chars=8_000)
+                extract = extractive(request)
+                assert isinstance(extract, Summary)
+                got = Ground(head).check(extract.text)
+                claims, alarms = claims + got.claims, alarms + len(got.unfounded)
+    assert claims > 1_000
+    assert alarms <= claims * 0.005
+
+
+def test_an_edit_is_checked_again_within_a_tenth_of_a_second(shared: Path) -> None:
+    session = load(shared / "sessions" / "claude-code" / "entire-432b48f-progress.jsonl")
+    head = session.context(1)
+    ground = Ground(head)
+    draft = next(message.text for message in session.messages if message.kind == "summary")
+    ground.check(draft)
+    took = []
+    for edit in ("x", "xy", "xyz `new_name`", 'xyz "a quotation that nobody ever wrote"'):
+        began = time.perf_counter()
+        ground.check(f"{draft} {edit}")
+        took.append(time.perf_counter() - began)
+    assert min(took) < 0.1

@@ -1,0 +1,77 @@
+"""The transcript at its three verbosities, and text that commands no terminal."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.building import agent, call, conversations, result, summary, user
+from workbench.analysis.transcript import LINE_CHARS, Verbosity, last_answer, one_line, printable, transcript
+from workbench.session import Message, Opaque, Thinking
+
+LONG = "first line\n" + "and more\n" * 30
+TALK = (
+    summary("s", LONG),
+    user("u1", LONG),
+    Message("a0", "assistant", (Thinking("let me think", "sig"),)),
+    agent("a1", LONG, call("c1", command="ls")),
+    result("r1", ("c1", LONG)),
+    agent("a2", LONG),
+    user("u2", "reminder", kind="meta"),
+    Message("o", "user", (Opaque("novelty", {"x": 1}),)),
+)
+
+
+def _voices(verbosity: Verbosity) -> list[str]:
+    return [entry.voice for entry in transcript(TALK, verbosity)]
+
+
+def test_default_shows_every_block_whole() -> None:
+    shown = list(transcript(TALK, "default"))
+    assert _voices("default") == [
+        *("summary", "user", "thinking", "assistant", "call", "result", "assistant", "note", "note")
+    ]
+    assert [entry.text for entry in shown].count(LONG) == 5
+
+
+def test_compact_keeps_requests_and_the_last_answer_whole_and_the_rest_to_a_line() -> None:
+    shown = {(entry.index, entry.voice): entry.text for entry in transcript(TALK, "compact")}
+    assert shown[0, "summary"] == shown[1, "user"] == shown[5, "assistant"] == LONG
+    assert shown[3, "assistant"] == shown[4, "result"] == "first line …"
+    assert shown[3, "call"] == 'Bash {"command":"ls"}'
+    assert "thinking" not in _voices("compact")
+
+
+def test_quiet_is_the_last_answer_alone() -> None:
+    assert [(entry.index, entry.text) for entry in transcript(TALK, "quiet")] == [(5, LONG)]
+    assert list(transcript(TALK[:2], "quiet")) == []
+
+
+@given(conversations())
+def test_quiet_is_part_of_compact_is_part_of_default(talk: tuple[Message, ...]) -> None:
+    quiet, compact, default = (
+        [(entry.index, entry.voice) for entry in transcript(talk, verbosity)]
+        for verbosity in ("quiet", "compact", "default")
+    )
+    assert set(quiet) <= set(compact) <= set(default)
+    assert {index for index, _ in quiet} <= {last_answer(talk)}
+
+
+@given(st.text())
+def test_printable_text_can_be_sent_and_commands_nothing(text: str) -> None:
+    shown = printable(text)
+    shown.encode()
+    assert not any(ord(char) < 32 or 0x7F <= ord(char) < 0xA0 for char in shown if char not in "\n\t")
+    assert printable(shown) == shown
+
+
+@given(st.text(), st.integers(10, 80))
+def test_one_line_is_one_line_of_at_most_its_length(text: str, chars: int) -> None:
+    line = one_line(text, chars)
+    assert len(line) <= chars
+    assert len(line.splitlines()) <= 1
+
+
+def test_what_one_line_leaves_out_is_said() -> None:
+    assert one_line("whole") == "whole"
+    assert one_line("one\ntwo") == "one …"
+    assert one_line("x" * 500) == "x" * (LINE_CHARS - 1) + "…"
+    assert one_line("x" * 99 + "\nmore") == "x" * 98 + " …"

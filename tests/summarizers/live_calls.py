@@ -1,0 +1,46 @@
+"""What tests of live calls share: the real client pointed at a server on loopback, small requests, tiny time-outs."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import replace
+
+import pytest
+
+from tests.facts.talk import agent, user
+from tests.summarizers.fake_api import KEY, MODEL, FakeApi
+from workbench.compaction.strategy import Answer, SummaryRequest
+from workbench.summarizers.anthropic import live
+from workbench.summarizers.live_events import LiveEvent
+from workbench.summarizers.patience import Limits
+
+PROMPT = "Summarize the conversation."
+HEAD = (user("Please fix the parser in src/parse.py. " * 40), agent("I fixed it. " * 200))
+QUICK = Limits(first_token_s=5, stall_s=5, tries=3, backoff_s=0.001, longest_backoff_s=0.002)
+"""Patient where a test expects an answer, quick where it expects another try."""
+
+NO_SILENCE = replace(QUICK, first_token_s=0.1)
+NO_STALL = replace(QUICK, stall_s=0.1)
+
+
+def request(text: str = "the history " * 1_000, **settings: object) -> SummaryRequest:
+    whole = f"{PROMPT}\n{text}"
+    return SummaryRequest(
+        "summary", HEAD, PROMPT, lambda: whole, chars=len(text), **{"timeout_s": 20.0, **settings}  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def client_talks_to(api: FakeApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client finds its server and its key as it does for a user: in the environment."""
+    importlib.import_module("anthropic")
+    for name in ("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "ANTHROPIC_PROFILE", "HTTP_PROXY", "http_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+
+
+async def ask(asked: SummaryRequest, limits: Limits = QUICK, **wishes: object) -> tuple[Answer, list[LiveEvent]]:
+    events: list[LiveEvent] = []
+    answer = await live(MODEL, on_event=events.append, limits=limits, **wishes)(asked)  # type: ignore[arg-type]
+    return answer, events

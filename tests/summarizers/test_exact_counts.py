@@ -1,0 +1,93 @@
+"""Exact counts: what is sent to be counted, the difference, and what the session learns from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.building import METER
+from tests.summarizers.fake_api import KEY, MODEL, document, error, fake_api
+from tests.summarizers.live_calls import client_talks_to
+from tests.summarizers.test_server_side import MESSAGES, SESSION
+from workbench.errors import BadInput
+from workbench.formats import anthropic_messages
+from workbench.formats.format import no_progress
+from workbench.summarizers.exact_counts import Cleared, Exact, count, count_cleared, recalibrated
+from workbench.tokens.calibration import Scale
+
+
+async def test_the_export_is_counted_and_compared_with_the_same_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with fake_api(document({"input_tokens": 512})) as api:
+        client_talks_to(api, monkeypatch)
+        got = await count(SESSION, MESSAGES, METER, MODEL)
+    (sent,) = api.received
+    assert sent.path == "/v1/messages/count_tokens"
+    assert set(sent.body) == {"model", "system", "tools", "messages"}
+    texts = METER.text_tokens("Be brief.") + METER.text_tokens(
+        '{"name":"Read","description":"Reads.","input_schema":{"type":"object"}}'
+    )
+    assert got == Exact(MODEL, 512, texts + sum(map(METER.tokens, MESSAGES)))
+    assert got.difference == 512 - got.local
+
+
+async def test_a_body_is_counted_as_it_was_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+    data = b'{"model":"m","max_tokens":9,"metadata":{"a":1},"messages":[{"role":"user","content":[%s]}]}'
+    raw = b'{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}'
+    session = anthropic_messages.read(Path("body.json"), data % raw, no_progress)
+    async with fake_api(document({"input_tokens": 1_600})) as api:
+        client_talks_to(api, monkeypatch)
+        await count(session, session.messages, METER, MODEL)
+    assert api.received[0].body == {"model": MODEL, "messages": [{"role": "user", "content": [image]}]}
+
+
+async def test_what_clearing_tool_results_would_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = {"input_tokens": 300, "context_management": {"original_input_tokens": 900}}
+    async with fake_api(document(counted)) as api:
+        client_talks_to(api, monkeypatch)
+        got = await count_cleared(SESSION, MESSAGES, MODEL, keep=1)
+    assert got == Cleared(MODEL, 900, 300)
+    (sent,) = api.received
+    assert sent.path == "/v1/messages/count_tokens?beta=true"
+    assert sent.headers["anthropic-beta"] == "context-management-2025-06-27"
+    assert sent.body["context_management"]["edits"][0]["keep"]["value"] == 1
+
+
+@pytest.mark.parametrize(
+    "reply", [error(401, "authentication_error", f"bad {KEY}"), document({}), document([1]), error(404, "x", "y")]
+)
+async def test_a_failed_count_is_one_sentence(reply: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with fake_api(reply) as api:  # type: ignore[arg-type]
+        client_talks_to(api, monkeypatch)
+        with pytest.raises(BadInput) as caught:
+            await count(SESSION, MESSAGES, METER, MODEL)
+    assert KEY not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+async def test_nothing_to_send_is_said_before_anything_is_sent() -> None:
+    with pytest.raises(BadInput, match="Nothing of this context"):
+        await count(SESSION, (), METER, MODEL)
+
+
+@pytest.mark.parametrize(
+    ("scale", "exact", "value"),
+    [
+        (Scale(), Exact("m", 1_100, 1_000), 1.1),
+        (Scale(1.2, 7), Exact("m", 1_000, 1_000), 1.2),
+        (Scale(1.2, 7), Exact("m", 500, 1_000), 0.6),
+        (Scale(), Exact("m", 9_000, 1_000), 2.0),
+        (Scale(), Exact("m", 100, 1_000), 0.5),
+        (Scale(), Exact("m", 100, 0), 1.0),
+    ],
+)
+def test_an_exact_count_corrects_the_scale(scale: Scale, exact: Exact, value: float) -> None:
+    new = recalibrated(scale, exact)
+    assert new.value == pytest.approx(value)
+    assert new.calls == scale.calls + 1
+
+
+def test_a_count_says_its_difference_in_words() -> None:
+    assert str(Exact("m", 1_100, 1_000)) == "1,100 exact, 1,000 counted here (+100, +10.0%)"
+    assert str(Exact("m", 900, 1_000)) == "900 exact, 1,000 counted here (−100, −10.0%)"

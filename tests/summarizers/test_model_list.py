@@ -1,0 +1,87 @@
+"""The list of models: from the server, kept for a day, and useful without a server."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from tests.summarizers.fake_api import KEY, Reply, document, error, fake_api
+from tests.summarizers.live_calls import client_talks_to
+from workbench.errors import BadInput
+from workbench.summarizers.model_list import FRESH_S, Models, Offered, cache_path, choices, fetch, known
+
+
+def listed(*models: dict[str, Any]) -> Reply:
+    page = {"data": list(models), "has_more": False, "first_id": None, "last_id": None}
+    return document(page)
+
+
+def model(id: str, **figures: Any) -> dict[str, Any]:
+    return {"type": "model", "id": id, "display_name": id.title(), "created_at": "2026-01-01T00:00:00Z", **figures}
+
+
+async def test_windows_come_from_the_server_else_from_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = model("claude-next", max_input_tokens=2_000_000, max_tokens=99_000)
+    async with fake_api(listed(told, model("claude-opus-4-5-20251101"), model("qwen-local"))) as api:
+        client_talks_to(api, monkeypatch)
+        got = await fetch()
+    assert api.received[0].path == "/v1/models?limit=1000"
+    assert got.models == (
+        Offered(id="claude-next", title="Claude-Next", window=2_000_000, max_output=99_000),
+        Offered(id="claude-opus-4-5-20251101", title="Claude-Opus-4-5-20251101", window=200_000, max_output=64_000),
+        Offered(id="qwen-local", title="Qwen-Local"),
+    )
+    assert known() == got
+
+
+async def test_a_fresh_list_needs_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with fake_api(listed(model("claude-next"))) as api:
+        client_talks_to(api, monkeypatch)
+        first, second = await choices(), await choices()
+    assert first.models == second.models
+    assert len(api.received) == 1
+    assert second.age_s is not None
+
+
+async def test_an_old_list_serves_when_the_server_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with fake_api(listed(model("claude-next")), error(401, "authentication_error", f"bad {KEY}")) as api:
+        client_talks_to(api, monkeypatch)
+        old = await fetch()
+        stale = Models(time=old.time - FRESH_S - 1, models=old.models)
+        cache_path().write_text(stale.model_dump_json())
+        got = await choices()
+    assert got.models == old.models
+    assert got.age_s is not None
+    assert got.age_s > FRESH_S
+    assert "check ANTHROPIC_API_KEY" in got.trouble
+    assert KEY not in got.trouble
+
+
+async def test_without_key_and_list_there_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with fake_api() as api:
+        client_talks_to(api, monkeypatch)
+        monkeypatch.delenv("ANTHROPIC_API_KEY")
+        got = await choices()
+        with pytest.raises(BadInput, match="ANTHROPIC_API_KEY"):
+            await fetch()
+    assert (got.models, got.age_s) == ((), None)
+    assert "set ANTHROPIC_API_KEY" in got.trouble
+
+
+async def test_a_damaged_list_is_fetched_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with fake_api(listed(model("claude-next"))) as api:
+        client_talks_to(api, monkeypatch)
+        cache_path().parent.mkdir(parents=True)
+        cache_path().write_bytes(b'{"time": 1, "models": [')
+        assert known() is None
+        got = await choices()
+    assert [offered.id for offered in got.models] == ["claude-next"]
+
+
+async def test_every_server_has_its_own_list_and_its_address_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = cache_path()
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://me:hunter2@localhost:1")
+    assert cache_path() != here
+    assert "hunter2" not in os.fspath(cache_path())

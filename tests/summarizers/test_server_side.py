@@ -1,0 +1,158 @@
+"""Compaction by the server: what is sent, what comes back, and that it goes back untouched."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.building import context_of
+from tests.facts.talk import agent, call, result, user
+from tests.summarizers.fake_api import KEY, MODEL, Reply, document, error, fake_api, usage
+from tests.summarizers.live_calls import QUICK, client_talks_to
+from workbench.compaction.context import Context
+from workbench.compaction.strategies import exchange_summary
+from workbench.compaction.strategy import SummaryFailed, SummaryRequest
+from workbench.formats import anthropic_messages
+from workbench.session import Epoch, Message, Opaque, Records, Session, Tool, Usage
+from workbench.summarizers.driver import run
+from workbench.summarizers.live_events import Ended, LiveEvent, Retrying
+from workbench.summarizers.server_side import UNREADABLE, ServerSummary, server_side, with_blocks
+
+READ = call("Read", {"file_path": "src/parse.py"})
+MESSAGES = (user("Fix the parser."), agent("", READ), result(READ, "def parse(): ..."), agent("Fixed."))
+TOOL = Tool("Read", '{"name":"Read","description":"Reads.","input_schema":{"type":"object"}}')
+BLOCK = {"type": "compaction", "content": "The parser was fixed.", "signature": "sig==", "new_field": [1, {"z": 1.5}]}
+
+
+def session_of(messages: tuple[Message, ...]) -> Session:
+    everything = range(len(messages))
+    epochs = (Epoch(1, everything),)
+    return Session("claude-code", None, messages, everything, epochs, Records(b""), system="Be brief.", tools=(TOOL,))
+
+
+SESSION = session_of(MESSAGES)
+ASKED = SummaryRequest("summary", MESSAGES, "sum up", lambda: "sum up …", chars=9_000)
+
+
+def made(*blocks: Any, stop: str = "compaction", **billed: Any) -> Reply:
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": MODEL, "stop_reason": stop}
+    return document({**message, "content": list(blocks), "usage": usage(10, 0, **billed)})
+
+
+async def test_on_demand_sends_the_head_as_messages_and_keeps_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    spent = [{"type": "compaction", **usage(5_000, 300)}]
+    async with fake_api(made(BLOCK, iterations=spent)) as api:
+        client_talks_to(api, monkeypatch)
+        got = await server_side(MODEL, SESSION, instructions="Keep paths.")(ASKED)
+    assert isinstance(got, ServerSummary)
+    assert (got.text, got.model) == ("The parser was fixed.", MODEL)
+    assert got.usage == Usage(5_010, 300)
+    assert got.block == Opaque("compaction", BLOCK)
+    (sent,) = api.received
+    assert sent.path == "/v1/messages?beta=true"
+    assert sent.headers["anthropic-beta"] == "compact-2026-09-04"
+    assert sent.body["compaction"] == {"type": "summarize", "instructions": "Keep paths."}
+    assert "context_management" not in sent.body
+    assert sent.body["system"] == "Be brief."
+    assert [tool["name"] for tool in sent.body["tools"]] == ["Read"]
+    assert [turn["role"] for turn in sent.body["messages"]] == ["user", "assistant", "user", "assistant"]
+
+
+async def test_at_a_threshold_tool_results_may_be_cleared_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with fake_api(made(BLOCK)) as api:
+        client_talks_to(api, monkeypatch)
+        await server_side(MODEL, SESSION, way="threshold", keep_tool_uses=2)(ASKED)
+    (sent,) = api.received
+    assert sent.headers["anthropic-beta"] == "compact-2026-01-12,context-management-2025-06-27"
+    clear, compact = sent.body["context_management"]["edits"]
+    assert clear["type"] == "clear_tool_uses_20250919"
+    assert clear["keep"] == {"type": "tool_uses", "value": 2}
+    assert compact == {
+        "type": "compact_20260112",
+        "trigger": {"type": "input_tokens", "value": 50_000},
+        "pause_after_compaction": True,
+    }
+
+
+async def test_an_earlier_summary_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = SummaryRequest("summary", MESSAGES, "sum up", lambda: "…", previous="Before: the lexer.")
+    async with fake_api(made(BLOCK)) as api:
+        client_talks_to(api, monkeypatch)
+        await server_side(MODEL, SESSION)(asked)
+    assert "Before: the lexer." in api.received[0].body["messages"][0]["content"]
+
+
+async def test_an_encrypted_block_is_kept_though_it_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    block = {"type": "compaction", "content": None, "encrypted_content": "gAAA"}
+    async with fake_api(made(block)) as api:
+        client_talks_to(api, monkeypatch)
+        got = await server_side(MODEL, SESSION)(ASKED)
+    assert isinstance(got, ServerSummary)
+    assert (got.text, got.block.raw) == (UNREADABLE, block)
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind", "words"),
+    [
+        (made({"type": "compaction", "content": None}), "empty", "no content"),
+        (made({"type": "text", "text": "Hello"}, stop="end_turn"), "error", "at least 50,000 tokens"),
+        (made(stop="max_tokens"), "truncated", "limit"),
+        (made(stop="refusal"), "refused", "refused"),
+        (error(400, "invalid_request_error", "prompt is too long: 9000 tokens > 8000 maximum"), "overflow", "too long"),
+        (error(401, "authentication_error", f"bad key {KEY}"), "error", "check ANTHROPIC_API_KEY"),
+        (document(["not", "an", "object"]), "error", "no JSON object"),
+    ],
+)
+async def test_what_is_no_compaction_is_a_failure(
+    reply: Reply, kind: str, words: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    events: list[LiveEvent] = []
+    async with fake_api(reply) as api:
+        client_talks_to(api, monkeypatch)
+        got = await server_side(MODEL, SESSION, way="threshold", on_event=events.append)(ASKED)
+    assert isinstance(got, SummaryFailed)
+    assert got.kind == kind
+    assert words in got.detail
+    assert isinstance(events[-1], Ended)
+    assert KEY not in repr(got) + repr(events)
+
+
+async def test_a_passing_trouble_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    events: list[LiveEvent] = []
+    async with fake_api(error(529, "overloaded_error", "busy"), made(BLOCK)) as api:
+        client_talks_to(api, monkeypatch)
+        got = await server_side(MODEL, SESSION, on_event=events.append, limits=QUICK)(ASKED)
+    assert isinstance(got, ServerSummary)
+    assert sum(isinstance(event, Retrying) for event in events) == 1
+
+
+async def test_the_block_goes_into_the_outcome_and_out_again_untouched(monkeypatch: pytest.MonkeyPatch) -> None:
+    messages = tuple(
+        message for number in range(30) for message in (user(f"task {number} " * 30), agent(f"done {number} " * 60))
+    )
+    session = session_of(messages)
+    context: Context = context_of(messages, manual=True)
+    strategy = exchange_summary.STRATEGY
+    policy = strategy.policy_type.model_validate(
+        {"min_version": "1", "prompt": "Sum up.", "history_tail_size_chars_to_exclude": 4_000}
+    )
+    async with fake_api(made(BLOCK)) as api:
+        client_talks_to(api, monkeypatch)
+        done = await run(strategy.compact(context, policy), server_side(MODEL, session))
+    outcome = with_blocks(done.outcome, done.answers)
+    sealed = [message for message in outcome.messages if message.blocks == (Opaque("compaction", BLOCK),)]
+    assert [(message.role, message.kind) for message in sealed] == [("assistant", "summary")]
+    assert outcome.fates == done.outcome.fates
+    written = orjson.loads(anthropic_messages.write(session, outcome.messages).data)
+    assert BLOCK in [block for turn in written["messages"] if turn["role"] == "assistant" for block in turn["content"]]
+
+
+async def test_an_outcome_without_a_servers_summary_stays_itself() -> None:
+    context = context_of(MESSAGES, manual=True)
+    strategy = exchange_summary.STRATEGY
+    done = await run(strategy.compact(context, strategy.policy_type()), server_side(MODEL, SESSION))
+    assert with_blocks(done.outcome, done.answers) is done.outcome

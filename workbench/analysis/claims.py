@@ -1,0 +1,208 @@
+"""What a summary claims to know of the head: what it names that can be looked up, with the places in its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.facts.named import IDS, NAMES
+
+ClaimKind = Literal["path", "command", "identifier", "number", "quotation", "attribution"]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """`text[start:stop]` of the summary names something of `kind`; `subject` is what to look up."""
+
+    kind: ClaimKind
+    subject: str
+    start: int
+    stop: int
+
+
+_FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(r"`([^`\n]{2,400})`")
+_URL = re.compile(r"\bhttps?://[^\s<>\"'`)\]]+")
+_QUOTED = re.compile(
+    r"“([^“”]{6,2000})”|「([^「」]{4,1000})」|『([^『』]{4,1000})』|(?<![\w=(\[{:,\\])\"([^\"\n]{8,600})\"(?!\w)"
+)
+_EXTENSION = (
+    r"(?:py|pyi|tsx?|jsx?|mjs|cjs|go|rs|md|mdx|jsonl?|ya?ml|toml|sh|css|scss|html?|txt|sql|java|kt|rb|php|c|h|cc|cpp|hpp|"
+    r"cs|swift|cfg|ini|lock|vue|svelte|ex|exs|env|log|csv|xml|proto|ipynb|gradle|tf|conf|svg|png)"
+)
+_PATH = re.compile(
+    r"(?<![\w/\\.@:~<-])(?:[A-Za-z]:[\\/]|~[\\/]|\.{1,2}[\\/]|[\\/])?(?:[\w.@+-]+[\\/])+(?:[\w.@+-]*\w)?"
+    rf"|(?<![\w/\\.@-])[\w-][\w.-]*\.{_EXTENSION}\b(?![\w(/])"
+)
+_HAS_EXTENSION = re.compile(rf"\.{_EXTENSION}$")
+_NUMBER = re.compile(
+    r"(?<![\w.,:/#$×~≈+-])(?:v(?=\d+\.))?\d{1,3}(?:[,_\u202f]\d{3})+(?:\.\d+)?(?![\d.,]*\d)|"
+    r"(?<![\w.,:/#$×~≈+-])(?:v(?=\d+\.))?\d+(?:\.\d+)*(?![\d,]*\d)"
+)
+_ATTRIBUTED = re.compile(
+    r"(?<!what the )(?<!What the )(?<!as the )(?<!As the )\b[Uu]sers? "
+    r"(?:(?:has|have|had|also|then|later|now|explicitly|repeatedly|clearly|strongly|first|finally|specifically|initially|"
+    r"originally) )*"
+    r"(?:said|says|asks?|asked|wants?|wanted|requests?|requested|prefers?|preferred|insists?|insisted|told|"
+    r"instructs?|instructed|demands?|demanded|confirms?|confirmed|agreed|approved|rejected|explained|mentioned|"
+    r"reported|complained|specified|states?|stated|decided|expects?|expected|clarified|pointed out|would like|"
+    r"forbade|forbids|emphasi[sz]ed|warned|reminded|needs?|directed)\b"
+    r"|用户(?:明确|多次|又|还|也|随后|已经?)?"
+    r"(?:说|要求|希望|想要?|表示|认为|强调|提到|确认|同意|拒绝|指出|反馈|需要|决定|偏好|禁止)"
+)
+_SENTENCE_END = re.compile(r"[.!?](?=[\s\"”')\]]|$)|[。！？；\n]|;(?=\s)")
+_OPENING = re.compile(r"[\s:,：，]{0,3}([\"“「『])")
+_CLOSING = {'"': '"', "“": "”", "「": "」", "『": "』"}
+_COUNTED = re.compile(
+    r"\s?(?:(?:times?|more|others?|messages?|rounds?|exchanges?|steps?|items?|of \d|entries|calls?|turns?)\b"
+    r"|[个条项次])"
+)
+_UNIT = re.compile(r"\s?(?:%|ms\b|µs\b|s\b|[KMGT]i?B\b|px\b|k\b)")
+_PROGRAM = re.compile(r"^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\./)?[a-z][\w.+-]*$")
+_OPERATOR = re.compile(r"[-=<>|*+/&%:?!]{1,3}(?: |$)")
+_CODE_NAME = re.compile(r"^[@$#.]?[A-Za-z_][\w.:$-]*(?:\(\))?$")
+
+SMALLEST_NUMBER = 13
+"""Smaller whole numbers without a unit are counts that a summary makes itself more often than facts it retells."""
+
+LONGEST_ATTRIBUTION = 400
+"""Characters after which a sentence is taken to be over: a summary without full stops is a list."""
+
+_PRODUCTS = (
+    "github gitlab javascript typescript youtube chatgpt openai postgresql mysql sqlite mongodb macos powershell "
+    "nodejs latex websocket websockets devops numpy pytorch fastapi graphql vscode intellij ios graphviz dockerfile "
+    "makefile restful toolkit backend frontend todos readme stackoverflow linkedin deepmind huggingface langchain"
+)
+_WELL_KNOWN = frozenset(_PRODUCTS.split())
+"""Names that are general knowledge and prove nothing about a session."""
+
+
+def claims_in(summary: str) -> list[Claim]:
+    """Every claim of `summary`, by place; where two overlap the longer stands for both, attributions apart."""
+    fences = [(match.start(), match.end()) for match in _FENCE.finditer(summary)]
+    taken = _Taken(len(summary))
+    found: list[Claim] = []
+
+    def take(claims: Iterator[Claim]) -> None:
+        found.extend(claim for claim in claims if taken.free(claim.start, claim.stop))
+
+    taken.take_all((match.start(), match.end()) for match in _URL.finditer(summary))
+    take(_quotations(summary, fences))
+    take(_code(summary, fences))
+    take(_paths(summary))
+    take(_identifiers(summary))
+    take(_numbers(summary, fences))
+    found.extend(_attributions(summary, fences))
+    return sorted(found, key=lambda claim: (claim.start, claim.stop))
+
+
+class _Taken:
+    """Which characters already belong to a claim."""
+
+    def __init__(self, size: int) -> None:
+        self._marks = bytearray(size)
+
+    def free(self, start: int, stop: int) -> bool:
+        """Whether nothing of the span was taken; it is from now on."""
+        if any(self._marks[start:stop]):
+            return False
+        self._marks[start:stop] = b"\x01" * (stop - start)
+        return True
+
+    def take_all(self, spans: Iterator[tuple[int, int]]) -> None:
+        for start, stop in spans:
+            self._marks[start:stop] = b"\x01" * (stop - start)
+
+
+def _inside(place: int, spans: list[tuple[int, int]]) -> bool:
+    return any(start <= place < stop for start, stop in spans)
+
+
+def _quotations(summary: str, fences: list[tuple[int, int]]) -> Iterator[Claim]:
+    """Passages in quotation marks of three words or more; a word or two in quotes is a manner of speaking."""
+    code = fences + [(match.start(), match.end()) for match in _CODE.finditer(summary)]
+    for match in _QUOTED.finditer(summary):
+        if _inside(match.start(), code) or _inside(match.end() - 1, code):
+            continue
+        group = next(number for number, text in enumerate(match.groups(), 1) if text is not None)
+        said = match[group]
+        if len(said.split()) >= 3 or (not said.isascii() and len(said) >= 6):
+            yield Claim("quotation", said, match.start(group), match.end(group))
+
+
+def _code(summary: str, fences: list[tuple[int, int]]) -> Iterator[Claim]:
+    """What stands in backticks: a path, a command, or a name."""
+    for match in _CODE.finditer(summary):
+        said = match[1].strip()
+        if _inside(match.start(), fences) or not any(map(str.isalnum, said)):
+            continue
+        first, _, rest = said.partition(" ")
+        path = _PATH.fullmatch(said)
+        if path and _is_path(said):
+            yield Claim("path", said, match.start(1), match.end(1))
+        elif rest and _PROGRAM.match(first) and not _OPERATOR.match(rest):
+            yield Claim("command", said.removeprefix("$ "), match.start(1), match.end(1))
+        elif _CODE_NAME.match(said) and len(said) > 2 and said.lower() not in _WELL_KNOWN:
+            yield Claim("identifier", said.removesuffix("()"), match.start(1), match.end(1))
+
+
+def _paths(summary: str) -> Iterator[Claim]:
+    for match in _PATH.finditer(summary):
+        path = match[0].rstrip(".")
+        if _is_path(path):
+            stop = match.start() + len(path)
+            yield Claim("path", path + "…" if summary.startswith("…", stop) else path, match.start(), stop)
+
+
+def _is_path(text: str) -> bool:
+    """Whether slashes mean a path and not "and/or": an extension, a root, or a folder within a folder."""
+    parts = [part for part in re.split(r"[\\/]", text) if part]
+    if not parts or not any(map(str.isalpha, text)):
+        return False
+    if _HAS_EXTENSION.search(text):
+        return True
+    rooted = text[0] in "/~.\\" or text[1:2] == ":"
+    return len(parts) >= 2 and (rooted or text[-1] in "/\\" or (len(parts) >= 3 and "_" in text))
+
+
+def _identifiers(summary: str) -> Iterator[Claim]:
+    for pattern in (IDS, NAMES):
+        for match in pattern.finditer(summary):
+            if match[0].lower() not in _WELL_KNOWN:
+                yield Claim("identifier", match[0], match.start(), match.end())
+
+
+def _numbers(summary: str, fences: list[tuple[int, int]]) -> Iterator[Claim]:
+    """Numbers a reader takes for facts: with a unit, a fraction or a version, or large; no list marks, no counts."""
+    for match in _NUMBER.finditer(summary):
+        number, after = match[0], summary[match.end() : match.end() + 12]
+        line_start = summary.rfind("\n", 0, match.start()) + 1
+        leading = summary[line_start : match.start()].strip(" \t#*_-•[(") == ""
+        if _inside(match.start(), fences) or (leading and after[:1] in (".", ")", "]", "、", ":")):
+            continue
+        if after[:1] and (after[0] in "-/:_×" or after[0].isalpha()) and not _UNIT.match(after):
+            continue
+        whole = number.isdigit() and not _UNIT.match(after)
+        if _COUNTED.match(after) or (whole and int(number[:9]) < SMALLEST_NUMBER):
+            continue
+        yield Claim("number", number, match.start(), match.end())
+
+
+def _attributions(summary: str, fences: list[tuple[int, int]]) -> Iterator[Claim]:
+    """ "The user said/asked/wants …" up to the end of the sentence; `subject` is what the user is said to have said."""
+    for match in _ATTRIBUTED.finditer(summary):
+        line_start = summary.rfind("\n", 0, match.start()) + 1
+        if _inside(match.start(), fences) or summary.startswith("#", line_start):
+            continue
+        longest = min(len(summary), match.end() + LONGEST_ATTRIBUTION)
+        end = _SENTENCE_END.search(summary, match.end(), longest)
+        stop = end.start() if end else longest
+        quoted = _OPENING.match(summary, match.end())
+        close = summary.find(_CLOSING[quoted[1]], quoted.end(), longest) if quoted else -1
+        # What follows a quotation is the summary's own comment on it.
+        subject = summary[quoted.end() : close] if quoted and close > 0 else summary[match.end() : stop]
+        subject = subject.strip(" ,:：")
+        if subject:
+            yield Claim("attribution", subject, match.start(), stop)

@@ -1,0 +1,114 @@
+"""Is what a summary says so? Without a model: everything it names is looked up in the head it stands for.
+
+Paths, commands, identifiers, numbers and quotations must stand in the head; what "the user said, asked, wants …" must
+be in the user's own words. What is not found may still be true (a sum, a paraphrase): it is shown, not judged. The
+other way round, what the head has and the summary lost is listed too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.analysis.claims import Claim, ClaimKind, claims_in
+from workbench.analysis.head_index import HeadIndex, stems
+from workbench.analysis.losses import Inventory, Loss
+from workbench.facts.wording import own_words
+from workbench.session import Message
+
+SAID = 0.5
+"""The share of an attribution's words that one message of the user must have; or `SAID_IN_ALL` of all of them."""
+
+SAID_IN_ALL = 0.8
+
+_INSERTED = re.compile(r"\[[^\[\]]{0,120}\]")
+"""An editor's insertion in a quotation, "[log output]": it stands for what was left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unfounded:
+    """`summary[start:stop]` is not found in the head: to be underlined. `text` is what was looked up."""
+
+    kind: ClaimKind
+    text: str
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Grounding:
+    """What was checked, by kind; what of it was not found, by place; what was lost, the gravest first."""
+
+    checked: dict[ClaimKind, int]
+    unfounded: tuple[Unfounded, ...]
+    losses: tuple[Loss, ...]
+
+    @property
+    def claims(self) -> int:
+        return sum(self.checked.values())
+
+
+class Ground:
+    """A head made ready for checking summaries against it. Building reads the whole head; checking is for every edit.
+
+    Pure: neither the messages nor anything else is changed. Safe to build in one thread and to use in another.
+    """
+
+    def __init__(self, head: Sequence[Message]) -> None:
+        self._index = HeadIndex(head)
+        self._inventory = Inventory(head)
+        said = (own_words(m.text) for m in head if m.starts_round or m.kind == "summary")
+        self._said = [words for text in said if (words := stems(text))]
+        self._all_said = frozenset[str]().union(*self._said)
+
+    def check(self, summary: str) -> Grounding:
+        claims = claims_in(summary)
+        missing = tuple(
+            Unfounded(claim.kind, claim.subject, claim.start, claim.stop) for claim in claims if not self._holds(claim)
+        )
+        return Grounding(dict(Counter(claim.kind for claim in claims)), missing, self._inventory.lost(summary))
+
+    def _holds(self, claim: Claim) -> bool:
+        match claim.kind:
+            case "path":
+                return self._has_path(claim.subject)
+            case "quotation":
+                return self._index.says(claim.subject) or self._index.says(_INSERTED.sub("…", claim.subject))
+            case "number":
+                return any(map(self._index.has_number, _spellings(claim.subject)))
+            case "attribution":
+                return self._was_said(claim.subject)
+            case "command":
+                return self._index.has(claim.subject) or self._index.says(claim.subject)
+        return self._index.has(claim.subject)
+
+    def _has_path(self, path: str) -> bool:
+        """As it stands; or joined, by a summary, from a folder that stands there and a path within it."""
+        if self._index.has_path(path):
+            return True
+        rooted = path[:1] in "/~" or path[1:2] == ":"
+        parts = path.replace("\\", "/").split("/")
+        return rooted and any(
+            self._index.has_path("/".join(parts[:cut])) and self._index.has_path("/".join(parts[cut:]))
+            for cut in range(3, len(parts))
+        )
+
+    def _was_said(self, subject: str) -> bool:
+        words = stems(subject)
+        if len(words) < 2:
+            return True
+        if any(len(words & said) >= SAID * len(words) for said in self._said):
+            return True
+        return len(words & self._all_said) >= SAID_IN_ALL * len(words)
+
+
+def _spellings(number: str) -> list[str]:
+    """A number as the head may write it: with or without separators of thousands."""
+    plain = number.replace(",", "").replace("_", "").replace("\u202f", "")
+    whole, dot, fraction = plain.partition(".")
+    spellings = [number, plain]
+    if whole.isdigit() and len(whole) > 3:
+        spellings += [f"{int(whole):,}".replace(",", separator) + dot + fraction for separator in (",", "_", " ")]
+    return list(dict.fromkeys(spellings))

@@ -1,0 +1,181 @@
+"""The words of a head, so that whatever a summary names can be looked up in it at once.
+
+The head is divided into `PARTS` stretches; for every word a bit mask says in which of them it stands. A phrase is read
+for only where all of its words stand together, so that looking up costs next to nothing, on 100 MB as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from workbench.facts.wording import own_words
+from workbench.session import Message, Opaque, Text, Thinking, ToolResult, ToolUse
+
+PARTS = 256
+"""Stretches of a head. More make look-ups faster and the index larger."""
+
+LONGEST_WORD = 64
+"""Longer words (encoded data) are not in the index; phrases that hold one are read for everywhere."""
+
+_CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+WORD = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
+"""A word: letters, digits and underscores in a row, or one Chinese, Japanese or Korean character."""
+
+_ASCII_WORD = re.compile(r"[a-z0-9_]+")
+"""The same for plain text, several times as fast."""
+
+_ELLIPSIS = re.compile(r"\s*(?:…|\.\.\.)\s*")
+_WITH_UNIT = re.compile(r"v?(\d+)(?=[^\W\d_]{1,3}$)|v(\d+)$")
+_SLASHES = re.compile(r"[\\/]+")
+
+
+class HeadIndex:
+    """Built once; reading it is safe from any thread."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self._messages = messages
+        self._step = max(1, -(-len(messages) // PARTS))
+        self._masks: dict[str, int] = {}
+        self._bare: dict[str, str] = {}
+        for part in range(0, len(messages), self._step):
+            bit = 1 << (part // self._step)
+            words: set[str] = set()
+            for message in messages[part : part + self._step]:
+                if bare := bare_words(message):
+                    self._bare[message.id] = bare
+                for text in texts_of(message):
+                    words.update((_ASCII_WORD if text.isascii() else WORD).findall(text.lower()))
+            masks = self._masks
+            words.update([found[1] or found[2] for word in words if (found := _WITH_UNIT.match(word))])
+            for word in words:
+                if len(word) <= LONGEST_WORD:
+                    masks[word] = masks.get(word, 0) | bit
+        self._search = lru_cache(maxsize=8_192)(self._searched)
+
+    def __contains__(self, word: str) -> bool:
+        """Whether a lower-case word stands anywhere in the head."""
+        return word in self._masks
+
+    def has(self, text: str) -> bool:
+        """Whether `text` stands in the head as it is, white space aside. `…` in it stands for anything left out."""
+        for piece, cut in _pieces(text):
+            parts = piece.split()
+            if not self._search(r"\s+".join(map(re.escape, parts)), _words(piece, cut), max(parts, key=len)):
+                return False
+        return True
+
+    def has_path(self, path: str) -> bool:
+        """Whether a path stands in the head, with slashes of either kind; `a/b` is found in `/x/a/b`. A `…` at its end
+        says that it was cut there."""
+        whole = path.removesuffix("…")
+        parts = [part for part in _SLASHES.split(whole) if part and part != "."]
+        pattern = r"[\\/]+(?:\.[\\/])?".join(map(re.escape, parts))
+        return self._search(pattern, _words(whole, (False, whole != path)), max(parts, key=len, default=""))
+
+    def has_number(self, number: str) -> bool:
+        """Whether a number stands in the head as it is written, and not as part of a longer one."""
+        return self._search(rf"(?<![\d.]){re.escape(number)}(?!\d)", _words(number, (False, False)), number)
+
+    def says(self, text: str) -> bool:
+        """Whether the words of `text` stand in the head in this order, whatever the case and the signs between them."""
+        for piece, cut in _pieces(text):
+            words = WORD.findall(piece.lower())
+            if not self._search(r"[\W_]{0,12}".join(map(re.escape, words)), _words(piece, cut), None):
+                return False
+        return True
+
+    def _searched(self, pattern: str, words: tuple[str, ...], literal: str | None) -> bool:
+        """Whether `pattern` is found where all of `words` are. `literal` is a part of it that is looked for first;
+        without one the texts are searched in lower case."""
+        mask = -1
+        for word in words:
+            mask &= self._masks.get(word, 0) if len(word) <= LONGEST_WORD else -1
+            if not mask:
+                return False
+        # Looking for words is far cheaper than matching a pattern, and the rarest word settles most texts.
+        search = re.compile(pattern).search
+        if literal is not None:
+            return any(literal in text and search(text) for text in self._texts(mask))
+        rarest = sorted(words, key=lambda word: (self._masks.get(word, -1).bit_count(), -len(word)))[:3]
+        lowered = (text.lower() for text in self._texts(mask))
+        return any(all(word in text for word in rarest) and search(text) for text in lowered)
+
+    def _texts(self, mask: int) -> Iterator[str]:
+        for part in range(-(-len(self._messages) // self._step)):
+            if mask >> part & 1:
+                for message in self._messages[part * self._step : (part + 1) * self._step]:
+                    yield from texts_of(message)
+                    if message.id in self._bare:
+                        yield self._bare[message.id]
+
+
+def _pieces(text: str) -> Iterator[tuple[str, tuple[bool, bool]]]:
+    """What stands between ellipses, and whether the piece's first and last word may be cut."""
+    pieces = _ELLIPSIS.split(text)
+    for number, piece in enumerate(pieces):
+        if piece:
+            yield piece, (number > 0, number < len(pieces) - 1)
+
+
+def _words(piece: str, cut: tuple[bool, bool]) -> tuple[str, ...]:
+    """The words to look up for a piece; an ellipsis may have cut its first and last."""
+    words = WORD.findall(piece.lower())
+    return tuple(words[cut[0] : len(words) - cut[1]])
+
+
+def texts_of(message: Message) -> Iterator[str]:
+    """Every text of a message that a summary may quote, a call's arguments one by one."""
+    if message.kind == "boundary":
+        return
+    for block in message.blocks:
+        match block:
+            case Text(text) | Thinking(text):
+                yield text
+            case ToolUse(_, name, given):
+                yield name
+                yield from _strings(given)
+            case ToolResult():
+                yield from (part.text for part in block.content if isinstance(part, Text))
+            case Opaque(_, raw):
+                yield from _strings(raw)
+
+
+def bare_words(message: Message) -> str:
+    """What a speaker's text says around what stands in it (fenced code, injected passages), where that is something
+    else than the text: a quotation may join what the code parted. "" otherwise."""
+    said = message.text
+    return own_words(said) if "```" in said or "</" in said else ""
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield str(key)
+            yield from _strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner)
+    elif value is not None:
+        yield str(value)
+
+
+def stems(text: str, without: Iterable[str] = ()) -> frozenset[str]:
+    """The words of `text` that carry its meaning, without their endings: what is compared where wording may differ."""
+    skip = _LITTLE.union(without)
+    words = (word for word in WORD.findall(text.lower().replace("'", "").replace("’", "")) if word not in skip)
+    return frozenset(filter(None, (_ENDING.sub("", word) if len(word) > 4 else word for word in words)))
+
+
+_ENDING = re.compile(r"(?:ing|ied|ies|ed|es|ly|s|e)$")
+_WITHOUT_MEANING = (
+    "a an and any are as at be been but by can could did do does for from had has have he her his how i if in into is "
+    "it its just like may me more most my no not of on one or our out please she should so some than that the their "
+    "them then there these they this to too up us use was we were what when where which who will with would you your "
+    "all also about after before being only other same such very make made get let now need want wants asked said "
+    "的 了 是 在 和 也 就 都 我 你 他 们 这 那 有 不 要 会 请 把 对 为 与 用 户"
+)
+_LITTLE = frozenset(_WITHOUT_MEANING.split())

@@ -1,0 +1,130 @@
+"""A conversation as text to read, at three verbosities; for the screen and for pipes alike.
+
+Source: spec/strategies.md §1, Verbosity.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import orjson
+
+from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
+
+Verbosity = Literal["default", "compact", "quiet"]
+VERBOSITIES: tuple[Verbosity, ...] = get_args(Verbosity)
+"""All of it; calls, results and middle answers one line each; only the last answer."""
+
+Voice = Literal["system", "user", "assistant", "thinking", "call", "result", "error", "summary", "note"]
+
+LINE_CHARS = 100
+"""Characters of a block that is shown as one line, `…` included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One block of the transcript. `index` is the message's place in the context; `text` is safe to print."""
+
+    index: int
+    voice: Voice
+    text: str
+
+
+def transcript(messages: Sequence[Message], verbosity: Verbosity = "default") -> Iterator[Entry]:
+    """The blocks of a context in order, each as readable text without control characters.
+
+    An answer is an assistant's text. Requests, summaries and the last answer are whole at `compact`, reasoning is left
+    out.
+    """
+    last = last_answer(messages)
+    for index, message in enumerate(messages):
+        if message.kind == "boundary" or (verbosity == "quiet" and index != last):
+            continue
+        for block in message.blocks:
+            voice, text = _said(message, block)
+            if verbosity == "quiet" and voice != "assistant":
+                continue
+            if verbosity == "compact":
+                if voice == "thinking":
+                    continue
+                if voice in ("call", "result", "error", "note") or (voice == "assistant" and index != last):
+                    text = one_line(text)
+            if text:
+                yield Entry(index, voice, printable(text))
+
+
+def last_answer(messages: Sequence[Message]) -> int | None:
+    """Index of the newest assistant message that says something in words, None without one."""
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        if message.role == "assistant" and message.kind == "normal" and message.text.strip():
+            return index
+    return None
+
+
+def one_line(text: str, chars: int = LINE_CHARS) -> str:
+    """The first line that says something, printable, cut to `chars`; `…` stands for whatever was left out."""
+    body = text.strip()
+    head = body[: 4 * chars]
+    first, more, _ = head.partition("\n")
+    line = printable(" ".join(first.split()))
+    if len(line) > chars:
+        return line[: chars - 1] + "…"
+    if more or len(body) > len(head):
+        return line[: chars - 2] + " …"
+    return line
+
+
+def printable(text: str) -> str:
+    """The text without anything that a terminal would obey: control and bidirectional characters become visible.
+
+    Newlines and tabs stay; lone surrogates, which no stream can carry, become escapes.
+    """
+    return _UNSAFE.sub(_shown, text.replace("\r\n", "\n"))
+
+
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def _shown(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "\u2421" if code == 0x7F else f"\\u{code:04x}"
+
+
+def _said(message: Message, block: Block) -> tuple[Voice, str]:
+    match block:
+        case Text(text):
+            return _speaker(message), text
+        case Thinking(text, signature):
+            return "thinking", text or (
+                f"[reasoning not shown, {len(signature)} characters signed]" if signature else ""
+            )
+        case ToolUse(_, name, given):
+            return "call", f"{name} {given if isinstance(given, str) else _json(given)}"
+        case ToolResult():
+            return ("error" if block.is_error else "result"), block.text or "(empty)"
+        case Media():
+            return _speaker(message), block.placeholder
+        case Opaque(type, _):
+            return "note", f"[{type}]"
+
+
+def _speaker(message: Message) -> Voice:
+    if message.kind == "summary":
+        return "summary"
+    if message.kind == "meta":
+        return "note"
+    return "result" if message.role == "tool" else message.role
+
+
+def _json(value: object) -> str:
+    try:
+        return orjson.dumps(value).decode()
+    except (TypeError, orjson.JSONEncodeError):
+        # Lone surrogates and integers beyond 64 bits.
+        return repr(value)

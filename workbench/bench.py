@@ -1,0 +1,251 @@
+"""The open workbench as one frozen value, and the pure steps from one to the next.
+
+Every step returns a new `Bench`; undo is the list of the old ones. A preview drives the strategy's own generator
+with the estimating summarizer, so it cannot disagree with a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from workbench.compaction.checks import Check, check
+from workbench.compaction.context import Context, Layout
+from workbench.compaction.outcome import Outcome
+from workbench.compaction.policy import Policy
+from workbench.compaction.preset import Preset, load_preset
+from workbench.compaction.strategies import strategy
+from workbench.compaction.strategy import Strategy, SummaryRequest, Trigger
+from workbench.errors import BadInput
+from workbench.session import Message, Session
+from workbench.summarizers.driver import Run, drive
+from workbench.summarizers.estimate import estimate
+from workbench.tokens import Counter, Sizes, find_model, sizes_of
+from workbench.tokens.sizes import Size
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a compaction would do, without a model: triggers, the estimated outcome, the requests as they would be
+    sent."""
+
+    context: Context
+    strategy: Strategy
+    policy: Policy
+    triggers: tuple[Trigger, ...]
+    run: Run
+
+    @property
+    def outcome(self) -> Outcome:
+        return self.run.outcome
+
+    @property
+    def requests(self) -> tuple[SummaryRequest, ...]:
+        return self.run.requests
+
+    @property
+    def fires(self) -> bool:
+        return any(trigger.fires for trigger in self.triggers)
+
+    @property
+    def before(self) -> Size:
+        return self.context.total
+
+    @cached_property
+    def after(self) -> Size:
+        """The size afterwards: kept messages by the figures they have now, new ones by the meter, overhead
+        unchanged."""
+        return self.context.outcome_size(self.outcome)
+
+    @cached_property
+    def checks(self) -> tuple[Check, ...]:
+        """Walks the whole outcome: for 60 000 messages compute it off the event loop."""
+        return check(self.context, self.outcome, self.strategy, self.policy)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A session on the bench. Made by `open_bench`, changed only by the functions of this module."""
+
+    session: Session
+    epoch: int
+    layout: Layout
+    strategy: Strategy
+    policy: Policy
+    preset: str = ""
+    pins: frozenset[str] = frozenset()
+    split_at: str | None = None
+    window: int | None = None
+    rules: str = ""
+    overflowed: bool = False
+    result: Run | None = None
+
+    @cached_property
+    def context(self) -> Context:
+        return Context(
+            self.layout,
+            pins=self.pins,
+            split_at=self.split_at,
+            manual=True,
+            window=self.window,
+            model=self.session.model,
+            system=self.session.system,
+            tools=self.session.tools,
+            memories=self.session.memories,
+            rules=self.rules,
+            summary_versions=self.session.meta.get("summary_versions", {}),
+            overflow_error_seen=self.overflowed,
+        )
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The preview of a manual run under the present policy, pins and split."""
+        return plan(self.context, self.strategy, self.policy)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        return tuple(self.layout.messages)
+
+    @property
+    def outcome(self) -> Outcome:
+        """The last run's outcome, while nothing has changed since; else the preview's."""
+        return self.result.outcome if self.result else self.plan.outcome
+
+
+def plan(context: Context, chosen: Strategy, policy: Policy) -> Plan:
+    """Plan a compaction of `context` without a model and without a network."""
+    triggers = chosen.triggers(chosen.gauge(context, policy), policy)
+    return Plan(context, chosen, policy, triggers, drive(chosen.compact(context, policy), estimate))
+
+
+def open_bench(
+    session: Session,
+    counter: Counter,
+    *,
+    epoch: int | None = None,
+    preset: str = "augment-example",
+    window: int | None = None,
+) -> Bench:
+    """Put a session on the bench. Raises BadInput for an epoch or a preset that does not exist."""
+    number = epoch if epoch is not None else len(session.epochs)
+    if not 1 <= number <= len(session.epochs):
+        raise BadInput(f"{session.path}: there is no epoch {number}; this session has 1 to {len(session.epochs)}.")
+    chosen = load_preset(preset)
+    model = find_model(session.model) if session.model else None
+    return Bench(
+        session,
+        number,
+        layout_of(session, number, counter),
+        strategy(chosen.strategy),
+        chosen.policy,
+        preset=chosen.id,
+        window=window or (model.window if model else None),
+        rules=_project_rules(session.cwd),
+        overflowed=_overflowed(session, number),
+    )
+
+
+def layout_of(session: Session, epoch: int, counter: Counter) -> Layout:
+    """The layout of one epoch's context, with the sizes that `counter` knows so far."""
+    messages = session.context(epoch)
+    return Layout(messages, sizes_of(messages, session.model, counter, overhead_texts=_overhead_texts(session)))
+
+
+def counted(bench: Bench, counter: Counter) -> Bench:
+    """The same bench with figures from what `counter` has counted by now; a result stays."""
+    sizes: Sizes = sizes_of(
+        bench.layout.messages, bench.session.model, counter, overhead_texts=_overhead_texts(bench.session)
+    )
+    return replace(bench, layout=bench.layout.resized(sizes))
+
+
+def at_epoch(bench: Bench, epoch: int, counter: Counter) -> Bench:
+    """Another epoch of the same session. Pins of messages that it does not hold are let go."""
+    if not 1 <= epoch <= len(bench.session.epochs):
+        raise BadInput(f"There is no epoch {epoch}; this session has 1 to {len(bench.session.epochs)}.")
+    layout = layout_of(bench.session, epoch, counter)
+    pins = frozenset(id for id in bench.pins if id in layout.index_of)
+    overflowed = _overflowed(bench.session, epoch)
+    return replace(bench, epoch=epoch, layout=layout, pins=pins, split_at=None, overflowed=overflowed, result=None)
+
+
+def toggle_pin(bench: Bench, id: str) -> Bench:
+    """Pin a message, or let it go. Its tool call or result goes with it in the plan, not in the set of pins."""
+    _index(bench, id)
+    return replace(bench, pins=bench.pins ^ {id}, result=None)
+
+
+def split_at(bench: Bench, id: str | None) -> Bench:
+    """Set the first message of the tail by hand, or return to the strategy's own split with None."""
+    if id is not None:
+        _index(bench, id)
+        if not bench.strategy.movable:
+            raise BadInput(f"{bench.strategy.title} has no split that can be moved.")
+    return replace(bench, split_at=id, result=None)
+
+
+def move_split(bench: Bench, by: int) -> Bench:
+    """Move the split by `by` of the strategy's units (negative: towards the beginning), clamped to the context."""
+    starts = bench.context.unit_starts(bench.strategy.unit)
+    here = bench.plan.outcome.split
+    position = sum(1 for start in starts if start < here) + by
+    position = max(1, min(position, len(starts) - 1))
+    return split_at(bench, bench.layout.messages[starts[position]].id) if len(starts) > 1 else bench
+
+
+def set_fields(bench: Bench, changes: Mapping[str, Any]) -> Bench:
+    """Change fields of the policy. Raises pydantic.ValidationError for a value out of range."""
+    return replace(bench, policy=bench.policy.with_(**changes), result=None)
+
+
+def set_policy(bench: Bench, policy: Policy) -> Bench:
+    return replace(bench, policy=policy, result=None)
+
+
+def choose_preset(bench: Bench, preset: Preset) -> Bench:
+    """Another strategy with its numbers; a split set by hand stays where the strategy has one."""
+    chosen = strategy(preset.strategy)
+    keep_split = bench.split_at if chosen.movable else None
+    return replace(bench, strategy=chosen, policy=preset.policy, preset=preset.id, split_at=keep_split, result=None)
+
+
+def with_window(bench: Bench, window: int | None) -> Bench:
+    return replace(bench, window=window, result=None)
+
+
+def committed(bench: Bench, run: Run) -> Bench:
+    """The bench after a run: its outcome stands until something is changed or undone."""
+    return replace(bench, result=run)
+
+
+def _index(bench: Bench, id: str) -> int:
+    try:
+        return bench.layout.index_of[id]
+    except KeyError:
+        raise BadInput(f"There is no message {id!r} in epoch {bench.epoch}; `cwb inspect` lists the ids.") from None
+
+
+def _overflowed(session: Session, epoch: int) -> bool:
+    """Whether an error "prompt is too long" was recorded while this epoch was the context."""
+    errors = [time for error in session.meta.get("overflow_errors", ()) if (time := error.get("time")) is not None]
+    times = [message.time for message in session.context(epoch) if message.time is not None]
+    last = epoch == len(session.epochs)
+    return any(times and times[0] <= error and (last or error <= times[-1]) for error in errors)
+
+
+def _overhead_texts(session: Session) -> tuple[str, ...]:
+    return (session.system, *(tool.schema for tool in session.tools))
+
+
+def _project_rules(cwd: str | None) -> str:
+    """The text of CODE_LAW.md (any case) in the session's project directory, "" where there is none."""
+    if not cwd:
+        return ""
+    try:
+        found = sorted(p for p in Path(cwd).iterdir() if p.name.lower() == "code_law.md" and p.is_file())
+        return found[0].read_text("utf-8", "replace")[:200_000] if found else ""
+    except OSError:
+        return ""

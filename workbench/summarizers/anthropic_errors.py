@@ -1,0 +1,139 @@
+"""What the Anthropic client raises, as what to do about it and one sentence without secrets.
+
+The client's classes are not imported here: errors are judged by status, type and text, which also holds for the errors
+that servers other than Anthropic's send, for those inside a stream (status 200), and for older clients.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import re
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.compaction.strategy import FailureKind
+from workbench.summarizers.driver import without_secrets
+
+Remedy = Literal["retry", "shrink", "adapt", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """`remedy` says what may be tried; `kind` and `sentence` are the failure if nothing helps.
+
+    `wait_s` is what the server asked for, None if it did not; `field` the parameter to leave out (remedy "adapt");
+    `room` the share of the prompt that the server's own figures leave (remedy "shrink"), None if it gave none.
+    """
+
+    kind: FailureKind
+    sentence: str
+    remedy: Remedy = "none"
+    wait_s: float | None = None
+    field: str = ""
+    room: float | None = None
+
+
+_TOO_LONG = re.compile(
+    r"prompt is too long|input is too long|too many tokens|exceeds? (?:the )?(?:maximum )?context|context limit"
+    r"|maximum context length|context window|request_too_large|exceed_context_size",
+    re.IGNORECASE,
+)
+_FIGURES = re.compile(r"(?P<had>\d[\d,]{2,}) tokens? > (?P<most>\d[\d,]{2,})")
+_SUM = re.compile(r"(?P<had>\d[\d,]{2,}) \+ (?P<answer>\d[\d,]{0,}) > (?P<most>\d[\d,]{2,})")
+_OPTIONAL = ("temperature", "thinking")
+"""Parameters that some models refuse and that a summary can do without."""
+
+_TRANSIENT_TYPES = frozenset(["overloaded_error", "api_error", "rate_limit_error", "timeout_error"])
+
+
+def trouble_of(error: Exception, secrets: Collection[str] = ()) -> Trouble:
+    """What to do about an error of the client. `secrets` are blacked out wherever a server echoes them."""
+    status = getattr(error, "status_code", None)
+    body = _inner(getattr(error, "body", None))
+    kind = str(body.get("type") or getattr(error, "type", None) or "")
+    said = _clean(str(body.get("message") or getattr(error, "message", None) or error), secrets)
+    if isinstance(status, int):
+        return _of_status(status, kind, said, getattr(getattr(error, "response", None), "headers", {}))
+    if _is_connection(error):
+        return Trouble("error", f"the connection failed ({_clean(type(error).__name__, ())}: {said})", "retry")
+    return Trouble("error", _clean(f"{type(error).__name__}: {said}", secrets))
+
+
+def _of_status(status: int, kind: str, said: str, headers: Mapping[str, str]) -> Trouble:
+    where = f"{status} {kind}".strip() if status != 200 else kind or "error in the stream"
+    if status == 413 or (status in (400, 422, 200, 500) and _TOO_LONG.search(f"{kind} {said}")):
+        return Trouble(
+            "overflow", f"the prompt is too long for the model ({where}: {said})", "shrink", room=_room(said)
+        )
+    if status in (400, 422):
+        for field in _OPTIONAL:
+            if field in said.lower():
+                return Trouble("error", f"the server refused {field} ({where}: {said})", "adapt", field=field)
+    if status in (401, 403):
+        remedy = "check ANTHROPIC_API_KEY or the client's sign-in"
+        return Trouble("error", f"the server refused the credentials ({where}: {said}); {remedy}")
+    if status == 404:
+        return Trouble(
+            "error", f"the server does not know this model or address ({where}: {said}); choose another model"
+        )
+    wait = retry_after(headers)
+    wish = str(headers.get("x-should-retry", "")).lower()
+    transient = status in (408, 409, 429) or status >= 500 or (status == 200 and kind in _TRANSIENT_TYPES)
+    if wish == "true" or (transient and wish != "false"):
+        return Trouble("error", f"{_busy(status, kind)} ({where}: {said})", "retry", wait_s=wait)
+    return Trouble("error", f"the server refused the request ({where}: {said})")
+
+
+def _busy(status: int, kind: str) -> str:
+    if status == 429 or kind == "rate_limit_error":
+        return "the rate limit is reached"
+    if status == 529 or kind == "overloaded_error":
+        return "the server is overloaded"
+    return "the server failed"
+
+
+def _room(said: str) -> float | None:
+    """The share of the prompt that would fit, by the figures in the server's own words."""
+    if figures := _FIGURES.search(said):
+        return _number(figures["most"]) / _number(figures["had"])
+    if figures := _SUM.search(said):
+        return max(0.0, _number(figures["most"]) - _number(figures["answer"])) / _number(figures["had"])
+    return None
+
+
+def _number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that `retry-after-ms` or `retry-after` (seconds or a date) ask for, never negative; None without one."""
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            return max(0.0, float(headers[name]) / unit)
+        except (KeyError, ValueError):
+            continue
+    date = email.utils.parsedate_tz(headers.get("retry-after"))
+    return max(0.0, email.utils.mktime_tz(date) - time.time()) if date else None
+
+
+def _is_connection(error: Exception) -> bool:
+    """Whether the network failed: the client's own class, or its transport's (httpx, under whatever name)."""
+    names = {cls.__name__ for cls in type(error).__mro__}
+    transport = any(cls.__module__.split(".")[0].startswith(("httpx", "httpcore")) for cls in type(error).__mro__)
+    return transport or bool(names & {"APIConnectionError", "ConnectionError"})
+
+
+def _inner(body: object) -> dict[str, object]:
+    """The `error` object of an API error's body, in either of the two depths that clients give."""
+    if not isinstance(body, dict):
+        return {}
+    inner = body.get("error")
+    return inner if isinstance(inner, dict) else body
+
+
+def _clean(text: str, secrets: Collection[str]) -> str:
+    for secret in secrets:
+        text = text.replace(secret, "[…]")
+    return without_secrets(text).rstrip(". ")

@@ -1,0 +1,118 @@
+"""Exact token counts from the API, beside the local figure, which they then calibrate.
+
+Counting is free of charge but sends the whole context to the server, so it happens only when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from workbench.errors import BadInput
+from workbench.session import Message, Session
+from workbench.summarizers.anthropic_errors import trouble_of
+from workbench.summarizers.connection import connect, secrets_of
+from workbench.summarizers.server_side import CLEAR_BETA, clear_tool_uses
+from workbench.summarizers.wire import wire_body
+from workbench.tokens import Meter
+from workbench.tokens.calibration import Scale
+
+TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """What `model` counts for a context, and what is counted here for the same messages, system prompt and tools."""
+
+    model: str
+    tokens: int
+    local: int
+
+    @property
+    def difference(self) -> int:
+        """Tokens by which the local figure is too low; negative where it is too high."""
+        return self.tokens - self.local
+
+    @property
+    def ratio(self) -> float:
+        """Exact over local; 1 where nothing was counted here."""
+        return self.tokens / self.local if self.local else 1.0
+
+    def __str__(self) -> str:
+        sign = "+" if self.difference >= 0 else "−"
+        share = f"{abs(self.ratio - 1):.1%}"
+        return f"{self.tokens:,} exact, {self.local:,} counted here ({sign}{abs(self.difference):,}, {sign}{share})"
+
+
+async def count(session: Session, messages: Sequence[Message], meter: Meter, model: str) -> Exact:
+    """Have the API count `messages` with the session's system prompt and tools, as an export would send them.
+
+    Raises BadInput with one sentence when it cannot: no key, no connection, an unknown model, too much to send.
+    """
+    body = await asyncio.to_thread(wire_body, session, messages)
+    got = await _counted({"model": model, **body}, None)
+    return Exact(model, _figure(got, "input_tokens"), await asyncio.to_thread(_local, body, messages, meter))
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """What `clear_tool_uses_20250919` would leave of a context, in exact tokens."""
+
+    model: str
+    before: int
+    after: int
+
+
+async def count_cleared(session: Session, messages: Sequence[Message], model: str, keep: int = 3) -> Cleared:
+    """What the context would cost if the server cleared all but the newest `keep` tool results. Raises BadInput."""
+    body = await asyncio.to_thread(wire_body, session, messages)
+    edits = {"context_management": {"edits": [clear_tool_uses(keep)]}}
+    got = await _counted({"model": model, **body, **edits}, CLEAR_BETA)
+    after = _figure(got, "input_tokens")
+    told = got.get("context_management")
+    before = _figure(told, "original_input_tokens") if isinstance(told, dict) else after
+    return Cleared(model, before, after)
+
+
+def recalibrated(scale: Scale, exact: Exact) -> Scale:
+    """The session's scale after an exact count: what the meter that counted `exact.local` should have used.
+
+    An exact count of the whole context outweighs what single calls taught, so it is not shrunk towards 1; like every
+    scale it stays within 0.5 and 2.
+    """
+    return Scale(min(2.0, max(0.5, scale.value * exact.ratio)), scale.calls + 1)
+
+
+def _local(body: Mapping[str, Any], messages: Sequence[Message], meter: Meter) -> int:
+    """The local figure for just what the body holds; a system message among the messages is counted in `system`."""
+    texts = [orjson.dumps(tool).decode() for tool in body.get("tools", ())]
+    system = body.get("system")
+    if system:
+        texts.append(system if isinstance(system, str) else "\n\n".join(str(part.get("text", "")) for part in system))
+    sent = (message for message in messages if message.kind != "boundary" and not (system and message.is_own_system))
+    return sum(map(meter.text_tokens, texts)) + sum(map(meter.tokens, sent))
+
+
+async def _counted(body: dict[str, Any], beta: str | None) -> dict[str, Any]:
+    headers = {"anthropic-beta": beta} if beta else {}
+    params = {"beta": "true"} if beta else {}
+    async with await connect(TIMEOUT_S) as client:
+        try:
+            got = await client.post(
+                "/v1/messages/count_tokens", cast_to=object, body=body, options={"headers": headers, "params": params}
+            )
+        except Exception as error:
+            # Whatever the client raises: one sentence, and the local figure stays.
+            raise BadInput(f"The exact count failed: {trouble_of(error, secrets_of(client)).sentence}.") from None
+    return got if isinstance(got, dict) else {}
+
+
+def _figure(got: Mapping[str, Any], name: str) -> int:
+    value = got.get(name)
+    if not isinstance(value, int):
+        raise BadInput(f"The server's answer has no {name}; it may not speak the Messages API's token counting.")
+    return value

@@ -1,0 +1,116 @@
+"""What a live call tells while it runs, so that a screen shows it and a record keeps it.
+
+Every event names the request it belongs to by `SummaryRequest.key`: several may be answered at once. No event holds a
+credential, a header or an address. Text comes as it arrives, many times a second; whoever draws it decides how often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from workbench.session import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A prompt of `chars` characters is on its way; `attempt` counts from 1 over retries and shrunk prompts alike."""
+
+    key: str
+    model: str
+    attempt: int
+    chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """Tokens billed so far. `output_final` is false until the server has told the final figure."""
+
+    key: str
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Wrote:
+    """More of the answer."""
+
+    key: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """The attempt failed and the same prompt is sent again after `wait_s` seconds. The text so far is void."""
+
+    key: str
+    attempt: int
+    wait_s: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shrunk:
+    """The prompt was too long: `before` characters were cut in the middle to `after`. The text so far is void."""
+
+    key: str
+    number: int
+    before: int
+    after: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Adapted:
+    """The model does not take `field` ("temperature", "thinking"); the request goes on without it."""
+
+    key: str
+    field: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The call is over: `how` is the server's stop reason or the kind of the failure."""
+
+    key: str
+    how: str
+    seconds: float
+    usage: Usage | None = None
+
+
+LiveEvent = Sent | Used | Wrote | Retrying | Shrunk | Adapted | Ended
+OnLiveEvent = Callable[[LiveEvent], None]
+
+
+def nobody(event: LiveEvent) -> None:
+    """For calls that nobody watches."""
+
+
+def heard(events: Iterable[LiveEvent], key: str) -> str:
+    """The text of one request as far as it has come, without what retries made void: a failed run's partial answer."""
+    parts: list[str] = []
+    for event in events:
+        if event.key != key:
+            continue
+        if isinstance(event, Wrote):
+            parts.append(event.text)
+        elif isinstance(event, Retrying | Shrunk):
+            parts.clear()
+    return "".join(parts)
+
+
+def sentence(event: LiveEvent) -> str:
+    """An event in words for a log or a trace; "" for text and token figures."""
+    match event:
+        case Sent(_, model, attempt, chars):
+            again = f" (attempt {attempt})" if attempt > 1 else ""
+            return f"sent {chars:,} characters to {model}{again}"
+        case Retrying(_, _, wait_s, why):
+            return f"{why}; trying again in {wait_s:.1f} s"
+        case Shrunk(_, _, before, after, why):
+            return f"{why}; the middle was cut: {before:,} → {after:,} characters"
+        case Adapted(_, field, why):
+            return f"{why}; sent without {field}"
+        case Ended(_, how, seconds, _):
+            return f"ended ({how}) after {seconds:.1f} s"
+    return ""

@@ -1,0 +1,122 @@
+"""Which models the server offers, with their context windows; kept on disk for a day, per server."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from workbench.errors import BadInput
+from workbench.formats.files import write_atomically
+from workbench.summarizers.anthropic_errors import trouble_of
+from workbench.summarizers.connection import connect, secrets_of
+from workbench.tokens import ModelInfo, find_model
+
+FRESH_S = 86_400
+"""How long a list is good for."""
+
+TIMEOUT_S = 30.0
+
+
+class Offered(BaseModel):
+    """A model that the server offers. Windows in tokens; None where neither server nor table says."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    title: str = ""
+    window: int | None = None
+    max_output: int | None = None
+
+
+class Models(BaseModel):
+    """The list as it was at `time` (seconds since the epoch, UTC)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    time: float
+    models: tuple[Offered, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What to offer a person: the models, how old the list is, and why it could not be renewed ("" if it could)."""
+
+    models: tuple[Offered, ...]
+    age_s: float | None
+    trouble: str = ""
+
+
+async def choices() -> Choice:
+    """The server's models: from the cache while it is fresh, else from the API; never raises for a missing server.
+
+    Without either there are no models and the reason is told; a model may always be typed.
+    """
+    cached = known()
+    if cached is not None and 0 <= time.time() - cached.time < FRESH_S:
+        return Choice(cached.models, time.time() - cached.time)
+    try:
+        fresh = await fetch()
+    except BadInput as error:
+        old = time.time() - cached.time if cached else None
+        return Choice(cached.models if cached else (), old, str(error))
+    return Choice(fresh.models, 0.0)
+
+
+def known() -> Models | None:
+    """The list on disk, however old; None when there is none or it is damaged (it is then fetched again)."""
+    try:
+        return Models.model_validate_json(cache_path().read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+async def fetch() -> Models:
+    """Ask the server now and keep the answer. Raises BadInput with one sentence when it does not say.
+
+    A list that cannot be kept is still given: the cache saves time, nothing else.
+    """
+    async with await connect(TIMEOUT_S) as client:
+        try:
+            offered = [_offered(entry) async for entry in client.models.list(limit=1000)]
+        except Exception as error:
+            # Whatever the client raises: one sentence, and the cached list stays.
+            raise BadInput(f"The list of models failed: {trouble_of(error, secrets_of(client)).sentence}.") from None
+    found = Models(time=time.time(), models=tuple(offered))
+    path = cache_path()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, found.model_dump_json().encode(), overwrite=True)
+    except (BadInput, OSError):
+        return found
+    return found
+
+
+def cache_path() -> Path:
+    """A file per server. The server's address is hashed: it may hold a password."""
+    from platformdirs import user_cache_path
+
+    server = os.environ.get("ANTHROPIC_BASE_URL", "")
+    name = hashlib.blake2b(server.encode(), digest_size=6).hexdigest()
+    return user_cache_path("compaction-workbench", appauthor=False) / f"models-{name}.json"
+
+
+def _offered(entry: Any) -> Offered:
+    """The server's figures; what it does not tell (older servers tell no window) the dated table may know."""
+    info: ModelInfo | None = find_model(str(entry.id))
+    return Offered(
+        id=str(entry.id),
+        title=str(getattr(entry, "display_name", None) or (info.title if info else entry.id)),
+        window=_count(entry, "max_input_tokens") or (info.window if info else None),
+        max_output=_count(entry, "max_tokens") or (info.max_output if info else None),
+    )
+
+
+def _count(entry: Any, name: str) -> int | None:
+    value = getattr(entry, name, None)
+    return value if isinstance(value, int) and value > 0 else None

@@ -1,0 +1,44 @@
+"""How patient a live call is: its time-outs, and when a call that failed is tried again."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass
+
+from workbench.compaction.strategy import SummaryFailed
+from workbench.summarizers.anthropic_errors import Trouble
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Times in seconds. The whole call, waits included, is bounded by the request's own `timeout_s`.
+
+    `tries` bounds how often one prompt is sent (429, 5xx, overloaded, broken connection); waits double from `backoff_s`
+    up to `longest_backoff_s`, or are what the server asks for; a wait that would outlast the call is not begun.
+    `shrinks` bounds how often a prompt that is too long is cut (`workbench.summarizers.shrinking`).
+    """
+
+    first_token_s: float = 60.0
+    stall_s: float = 60.0
+    tries: int = 5
+    backoff_s: float = 1.0
+    longest_backoff_s: float = 16.0
+    shrinks: int = 4
+
+
+def wait_or_give_up(trouble: Trouble, tries: int, limits: Limits, deadline: float) -> float | SummaryFailed:
+    """Seconds to wait before the next try after `tries` of them, or the failure when none is left.
+
+    `deadline` is on the clock of `time.perf_counter`.
+    """
+    if trouble.remedy != "retry":
+        return SummaryFailed(trouble.kind, trouble.sentence)
+    if tries >= limits.tries:
+        return SummaryFailed(trouble.kind, f"{trouble.sentence}; given up after {tries} tries")
+    backoff = min(limits.longest_backoff_s, limits.backoff_s * 2 ** (tries - 1))
+    # Spread, so that requests that were refused together do not come back together.
+    wait = trouble.wait_s or backoff * random.uniform(0.75, 1.0)
+    if wait >= deadline - time.perf_counter():
+        return SummaryFailed(trouble.kind, f"{trouble.sentence}; waiting {wait:.0f} s would outlast the call")
+    return wait
