@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from dataclasses import replace
 
 import pytest
@@ -196,22 +195,17 @@ async def test_retry_after_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
     limited = error(429, "rate_limit_error", "slow down", retry_after="0.12")
     async with fake_api(limited, answer("ok")) as api:
         client_talks_to(api, monkeypatch)
-        began = time.perf_counter()
         got, events = await ask(request())
-        took = time.perf_counter() - began
     assert isinstance(got, Summary)
     assert [event.wait_s for event in events if isinstance(event, Retrying)] == [0.12]
-    assert took >= 0.12
 
 
 async def test_a_wait_that_would_outlast_the_call_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     async with fake_api(error(429, "rate_limit_error", "come back tomorrow", retry_after="86400")) as api:
         client_talks_to(api, monkeypatch)
-        began = time.perf_counter()
         got, _ = await ask(request())
     assert isinstance(got, SummaryFailed)
     assert "waiting 86400 s would outlast the call" in got.detail
-    assert time.perf_counter() - began < 5
 
 
 async def test_the_server_may_forbid_another_try(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,11 +249,9 @@ async def test_cancelling_closes_the_connection_at_once(monkeypatch: pytest.Monk
         summarizer = live(MODEL, on_event=lambda event: writing.set() if isinstance(event, Wrote) else None)
         task = asyncio.ensure_future(summarizer(request()))
         await asyncio.wait_for(writing.wait(), 10)
-        began = time.perf_counter()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert time.perf_counter() - began < 0.3
         await asyncio.wait_for(api.gone.wait(), 5)
 
 

@@ -1,0 +1,49 @@
+# Needs make and a Python from 3.11 on; everything else goes into .venv, which every target sets up first.
+
+.PHONY: run test lint types imports check screenshots bench clean python
+.DEFAULT_GOAL := run
+
+# The first that is recent enough; 3.11 first because the pins in constraints.txt are tested with it most.
+PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3 python; do \
+	  if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; \
+	  then echo $$python; break; fi; done)
+
+BIN := .venv/bin/python
+READY := .venv/.installed
+
+run: $(READY)  ## open the workbench on the sample that overflows
+	@$(BIN) -m workbench open
+
+test: $(READY)  ## the whole suite, on two processes
+	@$(BIN) -m pytest -n 2 --dist loadfile
+
+lint: $(READY)
+	@$(BIN) -m ruff check .
+	@$(BIN) -m ruff format --check .
+
+types: $(READY)
+	@$(BIN) -m mypy -p workbench
+
+imports: $(READY)
+	@.venv/bin/lint-imports
+
+check: test lint types imports
+
+screenshots: $(READY)  ## drive the app headless and write the pictures of the README
+	@$(BIN) scripts/screenshots.py
+
+bench: $(READY)  ## measure the workbench on a session of 100 MB, against baselines of the same run
+	@$(BIN) -m benchmarks.run
+
+clean:
+	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+python:
+	@test -n "$(PYTHON)" || \
+	  { echo "The workbench needs Python 3.11 or newer, and none was found: install one, or name it with make PYTHON=/path/to/python." >&2; exit 1; }
+
+$(READY): pyproject.toml constraints.txt | python
+	@echo "Setting up .venv with $$($(PYTHON) --version) …" >&2
+	@$(PYTHON) -m venv .venv
+	@PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN) -m pip install --quiet -c constraints.txt -e '.[dev]'
+	@touch $@

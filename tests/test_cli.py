@@ -1,0 +1,525 @@
+"""The command line: exit codes, JSON, pipes, and one sentence for whatever is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from benchmarks.terminal import watch
+from tests.formats.claude_code_build import assistant, call, result, text, user
+from tests.paths import ROOT, SAMPLES
+from workbench.cli import COMMANDS, commands
+
+ROUNDS = 12
+TAIL = "history_tail_size_chars_to_exclude"
+RULE = "Never touch the generated files."
+
+
+def cwb(*args: object) -> Result:
+    """Run in this process; an exception that is no exit is raised here, as a bug."""
+    return CliRunner().invoke(commands, [str(arg) for arg in args], prog_name="cwb", catch_exceptions=False)
+
+
+def document(*args: object, code: int = 0) -> dict[str, Any]:
+    run = cwb(*args, "--json")
+    assert run.exit_code == code, run.output
+    found: dict[str, Any] = json.loads(run.stdout)
+    return found
+
+
+def program(*args: object, **more: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "workbench", *map(str, args)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60, **more)
+
+
+def session_lines(rounds: int = ROUNDS) -> list[dict[str, Any]]:
+    """Rounds of a question, a call, its result and an answer of 2 000 characters, billed as they grow."""
+    lines: list[dict[str, Any]] = []
+    parent: str | None = None
+    for n in range(rounds):
+        words = RULE if n == 0 else f"Please do step {n}."
+        asked, answered = ({"usage": _usage(20_000 + 800 * n + more)} for more in (10, 250))
+        lines += [
+            user(f"u{n}", parent, words),
+            assistant(f"c{n}", f"u{n}", f"msg_c{n}", call(f"toolu_{n}", file_path=f"/src/part{n}.py"), body=asked),
+            result(f"r{n}", f"c{n}", f"toolu_{n}", f"{n}\tcontents of part {n}\n" * 20),
+            assistant(f"a{n}", f"r{n}", f"msg_a{n}", text(f"Step {n} is done. " + "word " * 400), body=answered),
+        ]
+        parent = f"a{n}"
+    return lines
+
+
+def _usage(context: int) -> dict[str, int]:
+    return {
+        "input_tokens": 10,
+        "cache_read_input_tokens": context,
+        "cache_creation_input_tokens": 0,
+        "output_tokens": 5,
+    }
+
+
+def write_lines(path: Path, lines: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return path
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    return write_lines(tmp_path / "session.jsonl", session_lines())
+
+
+class TestInspect:
+    def test_the_document(self, session: Path) -> None:
+        found = document("inspect", session)
+        assert found["format"].replace("_", "-") == "claude-code"
+        assert (found["messages"], found["rounds"], found["exchanges"]) == (4 * ROUNDS, ROUNDS, 2 * ROUNDS)
+        assert (found["epochs"], found["warnings"]) == (1, [])
+        assert found["context"]["messages"] == 4 * ROUNDS
+        assert found["context"]["chars"] > 2_000 * ROUNDS
+        assert found["context"]["tokens"] == sum(layer["tokens"] for layer in found["layers"])
+        assert "o200k" in found["context"]["method"]
+
+    def test_message_numbers_and_ids_are_those_of_the_context(self, session: Path) -> None:
+        rounds = document("inspect", session)["round_list"]
+        assert [row["message"] for row in rounds] == list(range(1, 4 * ROUNDS, 4))
+        assert rounds[1]["first_words"] == "Please do step 1."
+        assert sum(row["messages"] for row in rounds) == 4 * ROUNDS
+
+    def test_epochs_are_listed_and_can_be_chosen(self, shared: Path) -> None:
+        path = shared / "sessions" / "claude-code" / "entire-cd95add-3compactions.jsonl"
+        last, first = document("inspect", path), document("inspect", path, "--epoch", 1)
+        assert last["epochs"] == first["epochs"] == 4
+        assert (last["epoch"], first["epoch"]) == (4, 1)
+        assert [bool(epoch["ended_by"]) for epoch in last["epoch_list"]] == [True, True, True, False]
+        assert first["context"]["messages"] == last["epoch_list"][0]["messages"] != last["context"]["messages"]
+
+    def test_an_epoch_that_is_not_there(self, session: Path) -> None:
+        run = cwb("inspect", session, "--epoch", 2)
+        assert run.exit_code == 2
+        assert "epoch 2" in run.stderr
+
+    def test_the_table_names_every_round(self, session: Path) -> None:
+        lines = cwb("inspect", session).stdout.splitlines()
+        heads = next(i for i, line in enumerate(lines) if line.split()[:2] == ["round", "message"])
+        assert [line.split()[0] for line in lines[heads + 1 :]] == [str(n) for n in range(1, ROUNDS + 1)]
+
+    def test_a_window_can_be_named(self, session: Path) -> None:
+        assert document("inspect", session, "--window", 1234)["window"] == 1234
+
+    def test_verbosity(self, session: Path) -> None:
+        whole, short, last = (cwb("inspect", session, "--verbosity", v).stdout for v in ("default", "compact", "quiet"))
+        assert whole.count("contents of part 3") == 20
+        assert short.count("contents of part 3") == 1
+        assert whole.count("word " * 400) == ROUNDS
+        assert short.count("word " * 400) == 1
+        assert last.strip() == (f"Step {ROUNDS - 1} is done. " + "word " * 400).strip()
+
+    def test_session_text_commands_no_terminal(self, tmp_path: Path) -> None:
+        words = "\x1b[31mred\x1b]0;title\x07 \x9b2J \u202eback [/bold] \ud83d"
+        path = write_lines(tmp_path / "odd.jsonl", [user("u", None, words), assistant("a", "u", "m", text(words))])
+        for args in (["inspect", path], ["inspect", path, "--verbosity", "default"], ["doctor", path]):
+            out = program(*args).stdout
+            assert not set("\x1b\x07\x9b\u202e") & set(out)
+        assert "[/bold]" in program("inspect", path).stdout
+        assert json.loads(program("inspect", path, "--json").stdout)["messages"] == 2
+
+
+class TestCompact:
+    def test_the_document(self, session: Path, tmp_path: Path) -> None:
+        out = tmp_path / "out.jsonl"
+        found = document("compact", session, "--strategy", "exchange-summary", "-o", out)
+        assert found["strategy"] == "exchange-summary"
+        assert found["trigger"]["fired"] is True
+        assert found["before"]["messages"] == 4 * ROUNDS == sum(found["fates"].values())
+        assert found["after"]["tokens"] < found["before"]["tokens"]
+        assert all(check["passed"] for check in found["checks"] if check["hard"])
+        assert {"name", "hard", "passed", "detail"} == set(found["checks"][0])
+        assert (found["status"], found["out"]) == ("compacted", str(out))
+        assert found["reason"]
+        assert found["trace"]
+        assert found["rungs"] == []
+        assert found["export"]["resume"].startswith("claude --resume ")
+
+    def test_the_export_opens_with_the_same_counts_and_the_source_is_untouched(
+        self, session: Path, tmp_path: Path
+    ) -> None:
+        before = session.read_bytes()
+        done = document("compact", session, "--strategy", "exchange-summary", "-o", tmp_path / "out.jsonl")
+        again = document("inspect", tmp_path / "out.jsonl")
+        assert session.read_bytes() == before
+        assert again["warnings"] == []
+        for key in ("messages", "chars"):
+            assert again["context"][key] == done["after"][key]
+
+    def test_nothing_is_written_without_out(self, session: Path) -> None:
+        assert document("compact", session, "--strategy", "exchange-summary")["out"] is None
+        assert [path.name for path in session.parent.iterdir()] == [session.name]
+
+    def test_a_folder_takes_the_name_that_the_tool_expects(self, session: Path, tmp_path: Path) -> None:
+        (tmp_path / "to").mkdir()
+        found = document("compact", session, "--strategy", "exchange-summary", "-o", tmp_path / "to")
+        assert [str(path) for path in (tmp_path / "to").iterdir()] == [found["out"]]
+        assert Path(found["out"]).name == found["export"]["name"]
+
+    def test_the_session_goes_down_a_pipe(self, session: Path, tmp_path: Path) -> None:
+        run = program("compact", session, "--strategy", "exchange-summary", "-o", "-")
+        (tmp_path / "piped.jsonl").write_text(run.stdout)
+        assert run.returncode == 0
+        assert "compacted" in run.stderr
+        assert document("inspect", tmp_path / "piped.jsonl")["context"]["messages"] > 0
+
+    def test_another_format(self, session: Path, tmp_path: Path) -> None:
+        out = tmp_path / "out.json"
+        done = document("compact", session, "--strategy", "exchange-summary", "--to", "openai-chat", "-o", out)
+        assert done["export"]["format"] == "openai-chat"
+        assert document("inspect", out)["format"] == "openai-chat"
+
+    @pytest.mark.parametrize("name", ["u3", "13"])
+    def test_a_pin_by_id_or_number(self, name: str, session: Path, tmp_path: Path) -> None:
+        out = tmp_path / "out.jsonl"
+        found = document("compact", session, "--strategy", "exchange-summary", "--pin", name, "-o", out)
+        assert found["fates"]["pinned"] == 1
+        assert out.read_text().count('"Please do step 3."') == 1
+
+    def test_a_pinned_call_brings_its_result(self, session: Path) -> None:
+        found = document("compact", session, "--strategy", "exchange-summary", "--pin", "14")
+        assert found["fates"]["pinned"] == 2
+
+    def test_an_ambiguous_beginning_of_an_id(self, session: Path) -> None:
+        run = cwb("compact", session, "--strategy", "exchange-summary", "--pin", "u")
+        assert run.exit_code == 2
+        assert f"{ROUNDS}" in run.stderr
+
+    def test_the_split_by_hand(self, session: Path) -> None:
+        found = document("compact", session, "--strategy", "exchange-summary", "--split-at", "u5")
+        assert found["fates"]["kept"] == 4 * (ROUNDS - 5)
+
+    def test_fields_are_set(self, session: Path) -> None:
+        few = document("compact", session, "--preset", "augment-example")
+        more = document("compact", session, "--preset", "augment-example", "--set", f"{TAIL}=12000")
+        assert more["fates"]["kept"] > few["fates"]["kept"]
+
+    def test_a_field_of_a_group_is_set(self, session: Path) -> None:
+        bare = document(
+            "compact", session, "--preset", "augment-example", "--set", "abridged_history_params.total_chars_limit=0"
+        )
+        full = document("compact", session, "--preset", "augment-example")
+        assert bare["after"]["chars"] < full["after"]["chars"]
+
+    @pytest.mark.parametrize("how", ["--params={}", "--set=@{}"])
+    def test_a_parameter_object_is_pasted(self, how: str, session: Path, tmp_path: Path) -> None:
+        params = {"trigger_on_history_size_chars": 10, TAIL: 12000, "prompt": "Sum up."}
+        (tmp_path / "params.json").write_text(json.dumps(params))
+        found = document(
+            "compact", session, "--strategy", "exchange-summary", how.format(tmp_path / "params.json"), "--if-triggered"
+        )
+        assert found["status"] == "compacted"
+        same = document("compact", session, "--strategy", "exchange-summary", "--set", f"{TAIL}=12000")
+        assert found["fates"]["kept"] == same["fates"]["kept"] > 8
+
+    def test_a_typed_summary_stands_in_the_export(self, session: Path, tmp_path: Path) -> None:
+        (tmp_path / "mine.txt").write_text("All that happened was step one.")
+        out = tmp_path / "out.jsonl"
+        document(
+            "compact",
+            session,
+            "--strategy",
+            "exchange-summary",
+            "--summarizer",
+            f"typed:{tmp_path}/mine.txt",
+            "-o",
+            out,
+        )
+        assert out.read_text().count("All that happened was step one.") == 1
+
+    def test_not_triggered(self, session: Path, tmp_path: Path) -> None:
+        args = ["--set", "trigger_on_history_size_chars=900000", "--if-triggered", "-o", tmp_path / "out.jsonl"]
+        found = document("compact", session, "--strategy", "exchange-summary", *args, code=1)
+        assert (found["status"], found["trigger"]["fired"], found["out"]) == ("unchanged", False, None)
+        assert not (tmp_path / "out.jsonl").exists()
+
+    def test_nothing_to_compact(self, session: Path) -> None:
+        found = document("compact", session, "--strategy", "exchange-summary", "--split-at", "1", code=1)
+        assert (found["status"], found["fates"]["kept"]) == ("unchanged", 4 * ROUNDS)
+
+    def test_not_smaller(self, tmp_path: Path) -> None:
+        path = write_lines(tmp_path / "tiny.jsonl", [user("u", None, "Hi"), assistant("a", "u", "m", text("Hello"))])
+        lines = [*session_lines(1)[:1], assistant("x", "u0", "m", text("Yes")), user("u1", "x", "Go")]
+        path = write_lines(path, [*lines, assistant("y", "u1", "m2", text("Gone"))])
+        found = document(
+            "compact", path, "--strategy", "exchange-summary", "--split-at", "3", "-o", tmp_path / "o", code=1
+        )
+        assert found["status"] == "not_smaller"
+        assert found["after"]["tokens"] >= found["before"]["tokens"]
+        assert not (tmp_path / "o").exists()
+
+    def test_a_failed_hard_check_stops_the_export_unless_forced(self, session: Path, tmp_path: Path) -> None:
+        out = tmp_path / "out.jsonl"
+        args = ["--strategy", "exchange-summary", "--set", 'summary_node_response_message=" "', "-o", out]
+        found = document("compact", session, *args, code=3)
+        assert [check["name"] for check in found["checks"] if check["hard"] and not check["passed"]]
+        assert found["out"] is None
+        assert not out.exists()
+        assert document("compact", session, *args, "--force")["out"] == str(out)
+        assert out.exists()
+
+    def test_the_session_itself_is_never_written_over(self, session: Path) -> None:
+        before = session.read_bytes()
+        run = cwb("compact", session, "--strategy", "exchange-summary", "-o", session, "--force")
+        assert run.exit_code == 2
+        assert session.read_bytes() == before
+
+    def test_an_existing_file_is_replaced_only_by_force(self, session: Path, tmp_path: Path) -> None:
+        (tmp_path / "out.jsonl").write_text("precious")
+        args = ["compact", session, "--strategy", "exchange-summary", "-o", tmp_path / "out.jsonl"]
+        assert cwb(*args).exit_code == 2
+        assert (tmp_path / "out.jsonl").read_text() == "precious"
+        assert cwb(*args, "--force").exit_code == 0
+        assert (tmp_path / "out.jsonl").read_text() != "precious"
+
+
+BINARY = bytes(range(256)) * 8
+BAD_FILES: dict[str, Callable[[Path], object]] = {
+    "missing": lambda path: None,
+    "a directory": lambda path: path.mkdir(),
+    "empty": lambda path: path.write_bytes(b""),
+    "binary": lambda path: path.write_bytes(BINARY),
+    "truncated JSON": lambda path: path.write_text('{"messages": [{"role": "user", "content": "He'),
+    "another JSON": lambda path: path.write_text('{"name": "package", "version": "1.0"}'),
+    "prose": lambda path: path.write_text("Dear diary,\n"),
+}
+
+
+class TestBadInput:
+    @pytest.mark.parametrize("command", ["open", "inspect", "compact", "doctor"])
+    @pytest.mark.parametrize("kind", BAD_FILES)
+    def test_a_bad_file_gives_one_sentence_that_names_it(self, kind: str, command: str, tmp_path: Path) -> None:
+        path = tmp_path / "bad.jsonl"
+        BAD_FILES[kind](path)
+        run = cwb(command, path, *(["--strategy", "exchange-summary"] if command == "compact" else []))
+        assert run.exit_code == 2
+        assert run.stdout == ""
+        assert run.stderr.startswith("Error: ")
+        assert str(path) in run.stderr
+        assert run.stderr.count("\n") == 1
+
+    @pytest.mark.parametrize(
+        ("args", "words"),
+        [
+            (["--strategy", "nope"], ["nope", "exchange-summary"]),
+            (["--preset", "nope"], ["nope", "augment-example"]),
+            ([], ["--strategy", "--preset"]),
+            (
+                ["--preset", "augment-example", "--strategy", "memories-rewrite"],
+                ["augment-example", "memories-rewrite"],
+            ),
+            (["--strategy", "exchange-summary", "--set", "min_tail"], ["min_tail", "FIELD=VALUE"]),
+            (["--strategy", "exchange-summary", "--set", "min_tail_exchange=2"], ["min_tail_exchanges"]),
+            (["--strategy", "exchange-summary", "--set", "min_tail_exchanges=-1"], ["min_tail_exchanges", "-1", "0"]),
+            (["--strategy", "exchange-summary", "--set", "min_tail_exchanges=some"], ["min_tail_exchanges", "some"]),
+            (["--strategy", "exchange-summary", "--set", "earlier_summary=burn"], ["earlier_summary", "burn", "nest"]),
+            (["--strategy", "exchange-summary", "--set", "prompt.x=1"], ["prompt"]),
+            (["--strategy", "exchange-summary", "--set", "abridged_history_params.total=1"], ["total_chars_limit"]),
+            (["--strategy", "exchange-summary", "--params", "no-such-file"], ["no-such-file"]),
+            (["--strategy", "exchange-summary", "--pin", "nope"], ["nope", "48"]),
+            (["--strategy", "exchange-summary", "--split-at", "99"], ["99", "48"]),
+            (["--strategy", "exchange-summary", "--summarizer", "typed:no-such-file"], ["no-such-file"]),
+            (["--strategy", "exchange-summary", "--summarizer", "oracle"], ["oracle", "extractive"]),
+            (["--strategy", "exchange-summary", "--to", "papyrus"], ["papyrus", "openai-chat"]),
+            (["--strategy", "exchange-summary", "--epoch", "9"], ["9"]),
+            (["--strategy", "exchange-summary", "-o", "/no/such/folder/x"], ["/no/such/folder/x"]),
+            (["--strategy", "exchange-summary", "-o", "-", "--json"], ["-o"]),
+        ],
+    )
+    def test_a_bad_setting_says_what_would_be_right(self, args: list[str], words: list[str], session: Path) -> None:
+        run = cwb("compact", session, *args)
+        assert run.exit_code == 2, run.output
+        said = run.stderr.splitlines()[-1]
+        assert [word for word in words if word not in said] == []
+
+    @pytest.mark.parametrize("args", [["inspct", "x"], ["inspect"], ["inspect", "--nope"], ["open", "--epoch", "x"]])
+    def test_bad_usage(self, args: list[str]) -> None:
+        assert cwb(*args).exit_code == 2
+
+    def test_a_mistyped_command_is_not_taken_for_a_file(self) -> None:
+        assert "'inspect'" in cwb("inspct").stderr
+
+    def test_the_screen_needs_a_terminal(self, session: Path) -> None:
+        for args in ([session], ["open", session]):
+            run = cwb(*args)
+            assert run.exit_code == 2
+            assert "terminal" in run.stderr
+
+
+class TestAsAProgram:
+    @pytest.mark.parametrize(
+        ("args", "code"),
+        [
+            (["inspect", "{}"], 0),
+            (["compact", "{}", "--strategy", "exchange-summary"], 0),
+            (["compact", "{}", "--strategy", "exchange-summary", "--split-at", "1"], 1),
+            (["inspect", "{}.missing"], 2),
+            (["compact", "{}", "--strategy", "exchange-summary", "--set", 'summary_node_response_message=" "'], 3),
+        ],
+    )
+    def test_exit_codes_without_colour_or_traceback(self, args: list[str], code: int, session: Path) -> None:
+        run = program(*(arg.format(session) for arg in args), stdin=subprocess.DEVNULL)
+        assert run.returncode == code, run.stderr
+        assert "\x1b" not in run.stdout + run.stderr
+        assert "\r" not in run.stderr
+        assert "Traceback" not in run.stderr
+
+    def test_a_reader_that_goes_away_is_no_error(self, tmp_path: Path) -> None:
+        path = write_lines(tmp_path / "long.jsonl", session_lines(200))
+        command = f"'{sys.executable}' -m workbench inspect '{path}' --verbosity default | head -n 1"
+        run = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+        assert run.stdout.count("\n") == 1
+        assert run.stderr == ""
+
+    @pytest.mark.parametrize("marks", [{"loading": b"Opening"}, {"list": b"Rounds", "counted": b"counts: o200k"}])
+    def test_a_file_opens_on_a_terminal(self, marks: dict[str, bytes], session: Path) -> None:
+        assert list(watch(session, marks, {}).seconds) == list(marks)
+
+    def test_an_ascii_terminal_takes_the_output(self, session: Path) -> None:
+        run = program("inspect", session, env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
+        assert run.returncode == 0, run.stderr
+        assert "o200k" in run.stdout
+
+
+class TestOtherCommands:
+    def test_help_lists_the_commands(self) -> None:
+        run = cwb("--help")
+        assert run.exit_code == 0
+        assert all(name in run.stdout for name in COMMANDS)
+
+    @pytest.mark.parametrize("name", COMMANDS)
+    def test_every_command_has_help(self, name: str) -> None:
+        run = cwb(name, "--help")
+        assert run.exit_code == 0
+        assert "Usage:" in run.stdout
+
+    def test_strategies_lists_what_set_takes(self) -> None:
+        found = document("strategies")
+        by_id = {one["id"]: one for one in found["strategies"]}
+        fields = {field["name"]: field for field in by_id["exchange-summary"]["fields"]}
+        assert fields["min_tail_exchanges"]["default"] == 1
+        assert fields["min_tail_exchanges"]["allowed"] == "a whole number from 0"
+        assert fields["abridged_history_params.total_chars_limit"]["default"] == 10_000
+        assert fields["earlier_summary"]["allowed"] == "drop | keep | nest | extend"
+        assert all(field["help"] for one in found["strategies"] for field in one["fields"])
+        assert {preset["strategy"] for preset in found["presets"]} <= set(by_id)
+        assert cwb("strategies").stdout.count("min_tail_exchanges") == 1
+
+    def test_doctor_says_why_and_what_is_odd(self, session: Path) -> None:
+        session.write_text(session.read_text() + '{"type": "user", "uui')
+        found = document("doctor", session)
+        assert "line 1" in found["why"]
+        assert [warning["line"] for warning in found["warnings"]] == [4 * ROUNDS + 1]
+
+
+SMALL_SAMPLES = [path for path in sorted(SAMPLES.glob("*.json*")) if path.stat().st_size < 300_000]
+OPENAI = {
+    "model": "gpt-4o",
+    "messages": [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "What is in a.py?"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"path": "a.py"}'}}
+            ],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": "print(1)"},
+        {"role": "assistant", "content": "A print."},
+    ],
+    "tools": [{"type": "function", "function": {"name": "read", "parameters": {}}}],
+}
+ANTHROPIC = {
+    "model": "claude-sonnet-4-5",
+    "max_tokens": 100,
+    "system": [{"type": "text", "text": "Be brief."}],
+    "messages": [
+        {"role": "user", "content": "What is in a.py?"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "read", "input": {"path": "a.py"}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "print(1)"}]},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "…", "signature": "x"}, text("A print.")]},
+    ],
+    "tools": [{"name": "read", "description": "", "input_schema": {"type": "object"}}],
+}
+SEEDS = [
+    "".join(json.dumps(line) + "\n" for line in session_lines(3)).encode(),
+    json.dumps(OPENAI, indent=1).encode(),
+    json.dumps(ANTHROPIC).encode(),
+    *(path.read_bytes() for path in SMALL_SAMPLES),
+]
+TOKENS = [
+    b"null",
+    b"[]",
+    b"{}",
+    b'""',
+    b"-1",
+    b"1e999",
+    b"true",
+    b'"\\ud800"',
+    b"[[[[",
+    b"}",
+    b"\x00",
+    b"\xff",
+    b"\n",
+    b'"type"',
+]
+
+
+@st.composite
+def mangled(draw: st.DrawFn) -> bytes:
+    """A session with a few bytes, values or lines cut out, put in, doubled or exchanged."""
+    data = draw(st.sampled_from(SEEDS))
+    for _ in range(draw(st.integers(1, 4))):
+        start, stop = sorted(draw(st.tuples(st.integers(0, len(data)), st.integers(0, len(data)))))
+        match draw(st.sampled_from(["cut off", "cut out", "put in", "value", "double", "bytes"])):
+            case "cut off":
+                data = data[:stop]
+            case "cut out":
+                data = data[:start] + data[min(stop, start + 60) :]
+            case "put in":
+                data = data[:start] + draw(st.sampled_from(TOKENS)) + data[start:]
+            case "value":
+                data = _other_value(data, start, draw(st.sampled_from(TOKENS)))
+            case "double":
+                data = data[:stop] + data[start:]
+            case _:
+                data = data[:start] + draw(st.binary(max_size=8)) + data[start + 4 :]
+    return data
+
+
+def _other_value(data: bytes, after: int, token: bytes) -> bytes:
+    """Another JSON value in place of the first one that follows a colon."""
+    colon = data.find(b":", after) + 1
+    ends = [end for end in (data.find(mark, colon) for mark in b",}]\n") if end > 0]
+    return data[:colon] + token + data[min(ends) :] if colon and ends else data
+
+
+@given(data=mangled())
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+def test_no_mangled_session_gives_a_traceback(data: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.getbasetemp() / f"mangled-{os.getpid()}.jsonl"
+    path.write_bytes(data)
+    run = cwb("inspect", path, "--json")
+    if run.exit_code == 0:
+        assert json.loads(run.stdout)["context"]["tokens"] >= 0
+    else:
+        assert run.exit_code == 2
+        assert run.stderr.startswith("Error: ")
+        assert run.stderr.count("\n") == 1
+        assert "mangled" in run.stderr

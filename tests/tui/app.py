@@ -1,0 +1,131 @@
+"""Small sessions for the screen's tests, and the ways to wait for it without sleeping."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from textual.app import App
+from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.worker import WorkerCancelled, WorkerFailed
+
+from workbench.session import Block, Epoch, Message, Records, Session, Text, ToolResult, ToolUse
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.screens.bench import BenchScreen
+from workbench.tui.screens.loading import LoadingScreen
+
+STORY = (
+    "Fix the token refresh bug in src/auth/session.ts. Never log the token.",
+    "Now the tests, please: cover the expired and the revoked token.",
+    "Why does CI fail on the second job?",
+    "Ok, make it pass and tell me what you changed.",
+)
+
+
+def story(rounds: int = 4, calls: int = 3, *, texts: Sequence[str] = STORY) -> Session:
+    """A session of `rounds` rounds with `calls` tool calls each, about 2 000 characters a result."""
+    messages: list[Message] = []
+
+    def add(role: str, *blocks: object) -> None:
+        number = len(messages)
+        messages.append(Message(f"m{number}", role, blocks, time=1_760_000_000.0 + 60 * number))  # type: ignore[arg-type]
+
+    for number in range(rounds):
+        add("user", Text(texts[number % len(texts)]))
+        for call in range(calls):
+            id = f"call-{number}-{call}"
+            add(
+                "assistant",
+                Text("Let me look."),
+                ToolUse(id, "Read", {"file_path": f"src/auth/part{number}_{call}.ts"}),
+            )
+            code = "\n".join(f"export const value{line} = verify(token, {line})" for line in range(50))
+            add("tool", ToolResult(id, (Text(code),)))
+        add("assistant", Text(f"Done with part {number}: the check now comes before the refresh."))
+    return session_of(messages)
+
+
+def session_of(messages: Sequence[Message], model: str | None = "claude-sonnet-4-5") -> Session:
+    members = range(len(messages))
+    return Session(
+        "anthropic-messages",
+        None,
+        tuple(messages),
+        members,
+        (Epoch(1, members),),
+        Records(b""),
+        title="story",
+        model=model,
+    )
+
+
+def story_file(folder: Path) -> Path:
+    """The story as an Anthropic Messages body on disk."""
+    messages = [
+        {"role": "user" if m.role == "tool" else m.role, "content": [_json(b) for b in m.blocks]}
+        for m in story().messages
+    ]
+    path = folder / "story.json"
+    path.write_text(json.dumps({"model": "claude-sonnet-4-5", "max_tokens": 1024, "messages": messages}))
+    return path
+
+
+def _json(block: Block) -> dict[str, object]:
+    match block:
+        case Text(text):
+            return {"type": "text", "text": text}
+        case ToolUse(id, name, given):
+            return {"type": "tool_use", "id": id, "name": name, "input": given}
+        case ToolResult():
+            return {"type": "tool_result", "tool_use_id": block.call_id, "content": block.text}
+        case _:
+            raise TypeError(block)
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    """Wait until the session is loaded and counted, the checks are done, and no worker is at work."""
+    idle = 0
+    for _ in range(500):
+        await pilot.pause()
+        idle = 0 if _at_work(pilot.app) else idle + 1
+        if idle == 2:
+            return
+        for worker in [worker for worker in pilot.app.workers if not worker.is_finished]:
+            with suppress(WorkerCancelled, WorkerFailed):
+                await worker.wait()
+    raise AssertionError(f"the screen does not come to rest: {_state(pilot.app)}")
+
+
+def _state(app: App[None]) -> str:
+    benches = [screen for screen in app.screen_stack if isinstance(screen, BenchScreen)]
+    busy = [f"{worker.name} {worker.state.name}" for worker in app.workers]
+    said = [notification.message for notification in app._notifications]
+    return f"{app.screen_stack} {[(bench.counting, bench.checks) for bench in benches]} {busy} {said}"
+
+
+def _at_work(app: App[None]) -> bool:
+    front = app.screen
+    if type(front) is Screen or isinstance(front, LoadingScreen):
+        return True
+    benches = [screen for screen in app.screen_stack if isinstance(screen, BenchScreen)]
+    unready = any(screen.counting or screen.checks is None for screen in benches)
+    return unready or any(not worker.is_finished for worker in app.workers)
+
+
+async def press(pilot: Pilot[None], *keys: str) -> None:
+    for key in keys:
+        await pilot.press(key)
+        await settled(pilot)
+
+
+def bench_screen(pilot: Pilot[None]) -> BenchScreen:
+    screen = next(s for s in pilot.app.screen_stack if isinstance(s, BenchScreen))
+    assert isinstance(screen, BenchScreen)
+    return screen
+
+
+def app_of(source: Session | Path, **settings: object) -> WorkbenchApp:
+    return WorkbenchApp(source, **settings)  # type: ignore[arg-type]

@@ -1,0 +1,326 @@
+"""The bench, driven by keys as a person drives it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import Button, Input, Static
+
+from tests.paths import SAMPLES
+from tests.tui.app import app_of, bench_screen, press, session_of, settled, story, story_file
+from workbench.compaction.outcome import Fate
+from workbench.session import Message, Text, Thinking, ToolResult, ToolUse
+from workbench.tui.screens.export import ExportScreen
+from workbench.tui.screens.help import HelpScreen
+from workbench.tui.screens.refusal import RefusalScreen
+from workbench.tui.widgets.policy_form import FieldRow
+from workbench.tui.widgets.rounds_list import RoundsList
+from workbench.tui.widgets.text_view import TextView
+
+SIZE = (120, 40)
+
+
+async def test_opens_a_session_and_shows_its_plan() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        assert screen.bench.outcome.status == "compacted"
+        rows = screen.query_one(RoundsList)
+        assert rows.rows is not None
+        assert rows.rows.split_line is not None
+        assert "4 rounds · 32 messages" in str(rows.border_title)
+        assert screen.checks is not None
+        assert all(check.passed for check in screen.checks)
+
+
+async def test_pin_keeps_the_message_and_its_pair_and_undo_lets_it_go() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        screen.query_one(RoundsList).go(3)
+        await press(pilot, "p")
+        assert screen.bench.pins == {"m3"}
+        assert [screen.bench.outcome.fate_at(i).fate for i in (3, 4)] == [Fate.PINNED, Fate.PINNED]
+        await press(pilot, "u")
+        assert screen.bench.pins == frozenset()
+        await press(pilot, "U")
+        assert screen.bench.pins == {"m3"}
+
+
+async def test_pin_on_a_round_pins_its_request() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        screen.query_one(RoundsList).go(8, header=True)
+        await press(pilot, "p")
+        assert screen.bench.pins == {"m8"}
+
+
+async def test_brackets_move_the_split_and_t_gives_it_back() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        own = screen.bench.outcome.split
+        await press(pilot, "[")
+        up = screen.bench.outcome.split
+        await press(pilot, "]", "]")
+        assert up < own < screen.bench.outcome.split
+        await press(pilot, "t")
+        assert (screen.bench.split_at, screen.bench.outcome.split) == (None, own)
+
+
+async def test_moving_the_split_several_times_is_one_step_to_undo() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        await press(pilot, "[", "[", "u")
+        assert screen.bench.split_at is None
+        assert not screen.history.past
+
+
+async def test_c_compacts_up_to_the_cursor() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        screen.query_one(RoundsList).go(16, header=True)
+        await press(pilot, "c")
+        assert screen.bench.outcome.split == 16
+        assert screen.bench.outcome.fate_at(15).fate is Fate.SUMMARIZED
+
+
+async def test_run_gives_a_real_summary_that_stands_until_something_changes() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        await press(pilot, "r")
+        assert screen.bench.result is not None
+        assert screen.tab == "node"
+        shown = screen.query_one(TextView).text
+        assert "result of the run" in shown
+        assert "Never log the token" in shown
+        await press(pilot, "p")
+        assert screen.bench.result is None
+        await press(pilot, "u")
+        assert screen.bench.result is not None
+
+
+@pytest.mark.parametrize("tab", "1234567")
+async def test_every_tab_shows_something_of_its_own(tab: str) -> None:
+    words = {
+        "1": "message 25 of 32",
+        "2": "abridged history ·",
+        "3": "request 1 of 1",
+        "4": "stands for 1–",
+        "5": "= 32: ",
+        "6": "Triggers",
+        "7": "✔ all ",
+    }
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        screen.query_one(RoundsList).go(24)
+        await press(pilot, tab)
+        assert words[tab] in screen.query_one(TextView).text
+
+
+async def test_a_policy_field_replans_and_undo_restores_what_the_form_shows() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        field = field_of(screen, "history_tail_size_chars_to_exclude")
+        before = screen.bench.outcome.split
+        typed = field.query_one(Input)
+        typed.value = "12000"
+        await settled(pilot)
+        assert screen.bench.policy.model_dump()["history_tail_size_chars_to_exclude"] == 12_000
+        assert screen.bench.outcome.split < before
+        screen.query_one(RoundsList).focus()
+        await press(pilot, "u")
+        assert screen.bench.outcome.split == before
+        assert field.query_one(Input).value != "12000"
+
+
+@pytest.mark.parametrize(
+    ("typed", "reason"), [("many", "a whole number is wanted"), ("", "a whole number is wanted"), ("-5", "at least 0")]
+)
+async def test_a_wrong_value_is_explained_where_it_is_typed(typed: str, reason: str) -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        bench = screen.bench
+        field = field_of(screen, "history_tail_size_chars_to_exclude")
+        field.query_one(Input).value = typed
+        await settled(pilot)
+        assert reason in str(field.query_one(".error", Static).render())
+        assert screen.bench is bench
+        field.query_one(Input).value = "4000"
+        await settled(pilot)
+        assert not field.query(".error")
+        assert screen.bench is not bench
+
+
+def field_of(screen: object, name: str) -> FieldRow:
+    return next(row for row in screen.query(FieldRow) if row.field.key == name)  # type: ignore[attr-defined]
+
+
+async def test_what_cannot_be_done_is_grey() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        assert [screen.check_action(action, ()) for action in ("undo", "redo", "unsplit")] == [None, None, None]
+        await press(pilot, "[")
+        assert [screen.check_action(action, ()) for action in ("undo", "redo", "unsplit")] == [True, None, True]
+
+
+async def test_help_names_every_key_of_the_screen() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        await press(pilot, "?")
+        front = pilot.app.screen
+        assert isinstance(front, HelpScreen)
+        explained = " ".join(words for _, words in front.keys)
+        assert all(binding.tooltip in explained for binding in screen.BINDINGS)  # type: ignore[union-attr]
+        await press(pilot, "escape")
+        assert pilot.app.screen is screen
+
+
+async def test_every_key_of_the_bench_is_in_the_palette() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        await press(pilot, "[")
+        commands = [command.help for command in pilot.app.get_system_commands(screen)]
+        missing = {b.id for b in screen.BINDINGS if b.tooltip not in commands}  # type: ignore[union-attr]
+        assert missing == {"bench.redo", "bench.epoch.-1", "bench.epoch.1", "bench.leave"}
+
+
+async def test_export_writes_a_file_and_says_where(tmp_path: Path) -> None:
+    async with app_of(story_file(tmp_path)).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        await press(pilot, "r", "e")
+        screen = pilot.app.screen
+        assert isinstance(screen, ExportScreen)
+        target = tmp_path / "compacted.json"
+        screen.query_one("#path", Input).value = str(target)
+        screen.query_one("#write", Button).press()
+        await settled(pilot)
+        assert b"Never log the token" in target.read_bytes()
+        assert f"written to {target}" in str(screen.query_one("#said", Static).render())
+
+
+async def test_export_of_a_preview_is_stopped_unless_insisted(tmp_path: Path) -> None:
+    async with app_of(story_file(tmp_path)).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        await press(pilot, "e")
+        screen = pilot.app.screen
+        target = tmp_path / "preview.json"
+        screen.query_one("#path", Input).value = str(target)
+        assert screen.query_one("#write", Button).disabled
+        screen.query_one("#anyway", Button).press()
+        await settled(pilot)
+        assert target.exists()
+
+
+async def test_export_never_writes_over_a_file(tmp_path: Path) -> None:
+    target = tmp_path / "there.json"
+    target.write_text("mine")
+    async with app_of(story_file(tmp_path)).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        await press(pilot, "r", "e")
+        screen = pilot.app.screen
+        screen.query_one("#path", Input).value = str(target)
+        screen.query_one("#write", Button).press()
+        await settled(pilot)
+        assert "exists already" in str(screen.query_one("#said", Static).render())
+        assert target.read_text() == "mine"
+
+
+HOSTILE = (
+    "[/red] [bold]not bold[/bold] [@click=app.quit]quit[/]",
+    "\x1b[31mred\x1b[0m \x1b]0;title\x07 \x00 \x7f \x9b31m",
+    "👩‍👩‍👧‍👦 漢字とかな e\u0301\u0301 \u202eevil\u202c שלום العربية",
+    "lone \ud800 surrogate \u2028 separator",
+)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_hostile_text_is_shown_and_harmless(size: tuple[int, int]) -> None:
+    text = "\n".join(HOSTILE)
+    messages = [
+        Message("a[/red]", "user", (Text(text),), time=1e300),
+        Message("b", "assistant", (Thinking(text), ToolUse("c[/]", "[/Tool]\x1b", {"[/k]": text})), model=HOSTILE[0]),
+        Message("d", "tool", (ToolResult("c[/]", (Text(text),), is_error=True),)),
+        Message("e", "assistant", (Text("x" * 1_000_000),)),
+        Message("f", "user", (Text("漢" * 200_000),)),
+        Message("g", "assistant", ()),
+    ]
+    async with app_of(session_of(messages, model=HOSTILE[0])).run_test(size=size) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        for index in range(len(messages)):
+            screen.query_one(RoundsList).go(index)
+            await settled(pilot)
+            shown = screen.query_one(TextView).text
+            assert "\x1b" not in shown
+            if index == 0:
+                assert "[/red] [bold]not bold[/bold]" in shown
+                assert "␛[31mred" in shown
+            if index == 3:
+                assert "x" * 1_000_000 in shown
+        await press(pilot, *"1234567", "r", "4")
+        assert "\x1b" not in screen.query_one(TextView).text
+
+
+async def test_a_narrow_screen_shows_one_pane_at_a_time() -> None:
+    async with app_of(story()).run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+
+        def visible() -> list[bool]:
+            return [screen.query_one(name).display for name in ("#rounds", "#text", "#policy")]
+
+        assert visible() == [True, False, False]
+        screen.query_one(RoundsList).go(20)
+        await press(pilot, "enter")
+        assert visible() == [False, True, False]
+        assert screen.focused is screen.query_one(TextView)
+        await press(pilot, "9")
+        assert visible() == [False, False, True]
+        await press(pilot, "escape")
+        assert visible() == [True, False, False]
+        assert screen.focused is screen.query_one(RoundsList)
+
+
+async def test_a_file_that_is_no_session_is_refused_with_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "[red]notes.txt"
+    path.write_text("nothing here")
+    app = app_of(path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        assert isinstance(app.screen, RefusalScreen)
+        assert "[red]notes.txt" in str(app.screen.query_one("#sentence", Static).render())
+        await pilot.press("enter")
+    assert app.return_code == 2
+
+
+async def test_epochs_are_opened_with_braces() -> None:
+    path = SAMPLES / "claude-code-overflow.jsonl"
+    if not path.exists():
+        pytest.skip("the sample session is not made yet")
+    async with app_of(path).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        last = screen.bench.epoch
+        await press(pilot, "{")
+        assert screen.bench.epoch == max(1, last - 1)
+        await press(pilot, "}")
+        assert screen.bench.epoch == last
+
+
+async def test_leaving_while_loading_ends_the_load(tmp_path: Path) -> None:
+    app = app_of(story(rounds=400))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("escape")
+    assert app.return_code == 0

@@ -1,0 +1,71 @@
+"""The form's fields, read off the policy."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
+from workbench.tui.fields import FormField, Refused, changed, fields_of, value_of
+
+POLICY = ExchangeSummaryPolicy()
+FIELDS = {field.key: field for field in fields_of(ExchangeSummaryPolicy)}
+
+
+def field(key: str) -> FormField:
+    return FIELDS[key]
+
+
+def test_every_field_of_the_policy_is_in_the_form_with_help() -> None:
+    assert {key.split(".")[0] for key in FIELDS} == set(ExchangeSummaryPolicy.model_fields)
+    assert all(field.help for field in FIELDS.values())
+    assert [field.group for field in FIELDS.values()] == sorted(
+        (field.group for field in FIELDS.values()), key=list(dict.fromkeys(f.group for f in FIELDS.values())).index
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "control"),
+    [
+        ("trigger_on_history_size_chars", "whole"),
+        ("simulate_cache_expiry", "switch"),
+        ("prompt", "lines"),
+        ("language", "text"),
+        ("earlier_summary", "choice"),
+        ("abridged_history_params.total_chars_limit", "whole"),
+    ],
+)
+def test_a_field_has_the_control_of_its_type(key: str, control: str) -> None:
+    assert field(key).control == control
+
+
+def test_range_and_choices_are_told() -> None:
+    assert field("min_tail_exchanges").allowed == "at least 0"
+    assert field("earlier_summary").choices == ("drop", "keep", "nest", "extend")
+    assert field("min_tail_exchanges").label == "min_tail_exchanges"
+
+
+@pytest.mark.parametrize("typed", ["50000", "50 000", " 50_000 ", "50\u00a0000"])
+def test_numbers_are_read_as_people_write_them(typed: str) -> None:
+    policy, changes = changed(POLICY, field("trigger_on_history_size_chars"), typed)
+    assert changes == {"trigger_on_history_size_chars": 50_000}
+    assert value_of(policy, ("trigger_on_history_size_chars",)) == 50_000
+
+
+def test_a_field_of_a_group_changes_the_group_whole() -> None:
+    policy, _ = changed(POLICY, field("abridged_history_params.action_chars_limit"), "7")
+    assert policy.model_dump()["abridged_history_params"]["action_chars_limit"] == 7
+    assert policy.model_dump()["abridged_history_params"]["total_chars_limit"] == 10_000
+
+
+@pytest.mark.parametrize(
+    ("key", "typed", "reason"),
+    [
+        ("min_tail_exchanges", "x", "a whole number is wanted, at least 0, not 'x'"),
+        ("min_tail_exchanges", "-1", "allowed is at least 0"),
+        ("language", "fr", "pattern"),
+        ("abridged_history_params.action_chars_limit", "-1", "allowed is at least 0"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_the_reason(key: str, typed: str, reason: str) -> None:
+    with pytest.raises(Refused, match=reason):
+        changed(POLICY, field(key), typed)

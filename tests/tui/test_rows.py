@@ -1,0 +1,110 @@
+"""Which message stands on which line, and what the lines say."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.tui.app import story
+from workbench.compaction.context import Layout
+from workbench.compaction.outcome import Fate, FateSpan, Outcome
+from workbench.session import Message, Text, ToolResult, ToolUse
+from workbench.tokens import Counter, sizes_of
+from workbench.tui.lines import Drawn, header_cells, message_cells, split_words
+from workbench.tui.plain import bar, fit, plain, short
+from workbench.tui.rows import Groups, Rows, first_words, group_fate
+
+MESSAGES = story().messages
+LAYOUT = Layout(MESSAGES, sizes_of(MESSAGES, "claude-sonnet-4-5", Counter()))
+GROUPS = Groups(LAYOUT)
+
+
+@given(st.frozensets(st.integers(0, 3)), st.one_of(st.none(), st.integers(0, len(MESSAGES))))
+def test_every_message_has_its_line_and_the_split_stands_before_the_tail(
+    opened: frozenset[int], split: int | None
+) -> None:
+    rows = Rows(GROUPS, opened, split)
+    lines = [rows[line] for line in range(len(rows))]
+    assert len(lines) == 4 + 8 * len(opened) + (split is not None)
+    for index in range(len(MESSAGES)):
+        header = GROUPS.group_of(index) not in opened
+        row = lines[rows.line_of(index, header=False)]
+        assert row.kind == ("header" if header else "message")
+        assert header or row.index == index
+        assert lines[rows.line_of(index, header=True)].kind == "header"
+    if split is not None:
+        line = rows.split_line
+        assert line is not None
+        assert lines[line].kind == "split"
+        assert all(row.index < split for row in lines[:line])
+        assert all(row.index >= split for row in lines[line + 1 :])
+
+
+def outcome(split: int, *fates: FateSpan) -> Outcome:
+    spans = fates or (FateSpan(0, split, Fate.SUMMARIZED, "all"), FateSpan(split, len(MESSAGES), Fate.KEPT))
+    return Outcome("compacted", "", MESSAGES, (), tuple(span for span in spans if len(span)))
+
+
+@pytest.mark.parametrize(
+    ("split", "words"),
+    [
+        (0, "split: nothing above is compacted"),
+        (1, "split: 1 message ▸ summary · 31 msg kept"),
+        (8, "split: 1 round ▸ summary · 24 msg kept"),
+        (19, "split: 2 rounds + 3 msg ▸ summary · 13 msg kept"),
+        (32, "split: all 32 messages ▸ summary · none kept"),
+    ],
+)
+def test_the_split_line_says_what_stands_above_and_below(split: int, words: str) -> None:
+    assert split_words(Drawn(GROUPS, outcome(split), frozenset())) == words
+
+
+@pytest.mark.parametrize("width", [20, 40, 58, 80, 130])
+def test_lines_have_exactly_the_width_there_is(width: int) -> None:
+    drawn = Drawn(GROUPS, outcome(19), frozenset({"m3"}))
+    rows = Rows(GROUPS, frozenset({0, 2}), None)
+    for line in range(len(rows)):
+        row = rows[line]
+        is_header = row.kind == "header"
+        cells = header_cells(drawn, row, width, is_open=True) if is_header else message_cells(drawn, row, width)
+        text = "".join(text for text, _ in cells)
+        assert len(text) == width or width == 20
+
+
+def test_a_round_with_several_fates_says_so() -> None:
+    spans = (FateSpan(0, 2, Fate.SUMMARIZED), FateSpan(2, 4, Fate.PINNED), FateSpan(4, 32, Fate.KEPT))
+    assert group_fate(outcome(0, *spans), GROUPS.spans[0]) == (Fate.KEPT, "2 pinned")
+    assert group_fate(outcome(0, *spans), GROUPS.spans[1]) == (Fate.KEPT, "kept")
+    assert group_fate(outcome(5), GROUPS.spans[0]) == (Fate.SUMMARIZED, "mixed")
+
+
+@pytest.mark.parametrize(
+    ("blocks", "words"),
+    [
+        ((Text("  two\n\twords "),), "two words"),
+        ((ToolUse("1", "Bash", {"command": "ls -la"}), ToolUse("2", "Read", {})), "Bash ls -la (+1)"),
+        ((ToolUse("1", "x", "raw"),), "x raw"),
+        ((ToolResult("1", (Text("a\nb"),), is_error=True),), "✘ 2 lines: a b"),
+        ((ToolResult("1", ()),), "(empty)"),
+        ((), "(empty)"),
+    ],
+)
+def test_first_words_say_what_a_message_is_about(blocks: tuple[object, ...], words: str) -> None:
+    assert first_words(Message("1", "user", blocks)) == words  # type: ignore[arg-type]
+
+
+@given(st.text(max_size=80), st.integers(1, 40))
+def test_fit_is_exact_in_cells(text: str, width: int) -> None:
+    from rich.cells import cell_len
+
+    assert cell_len(fit(plain(text.replace("\n", " ").replace("\t", " ")), width)) == width
+
+
+def test_short_figures() -> None:
+    figures = (0, 962, 1000, 18_340, 99_949, 99_950, 999_499, 999_500)
+    assert [short(n) for n in figures] == ["0", "962", "1.0k", "18.3k", "99.9k", "100k", "999k", "1.0M"]
+
+
+def test_a_bar_is_never_empty_for_something() -> None:
+    assert (bar(0, 4), bar(0.001, 4), bar(0.5, 4), bar(2, 4)) == ("    ", "▏   ", "██  ", "████")

@@ -1,0 +1,112 @@
+"""The command line: `cwb`. Each command is a module of this room, imported only when it is called.
+
+Exit codes: 0 done; 1 nothing to compact, not triggered, or not smaller; 2 bad input or usage; 3 a hard check failed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from workbench import __version__
+from workbench.errors import BadInput
+
+COMMANDS = {
+    "open": "Open a session on the workbench's screen (also: `cwb FILE`).",
+    "inspect": "Show what a session holds and where its tokens are.",
+    "compact": "Compact a session, check the result and export it.",
+    "strategies": "List the strategies with their fields, and the presets.",
+    "doctor": "Say what a file is, how that was recognised, and what is odd in it.",
+}
+"""Name and help of each command, here so that `cwb --help` need not import any of them."""
+
+BROKEN_PIPE = 141
+"""What a shell reports for a program whose reader went away."""
+
+
+class Refused(click.ClickException):
+    """A `BadInput` on its way out: one sentence on stderr."""
+
+    exit_code = 2
+
+
+class Commands(click.Group):
+    """Commands by name; anything else that stands first is a file to open, and so is nothing."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"workbench.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, ["open", *args] if _means_open(ctx, args) else args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BadInput as refused:
+            raise Refused(" ".join(str(refused).split())) from refused
+        except BrokenPipeError:
+            # Before click sees it, which would leave with 1, and that means something else here.
+            _discard_output()
+            raise click.exceptions.Exit(BROKEN_PIPE) from None
+
+
+def _means_open(ctx: click.Context, args: list[str]) -> bool:
+    """Whether no command is named. Raises UsageError for what looks like a mistyped command and is no file."""
+    first = next((arg for arg in args if not arg.startswith("-")), None)
+    if first is None:
+        return not {"--help", "-h", "--version"} & set(args)
+    meant = difflib.get_close_matches(first, COMMANDS, 1, 0.7)
+    if meant and first not in COMMANDS and not Path(first).exists():
+        raise click.UsageError(f"There is no command {first!r}; did you mean {meant[0]!r}?", ctx)
+    return first not in COMMANDS
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="`cwb FILE` opens FILE; `cwb` alone opens a sample that overflows.",
+)
+@click.version_option(__version__, prog_name="cwb")
+def commands() -> None:
+    """See, tune and run what compaction does to an agent's session."""
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the command line and leave with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = commands.main(args, prog_name="cwb", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as refused:
+        refused.show()
+        code = refused.exit_code
+    except BrokenPipeError:
+        _discard_output()
+        code = BROKEN_PIPE
+    except (click.Abort, KeyboardInterrupt):
+        code = 130
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _discard_output() -> None:
+    """Python flushes stdout once more at its end; with nowhere to write that would complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

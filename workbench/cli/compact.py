@@ -1,0 +1,267 @@
+"""`cwb compact`: one compaction, from a file to a file that its tool can load again."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from workbench.analysis.transcript import printable
+from workbench.bench import Bench, choose_preset, split_at, toggle_pin
+from workbench.cli import settings
+from workbench.cli.loading import on_bench
+from workbench.cli.output import size_fields, size_words, write_fields, write_json
+from workbench.cli.reference import message_id
+from workbench.compaction.checks import Check, check, export_check
+from workbench.compaction.context import Context
+from workbench.compaction.outcome import Outcome
+from workbench.compaction.strategy import Trigger
+from workbench.figures import grouped
+from workbench.formats.export import Export, export, resume_words, save
+from workbench.summarizers.driver import drive
+from workbench.summarizers.estimate import estimate
+from workbench.summarizers.extractive import extractive
+from workbench.summarizers.summarizer import Answerer
+from workbench.summarizers.typed import typed_from
+
+STDOUT = Path("-")
+
+DONE, NOTHING, CHECK_FAILED = 0, 1, 3
+
+
+@click.command("compact")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--strategy", "strategy_id", metavar="ID", help="How to compact; `cwb strategies` lists them.")
+@click.option(
+    "--preset", "preset_id", metavar="NAME", help="Numbers and prompt to start from; else the strategy's first preset."
+)
+@click.option(
+    "--params", type=click.Path(path_type=Path), metavar="FILE", help="A history_summary_params object, as JSON."
+)
+@click.option(
+    "--set",
+    "fields",
+    multiple=True,
+    metavar="FIELD=VALUE",
+    help="Change a field; group.field reaches into a group; @FILE is --params.",
+)
+@click.option(
+    "--pin", "pins", multiple=True, metavar="ID", help="Keep a message verbatim: id, beginning of one, or number."
+)
+@click.option(
+    "--split-at", "split", metavar="ID", help="The first message of the tail, instead of the strategy's own split."
+)
+@click.option("--if-triggered", is_flag=True, help="Compact only when the strategy's thresholds say so.")
+@click.option("--window", type=click.IntRange(1), metavar="N", help="The model's context window in tokens.")
+@click.option("--epoch", type=int, metavar="N", help="The epoch to compact, from 1; the last one by default.")
+@click.option(
+    "--summarizer",
+    "summarizer_name",
+    default="extractive",
+    show_default=True,
+    metavar="extractive|estimate|typed:FILE",
+    help="Who writes the summary.",
+)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="OUT",
+    help="Write the compacted session to this file or folder, - for stdout.",
+)
+@click.option("--to", "to", metavar="FORMAT", help="Write another format than the session's own.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Write although a hard check failed or nothing became smaller, and over an existing file.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a report.")
+def command(
+    file: Path,
+    strategy_id: str | None,
+    preset_id: str | None,
+    params: Path | None,
+    fields: tuple[str, ...],
+    pins: tuple[str, ...],
+    split: str | None,
+    if_triggered: bool,
+    window: int | None,
+    epoch: int | None,
+    summarizer_name: str,
+    out: Path | None,
+    to: str | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Compact FILE, which itself never changes, and say what became of every message.
+
+    Without -o nothing is written.
+
+    \b
+    Exit codes:
+      0  done
+      1  nothing to compact, not triggered, or not smaller
+      2  bad input or usage
+      3  a hard check failed, and nothing was written
+    """
+    if as_json and out == STDOUT:
+        raise click.UsageError("--json and -o - would both write to stdout; give -o a file.")
+    answer = summarizer_named(summarizer_name)
+    preset = settings.chosen(strategy_id, preset_id, params, fields)
+    bench = _marked(choose_preset(on_bench(file, epoch=epoch, window=window), preset), pins, split)
+    context = bench.context.with_(manual=not if_triggered)
+    run = drive(bench.strategy.compact(context, bench.policy), answer)
+    result = Result(
+        bench,
+        context,
+        bench.strategy.triggers(bench.strategy.gauge(context, bench.policy), bench.policy),
+        run.outcome,
+        check(context, run.outcome, bench.strategy, bench.policy),
+    )
+    if out is not None or to is not None:
+        made = export(bench.session, run.outcome.messages, to, run.outcome.memories)
+        result = replace(result, export=made)
+    where = None
+    if result.export and out is not None and (force or result.code == DONE):
+        where = _put(result.export, out, file, overwrite=force)
+    if as_json:
+        write_json(_document(result, where))
+    else:
+        _report(result, where, err=out == STDOUT)
+    raise click.exceptions.Exit(DONE if where and result.code == CHECK_FAILED else result.code)
+
+
+def _put(made: Export, out: Path, source: Path, *, overwrite: bool) -> str:
+    """Write an export to a file or to stdout; returns where it went."""
+    if out == STDOUT:
+        sys.stdout.buffer.write(made.written.data)
+        return str(STDOUT)
+    return str(save(made, out, source, overwrite=overwrite))
+
+
+@dataclass(frozen=True)
+class Result:
+    """One compaction and everything that is said about it."""
+
+    bench: Bench
+    context: Context
+    triggers: tuple[Trigger, ...]
+    outcome: Outcome
+    outcome_checks: tuple[Check, ...]
+    export: Export | None = None
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        if self.export is None:
+            return self.outcome_checks
+        return (*self.outcome_checks, export_check(not self.export.problems, self.export.verdict))
+
+    @property
+    def code(self) -> int:
+        """The exit code, were nothing forced."""
+        if self.outcome.status in ("unchanged", "not_smaller"):
+            return NOTHING
+        return CHECK_FAILED if any(c.hard and not c.passed for c in self.checks) else DONE
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why it was compacted: the person's own command is a trigger too (spec/strategies.md, What holds §8)."""
+        by_hand = ["run by hand"] if self.context.manual else []
+        return [*by_hand, *(str(trigger) for trigger in self.triggers if trigger.fires)]
+
+
+def _marked(bench: Bench, pins: tuple[str, ...], split: str | None) -> Bench:
+    """The bench with the messages pinned and the split set that the flags name."""
+    for id in dict.fromkeys(message_id(bench.messages, pin) for pin in pins):
+        bench = toggle_pin(bench, id)
+    return split_at(bench, message_id(bench.messages, split)) if split else bench
+
+
+def summarizer_named(name: str) -> Answerer:
+    """Raises click.BadParameter for a name it does not know, BadInput for a file it cannot read."""
+    kind, _, rest = name.partition(":")
+    match kind, rest:
+        case "extractive", "":
+            return extractive
+        case "estimate", "":
+            return estimate
+        case "typed", file if file:
+            return typed_from(Path(file))
+    raise click.BadParameter(f"{name!r} is none of extractive, estimate, typed:FILE.", param_hint="--summarizer")
+
+
+def _document(result: Result, where: str | None) -> dict[str, Any]:
+    bench, outcome = result.bench, result.outcome
+    before, after = result.context.total, result.context.outcome_size(outcome)
+    return {
+        "strategy": bench.strategy.id,
+        "preset": bench.preset,
+        "epoch": bench.epoch,
+        "trigger": {"fired": bool(result.reasons), "reasons": result.reasons, "all": [str(t) for t in result.triggers]},
+        "before": size_fields(before),
+        "after": size_fields(after),
+        "method": result.context.layout.sizes.meter.method,
+        "fates": {fate.value: count for fate, count in outcome.fate_counts.items()},
+        "checks": [{"name": c.name, "hard": c.hard, "passed": c.passed, "detail": c.detail} for c in result.checks],
+        "status": outcome.status,
+        "reason": outcome.reason,
+        "rungs": [asdict(rung) for rung in outcome.rungs],
+        "trace": list(outcome.trace),
+        "memories": outcome.memories,
+        "out": where,
+        "export": _export_document(result.export) if result.export else None,
+    }
+
+
+def _export_document(made: Export) -> dict[str, Any]:
+    written = made.written
+    return {
+        "format": made.format.id,
+        "id": written.id,
+        "name": written.name,
+        "resume": written.resume,
+        "home": written.home,
+        "notes": list(written.notes),
+        "bytes": len(written.data),
+    }
+
+
+def _report(result: Result, where: str | None, *, err: bool) -> None:
+    bench, outcome = result.bench, result.outcome
+    before, after = result.context.total, result.context.outcome_size(outcome)
+    change = f" ({100 * (after.tokens - before.tokens) / before.tokens:+.0f} %)" if before.tokens else ""
+    fates = (f"{fate.value} {grouped(count)}" for fate, count in outcome.fate_counts.items() if count)
+    failed = [c for c in result.checks if not c.passed]
+    passed = len(result.checks) - len(failed)
+    rows = [
+        ("strategy", bench.strategy.id + (f", preset {bench.preset}" if bench.preset else "")),
+        ("trigger", "\n".join(result.reasons) or "none fires"),
+        ("before", size_words(before)),
+        ("after", size_words(after) + change),
+        ("fates", ", ".join(fates) or "none"),
+        ("checks", "\n".join([f"{passed} passed", *(_check_words(c) for c in failed)])),
+        ("status", f"{outcome.status.replace('_', ' ')}: {outcome.reason}"),
+        ("why", "\n".join(outcome.trace)),
+    ]
+    if where and result.export:
+        rows.append(("written", where))
+        rows.append(("resume", resume_words(result.export.written, Path(where))))
+        rows.append(("notes", "\n".join(result.export.written.notes)))
+    else:
+        rows.append(("written", _why_nothing(result)))
+    write_fields([(name, printable(value)) for name, value in rows if value], err=err)
+
+
+def _why_nothing(result: Result) -> str:
+    if result.code == DONE:
+        return "nothing; name a file with -o"
+    if result.code == CHECK_FAILED:
+        return "nothing, because a hard check failed; --force with -o writes it all the same"
+    return f"nothing, because the outcome is {result.outcome.status.replace('_', ' ')}"
+
+
+def _check_words(failed: Check) -> str:
+    return f"{'✗' if failed.hard else '!'} {failed.name}: {failed.detail}"

@@ -1,0 +1,221 @@
+"""`cwb inspect`: what a session holds, and where its tokens are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from workbench.analysis.budget import layers
+from workbench.analysis.transcript import VERBOSITIES, Verbosity, one_line, printable, transcript
+from workbench.bench import Bench
+from workbench.cli.loading import on_bench
+from workbench.cli.output import counted, size_fields, size_words, write_fields, write_json, write_table
+from workbench.compaction.context import Context
+from workbench.figures import grouped
+from workbench.session import Message, Session, Span, exchanges_of, rounds_of
+from workbench.tokens.sizes import Size
+
+FIRST_WORDS = 60
+MAX_WARNINGS = 10
+
+
+@click.command("inspect")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--epoch", type=int, help="Look at this epoch, from 1; the last one by default.")
+@click.option("--window", type=click.IntRange(1), metavar="N", help="The model's context window in tokens.")
+@click.option(
+    "--verbosity",
+    type=click.Choice(VERBOSITIES),
+    help="The transcript: all of it, a line for what is not a request or the last answer, or the last answer alone.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables.")
+def command(file: Path, epoch: int | None, window: int | None, verbosity: Verbosity | None, as_json: bool) -> None:
+    """Show what FILE holds: its epochs, the rounds of one of them, and where its tokens are.
+
+    A figure without a sign was billed by the provider, ≈ is calibrated against such figures, ~ is an estimate.
+    Message numbers and ids are those that `cwb compact --pin` and `--split-at` take.
+    """
+    bench = on_bench(file, epoch=epoch, window=window)
+    if as_json:
+        write_json(_document(bench, verbosity))
+    elif verbosity:
+        _transcript(bench, verbosity)
+    else:
+        _tables(bench)
+
+
+def _document(bench: Bench, verbosity: Verbosity | None) -> dict[str, Any]:
+    session, context = bench.session, bench.context
+    total = context.total
+    document: dict[str, Any] = {
+        "format": session.format,
+        "path": str(session.path) if session.path else None,
+        "id": session.id,
+        "title": session.title,
+        "model": session.model,
+        "window": bench.window,
+        "messages": len(session.messages),
+        "rounds": len(context.layout.rounds.rounds),
+        "exchanges": len(context.layout.exchanges),
+        "epochs": len(session.epochs),
+        "epoch": bench.epoch,
+        "warnings": [str(warning) for warning in session.warnings],
+        "context": {
+            **size_fields(total),
+            "basis": total.basis.name.lower(),
+            "method": context.layout.sizes.meter.method,
+        },
+        "layers": [
+            {"name": layer.name, "tokens": layer.tokens, "basis": layer.basis.name.lower()} for layer in layers(context)
+        ],
+        "epoch_list": _epochs(session),
+        "round_list": [stretch.document() for stretch in stretches(context)],
+    }
+    if verbosity:
+        messages = context.messages
+        document["transcript"] = [
+            {"message": entry.index + 1, "id": messages[entry.index].id, "voice": entry.voice, "text": entry.text}
+            for entry in transcript(messages, verbosity)
+        ]
+    return document
+
+
+def _epochs(session: Session) -> list[dict[str, Any]]:
+    found = []
+    for epoch in session.epochs:
+        messages = session.context(epoch.number)
+        ended = epoch.ended_by
+        found.append(
+            {
+                "number": epoch.number,
+                "messages": len(messages),
+                "rounds": len(rounds_of(messages).rounds),
+                "exchanges": len(exchanges_of(messages)),
+                "ended_by": ended
+                and {"trigger": ended.trigger, "tokens_before": ended.tokens_before, "time": ended.time},
+            }
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A round, or what stands before the first (`number` None), or a request without an answer."""
+
+    number: int | None
+    note: str
+    span: Span
+    first: Message
+    calls: int
+    size: Size
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "number": self.number,
+            "note": self.note,
+            "message": self.span.start + 1,
+            "id": self.first.id,
+            "time": self.first.time,
+            "messages": len(self.span),
+            "calls": self.calls,
+            "chars": self.size.chars,
+            "tokens": self.size.tokens,
+            "basis": self.size.basis.name.lower(),
+            "first_words": one_line(self.first.text, FIRST_WORDS),
+        }
+
+    def row(self) -> list[str]:
+        words = one_line(self.first.text, FIRST_WORDS)
+        return [
+            "" if self.number is None else str(self.number),
+            str(self.span.start + 1),
+            _time(self.first.time),
+            str(self.calls),
+            str(self.size),
+            f"({self.note}) {words}" if self.note else words,
+        ]
+
+
+def stretches(context: Context) -> list[Stretch]:
+    """The whole context in order, cut into its rounds and what stands around them."""
+    rounds = context.layout.rounds
+    parts: list[tuple[int | None, str, Span]] = [(None, "before the first round", rounds.preamble)]
+    parts += [(number, "", span) for number, span in enumerate(rounds.rounds, 1)]
+    parts.append((None, "unanswered", rounds.current_input))
+    found = []
+    for number, note, span in parts:
+        if len(span):
+            messages = context.messages[span.start : span.stop]
+            calls = sum(len(message.calls) for message in messages)
+            found.append(Stretch(number, note, span, messages[0], calls, context.size(span.start, span.stop)))
+    return found
+
+
+def _tables(bench: Bench) -> None:
+    session, context = bench.session, bench.context
+    total, layout = context.total, context.layout
+    share = f", {100 * total.tokens / bench.window:.1f} % of {grouped(bench.window)}" if bench.window else ""
+    write_fields(
+        [
+            ("session", printable(session.title or session.id or str(session.path))),
+            ("format", f"{session.format}, {counted(len(session.messages), 'message')} in the file"),
+            ("model", f"{printable(session.model or 'not recorded')}, {_window_words(bench)}"),
+            ("epoch", f"{bench.epoch} of {len(session.epochs)}"),
+            ("context", f"{size_words(total)}{share}"),
+            ("units", f"{counted(len(layout.rounds.rounds), 'round')}, {counted(len(layout.exchanges), 'exchange')}"),
+            ("layers", ", ".join(f"{part.name} {part.basis.value}{grouped(part.tokens)}" for part in layers(context))),
+            ("counted", layout.sizes.meter.method),
+            *_warnings(session),
+        ]
+    )
+    if len(session.epochs) > 1:
+        click.echo()
+        write_table(["epoch", "messages", "rounds", "ended by"], [_epoch_row(epoch) for epoch in _epochs(session)])
+    click.echo()
+    heads = ["round", "message", "time", "calls", "tokens", "first words"]
+    write_table(heads, [stretch.row() for stretch in stretches(context)])
+
+
+def _window_words(bench: Bench) -> str:
+    return f"window of {grouped(bench.window)} tokens" if bench.window else "window unknown (name it with --window)"
+
+
+def _warnings(session: Session) -> list[tuple[str, str]]:
+    shown = [("warning", printable(str(warning))) for warning in session.warnings[:MAX_WARNINGS]]
+    more = len(session.warnings) - len(shown)
+    return [*shown, ("", f"and {grouped(more)} more; --json and `cwb doctor` list all")] if more else shown
+
+
+def _epoch_row(epoch: dict[str, Any]) -> list[str]:
+    ended = epoch["ended_by"]
+    how = "still open"
+    if ended:
+        tokens = ended["tokens_before"]
+        how = f"{printable(ended['trigger'])} compaction".strip() + (f" at {grouped(tokens)} tokens" if tokens else "")
+    return [str(epoch["number"]), grouped(epoch["messages"]), grouped(epoch["rounds"]), how]
+
+
+def _time(seconds: float | None) -> str:
+    """Month, day, hour and minute in UTC; blank where there is none or none that a calendar knows."""
+    if seconds is None:
+        return ""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%m-%d %H:%M")
+    except (OverflowError, OSError, ValueError):
+        return ""
+
+
+def _transcript(bench: Bench, verbosity: Verbosity) -> None:
+    for entry in transcript(bench.context.messages, verbosity):
+        label = f"#{entry.index + 1} {entry.voice}"
+        if verbosity == "quiet":
+            click.echo(entry.text)
+        elif "\n" in entry.text:
+            click.secho(label, bold=True)
+            click.echo(entry.text)
+        else:
+            click.echo(f"{click.style(label, bold=True)}  {entry.text}")

@@ -1,0 +1,110 @@
+"""`cwb strategies`: what there is to choose from, and every field that `--set` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import click
+from pydantic import BaseModel
+
+from workbench.cli.output import write_fields, write_json
+from workbench.cli.settings import inner_model
+from workbench.compaction.preset import Preset, load_preset, preset_names
+from workbench.compaction.strategies import STRATEGIES
+from workbench.compaction.strategy import Strategy
+
+LONG_TEXT = 60
+
+
+@dataclass(frozen=True, slots=True)
+class SettableField:
+    """A field by its dotted name. `allowed` is in words, "" where any text will do."""
+
+    name: str
+    default: Any
+    allowed: str
+    unit: str
+    help: str
+
+    def words(self) -> str:
+        long = isinstance(self.default, str) and len(self.default) > LONG_TEXT
+        default = f"{len(self.default)} characters of text" if long else repr(self.default)
+        facts = (f"default {default}", self.allowed, self.unit)
+        return f"{self.help}\n({', '.join(fact for fact in facts if fact)})"
+
+
+@click.command("strategies")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
+def command(as_json: bool) -> None:
+    """List the strategies with the fields of their policies, and the presets that set them."""
+    presets = [load_preset(name) for name in preset_names()]
+    if as_json:
+        write_json(
+            {"strategies": [_strategy(one) for one in STRATEGIES], "presets": [_preset(preset) for preset in presets]}
+        )
+        return
+    for number, one in enumerate(STRATEGIES):
+        if number:
+            click.echo()
+        click.secho(f"{one.id}: {one.about}", bold=True)
+        for preset in presets:
+            if preset.strategy == one.id:
+                click.echo(f"preset {preset.id}: {preset.about}")
+        write_fields([(field.name, field.words()) for field in fields_of(one.policy_type)])
+
+
+def _strategy(one: Strategy) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "title": one.title,
+        "about": one.about,
+        "unit": one.unit,
+        "fields": [asdict(field) for field in fields_of(one.policy_type)],
+    }
+
+
+def _preset(preset: Preset) -> dict[str, Any]:
+    return {
+        "id": preset.id,
+        "strategy": preset.strategy,
+        "about": preset.about,
+        "source": preset.source,
+        "policy": preset.policy.model_dump(mode="json"),
+    }
+
+
+def fields_of(model: type[BaseModel], prefix: str = "") -> Iterator[SettableField]:
+    """Every settable field, groups opened to their fields."""
+    schema = model.model_json_schema()
+    for name, field in model.model_fields.items():
+        if inner := inner_model(model, name):
+            yield from fields_of(inner, f"{prefix}{name}.")
+            continue
+        extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+        default = field.get_default(call_default_factory=True)
+        allowed = _allowed(schema["properties"][name])
+        yield SettableField(prefix + name, default, allowed, str(extra.get("unit", "")), field.description or "")
+
+
+def _allowed(schema: Mapping[str, Any]) -> str:
+    for option in (schema, *schema.get("anyOf", ())):
+        if "enum" in option:
+            return " | ".join(str(value) for value in option["enum"])
+        if option.get("type") in ("integer", "number"):
+            return _range(option)
+        if option.get("type") == "boolean":
+            return "true | false"
+    return ""
+
+
+def _range(option: Mapping[str, Any]) -> str:
+    kind = "a whole number" if option["type"] == "integer" else "a number"
+    low, above = option.get("minimum"), option.get("exclusiveMinimum")
+    high, below = option.get("maximum"), option.get("exclusiveMaximum")
+    bounds = [
+        f"from {low}" if low is not None else f"above {above}" if above is not None else "",
+        f"to {high}" if high is not None else f"below {below}" if below is not None else "",
+    ]
+    return " ".join([kind, *(bound for bound in bounds if bound)])

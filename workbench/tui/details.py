@@ -1,0 +1,319 @@
+"""What the middle shows: each tab as parts of text, made from a bench without a screen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from workbench.bench import Bench
+from workbench.compaction.abridge import AbridgedHistoryParams, abridge
+from workbench.compaction.checks import Check
+from workbench.compaction.outcome import Fate, Made
+from workbench.compaction.strategy import SummaryRequest
+from workbench.session import Block, Media, Message, Opaque, Span, Text, Thinking, ToolUse
+from workbench.tui.plain import figure
+from workbench.tui.rows import WORDS, Groups, first_words, role_word
+from workbench.tui.widgets.text_view import Part
+
+Parts = list[Part]
+
+
+@dataclass(frozen=True)
+class View:
+    """What a tab is made of: a bench, its rounds, the message under the cursor, and the checks if they are done."""
+
+    bench: Bench
+    groups: Groups
+    index: int
+    checks: tuple[Check, ...] | None = None
+
+
+def message_parts(view: View) -> Parts:
+    """The message under the cursor: what it is, what would become of it, and its blocks told apart."""
+    bench, groups, index = view.bench, view.groups, view.index
+    if not bench.messages:
+        return [Part("This epoch holds no messages.", "dim")]
+    context, message = bench.context, bench.messages[index]
+    size = context.size(index, index + 1)
+    fate = bench.outcome.fate_at(index).fate
+    where = groups.label(groups.group_of(index))
+    where = {"pre": "before the first round", "now": "current input"}.get(where, f"round {where}")
+    about = [f"{where} · message {figure(index + 1)} of {figure(len(bench.messages))}", role_word(message)]
+    if message.kind != "normal":
+        about.append(message.kind)
+    parts = [
+        Part(" · ".join([*about, f"{size} tokens", f"{figure(size.chars)} characters"]), "title"),
+        Part(f"{fate.glyph} {WORDS[fate]}{_pinned(bench, message)}{seen_words(bench, index)}"),
+        Part(
+            " · ".join(filter(None, (f"id {message.id}", _when(message), message.model or "", _usage(message)))), "dim"
+        ),
+    ]
+    for block in message.blocks:
+        parts += [Part(""), *_block(block)]
+    return parts if message.blocks else [*parts, Part(""), Part("(no content)", "dim")]
+
+
+def _pinned(bench: Bench, message: Message) -> str:
+    return " · pinned by you" if message.id in bench.pins else ""
+
+
+def seen_words(bench: Bench, index: int) -> str:
+    """What the summarizer sees of a message that is replaced, from the requests themselves."""
+    message = bench.messages[index]
+    if bench.outcome.fate_at(index).fate in (Fate.KEPT, Fate.PINNED, Fate.COMPRESSED):
+        return ""
+    for request in bench.plan.requests:
+        place = _place(request, message, index)
+        if place is None:
+            continue
+        if request.seen is None:
+            return " · the summarizer sees it"
+        seen, of = request.seen(place)
+        if seen >= of:
+            return f" · the summarizer sees all of it ({figure(of)} characters)"
+        return f" · the summarizer sees {figure(seen)} of {figure(of)} characters"
+    return " · the summarizer sees nothing of it"
+
+
+def _place(request: SummaryRequest, message: Message, index: int) -> int | None:
+    """The message's index in the request. A request's messages are a stretch of the context, seldom with gaps."""
+    messages = request.messages
+    # Looked for near its own place first: an id seldom moves by more than what was left out before it.
+    low = max(0, index - 64)
+    for place in (*range(min(low, len(messages)), min(index + 1, len(messages))), *range(min(low, len(messages)))):
+        if messages[place] is message:
+            return int(place)
+    return None
+
+
+def _when(message: Message) -> str:
+    if message.time is None:
+        return ""
+    try:
+        return datetime.fromtimestamp(message.time).strftime("%Y-%m-%d %H:%M:%S")
+    except (OverflowError, OSError, ValueError):
+        return ""
+
+
+def _usage(message: Message) -> str:
+    if message.usage is None:
+        return ""
+    output = f"{figure(message.usage.output)} out" if message.usage.output_final else ""
+    return "billed " + ", ".join(filter(None, (f"{figure(message.usage.context)} in", output)))
+
+
+def _block(block: Block) -> Parts:
+    match block:
+        case Text(text):
+            return [Part(text)]
+        case Thinking(text, signature):
+            hidden = f"(not recorded; its signature of {figure(len(signature))} characters still costs context)"
+            return [Part("┄ thinking", "dim"), Part(text or hidden, "thinking")]
+        case ToolUse(id, name, given):
+            return [Part(f"▶ call {name}", "call"), Part(f"  {id}", "dim"), Part(pretty(given))]
+        case Media():
+            return [Part(block.placeholder, "dim")]
+        case Opaque(type, raw):
+            return [Part(f"┄ {type} (a block of a kind not known here, kept as it is)", "dim"), Part(pretty(raw))]
+        case _:
+            sign = ("✘ error", "bad") if block.is_error else ("◀ result", "result")
+            head = f"{sign[0]} of {block.call_id} · {figure(len(block.text))} characters"
+            return [Part(head, sign[1]), Part(block.text or "(empty)")]
+
+
+def pretty(value: Any) -> str:
+    """A call's input to be read: JSON indented, its long texts with their own line breaks."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        long = {k: v for k, v in value.items() if isinstance(v, str) and "\n" in v}
+        rest = {k: v for k, v in value.items() if k not in long}
+        texts = [json.dumps(rest, indent=2, ensure_ascii=False, default=str)] if rest or not long else []
+        return "\n".join([*texts, *(f"{key}:\n{text}" for key, text in long.items())])
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+
+
+def request_parts(view: View) -> Parts:
+    """Every request exactly as it would be sent."""
+    bench = view.bench
+    requests = bench.plan.requests
+    if not requests:
+        return [Part("No summary would be asked for.", "title"), Part(bench.plan.outcome.reason, "dim")]
+    parts: Parts = []
+    for number, request in enumerate(requests, 1):
+        text = request.text
+        tokens = bench.layout.sizes.meter.text_tokens(text) if len(text) < 400_000 else len(text) // 4
+        exact = "exactly as it would be sent" if request.exact else "≈ depends on an earlier answer"
+        head = f"request {number} of {len(requests)} · {request.purpose} · {figure(len(text))} characters"
+        limits = (
+            f"{request.form}, {request.language}, at most {figure(request.max_chars)} characters"
+            if request.max_chars
+            else request.form
+        )
+        parts += [
+            Part(f"{head} · ~{figure(tokens)} tokens", "title"),
+            Part(f"{figure(len(request.messages))} messages · {exact} · answer: {limits}", "dim"),
+            Part(""),
+            Part(text),
+            Part(""),
+        ]
+    return parts
+
+
+def node_parts(view: View) -> Parts:
+    """The new messages that stand for the head."""
+    bench = view.bench
+    made = [piece for piece in bench.outcome.pieces if isinstance(piece, Made)]
+    parts = [preview_note(bench)]
+    if not made:
+        return [*parts, Part("No message would be made.", "title"), Part(bench.outcome.reason, "dim")]
+    for piece in made:
+        size = bench.context.measure((piece.message,))
+        parts += [
+            Part(""),
+            Part(f"{piece.message.role} · {piece.message.kind} · {size} tokens · {_stands(piece.stands_for)}", "title"),
+        ]
+        for block in piece.message.blocks:
+            parts += [Part(""), *_block(block)]
+    return parts
+
+
+def _stands(spans: tuple[Span, ...]) -> str:
+    if not spans:
+        return "new"
+    several = [f"{figure(s.start + 1)}–{figure(s.stop)}" if len(s) > 1 else figure(s.start + 1) for s in spans[:4]]
+    return f"stands for {', '.join(several)}{'…' if len(spans) > 4 else ''}"
+
+
+def preview_note(bench: Bench) -> Part:
+    """Whether what follows is a preview or a result."""
+    if bench.result is None:
+        return Part("preview: the summary is a placeholder of the expected size; r runs the compaction", "warning")
+    return Part("result of the run; it stands until something is changed or undone", "good")
+
+
+def result_parts(view: View) -> Parts:
+    """The new context, a line a message, each with the messages it stands for."""
+    bench = view.bench
+    outcome, context = bench.outcome, bench.context
+    after = context.outcome_size(outcome)
+    parts = [
+        preview_note(bench),
+        Part(f"{outcome.status.replace('_', ' ')}: {outcome.reason}", "title"),
+        Part(
+            f"{figure(len(bench.messages))} → {figure(after.messages)} messages · "
+            f"{context.total} → {after} tokens (with system prompt and tools)",
+            "dim",
+        ),
+        Part(""),
+    ]
+    number = 0
+    for piece in outcome.pieces:
+        if isinstance(piece, Made):
+            number += 1
+            size = context.measure((piece.message,))
+            words = f"{number:>5} {role_word(piece.message):<8}{size!s:>9}  {_stands(piece.stands_for)}: "
+            parts.append(Part(words + first_words(piece.message)[:300], "good", one_row=True))
+            continue
+        lines = []
+        for at in range(piece.start, piece.stop):
+            number += 1
+            message = outcome.source[at]
+            size = context.size(at, at + 1)
+            lines.append(f"{number:>5} {role_word(message):<8}{size!s:>9}  = {at + 1}: {first_words(message)[:300]}")
+        parts.append(Part("\n".join(lines), one_row=True))
+    return parts
+
+
+def trace_parts(view: View) -> Parts:
+    """Why: triggers, status, rungs, and the strategy's own account."""
+    bench = view.bench
+    outcome, plan = bench.outcome, bench.plan
+    parts = [preview_note(bench), Part(f"{outcome.status.replace('_', ' ')}: {outcome.reason}", "title"), Part("")]
+    parts.append(Part("Triggers", "title"))
+    parts += [Part(f"{'✔' if t.fires else '·'} {t}", "good" if t.fires else "dim") for t in plan.triggers]
+    if not plan.triggers:
+        parts.append(Part("none", "dim"))
+    if bench.context.manual:
+        parts.append(Part("✔ you: a run by hand compacts whatever the thresholds say", "good"))
+    if outcome.rungs:
+        parts += [Part(""), Part("Rungs", "title")]
+        for rung in outcome.rungs:
+            note = f": {rung.note}" if rung.note else ""
+            parts.append(Part(f"▸ {rung.name}: {figure(rung.before)} → {figure(rung.after)} tokens{note}"))
+    parts += [Part(""), Part("Trace", "title"), *(Part(line) for line in outcome.trace)]
+    counts = ((fate, count) for fate, count in outcome.fate_counts.items() if count)
+    fates = [Part(f"{fate.glyph} {fate.value:<12}{figure(count):>8} messages") for fate, count in counts]
+    parts += [Part(""), Part("Fates", "title"), *fates]
+    parts += [Part(""), Part("Counts", "title"), Part(bench.layout.sizes.meter.method)]
+    if bench.session.warnings:
+        parts += [Part(""), Part("Warnings of the loader", "title")]
+        parts += [Part(f"! {warning}", "warning") for warning in bench.session.warnings]
+    return parts
+
+
+def checks_parts(view: View) -> Parts:
+    """Every check with its verdict, failures first."""
+    return [preview_note(view.bench), *check_list(view.checks or ())] if view.checks else [Part("checking …", "dim")]
+
+
+def check_list(checks: tuple[Check, ...]) -> Parts:
+    parts = [checks_title(checks), Part("")]
+    for check in sorted(checks, key=lambda c: (c.passed, not c.hard)):
+        parts.append(Part(check_line(check), "good" if check.passed else "bad" if check.hard else "warning"))
+        if check.detail:
+            parts.append(Part(f"  {check.detail}", "dim" if check.passed else ""))
+    return parts
+
+
+def checks_title(checks: tuple[Check, ...]) -> Part:
+    failed = [check for check in checks if not check.passed]
+    hard = sum(check.hard for check in failed)
+    if failed and not hard:
+        return Part(f"! {len(failed)} of {len(checks)} checks warn", "title")
+    if not failed:
+        return Part(f"✔ all {len(checks)} checks passed", "title")
+    return Part(f"✘ {len(failed)} of {len(checks)} checks failed, {hard} of them hard", "title")
+
+
+def check_line(check: Check) -> str:
+    kind = "" if check.passed else " (hard: stops an export)" if check.hard else " (soft)"
+    return f"{'✔' if check.passed else '✘'} {check.name}{kind}"
+
+
+def abridged_parts(view: View) -> Parts:
+    """The abridged history as it stands in the summary node."""
+    bench = view.bench
+    params = getattr(bench.policy, "abridged_history_params", None)
+    if not isinstance(params, AbridgedHistoryParams):
+        return [Part(f"{bench.strategy.title} makes no abridged history.", "dim")]
+    split = bench.outcome.split
+    entries = abridge(bench.layout, split, params)
+    size = sum(len(entry.text) for entry in entries)
+    if not entries:
+        return [Part("The abridged history is empty: nothing stands before the tail, or the limit is 0.", "dim")]
+    covered = f"messages {figure(entries[0].span.start + 1)}–{figure(entries[-1].span.stop)}"
+    head = f"abridged history · {figure(len(entries))} requests · {covered}"
+    left = "" if entries[0].span.start == 0 else " · older ones did not fit"
+    parts = [
+        Part(f"{head} · {figure(size)} of {figure(params.total_chars_limit)} characters{left}", "title"),
+        Part("made without a model from everything before the tail; it goes into the summary node", "dim"),
+    ]
+    for entry in entries:
+        parts += [Part(""), Part(f"── messages {entry.span.start + 1}–{entry.span.stop}", "dim"), Part(entry.text)]
+    return parts
+
+
+TABS: dict[str, Callable[[View], Parts]] = {
+    "message": message_parts,
+    "abridged": abridged_parts,
+    "request": request_parts,
+    "node": node_parts,
+    "result": result_parts,
+    "trace": trace_parts,
+    "checks": checks_parts,
+}
+"""The tabs of the middle, in the order of their keys 1 to 7."""

@@ -1,0 +1,15 @@
+"""A job that failed without anybody having foreseen how: said in one sentence, never swallowed."""
+
+from __future__ import annotations
+
+from textual.worker import Worker, WorkerState
+
+from workbench.tui.plain import one_line
+
+
+def failure_of(event: Worker.StateChanged) -> str:
+    """What went wrong in a worker, "" when nothing did."""
+    error = event.worker.error
+    if event.state is not WorkerState.ERROR or error is None:
+        return ""
+    return one_line(f"{event.worker.name} failed: {type(error).__name__}: {error}", 400)

@@ -1,0 +1,51 @@
+"""Undo and redo: the list of the benches that were."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from workbench.bench import Bench
+from workbench.compaction.context import Layout
+
+LIMIT = 500
+"""How many steps can be undone. A step shares everything but what it changed, so it costs a few hundred bytes."""
+
+
+@dataclass(frozen=True)
+class History:
+    """Benches before and after the present one. `key` names the last change: the next one with the same key joins it,
+    so that typing a number is one step."""
+
+    present: Bench
+    past: tuple[Bench, ...] = ()
+    future: tuple[Bench, ...] = ()
+    key: str = ""
+
+    def then(self, bench: Bench, key: str = "") -> History:
+        """After a change to `bench`; what was undone before it is gone."""
+        if key and key == self.key:
+            return replace(self, present=bench, future=())
+        return History(bench, (*self.past, self.present)[-LIMIT:], (), key)
+
+    def undone(self) -> History:
+        if not self.past:
+            return self
+        return History(self.past[-1], self.past[:-1], (self.present, *self.future))
+
+    def redone(self) -> History:
+        if not self.future:
+            return self
+        return History(self.future[0], (*self.past, self.present), self.future[1:])
+
+    def relaid(self, epoch: int, layout: Layout) -> History:
+        """The same steps with the token figures of `layout` wherever they stand in `epoch`."""
+
+        def fresh(bench: Bench) -> Bench:
+            return replace(bench, layout=layout) if bench.epoch == epoch else bench
+
+        return replace(
+            self,
+            present=fresh(self.present),
+            past=tuple(map(fresh, self.past)),
+            future=tuple(map(fresh, self.future)),
+        )

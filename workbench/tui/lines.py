@@ -1,0 +1,115 @@
+"""The lines of the rounds list as styled cells: pure, so that they can be read without a screen.
+
+A cell is (text, style name); the list turns names into colours. Every fate is shown by glyph, word and colour.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.compaction.outcome import Fate, Outcome
+from workbench.session import Span
+from workbench.tui.plain import bar, clock, figure, fit, short
+from workbench.tui.rows import WORDS, Groups, Row, first_words, group_fate, role_word
+
+Cells = list[tuple[str, str]]
+
+STYLES = (*(fate.value for fate in Fate), "dim", "number", "split")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What the list draws: the context's rounds and what would become of them.
+
+    `movable`: whether the strategy has a split to draw.
+    """
+
+    groups: Groups
+    outcome: Outcome
+    pins: frozenset[str]
+    movable: bool = True
+
+
+def header_cells(drawn: Drawn, row: Row, width: int, *, is_open: bool) -> Cells:
+    """A round: number, time, first words, calls, tokens, bar, what becomes of it."""
+    groups, layout = drawn.groups, drawn.groups.layout
+    span = groups.spans[row.group]
+    tokens = layout.tokens[span.stop] - layout.tokens[span.start]
+    first = layout.messages[span.start]
+    calls = groups.calls[span.stop] - groups.calls[span.start]
+    label = groups.label(row.group)
+    words = first_words(first)
+    if label == "pre":
+        words = f"before round 1 ({figure(len(span))}): {words}"
+    times = 6 if width >= 70 else 0
+    lead = [("▾" if is_open else "▸", "dim"), (f"{label:>4} ", "number"), (fit(clock(first.time), times), "dim")]
+    share = tokens / groups.largest_group
+    fated = group_fate(drawn.outcome, span)
+    return _cells(drawn, span, width, lead, words, tokens, share, fated, calls)
+
+
+def message_cells(drawn: Drawn, row: Row, width: int) -> Cells:
+    """A message of an opened round: role, first words, tokens, bar, fate."""
+    groups, layout = drawn.groups, drawn.groups.layout
+    message = layout.messages[row.index]
+    tokens = layout.tokens[row.index + 1] - layout.tokens[row.index]
+    fate = drawn.outcome.fate_at(row.index).fate
+    if message.id in drawn.pins:
+        mark = (" ● ", Fate.PINNED.value)
+    else:
+        mark = (" ├ " if row.index + 1 < groups.spans[row.group].stop else " └ ", "dim")
+    lead = [mark, (fit(role_word(message), 8), "dim")]
+    span = Span(row.index, row.index + 1)
+    share = tokens / groups.largest_message
+    fated = (fate, WORDS[fate])
+    return _cells(drawn, span, width, lead, first_words(message), tokens, share, fated)
+
+
+def split_cells(drawn: Drawn, width: int) -> Cells:
+    text = f" {split_words(drawn)} "
+    rest = max(0, width - len(text))
+    return [(fit("━" * (rest // 2) + text + "━" * (rest - rest // 2), width), "split")]
+
+
+def split_words(drawn: Drawn) -> str:
+    """What the split line says: how much stands above it and below."""
+    groups, split = drawn.groups, drawn.outcome.split
+    messages = len(groups.layout.messages)
+    if split <= 0:
+        return "split: nothing above is compacted"
+    if split >= messages:
+        return f"split: all {figure(messages)} messages ▸ summary · none kept"
+    group = groups.group_of(split)
+    inside = split - groups.spans[group].start
+    rounds = group - groups.has_preamble
+    if rounds <= 0:
+        above = f"{figure(split)} message{'s' * (split != 1)}"
+    else:
+        above = f"{figure(rounds)} round{'s' * (rounds != 1)}" + (f" + {figure(inside)} msg" if inside else "")
+    return f"split: {above} ▸ summary · {figure(messages - split)} msg kept"
+
+
+def _cells(
+    drawn: Drawn,
+    span: Span,
+    width: int,
+    lead: Cells,
+    words: str,
+    tokens: int,
+    share: float,
+    fated: tuple[Fate, str],
+    calls: int | None = None,
+) -> Cells:
+    """Lead, words (as wide as is left), calls (of a round), tokens, bar, fate."""
+    bars = 4 if width < 64 else 8 if width < 90 else 12
+    counted = "" if calls is None else f"{calls or '':>5}"
+    used = sum(len(text) for text, _ in lead) + len(counted) + 8 + bars + 1 + 11
+    fate, word = fated
+    return [
+        *lead,
+        (fit(words, width - used), ""),
+        (counted, "dim"),
+        (f"{drawn.groups.basis_of(span).value + short(tokens):>7} ", ""),
+        (bar(share, bars) + " ", fate.value),
+        (f"{fate.glyph} {fit(word, 8)} ", fate.value),
+    ]

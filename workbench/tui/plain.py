@@ -1,0 +1,76 @@
+"""Text of a session made harmless for a terminal, and the short forms that rows and legends show."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from rich.cells import cell_len
+
+from workbench.analysis.transcript import printable
+from workbench.figures import grouped
+
+# Joiners, variation selectors and other marks without a width: terminals disagree about them, so rows would not align.
+_WIDTHLESS = re.compile("[\u200b-\u200d\u2028\u2029\u2060-\u2065\ufe00-\ufe0f\ufeff]")
+_SPACES = re.compile(r"\s+")
+
+
+def plain(text: str) -> str:
+    """`text` as a terminal can show it: control characters as visible signs, marks without a width left out."""
+    return _WIDTHLESS.sub("", printable(text))
+
+
+def one_line(text: str, limit: int = 400) -> str:
+    """The first `limit` characters of `text` on one line, harmless, white space collapsed."""
+    return _SPACES.sub(" ", plain(text[:limit])).strip()
+
+
+def fit(text: str, width: int) -> str:
+    """`text` (one harmless line) cut with `…` or padded to exactly `width` cells."""
+    if width <= 0:
+        return ""
+    if text.isascii():
+        return text.ljust(width) if len(text) <= width else text[: width - 1] + "…"
+    size = cell_len(text)
+    if size <= width:
+        return text + " " * (width - size)
+    kept = text[:width]
+    while cell_len(kept) > width - 1:
+        kept = kept[:-1]
+    return kept + "…" + " " * (width - 1 - cell_len(kept))
+
+
+def figure(number: float) -> str:
+    """A whole number in groups of three, `161 204`, by a space at which no line is broken."""
+    return grouped(number).replace(" ", "\u00a0")
+
+
+def short(number: float) -> str:
+    """A number in at most five characters: `962`, `18.3k`, `141k`, `1.2M`."""
+    if number < 1_000:
+        return f"{number:.0f}"
+    if number < 99_950:
+        return f"{number / 1_000:.1f}k"
+    return f"{number / 1_000:.0f}k" if number < 999_500 else f"{number / 1_000_000:.1f}M"
+
+
+def clock(time: float | None) -> str:
+    """Hour and minute in local time, blank where the time is not known or out of range."""
+    if time is None:
+        return ""
+    try:
+        return datetime.fromtimestamp(time).strftime("%H:%M")
+    except (OverflowError, OSError, ValueError):
+        return ""
+
+
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+def bar(share: float, width: int) -> str:
+    """A bar of `share` (0..1) of `width` cells, in eighths; never empty for a share above 0."""
+    eighths = round(min(1.0, max(0.0, share)) * width * 8)
+    if share > 0:
+        eighths = max(1, eighths)
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + (_EIGHTHS[rest] if rest else "")).ljust(width)

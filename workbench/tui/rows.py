@@ -1,0 +1,218 @@
+"""The rounds of a context as rows: which message stands on which line, without an object per line.
+
+Rows are computed from prefix sums when asked for, so that opening a round of 60 000 messages or moving the split costs
+the number of rounds, not of messages.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Literal
+
+from workbench.compaction.context import Layout
+from workbench.compaction.outcome import Fate, Outcome
+from workbench.session import Message, Span, Text, Thinking, ToolResult, ToolUse
+from workbench.tokens import Basis, billed_points, span_basis
+from workbench.tui.plain import figure, one_line
+
+
+class Groups:
+    """A layout's rounds with what stands before and after them, and the sums their header lines show."""
+
+    def __init__(self, layout: Layout) -> None:
+        rounds = layout.rounds
+        self.layout = layout
+        self.has_preamble = bool(len(rounds.preamble))
+        self.has_input = bool(len(rounds.current_input))
+        spans = [rounds.preamble] if self.has_preamble else []
+        spans += rounds.rounds
+        spans += [rounds.current_input] if self.has_input else []
+        self.spans: list[Span] = spans
+        self.starts = array("q", [span.start for span in spans])
+        self.calls = array("q", accumulate((len(m.calls) for m in layout.messages), initial=0))
+        self._measure()
+
+    def _measure(self) -> None:
+        tokens = self.layout.tokens
+        self.billed = billed_points(self.layout.sizes, self.layout.messages)
+        self.largest_group = max((tokens[span.stop] - tokens[span.start] for span in self.spans), default=0) or 1
+        self.largest_message = max(self.layout.sizes.tokens, default=0) or 1
+
+    def resized(self, layout: Layout) -> Groups:
+        """The same rounds with the token figures of `layout`, which must hold the same messages."""
+        other = Groups.__new__(Groups)
+        other.__dict__.update(self.__dict__)
+        other.layout = layout
+        other._measure()
+        return other
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+    def label(self, group: int) -> str:
+        """What the number column shows: the round's number, `pre` or `now`."""
+        if self.has_preamble and group == 0:
+            return "pre"
+        if self.has_input and group == len(self.spans) - 1:
+            return "now"
+        return str(group + (0 if self.has_preamble else 1))
+
+    def basis_of(self, span: Span) -> Basis:
+        """On what a span's token figure stands: exact where bills close it at both ends."""
+        return span_basis(self.layout.sizes, self.billed, span.start, span.stop)
+
+    def group_of(self, index: int) -> int:
+        """The group that holds message `index`."""
+        return max(0, bisect_right(self.starts, index) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the list. `index` is its message, for a round's header its first, for the split the tail's first."""
+
+    kind: Literal["header", "message", "split"]
+    group: int
+    index: int
+
+
+class Rows:
+    """The lines of the list for one state of it: which rounds are open and before which message the split lies."""
+
+    def __init__(self, groups: Groups, opened: frozenset[int], split: int | None) -> None:
+        self.groups = groups
+        self.opened = opened
+        self.split = split
+        heights = (1 + (len(span) if group in opened else 0) for group, span in enumerate(groups.spans))
+        self._tops = array("q", accumulate(heights, initial=0))
+        self._split_row = self._row_of_split()
+
+    def __len__(self) -> int:
+        return self._tops[-1] + (self._split_row is not None)
+
+    def __getitem__(self, line: int) -> Row:
+        if self._split_row is not None:
+            if line == self._split_row:
+                split = self.split or 0
+                return Row("split", self.groups.group_of(split), split)
+            line -= line > self._split_row
+        group = bisect_right(self._tops, line) - 1
+        offset = line - self._tops[group]
+        start = self.groups.spans[group].start
+        return Row("message", group, start + offset - 1) if offset else Row("header", group, start)
+
+    def line_of(self, index: int, *, header: bool) -> int:
+        """The line of message `index`, or of its round's header when asked for or when the round is closed."""
+        if not len(self.groups):
+            return 0
+        group = self.groups.group_of(index)
+        line = self._tops[group]
+        if not header and group in self.opened:
+            line += 1 + index - self.groups.spans[group].start
+        return line + (self._split_row is not None and line >= self._split_row)
+
+    @property
+    def split_line(self) -> int | None:
+        return self._split_row
+
+    def _row_of_split(self) -> int | None:
+        split, groups = self.split, self.groups
+        if split is None or not len(groups):
+            return None
+        if split >= groups.spans[-1].stop:
+            return self._tops[-1]
+        group = groups.group_of(split)
+        if split <= groups.spans[group].start:
+            return self._tops[group]
+        inside = split - groups.spans[group].start if group in self.opened else 0
+        return self._tops[group] + 1 + inside
+
+
+WORDS = {
+    Fate.PINNED: "pinned",
+    Fate.KEPT: "kept",
+    Fate.COMPRESSED: "shorter",
+    Fate.SUMMARIZED: "summary",
+    Fate.ABRIDGED: "abridged",
+    Fate.DROPPED: "dropped",
+}
+"""What the fate column says: each at most eight letters."""
+
+
+def group_fate(outcome: Outcome, span: Span) -> tuple[Fate, str]:
+    """The fate that most of a round's messages share, and the words for it; looks at 200 fate spans at most."""
+    counts: dict[Fate, int] = {}
+    at = span.start
+    for _ in range(200):
+        if at >= span.stop:
+            break
+        found = outcome.fate_at(at)
+        counts[found.fate] = counts.get(found.fate, 0) + min(found.stop, span.stop) - at
+        at = found.stop
+    most = max(counts, key=lambda fate: counts[fate])
+    if len(counts) == 1:
+        return most, WORDS[most]
+    if Fate.PINNED in counts:
+        return most, f"{counts[Fate.PINNED]} pinned"
+    return most, "mixed"
+
+
+def role_word(message: Message) -> str:
+    """Who speaks, in at most seven letters."""
+    if message.kind == "summary":
+        return "summary"
+    if message.kind == "meta":
+        return "meta"
+    if message.calls:
+        return "call"
+    return {"tool": "result", "assistant": "agent"}.get(message.role, message.role)
+
+
+def first_words(message: Message) -> str:
+    """What a message is about, on one harmless line: its text, its call, or the size and beginning of its result."""
+    if calls := message.calls:
+        first = f"{one_line(calls[0].name, 60)} {call_words(calls[0])}".rstrip()
+        return first if len(calls) == 1 else f"{first} (+{len(calls) - 1})"
+    for block in message.blocks:
+        match block:
+            case Text(text) if text.strip():
+                return one_line(text)
+            case ToolResult():
+                text = block.text
+                lines = text.count("\n", 0, 200_000) + 1 if text else 0
+                error = "✘ " if block.is_error else ""
+                return (
+                    f"{error}{figure(lines)} lines: {one_line(text)}"
+                    if lines > 1
+                    else error + (one_line(text) or "(empty)")
+                )
+            case _:
+                pass
+    for block in message.blocks:
+        match block:
+            case Thinking(text):
+                return f"(thinking) {one_line(text)}".rstrip()
+            case Text() | ToolUse() | ToolResult():
+                pass
+            case _:
+                return getattr(block, "placeholder", "") or f"({getattr(block, 'type', 'unknown')})"
+    return "(empty)"
+
+
+_TELLING = ("file_path", "path", "filePath", "command", "cmd", "pattern", "query", "url", "description", "prompt")
+
+
+def call_words(call: ToolUse) -> str:
+    """The one argument of a call that says most."""
+    if isinstance(call.input, str):
+        return one_line(call.input, 200)
+    for key in _TELLING:
+        value = call.input.get(key)
+        if isinstance(value, str) and value:
+            return one_line(value, 200)
+    for value in call.input.values():
+        if isinstance(value, str) and value:
+            return one_line(value, 200)
+    return ""

@@ -1,0 +1,436 @@
+"""The bench: the one screen that does the work. Draws a `Bench` and turns keys into the steps of `workbench.bench`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Grid, Vertical
+from textual.markup import escape
+from textual.message import Message
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Footer, Static, Tab, Tabs
+from textual.worker import Worker, get_current_worker
+
+from workbench import bench as steps
+from workbench.analysis.budget import layers
+from workbench.bench import Bench
+from workbench.compaction.checks import Check, check
+from workbench.compaction.context import Layout
+from workbench.compaction.preset import load_preset, preset_names
+from workbench.errors import BadInput
+from workbench.tokens import Counter
+from workbench.tui.counting import count_in_slices
+from workbench.tui.details import TABS, View
+from workbench.tui.failures import failure_of
+from workbench.tui.history import History
+from workbench.tui.lines import Drawn
+from workbench.tui.plain import figure
+from workbench.tui.rows import Groups
+from workbench.tui.screens.bench_keys import BINDINGS, PANES, explained
+from workbench.tui.statuses import status_text, title_text
+from workbench.tui.widgets.budget_bar import Budget, BudgetBar
+from workbench.tui.widgets.policy_form import PolicyForm
+from workbench.tui.widgets.rounds_list import RoundsList
+from workbench.tui.widgets.text_view import TextView, wrap
+
+NARROW, HUGE = 110, 170
+BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (NARROW, "-wide"), (HUGE, "-huge")]
+"""Columns from which the panes stand side by side, and from which the policy has a column of its own."""
+
+SETTLE_S = 0.05
+"""How long the cursor rests before the middle is filled."""
+
+
+class BenchScreen(Screen[None]):
+    CSS_PATH = "bench.tcss"
+    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
+    AUTO_FOCUS = "#rounds"
+    BINDINGS = BINDINGS
+
+    @dataclass
+    class Counted(Message):
+        """More tokens are counted: new figures for an epoch."""
+
+        epoch: int
+        layout: Layout
+        groups: Groups
+        done: int
+        total: int
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, BenchScreen.Counted)
+
+    def __init__(self, bench: Bench, counter: Counter, groups: Groups) -> None:
+        super().__init__()
+        self.history = History(bench)
+        self.counter = counter
+        self.groups = groups
+        self.tab = "message"
+        self.pane = "rounds"
+        self.checks: tuple[Check, ...] | None = None
+        self.counting: tuple[int, int] | None = (0, len(bench.messages))
+        self.running = ""
+        self.said = ""
+        self._possible: tuple[bool | None, ...] = ()
+
+    @property
+    def bench(self) -> Bench:
+        return self.history.present
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="title")
+        yield BudgetBar(id="budget")
+        with Grid(id="panes"):
+            yield RoundsList(id="rounds")
+            with Vertical(id="middle"):
+                yield Tabs(*(Tab(title, id=f"tab-{name}") for name, title in PANES.items()), active="tab-rounds")
+                yield TextView(id="text")
+            yield PolicyForm(id="policy")
+        yield Static(id="status")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.query_one(Tabs).can_focus = False
+        self.add_class("-show-rounds")
+        self.draw()
+        self.call_after_refresh(self._after_first_paint)
+
+    async def _after_first_paint(self) -> None:
+        await self._show_policy()
+        self.count()
+
+    # --- drawing ----------------------------------------------------------------------------------------------------
+
+    def draw(self) -> None:
+        """Draw the present bench. Plans it if it is new: prefix sums, so that it fits a frame."""
+        bench = self.bench
+        self.groups = self._groups()
+        plan, outcome = bench.plan, bench.outcome
+        self.query_one(RoundsList).show(Drawn(self.groups, outcome, bench.pins, bench.strategy.movable))
+        after = bench.context.outcome_size(outcome)
+        compacts = outcome.status != "unchanged"
+        budget = Budget(layers(bench.context, outcome), plan.before, after, bench.window, plan.triggers, compacts)
+        self.query_one(BudgetBar).show(budget)
+        rounds = len(bench.layout.rounds.rounds)
+        held = f"{figure(rounds)} round{'s' * (rounds != 1)} · {figure(len(bench.messages))} messages"
+        _entitle(self.query_one(RoundsList), held)
+        _entitle(self.query_one(PolicyForm), bench.strategy.title)
+        self.query_one(PolicyForm).show_triggers(plan.triggers, bench.strategy.lint(bench.policy))
+        self.checks = None
+        self._draw_words()
+        self._grey()
+        self.fill_middle()
+        self.run_checks()
+
+    def _groups(self) -> Groups:
+        layout = self.bench.layout
+        if self.groups.layout is layout:
+            return self.groups
+        return self.groups.resized(layout) if self.groups.layout.messages is layout.messages else Groups(layout)
+
+    def _draw_words(self) -> None:
+        self.query_one("#title", Static).update(title_text(self.bench, self.counting), layout=False)
+        status = status_text(self.bench, self.checks, self.running, self.said)
+        self.query_one("#status", Static).update(status, layout=False)
+
+    async def _show_policy(self) -> None:
+        names = [(name, name) for name in preset_names()]
+        await self.query_one(PolicyForm).show(self.bench.policy, self.bench.preset, names)
+
+    @work(exclusive=True, group="middle", exit_on_error=False)
+    async def fill_middle(self) -> None:
+        """Fill the middle when the cursor has rested; made and wrapped in a thread."""
+        await asyncio.sleep(SETTLE_S)
+        view = self.query_one(TextView)
+        tab, width = self.tab, view.wrap_width
+        source = View(self.bench, self.groups, self._index(), self.checks)
+        parts = tuple(await asyncio.to_thread(TABS[tab], source))
+        wrapped = await asyncio.to_thread(wrap, parts, width)
+        view.put(parts, wrapped, (tab, source.index if tab == "message" else None, self.bench.epoch))
+
+    @on(TextView.Rewrap)
+    def _rewrap(self, event: TextView.Rewrap) -> None:
+        self.fill_middle()
+
+    @work(exclusive=True, group="checks", exit_on_error=False)
+    async def run_checks(self) -> None:
+        await asyncio.sleep(SETTLE_S * 3)
+        bench = self.bench
+        checks = await asyncio.to_thread(check, bench.context, bench.outcome, bench.strategy, bench.policy)
+        if bench is self.bench:
+            self.checks = checks
+            self._draw_words()
+            if self.tab == "checks":
+                self.fill_middle()
+
+    def _index(self) -> int:
+        return max(0, min(self.query_one(RoundsList).index, len(self.bench.messages) - 1))
+
+    # --- steps ------------------------------------------------------------------------------------------------------
+
+    def step(self, make: Callable[[], Bench], key: str = "", said: str = "") -> None:
+        """Take a step of the bench; a refused one is explained and changes nothing."""
+        try:
+            bench = make()
+        except BadInput as refused:
+            self.explain(str(refused))
+            return
+        if bench is not self.bench:
+            self.workers.cancel_group(self, "run")
+            self.history, self.said = self.history.then(bench, key), said
+            self.draw()
+
+    def explain(self, sentence: str) -> None:
+        self.notify(sentence, severity="warning", markup=False)
+
+    def action_pin(self) -> None:
+        messages = self.bench.messages
+        if not messages:
+            return
+        span = self.query_one(RoundsList).span
+        inside = range(span.start, min(span.stop, len(messages)))
+        index = next((i for i in inside if messages[i].starts_round), min(span.start, len(messages) - 1))
+        id = messages[index].id
+        word = "let go" if id in self.bench.pins else "pinned"
+        self.step(lambda: steps.toggle_pin(self.bench, id), said=f"{word} message {figure(index + 1)}")
+
+    def action_move_split(self, by: int) -> None:
+        self.step(lambda: steps.move_split(self.bench, by), key="split")
+
+    def action_split_here(self) -> None:
+        if self.bench.messages:
+            id = self.bench.messages[self._index()].id
+            self.step(lambda: steps.split_at(self.bench, id))
+
+    def action_unsplit(self) -> None:
+        self.step(lambda: steps.split_at(self.bench, None))
+
+    async def action_undo(self) -> None:
+        await self._travel(self.history.undone())
+
+    async def action_redo(self) -> None:
+        await self._travel(self.history.redone())
+
+    async def _travel(self, history: History) -> None:
+        if history is not self.history:
+            self.workers.cancel_group(self, "run")
+            self.history, self.said = history, ""
+            self.draw()
+            await self._show_policy()
+
+    @on(PolicyForm.Changed)
+    def _policy_changed(self, event: PolicyForm.Changed) -> None:
+        changes: Mapping[str, Any] = event.changes
+        self.step(lambda: steps.set_fields(self.bench, changes), key=f"policy.{event.key}")
+
+    @on(PolicyForm.PresetChosen)
+    async def _preset_chosen(self, event: PolicyForm.PresetChosen) -> None:
+        self.step(lambda: steps.choose_preset(self.bench, load_preset(event.preset)))
+        await self._show_policy()
+
+    @work(exclusive=True, group="epoch", exit_on_error=False)
+    async def action_epoch(self, by: int) -> None:
+        number = self.bench.epoch + by
+        if not 1 <= number <= len(self.bench.session.epochs):
+            return
+
+        def other() -> tuple[Bench, Groups]:
+            bench = steps.at_epoch(self.bench, number, self.counter)
+            bench.context.outcome_size(bench.plan.outcome)
+            return bench, Groups(bench.layout)
+
+        bench, self.groups = await asyncio.to_thread(other)
+        self.counting = (0, len(bench.messages))
+        self.step(lambda: bench)
+        self.count()
+
+    # --- long work --------------------------------------------------------------------------------------------------
+
+    @work(thread=True, exclusive=True, group="count", exit_on_error=False)
+    def count(self) -> None:
+        """Count the epoch's tokens, what is on screen first; figures appear at most four times a second."""
+        worker, bench = get_current_worker(), self.bench
+        first = self.query_one(RoundsList).visible_messages()
+
+        def tell(layout: Layout, done: int, total: int) -> None:
+            self.post_message(self.Counted(bench.epoch, layout, self.groups.resized(layout), done, total))
+
+        count_in_slices(bench, self.counter, first, tell, lambda: worker.is_cancelled)
+
+    @on(Counted)
+    def _counted(self, event: Counted) -> None:
+        self.counting = None if event.done >= event.total else (event.done, event.total)
+        self.history = self.history.relaid(event.epoch, event.layout)
+        if event.epoch == self.bench.epoch:
+            self.groups = event.groups
+            self.draw()
+
+    @work(exclusive=True, group="run", exit_on_error=False)
+    async def action_run(self) -> None:
+        """Run the compaction with the offline summarizer; the bench stays usable and untouched until it is done."""
+        from workbench.summarizers.driver import Event, RequestsMade, StepTaken, run
+        from workbench.summarizers.extractive import extractive
+        from workbench.summarizers.summarizer import awaited
+
+        def told(event: Event) -> None:
+            match event:
+                case StepTaken(step):
+                    self.running = f"running: {step.name}"
+                case RequestsMade(requests, first):
+                    self.running = f"running: summary {first + 1}–{first + len(requests)}, extractive"
+                case _:
+                    return
+            self._draw_words()
+
+        bench = self.bench
+        self.running = "running"
+        self._draw_words()
+        self._grey()
+        try:
+            done = await run(bench.strategy.compact(bench.context, bench.policy), awaited(extractive), on_event=told)
+        except asyncio.CancelledError:
+            self.said = "cancelled; nothing was changed"
+            raise
+        finally:
+            self.running = ""
+            self._draw_words()
+            self._grey()
+        self.history, self.said = self.history.then(steps.committed(bench, done)), ""
+        if self.tab == "message":
+            self.show_tab("node")
+        self.draw()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if failure := failure_of(event):
+            self.notify(failure, severity="error", markup=False)
+
+    def action_leave(self) -> None:
+        if self.running:
+            self.workers.cancel_group(self, "run")
+        elif self.focused is not self.query_one(RoundsList):
+            self.show_pane("rounds")
+        elif self.counting:
+            self.workers.cancel_group(self, "count")
+            self.counting = None
+            self.said = "counting stopped: figures marked ~ are estimates"
+            self._draw_words()
+
+    # --- panes ------------------------------------------------------------------------------------------------------
+
+    def action_pane(self, name: str) -> None:
+        self.show_pane(name)
+
+    def show_pane(self, name: str) -> None:
+        """Go to a pane; on a narrow screen that is what makes it visible."""
+        self.show_tab(name)
+        self.pane = name
+        place = name if name in ("rounds", "policy") else "middle"
+        for each in ("rounds", "middle", "policy"):
+            self.set_class(each == place, f"-show-{each}")
+        self._activate()
+        self.call_after_refresh(self._focus_pane, place)
+
+    def show_tab(self, name: str) -> None:
+        """Fill the middle with a tab, wherever the focus is."""
+        if name in TABS and name != self.tab:
+            self.tab = name
+            self.fill_middle()
+            self._activate()
+
+    def _activate(self) -> None:
+        """Mark the tab that is shown: the pane on a narrow screen, the middle's on a wide one."""
+        active = f"tab-{self.pane if self._narrow else self.tab}"
+        tabs = self.query_one(Tabs)
+        if tabs.active != active:
+            tabs.active = active
+
+    @property
+    def _narrow(self) -> bool:
+        return self.size.width < NARROW
+
+    def _focus_pane(self, place: str) -> None:
+        if place == "policy":
+            first = next(iter(self.query("#fields Input, #fields OnOff, #fields Select, #fields TextArea")), None)
+            (first or self.query_one("#preset")).focus()
+        else:
+            self.query_one("#text" if place == "middle" else "#rounds").focus()
+
+    @on(Tabs.TabActivated)
+    def _tab_chosen(self, event: Tabs.TabActivated) -> None:
+        # What is active now counts: by the time the event arrives, a key may have gone elsewhere.
+        name = event.tabs.active.removeprefix("tab-")
+        if name and name not in (self.pane if self._narrow else self.tab,):
+            self.show_pane(name)
+
+    @on(RoundsList.Moved)
+    def _moved(self) -> None:
+        if self.tab == "message":
+            self.fill_middle()
+
+    @on(RoundsList.Read)
+    def _read(self) -> None:
+        self.show_pane("message")
+
+    def on_resize(self) -> None:
+        for number, (name, title) in enumerate(PANES.items()):
+            label = f"{number} {title}" if self.size.width >= HUGE else title
+            self.query_one(f"#tab-{name}", Tab).label = label
+        self._activate()
+
+    # --- other screens ----------------------------------------------------------------------------------------------
+
+    def action_export(self) -> None:
+        from workbench.tui.screens.export import ExportScreen
+
+        self.app.push_screen(ExportScreen(self.bench))
+
+    def action_help(self) -> None:
+        from workbench.tui.screens.help import HelpScreen
+
+        self.app.push_screen(HelpScreen(explained(*BINDINGS, *RoundsList.BINDINGS)))
+
+    def _grey(self) -> None:
+        """Draw the footer anew, but only when something can be done that could not be done before, or the reverse."""
+        possible = tuple(
+            self.check_action(action, ()) for action in ("undo", "redo", "move_split", "unsplit", "pin", "run", "leave")
+        )
+        if possible != self._possible:
+            self._possible = possible
+            self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Grey what cannot be done now."""
+        match action:
+            case "undo":
+                possible = bool(self.history.past)
+            case "redo":
+                possible = bool(self.history.future)
+            case "move_split" | "split_here":
+                possible = self.bench.strategy.movable and bool(self.bench.messages)
+            case "unsplit":
+                possible = self.bench.split_at is not None
+            case "pin":
+                possible = bool(self.bench.messages)
+            case "run":
+                possible = not self.running
+            case "epoch":
+                number = self.bench.epoch + (parameters[0] if isinstance(parameters[0], int) else 0)
+                possible = 1 <= number <= len(self.bench.session.epochs)
+            case "leave":
+                # Hidden, not grey, where there is nothing to leave.
+                return bool(self.running or self.counting or not isinstance(self.focused, RoundsList))
+            case _:
+                return True
+        return True if possible else None
+
+
+def _entitle(pane: Widget, title: str) -> None:
+    """Setting a title repaints the pane, so only when it changes."""
+    if pane.border_title != (escaped := escape(title)):
+        pane.border_title = escaped

@@ -1,0 +1,173 @@
+"""Export: choose format and place, see the checks, write a new file; afterwards how to go on with it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Button, Input, Select, Static
+from textual.worker import Worker
+
+from workbench.bench import Bench
+from workbench.compaction.checks import Check, check, export_check, failures
+from workbench.errors import BadInput
+from workbench.formats import registry
+from workbench.formats.export import Export, export, resume_words, save
+from workbench.tui.details import check_line, checks_title
+from workbench.tui.failures import failure_of
+from workbench.tui.plain import figure, plain
+
+
+@dataclass(frozen=True)
+class Draft:
+    """An export not yet on disk, and everything that was checked about it."""
+
+    export: Export
+    checks: tuple[Check, ...]
+
+    @property
+    def stopped(self) -> bool:
+        return bool(failures(self.checks))
+
+
+def draft(bench: Bench, format_id: str) -> Draft:
+    """Write the outcome in a format, in memory, and judge it. Raises BadInput."""
+    outcome = bench.outcome
+    made = export(bench.session, outcome.messages, format_id, outcome.memories)
+    checks = check(bench.context, outcome, bench.strategy, bench.policy)
+    return Draft(made, (*checks, export_check(not made.problems, made.verdict), *_preview_check(bench)))
+
+
+def _preview_check(bench: Bench) -> tuple[Check, ...]:
+    """A preview's summary is a placeholder: nobody wants it in a session unless they insist."""
+    if bench.result is not None or bench.outcome.status == "unchanged":
+        return ()
+    return (Check("summary written", True, False, "this is a preview with a placeholder; close and run it first (r)"),)
+
+
+class ExportScreen(ModalScreen[None]):
+    CSS = """
+    ExportScreen { align: center middle; }
+    ExportScreen > Vertical { width: 96; max-width: 98%; height: auto; max-height: 96%; padding: 0 2; }
+    ExportScreen > Vertical { border: round $border; background: $surface; }
+    ExportScreen .row { height: 1; }
+    ExportScreen .name { width: 10; color: $text-muted; }
+    ExportScreen .row Input, ExportScreen .row Select { width: 1fr; }
+    ExportScreen VerticalScroll { height: auto; max-height: 18; margin: 1 0; }
+    ExportScreen #buttons { height: auto; }
+    ExportScreen Button { margin: 0 1 0 0; }
+    ExportScreen #said { height: auto; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "Close", id="export.close", tooltip="Close without writing."),
+    ]
+    AUTO_FOCUS = "#write"
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__()
+        self.bench = bench
+        self.draft: Draft | None = None
+
+    def compose(self) -> ComposeResult:
+        formats = [(known.title, known.id) for known in registry.FORMATS]
+        with Vertical():
+            yield Static(Text(self._about()), id="about")
+            with Horizontal(classes="row"):
+                yield Static("format", classes="name")
+                yield Select(formats, value=self.bench.session.format, allow_blank=False, compact=True, id="format")
+            with Horizontal(classes="row"):
+                yield Static("to", classes="name")
+                yield Input("", compact=True, id="path")
+            with VerticalScroll(can_focus=False):
+                yield Static(Text("checking …"), id="checks")
+            yield Static(id="said")
+            with Horizontal(id="buttons"):
+                yield Button("Write", variant="primary", id="write", disabled=True)
+                yield Button("Export anyway", variant="error", id="anyway")
+                yield Button("Close", id="close")
+
+    def on_mount(self) -> None:
+        self.query_one("#anyway").display = False
+        self.prepare(self.bench.session.format)
+
+    def _about(self) -> str:
+        what = (
+            "the result of the run"
+            if self.bench.result
+            else "the preview: its summary is only a placeholder, run (r) first"
+        )
+        return f"Export {what}. The session that is open is never changed."
+
+    @on(Select.Changed, "#format")
+    def _format_chosen(self, event: Select.Changed) -> None:
+        self.prepare(str(event.value))
+
+    @work(exclusive=True, group="export", exit_on_error=False)
+    async def prepare(self, format_id: str) -> None:
+        """Write the export in memory and judge it, in a thread."""
+        try:
+            self.draft = await asyncio.to_thread(draft, self.bench, format_id)
+        except BadInput as refused:
+            self.draft = None
+            self.query_one("#checks", Static).update(Text(f"✘ {refused}"))
+            return
+        written = self.draft.export.written
+        source = self.bench.session.path
+        self.query_one("#path", Input).value = str((source.parent if source else Path.cwd()) / written.name)
+        self._show(self.draft)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if failure := failure_of(event):
+            self._say(f"✘ {failure}")
+
+    def _show(self, draft: Draft) -> None:
+        text = Text(f"{checks_title(draft.checks).text}\n", "bold")
+        for one in sorted(draft.checks, key=lambda c: (c.passed, not c.hard)):
+            text.append(f"{check_line(one)}", "not bold" if one.passed else "bold")
+            text.append(f"  {plain(one.detail)}\n", "not bold dim")
+        for note in draft.export.written.notes:
+            text.append(f"! {plain(note)}\n", "not bold")
+        text.append(f"{figure(len(draft.export.written.data))} bytes", "not bold")
+        self.query_one("#checks", Static).update(text)
+        self.query_one("#write", Button).disabled = draft.stopped
+        self.query_one("#anyway", Button).display = draft.stopped
+        if draft.stopped:
+            self._say("A hard check failed: the export is stopped unless you insist.")
+        else:
+            self.query_one("#write").focus()
+
+    def _say(self, sentence: str) -> None:
+        self.query_one("#said", Static).update(Text(plain(sentence)))
+
+    @on(Button.Pressed, "#close")
+    def _close(self) -> None:
+        self.dismiss()
+
+    @on(Button.Pressed, "#write")
+    @on(Button.Pressed, "#anyway")
+    @on(Input.Submitted, "#path")
+    def _write_chosen(self, event: Button.Pressed | Input.Submitted) -> None:
+        if self.draft is None or (self.draft.stopped and event.control.id != "anyway"):
+            return
+        self.write(self.draft.export, Path(self.query_one("#path", Input).value).expanduser())
+
+    @work(exclusive=True, group="export", exit_on_error=False)
+    async def write(self, made: Export, path: Path) -> None:
+        try:
+            where = await asyncio.to_thread(save, made, path, self.bench.session.path)
+        except BadInput as refused:
+            self._say(f"✘ {refused}")
+            return
+        resume = resume_words(made.written, where)
+        self._say(f"✔ written to {where}" + (f"\nresume with: {resume}" if resume else ""))
+        self.query_one("#write", Button).disabled = True
+        self.query_one("#anyway", Button).display = False
+        self.query_one("#close").focus()

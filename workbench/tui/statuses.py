@@ -1,0 +1,44 @@
+"""The two lines of words around the bench: what is open, and how it stands."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from workbench.bench import Bench
+from workbench.compaction.checks import Check
+from workbench.formats.registry import by_id
+from workbench.tui.details import checks_title
+from workbench.tui.plain import figure, one_line
+
+
+def title_text(bench: Bench, counting: tuple[int, int] | None) -> Text:
+    """File, format, model, epoch, and on what the numbers stand (or how far the count is)."""
+    session = bench.session
+    name = session.path.name if session.path else session.title or session.id or "session"
+    model = one_line(session.model or "model unknown", 60)
+    text = Text(f" {one_line(name, 80)} ", "bold", no_wrap=True, overflow="ellipsis")
+    text.append(f"· {by_id(session.format).title} · {model} · epoch {bench.epoch}/{len(session.epochs)}", "not bold")
+    if session.warnings:
+        text.append(f" · ! {figure(len(session.warnings))} warnings", "not bold")
+    if counting:
+        done, total = counting
+        return text.append(f" · counting {done / max(1, total):.0%} (esc stops)", "not bold")
+    return text.append(f" · counts: {bench.layout.sizes.meter.method}", "not bold dim")
+
+
+def status_text(bench: Bench, checks: tuple[Check, ...] | None, running: str, said: str) -> Text:
+    """The verdict of the checks, whether this is a preview or a result, and what was done last."""
+    outcome = bench.outcome
+    text = Text(" ", no_wrap=True, overflow="ellipsis")
+    if running:
+        return text.append(f"▶ {running} · esc cancels", "bold")
+    if checks:
+        text.append(f"{checks_title(checks).text} · ")
+    if bench.result is not None:
+        text.append(f"run: {outcome.status.replace('_', ' ')} · ", "bold")
+    elif outcome.status == "unchanged":
+        text.append("preview: nothing to compact · ")
+    else:
+        fires = "trigger fires" if bench.plan.fires else "no trigger fires"
+        text.append(f"preview, {fires}{', split by hand' if bench.split_at else ''} · ")
+    return text.append(one_line(said or outcome.reason, 300))

@@ -1,0 +1,65 @@
+"""The workbench's own themes; Textual's are there too, in the palette."""
+
+from __future__ import annotations
+
+from textual.theme import Theme
+
+THEMES = (
+    Theme(
+        "workbench",
+        primary="#5ea1f2",
+        secondary="#9d8cf0",
+        accent="#3fc1c0",
+        warning="#f0b354",
+        error="#f0718b",
+        success="#7bc275",
+        foreground="#d7dbe2",
+        background="#14171c",
+        surface="#191d23",
+        panel="#232932",
+        dark=True,
+        variables={
+            "border-blurred": "#3a4350",
+            "block-cursor-background": "#2d4f7c",
+            "block-cursor-foreground": "#ffffff",
+        },
+    ),
+    Theme(
+        "workbench-light",
+        primary="#1f5fb4",
+        secondary="#6a4fc0",
+        accent="#0b7a78",
+        warning="#9a6200",
+        error="#b3244a",
+        success="#2f7a2c",
+        foreground="#1d2229",
+        background="#f7f7f5",
+        surface="#f0f0ed",
+        panel="#e2e3e0",
+        dark=False,
+        variables={
+            "border-blurred": "#b9bdc4",
+            "block-cursor-background": "#1f5fb4",
+            "block-cursor-foreground": "#ffffff",
+        },
+    ),
+    Theme(
+        "workbench-contrast",
+        primary="#6fc3ff",
+        secondary="#d7a6ff",
+        accent="#5ff5f0",
+        warning="#ffd84d",
+        error="#ff8095",
+        success="#8dff7a",
+        foreground="#ffffff",
+        background="#000000",
+        surface="#000000",
+        panel="#1c1c1c",
+        dark=True,
+        variables={
+            "border-blurred": "#a0a0a0",
+            "block-cursor-background": "#ffd84d",
+            "block-cursor-foreground": "#000000",
+        },
+    ),
+)

@@ -1,0 +1,49 @@
+"""A switch that says in words how it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.text import Text
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widget import Widget
+
+
+class OnOff(Widget, can_focus=True):
+    DEFAULT_CSS = """
+    OnOff { height: 1; width: 8; padding: 0 1; background: $surface; }
+    OnOff:focus { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space,enter", "switch", "On/off", show=False, id="onoff.toggle", tooltip="Switch on or off."),
+    ]
+
+    value: reactive[bool] = reactive(False)
+
+    @dataclass
+    class Changed(Message):
+        on_off: OnOff
+        value: bool
+
+        @property
+        def control(self) -> OnOff:
+            return self.on_off
+
+    def __init__(self, value: bool) -> None:
+        super().__init__()
+        self.set_reactive(OnOff.value, value)
+
+    def render(self) -> Text:
+        return Text("◉ on" if self.value else "○ off")
+
+    def watch_value(self, value: bool) -> None:
+        self.post_message(self.Changed(self, value))
+
+    def action_switch(self) -> None:
+        self.value = not self.value
+
+    def on_click(self) -> None:
+        self.action_switch()

@@ -1,0 +1,314 @@
+"""The rounds of a context, one line each, opened to their messages; the split is a line among them.
+
+One line-API view: a session of 60 000 messages has as few widgets as an empty one, and only the lines on screen
+are ever made. Fates are looked up when a line is drawn, never stored per message.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
+from textual.geometry import Region
+from textual.message import Message
+from textual.strip import Strip
+
+from workbench.session import Span
+from workbench.tui.lines import STYLES, Drawn, header_cells, message_cells, split_cells
+from workbench.tui.rows import Row, Rows
+from workbench.tui.widgets.line_view import LineView
+
+
+class RoundsList(LineView, can_focus=True):
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"rounds--{name}" for name in (*STYLES, "cursor", "cursor-blurred")}
+    DEFAULT_CSS = """
+    RoundsList {
+        .rounds--dim { text-style: dim; }
+        .rounds--number { color: $foreground; text-style: bold; }
+        .rounds--cursor { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
+        .rounds--cursor-blurred { background: $panel-lighten-1; text-style: bold; }
+        .rounds--split { color: $text-warning; text-style: bold; }
+        .rounds--pinned { color: $text-error; }
+        .rounds--kept { color: $text-success; }
+        .rounds--compressed { color: $text-accent; }
+        .rounds--summarized { color: $text-primary; }
+        .rounds--abridged { color: $text-secondary; }
+        .rounds--dropped { text-style: dim; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "move(1)", "Down", show=False, id="rounds.down", tooltip="To the next line."),
+        Binding("up,k", "move(-1)", "Up", show=False, id="rounds.up", tooltip="To the line before."),
+        Binding("pagedown", "page(1)", "Page down", show=False, id="rounds.page-down", tooltip="One page down."),
+        Binding("pageup", "page(-1)", "Page up", show=False, id="rounds.page-up", tooltip="One page up."),
+        Binding("home,g", "end(-1)", "First", show=False, id="rounds.first", tooltip="To the first round."),
+        Binding("end,G", "end(1)", "Last", show=False, id="rounds.last", tooltip="To the last line."),
+        Binding("enter,space", "open", "Open", id="rounds.open", tooltip="Open or close the round; read the message."),
+        Binding("right,l", "unfold", "Open round", show=False, id="rounds.unfold", tooltip="Open the round."),
+        Binding("left,h", "fold", "Close round", show=False, id="rounds.fold", tooltip="Close the round."),
+        Binding("J", "next_round(1)", "Next round", show=False, id="rounds.next", tooltip="To the next round."),
+        Binding(
+            "K", "next_round(-1)", "Round before", show=False, id="rounds.previous", tooltip="To the round before."
+        ),
+    ]
+
+    @dataclass
+    class Moved(Message):
+        """The cursor stands on message `index`, or on the header of its round."""
+
+        index: int
+        header: bool
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, RoundsList.Moved)
+
+    @dataclass
+    class Read(Message):
+        """A message was chosen to be read."""
+
+        index: int
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.drawn: Drawn | None = None
+        self.rows: Rows | None = None
+        self.line = 0
+        self._anchor: tuple[str, bool] | None = None
+        self._strips: LRUCache[tuple[int, int, bool, bool], Strip] = LRUCache(512)
+
+    # --- data -------------------------------------------------------------------------------------------------------
+
+    def show(self, drawn: Drawn) -> None:
+        """Draw another plan. The cursor stays on its message; at first sight it stands where the tail begins."""
+        before = self.drawn
+        self.drawn = drawn
+        layout = drawn.groups.layout
+        if before is None or before.groups.layout.messages is not layout.messages:
+            self._start(drawn)
+        else:
+            self._lay(self.rows.opened if self.rows else frozenset())
+
+    def _start(self, drawn: Drawn) -> None:
+        """First sight of a context: the round that the split cuts is open, the cursor on the first kept line."""
+        groups, split = drawn.groups, drawn.outcome.split
+        opened: frozenset[int] = frozenset()
+        index, header = (max(0, min(split, len(groups.layout.messages) - 1)), True)
+        if len(groups):
+            span = groups.spans[groups.group_of(index)]
+            if span.start < split < span.stop or len(groups) == 1:
+                opened, header = frozenset({groups.group_of(index)}), len(groups) == 1 and not split
+        known = groups.layout.index_of.get(self._anchor[0]) if self._anchor else None
+        if known is not None and self._anchor:
+            index, header = known, self._anchor[1]
+        self.rows = Rows(groups, opened, self._split())
+        self._lay(opened, (index, header))
+        self.call_after_refresh(self._center)
+
+    def _split(self) -> int | None:
+        return self.drawn.outcome.split if self.drawn and self.drawn.movable else None
+
+    def _lay(self, opened: frozenset[int], place: tuple[int, bool] | None = None) -> None:
+        if self.drawn is None:
+            return
+        place = place or (self.index, self.on_header)
+        offset = self.line - self.scroll_offset.y
+        self.rows = Rows(self.drawn.groups, opened, self._split())
+        self._strips.clear()
+        self.set_lines(len(self.rows))
+        line = self.rows.line_of(place[0], header=place[1])
+        if line != self.line:
+            self.line = line
+            # Lines came or went above the cursor: the cursor's line keeps its place on the screen.
+            self.scroll_to(y=line - offset, animate=False, force=True)
+        self._tell()
+        self.refresh()
+
+    # --- the cursor -------------------------------------------------------------------------------------------------
+
+    @property
+    def row(self) -> Row | None:
+        return self.rows[self.line] if self.rows and self.line < len(self.rows) else None
+
+    @property
+    def index(self) -> int:
+        """The message under the cursor; for a round's header its first message."""
+        return self.row.index if self.row else 0
+
+    @property
+    def on_header(self) -> bool:
+        return self.row is not None and self.row.kind == "header"
+
+    @property
+    def span(self) -> Span:
+        """The messages under the cursor: a whole round on its header, else one."""
+        if self.drawn and self.row and self.row.kind == "header":
+            return self.drawn.groups.spans[self.row.group]
+        return Span(self.index, self.index + 1)
+
+    def visible_messages(self) -> Span:
+        """The messages of the rounds on screen, 2 000 at most: what is counted first."""
+        if not self.rows or not self.drawn or not len(self.drawn.groups):
+            return Span(0, 0)
+        top = min(self.scroll_offset.y, len(self.rows) - 1)
+        bottom = min(top + max(1, self.size.height), len(self.rows)) - 1
+        start = self.rows[top].index
+        last = self.rows[bottom]
+        stop = max(last.index + 1, self.drawn.groups.spans[last.group].stop)
+        return Span(start, min(stop, start + 2_000, len(self.drawn.groups.layout.messages)))
+
+    def go(self, index: int, *, header: bool = False) -> None:
+        """Put the cursor on a message, opening its round if need be."""
+        if not self.rows:
+            return
+        group = self.rows.groups.group_of(index)
+        if not header and group not in self.rows.opened:
+            self._lay(self.rows.opened | {group}, (index, False))
+        self._to(self.rows.line_of(index, header=header))
+
+    def _to(self, line: int, step: int = 1) -> None:
+        rows = self.rows
+        if not rows or not len(rows):
+            return
+        line = max(0, min(line, len(rows) - 1))
+        if line == rows.split_line:
+            # The split is no place to stand; at either end of the list step back over it.
+            line += step if 0 <= line + step < len(rows) else -step
+        if line == self.line:
+            return
+        old, self.line = self.line, line
+        self._refresh_line(old)
+        self._refresh_line(line)
+        self._into_view()
+        self._tell()
+
+    def _tell(self) -> None:
+        row = self.row
+        if row is None or self.drawn is None:
+            return
+        messages = self.drawn.groups.layout.messages
+        index = min(row.index, len(messages) - 1)
+        anchor = (messages[index].id, row.kind == "header")
+        if anchor != self._anchor:
+            self._anchor = anchor
+            self.post_message(self.Moved(index, row.kind == "header"))
+
+    def _refresh_line(self, line: int) -> None:
+        y = line - self.scroll_offset.y
+        if 0 <= y < self.size.height:
+            self.refresh(Region(0, y, self.size.width, 1))
+
+    def _into_view(self) -> None:
+        height, top = self.size.height, self.scroll_offset.y
+        if self.line < top:
+            self.scroll_to(y=self.line, animate=False, force=True)
+        elif self.line >= top + height:
+            self.scroll_to(y=self.line - height + 1, animate=False, force=True)
+
+    def _center(self) -> None:
+        self.scroll_to(y=max(0, self.line - self.size.height // 2), animate=False, force=True)
+
+    def action_move(self, step: int) -> None:
+        self._to(self.line + step, step)
+
+    def action_page(self, way: int) -> None:
+        self._to(self.line + way * max(1, self.size.height - 1), way)
+
+    def action_end(self, way: int) -> None:
+        self._to(0 if way < 0 else len(self.rows or ()) - 1, -way)
+
+    def action_next_round(self, way: int) -> None:
+        if self.rows and self.row and len(self.rows.groups):
+            here = self.row.group
+            group = here if way < 0 and not self.on_header else here + way
+            group = max(0, min(group, len(self.rows.groups) - 1))
+            self._to(self.rows.line_of(self.rows.groups.spans[group].start, header=True), way)
+
+    def action_open(self) -> None:
+        if self.row and self.row.kind == "message":
+            self.post_message(self.Read(self.row.index))
+        else:
+            self._toggle()
+
+    def action_unfold(self) -> None:
+        if self.row and self.rows and self.row.group not in self.rows.opened:
+            self._toggle()
+
+    def action_fold(self) -> None:
+        if self.row and self.rows and self.row.group in self.rows.opened:
+            self._toggle()
+
+    def _toggle(self) -> None:
+        if self.row and self.rows:
+            group = self.row.group
+            self._lay(self.rows.opened ^ {group}, (self.rows.groups.spans[group].start, True))
+            self._into_view()
+
+    def on_click(self, event: events.Click) -> None:
+        if not self.rows:
+            return
+        line = event.y + self.scroll_offset.y
+        if line >= len(self.rows) or line == self.rows.split_line:
+            return
+        again = line == self.line
+        self._to(line)
+        if self.on_header and (event.x < 2 or again or event.chain == 2):
+            self._toggle()
+        elif event.chain == 2:
+            self.action_open()
+
+    def on_resize(self) -> None:
+        self._strips.clear()
+        if self.rows:
+            self.set_lines(len(self.rows))
+            self._into_view()
+
+    def on_focus(self) -> None:
+        self._refresh_line(self.line)
+
+    def on_blur(self) -> None:
+        self._refresh_line(self.line)
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._strips.clear()
+
+    # --- drawing ----------------------------------------------------------------------------------------------------
+
+    def render_line(self, y: int) -> Strip:
+        width = self.line_width
+        line = y + self.scroll_offset.y
+        if not self.rows or not self.drawn or line >= len(self.rows):
+            return Strip.blank(width, self.rich_style)
+        at_cursor = line == self.line
+        key = (line, width, at_cursor and self.has_focus, at_cursor)
+        strip = self._strips.get(key)
+        if strip is None:
+            strip = self._draw(self.rows[line], width, at_cursor)
+            self._strips[key] = strip
+        return strip
+
+    def _draw(self, row: Row, width: int, at_cursor: bool) -> Strip:
+        if self.drawn is None or self.rows is None:
+            return Strip.blank(width, self.rich_style)
+        base = self.rich_style
+        match row.kind:
+            case "header":
+                cells = header_cells(self.drawn, row, width, is_open=row.group in self.rows.opened)
+            case "message":
+                cells = message_cells(self.drawn, row, width)
+            case "split":
+                cells = split_cells(self.drawn, width)
+        over = Style()
+        if at_cursor:
+            name = "rounds--cursor" if self.has_focus else "rounds--cursor-blurred"
+            over = self.get_component_rich_style(name, partial=True)
+        segments = [Segment(text, (base + self._style(name) if name else base) + over) for text, name in cells]
+        return Strip(segments).adjust_cell_length(width, base + over)
+
+    def _style(self, name: str) -> Style:
+        return self.get_component_rich_style(f"rounds--{name}", partial=True)
