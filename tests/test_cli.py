@@ -19,6 +19,8 @@ from benchmarks.terminal import watch
 from tests.formats.claude_code_build import assistant, call, result, text, user
 from tests.paths import ROOT, SAMPLES
 from workbench.cli import COMMANDS, commands
+from workbench.compaction.preset import preset_names
+from workbench.compaction.strategies import STRATEGIES
 
 ROUNDS = 12
 TAIL = "history_tail_size_chars_to_exclude"
@@ -418,7 +420,22 @@ class TestOtherCommands:
         assert fields["earlier_summary"]["allowed"] == "drop | keep | nest | extend"
         assert all(field["help"] for one in found["strategies"] for field in one["fields"])
         assert {preset["strategy"] for preset in found["presets"]} <= set(by_id)
-        assert cwb("strategies").stdout.count("min_tail_exchanges") == 1
+        assert cwb("strategies", "exchange-summary").stdout.count("min_tail_exchanges") == 1
+        assert [one["id"] for one in document("strategies", "trim")["strategies"]] == ["trim"]
+
+    def test_strategies_are_listed_one_line_each(self) -> None:
+        lines = cwb("strategies").stdout.splitlines()
+        assert [line.split()[0] for line in lines[: len(STRATEGIES)]] == [one.id for one in STRATEGIES]
+        assert sum(line.startswith("preset ") for line in lines) == len(preset_names())
+
+    def test_compare_gives_one_row_for_each(self, session: Path) -> None:
+        found = document("compare", session)
+        assert [column["strategy"] for column in found["columns"]] == [one.id for one in STRATEGIES]
+        assert set(found["columns"][0]) >= {"fired", "head", "tail", "after", "saved", "calls", "fates", "checks"}
+        run = cwb("compare", session, "--strategies", "trim,layered", "--presets", "codex", "--summarizer", "estimate")
+        assert run.exit_code == 0
+        assert [line.split()[0] for line in run.stdout.splitlines()[3:]] == ["codex", "trim", "layered"]
+        assert cwb("compare", session, "--presets", "nobody").exit_code == 2
 
     def test_doctor_says_why_and_what_is_odd(self, session: Path) -> None:
         session.write_text(session.read_text() + '{"type": "user", "uui')

@@ -22,7 +22,9 @@ COMMANDS = {
     "open": "Open a session on the workbench's screen (also: `cwb FILE`).",
     "inspect": "Show what a session holds and where its tokens are.",
     "compact": "Compact a session, check the result and export it.",
-    "strategies": "List the strategies with their fields, and the presets.",
+    "compare": "Compact a session by many strategies at once, in one table.",
+    "strategies": "List the strategies and presets; with an ID, its fields.",
+    "sessions": "List the sessions that Claude Code keeps on this machine.",
     "doctor": "Say what a file is, how that was recognised, and what is odd in it.",
 }
 """Name and help of each command, here so that `cwb --help` need not import any of them."""

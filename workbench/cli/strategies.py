@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from workbench.cli.output import write_fields, write_json
 from workbench.cli.settings import inner_model
 from workbench.compaction.preset import Preset, load_preset, preset_names
-from workbench.compaction.strategies import STRATEGIES
+from workbench.compaction.strategies import STRATEGIES, strategy
 from workbench.compaction.strategy import Strategy
 
 LONG_TEXT = 60
@@ -36,23 +36,29 @@ class SettableField:
 
 
 @click.command("strategies")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
-def command(as_json: bool) -> None:
-    """List the strategies with the fields of their policies, and the presets that set them."""
-    presets = [load_preset(name) for name in preset_names()]
+@click.argument("id", required=False)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text, with every field.")
+def command(id: str | None, as_json: bool) -> None:
+    """List the strategies and their presets, one line each; with an ID, every field of its policy."""
+    shown = (strategy(id),) if id else STRATEGIES
+    names = {one.id for one in shown}
+    presets = [preset for name in preset_names() if (preset := load_preset(name)).strategy in names]
     if as_json:
         write_json(
-            {"strategies": [_strategy(one) for one in STRATEGIES], "presets": [_preset(preset) for preset in presets]}
+            {"strategies": [_strategy(one) for one in shown], "presets": [_preset(preset) for preset in presets]}
         )
-        return
-    for number, one in enumerate(STRATEGIES):
-        if number:
-            click.echo()
-        click.secho(f"{one.id}: {one.about}", bold=True)
-        for preset in presets:
-            if preset.strategy == one.id:
-                click.echo(f"preset {preset.id}: {preset.about}")
-        write_fields([(field.name, field.words()) for field in fields_of(one.policy_type)])
+    elif id:
+        click.secho(f"{shown[0].id}: {shown[0].about}", bold=True)
+        _write_presets(presets)
+        write_fields([(field.name, field.words()) for field in fields_of(shown[0].policy_type)])
+    else:
+        write_fields([(one.id, one.about) for one in shown])
+        click.echo()
+        _write_presets(presets)
+
+
+def _write_presets(presets: list[Preset]) -> None:
+    write_fields([(f"preset {preset.id}", f"({preset.strategy}) {preset.about}") for preset in presets])
 
 
 def _strategy(one: Strategy) -> dict[str, Any]:
@@ -72,6 +78,7 @@ def _preset(preset: Preset) -> dict[str, Any]:
         "about": preset.about,
         "source": preset.source,
         "policy": preset.policy.model_dump(mode="json"),
+        "basis": dict(preset.basis),
     }
 
 

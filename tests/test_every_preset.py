@@ -1,0 +1,87 @@
+"""What must hold for every strategy and preset, on generated sessions and on every real one that loads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.building import context_of
+from tests.compaction.holding import assert_holds, chat, contexts, run
+from tests.paths import SHARED
+from workbench.compaction.context import Context
+from workbench.compaction.preset import load_preset, preset_names
+from workbench.compaction.strategies import STRATEGIES, strategy
+from workbench.errors import BadInput
+from workbench.formats.files import load
+from workbench.session import Message
+
+EVERY = preset_names()
+LARGEST = 6_000_000
+"""Bytes: larger files add time and nothing new."""
+
+
+@cache
+def real_contexts() -> tuple[Context, ...]:
+    """One context for each epoch of each real session that loads."""
+    if SHARED is None:
+        return ()
+    found = []
+    for path in sorted(p for p in (SHARED / "sessions").rglob("*") if p.is_file() and p.stat().st_size <= LARGEST):
+        try:
+            session = load(path)
+        except BadInput:
+            continue
+        found += [context_of(messages) for e in session.epochs if (messages := session.context(e.number))]
+    return tuple(found)
+
+
+def test_every_strategy_has_a_preset_of_its_own() -> None:
+    assert {load_preset(name).strategy for name in EVERY} == {one.id for one in STRATEGIES}
+
+
+@pytest.mark.parametrize("name", EVERY)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_generated_sessions(name: str, data: st.DataObject) -> None:
+    preset = load_preset(name)
+    context = data.draw(contexts())
+    outcome = assert_holds(strategy(preset.strategy), context, preset.policy)
+    smaller = context.outcome_size(outcome).tokens < context.total.tokens
+    assert outcome.status != "compacted" or smaller or outcome.memories is not None
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_nothing_happens_where_nothing_fires(name: str) -> None:
+    preset = load_preset(name)
+    one = strategy(preset.strategy)
+    context = context_of(chat(2), manual=False, window=1_000_000)
+    assert not any(trigger.fires for trigger in one.triggers(one.gauge(context, preset.policy), preset.policy))
+    outcome, requests = run(one, context, preset.policy)
+    assert (outcome.status, requests) == ("unchanged", [])
+    assert all(a is b for a, b in zip(outcome.messages, context.messages, strict=True))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_real_sessions_for_three_generations(name: str, shared: object) -> None:
+    """Each outcome goes on with the session's own newest round after it, and is compacted again."""
+    preset = load_preset(name)
+    one = strategy(preset.strategy)
+    assert len(real_contexts()) >= 10
+    for context in real_contexts():
+        for generation in range(3):
+            before = context.total.tokens
+            outcome = assert_holds(one, context, preset.policy, f"What happened, for the {generation}. time.")
+            after = context.outcome_size(outcome).tokens
+            assert outcome.status != "compacted" or after < before or outcome.memories is not None
+            context = context_of((*outcome.messages, *_again(context, generation)))
+
+
+def _again(context: Context, generation: int) -> tuple[Message, ...]:
+    """The newest round of a context once more, under new ids."""
+    rounds = context.layout.rounds.rounds
+    newest = context.messages[rounds[-1].start : rounds[-1].stop] if rounds else ()
+    return tuple(replace(message, id=f"{message.id}+{generation}") for message in newest)
