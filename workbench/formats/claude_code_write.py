@@ -96,15 +96,16 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
 
 
 def _common(session: Session, id: str) -> dict[str, Any]:
+    own = session.meta if session.format == "claude-code" else {}
     common: dict[str, Any] = {
         "isSidechain": False,
         "userType": "external",
         "cwd": session.cwd or "/",
         "sessionId": id,
-        "version": session.meta.get("version") or _VERSION,
-        "gitBranch": session.meta.get("gitBranch") or "",
+        "version": own.get("version") or _VERSION,
+        "gitBranch": own.get("gitBranch") or "",
     }
-    if slug := session.meta.get("slug"):
+    if slug := own.get("slug"):
         common["slug"] = slug
     return common
 

@@ -39,10 +39,10 @@ def load(path: Path, progress: Progress = no_progress) -> Session:
     """
     data = _bytes_of(path)
     head = data[: registry.HEAD]
-    _refuse_binary(path, head)
     try:
         found, _ = registry.detect(head)
     except BadInput as error:
+        _refuse_binary(path, head)
         raise BadInput(f"{path}: {error}") from None
     with gc_paused():
         session = found.read(path, data, progress)

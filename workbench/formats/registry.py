@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 from workbench.errors import BadInput
-from workbench.formats import anthropic_messages, augment, claude_code, openai_chat
+from workbench.formats import (
+    anthropic_messages,
+    augment,
+    claude_code,
+    codex,
+    copilot,
+    gemini,
+    goose,
+    openai_chat,
+    pi,
+)
 from workbench.formats.format import Format
 
 HEAD = 64 * 1024
 """How much of a file detection looks at, in bytes (formats.md §1)."""
 
-FORMATS: tuple[Format, ...] = (claude_code.FORMAT, augment.FORMAT, anthropic_messages.FORMAT, openai_chat.FORMAT)
+FORMATS: tuple[Format, ...] = (
+    claude_code.FORMAT,
+    codex.FORMAT,
+    gemini.FORMAT,
+    pi.FORMAT,
+    copilot.FORMAT,
+    goose.FORMAT,
+    augment.FORMAT,
+    anthropic_messages.FORMAT,
+    openai_chat.FORMAT,
+)
 
 
 def by_id(id: str) -> Format:

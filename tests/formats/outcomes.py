@@ -1,0 +1,41 @@
+"""Compactions of loaded sessions, to see that an export gives back exactly what came out (formats.md §3)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.formats.conversations import shape
+from workbench.bench import Bench, open_bench, split_at, toggle_pin
+from workbench.formats.format import Format, Written, no_progress
+from workbench.session import Message, Session
+from workbench.tokens import Counter
+
+
+def read(format: Format, data: bytes) -> Session:
+    return format.read(Path("session"), data, no_progress)
+
+
+def compacted(session: Session, epoch: int | None = None) -> list[tuple[Message, ...]]:
+    """Outcomes of Augment's example preset: as it is, with pins, and with the split at the last exchange."""
+    bench = open_bench(session, Counter(), epoch=epoch, preset="augment-example")
+    context = bench.messages
+    pinned = bench
+    for message in context[1 : len(context) // 2 : max(1, len(context) // 6)]:
+        pinned = toggle_pin(pinned, message.id)
+    benches: list[Bench] = [bench, pinned]
+    requests = [message.id for message in context if message.starts_round]
+    if requests:
+        benches.append(split_at(bench, requests[-1]))
+        benches.append(toggle_pin(benches[-1], context[0].id))
+    return [bench.plan.outcome.messages for bench in benches]
+
+
+def assert_exact(format: Format, session: Session, messages: tuple[Message, ...]) -> Written:
+    """Write the messages, and read back exactly them."""
+    written = format.write(session, messages)
+    assert format.validate(written.data) == []
+    assert format.recognise(written.data[: 64 * 1024])
+    again = read(format, written.data)
+    assert shape(again.context()) == shape(messages)
+    assert again.id == written.id
+    return written

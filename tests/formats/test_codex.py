@@ -1,0 +1,381 @@
+"""Codex rollouts: what is counted once, what a compaction leaves, and what `codex resume` would be given."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.formats.conversations import conversations, session_of, shape
+from tests.formats.mangling import mangled
+from tests.formats.outcomes import assert_exact, compacted, read
+from tests.formats.stories import story
+from workbench.errors import BadInput
+from workbench.formats import anthropic_messages, zstd
+from workbench.formats.codex import FORMAT
+from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
+
+STAMP = "2026-03-04T05:06:07.000Z"
+META = {"id": "old", "timestamp": STAMP, "cwd": "/w", "originator": "codex_cli_rs", "cli_version": "0.140.0"}
+REAL = ("agentcmd-2025-09-25T15", "agentv-a60726a-2compacted", "localpush-2026-02-23")
+
+
+def line(kind: str, payload: Any, **more: Any) -> bytes:
+    return json.dumps({"timestamp": STAMP, "type": kind, "payload": payload, **more}).encode()
+
+
+def item(**fields: Any) -> bytes:
+    return line("response_item", fields)
+
+
+def said(role: str, text: str, **more: Any) -> dict[str, Any]:
+    kind = "output_text" if role == "assistant" else "input_text"
+    return {"type": "message", "role": role, "content": [{"type": kind, "text": text}], **more}
+
+
+def event(kind: str, **fields: Any) -> bytes:
+    return line("event_msg", {"type": kind, **fields})
+
+
+def tokens(number: int, total: int = 0) -> bytes:
+    last = {"input_tokens": number, "cached_input_tokens": 10, "output_tokens": 5, "total_tokens": number + 5}
+    info = {"total_token_usage": {"n": total or number}, "last_token_usage": last, "model_context_window": 1000}
+    return event("token_count", info=info)
+
+
+def call(id: str, **given: Any) -> dict[str, Any]:
+    return {"type": "function_call", "name": "shell", "arguments": json.dumps(given), "call_id": id}
+
+
+def output(id: str, text: Any) -> dict[str, Any]:
+    return {"type": "function_call_output", "call_id": id, "output": text}
+
+
+THINK = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}], "encrypted_content": "gAAA"}
+TURN = line("turn_context", {"cwd": "/w", "model": "gpt-x", "approval_policy": "never"})
+FIRST = [
+    line("session_meta", {**META, "base_instructions": {"text": "You are Codex."}, "extra": 1}),
+    item(**said("developer", "rules")),
+    item(**said("user", "<environment_context>\n</environment_context>")),
+    item(**said("user", "do it")),
+    event("user_message", message="do it"),
+    TURN,
+    item(**THINK),
+    event("agent_message", message="I look"),
+    item(**said("assistant", "I look")),
+    item(**call("c1", a=1)),
+    item(**call("c2", a=2)),
+    tokens(100),
+    item(**output("c1", "one")),
+    item(**output("c2", [{"type": "input_text", "text": "two"}, {"type": "input_image", "image_url": "data:a/b;,12"}])),
+    TURN,
+    tokens(100),
+    item(**said("assistant", "done")),
+    event("token_count", info=None),
+    tokens(200),
+    line("world_state", {"x": 1}),
+]
+
+
+def rollout(*lines: bytes) -> bytes:
+    return b"\n".join(lines) + b"\n"
+
+
+def test_items_of_one_response_are_one_message_and_nothing_counts_twice() -> None:
+    session = read(FORMAT, rollout(*FIRST))
+    assert shape(session.messages) == [
+        ("system", "normal", (Text("rules"),)),
+        ("user", "meta", (Text("<environment_context>\n</environment_context>"),)),
+        ("user", "normal", (Text("do it"),)),
+        (
+            "assistant",
+            "normal",
+            (
+                Thinking("hm", "gAAA"),
+                Text("I look"),
+                ToolUse("c1", "shell", {"a": 1}),
+                ToolUse("c2", "shell", {"a": 2}),
+            ),
+        ),
+        (
+            "tool",
+            "normal",
+            (ToolResult("c1", (Text("one"),)), ToolResult("c2", (Text("two"), Media("a/b", 2)))),
+        ),
+        ("assistant", "normal", (Text("done"),)),
+    ]
+    assert [m.usage for m in session.messages if m.role == "assistant"] == [Usage(90, 5, 10), Usage(190, 5, 10)]
+    assert (session.id, session.cwd, session.model, session.title) == ("old", "/w", "gpt-x", "do it")
+    assert session.system == "You are Codex."
+    assert session.meta == {"version": "0.140.0", "context_window": 1000}
+    assert session.warnings == ()
+    assert session.messages[0].time == 1772600767.0
+
+
+def test_counts_that_stand_before_their_response_go_to_it() -> None:
+    lines = [TURN, tokens(50), item(**call("c")), item(**output("c", "x")), TURN, tokens(70), item(**call("d"))]
+    session = read(FORMAT, rollout(FIRST[0], item(**said("user", "go")), *lines))
+    assert [m.usage.context for m in session.messages if m.usage] == [50, 70]
+    assert [m.role for m in session.messages] == ["user", "assistant", "tool", "assistant"]
+
+
+COMPACTION = {"type": "compaction", "encrypted_content": "secret"}
+
+
+def compaction(*items: Any, **more: Any) -> bytes:
+    return line("compacted", {"message": "", "replacement_history": list(items), "window_id": 2, **more})
+
+
+def test_a_compaction_with_items_is_the_whole_base() -> None:
+    kept = {"content": [{"text": "do it", "type": "input_text"}], "role": "user", "type": "message"}
+    lines = [*FIRST, compaction(kept, said("developer", "new rules"), COMPACTION), TURN, item(**said("user", "next"))]
+    session = read(FORMAT, rollout(*lines))
+    first, second = session.epochs
+    assert len(first.members) == 6
+    assert first.ended_by is not None
+    assert first.ended_by.tokens_before == 205
+    summary = session.messages[second.members[2]]
+    assert (summary.kind, summary.blocks) == ("summary", (Opaque("compaction", COMPACTION),))
+    assert first.ended_by.summary == summary.id
+    assert second.members[0] == 2, "the kept message is the one of before"
+    assert [m.text for m in session.context()] == ["do it", "new rules", "", "next"]
+    assert [m.kind for m in session.messages].count("boundary") == 1
+    written = assert_exact(FORMAT, session, session.context()[1:])
+    assert json.dumps(COMPACTION).encode() in written.data
+    assert json.dumps(said("developer", "new rules")).encode() in written.data
+
+
+def test_a_compaction_in_clear_keeps_the_users_texts_and_its_summary() -> None:
+    long = item(**said("user", "x" * 90_000))
+    lines = [FIRST[0], item(**said("user", "old")), long, *FIRST[1:], line("compacted", {"message": "We began."})]
+    session = read(FORMAT, rollout(*lines, item(**said("assistant", "on"))))
+    assert [(m.text[:9], m.kind) for m in session.context()] == [
+        ("x" * 9, "normal"),
+        ("do it", "normal"),
+        ("We began.", "summary"),
+        ("on", "normal"),
+    ]
+    assert_exact(FORMAT, session, session.context()[1:])
+
+
+def test_turns_that_were_rolled_back_are_in_the_file_but_not_on_the_branch() -> None:
+    back = event("thread_rolled_back", num_turns=1)
+    lines = [*FIRST, item(**said("user", "wrong")), event("user_message", message="wrong"), item(**call("z")), back]
+    session = read(FORMAT, rollout(*lines, item(**said("user", "right")), event("user_message", message="right")))
+    assert [m.text for m in session.context()][-2:] == ["done", "right"]
+    assert len(session.messages) == len(session.branch) + 2
+    assert len(read(FORMAT, rollout(*lines, event("thread_rolled_back", num_turns=9))).context()) == 2
+    written = assert_exact(FORMAT, session, session.context()[2:])
+    assert b"wrong" not in written.data
+    assert b"rolled" not in written.data
+
+
+def test_the_form_before_0_32_is_read_and_written_as_todays() -> None:
+    bare = [
+        json.dumps({"id": "b", "timestamp": STAMP, "instructions": "be brief", "git": {"branch": "main"}}).encode(),
+        json.dumps(said("user", "go")).encode(),
+        b'{"record_type":"state"}',
+        json.dumps(call("c", a=1)).encode(),
+        json.dumps(output("c", {"content": "no", "success": False})).encode(),
+        json.dumps(said("assistant", "end")).encode(),
+    ]
+    session = read(FORMAT, rollout(*bare))
+    assert "before 0.32" in FORMAT.recognise(rollout(*bare))
+    assert (session.id, session.system, session.meta["gitBranch"]) == ("b", "be brief", "main")
+    assert session.messages[2].blocks == (ToolResult("c", (Text("no"),), is_error=True),)
+    written = assert_exact(FORMAT, session, session.context()[:-1])
+    assert all(raw in written.data for raw in (bare[1], bare[3], bare[4]))
+
+
+def test_every_kind_of_call() -> None:
+    items = [
+        {"type": "custom_tool_call", "call_id": "p", "name": "apply_patch", "input": "*** Begin"},
+        {"type": "tool_search_call", "call_id": "s", "arguments": {"query": "q"}},
+        {"type": "local_shell_call", "call_id": "l", "action": {"type": "exec", "command": ["ls"]}},
+        {"type": "web_search_call", "id": "ws", "action": {"query": "w"}},
+        {"type": "custom_tool_call_output", "call_id": "p", "output": '{"output":"ok"}'},
+        {"type": "tool_search_output", "call_id": "s", "tools": [{"name": "t"}]},
+        output("l", "files"),
+        {"type": "strange_item", "x": 1},
+    ]
+    session = read(FORMAT, rollout(*FIRST[:4], TURN, *(item(**each) for each in items)))
+    calls, results, strange = session.messages[3:]
+    assert [call.input for call in calls.calls] == ["*** Begin", {"query": "q"}, {"type": "exec", "command": ["ls"]}]
+    assert calls.blocks[3] == Opaque("web_search_call", items[3])
+    assert [result.text for result in results.results] == ['{"output":"ok"}', '[{"name":"t"}]', "files"]
+    assert (strange.kind, strange.blocks) == ("meta", (Opaque("strange_item", items[7]),))
+    shorter = Message("m", "tool", tuple(ToolResult(r.call_id, (Text(r.text[:3]),)) for r in results.results))
+    assert_exact(FORMAT, session, (*session.messages[:4], shorter, strange))
+
+
+def test_kept_lines_stay_and_stale_counts_do_not() -> None:
+    session = read(FORMAT, rollout(*FIRST))
+    node = Message("n", "user", (Text("Short."),), "summary")
+    written = assert_exact(FORMAT, session, (node, *session.context()[2:]))
+    lines = written.data.splitlines()
+    assert [raw for raw in FIRST[3:] if raw not in lines] == [FIRST[11], FIRST[15], FIRST[18]]
+    assert [json.loads(raw)["payload"].get("info") for raw in lines if b"token_count" in raw] == [None] * 4
+    meta = json.loads(lines[0])["payload"]
+    assert (meta["id"], meta["extra"], written.id in written.name) == (written.id, 1, True)
+    assert written.resume == f"codex resume {written.id}"
+    assert not [m for m in read(FORMAT, written.data).messages if m.usage]
+    again = FORMAT.write(session, session.context())
+    assert (again.data, again.id) == (rollout(*FIRST), "old")
+
+
+def test_neighbours_that_lost_what_stood_between_them_stay_apart() -> None:
+    session = read(FORMAT, rollout(*FIRST, item(**said("user", "more")), item(**said("assistant", "ok"))))
+    context = session.context()
+    assert_exact(FORMAT, session, (context[2], context[5], context[7]))
+    made = [Message(f"m{n}", "assistant", (Text(str(n)),), "summary") for n in range(3)]
+    assert_exact(FORMAT, session, (context[2], *made, context[5]))
+
+
+def test_a_paginated_history_becomes_a_plain_one() -> None:
+    lines = [line("session_meta", {**META, "history_mode": "paginated", "session_id": "old"}, ordinal=0), *FIRST[1:]]
+    session = read(FORMAT, rollout(*lines))
+    meta = json.loads(FORMAT.write(session, session.context()[2:]).data.splitlines()[0])["payload"]
+    assert (meta["history_mode"], meta["session_id"]) == ("legacy", meta["id"])
+    assert any("ordinal" in fault for fault in FORMAT.validate(rollout(*lines)))
+
+
+def test_compressed_rollouts_are_unpacked_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = zstandard.ZstdCompressor(write_checksum=True).compress(rollout(*FIRST))
+    assert FORMAT.recognise(data).startswith("zstd-compressed, and inside line 1")
+    assert shape(read(FORMAT, data).messages) == shape(read(FORMAT, rollout(*FIRST)).messages)
+    with pytest.raises(BadInput, match="damaged"):
+        read(FORMAT, data[:-4] + b"1234")
+    bomb = zstandard.ZstdCompressor().compress(b" " * (1 << 26))
+    assert not FORMAT.recognise(bomb)
+    with pytest.raises(BadInput, match="unpacks to more than 17 MiB"):
+        read(FORMAT, bomb)
+    monkeypatch.setattr(zstd, "LARGEST", 1000)
+    with pytest.raises(BadInput, match="unpacks to more than"):
+        read(FORMAT, data)
+
+
+def test_odd_lines_are_told_and_survive() -> None:
+    odd = [b"{broken", b"42", line("new_kind", {"a": 1}), line("response_item", {"no": "type"}), item(type="message")]
+    session = read(FORMAT, rollout(*FIRST, *odd))
+    assert [str(warning) for warning in session.warnings] == [
+        "line 21: not JSON; kept as it is, not shown",
+        "line 22: not a JSON object; kept as it is, not shown",
+        "1 records of unknown type 'new_kind' are kept, but not shown",
+        "1 records of a response item without a type are kept, but not shown",
+    ]
+    assert b"new_kind" in FORMAT.write(session, session.context()[1:]).data
+    with pytest.raises(BadInput, match="without a single message"):
+        read(FORMAT, FIRST[0])
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_files_give_back_every_outcome(shared: Path, name: str) -> None:
+    data = (shared / "sessions/codex" / f"{name}.jsonl").read_bytes()
+    assert FORMAT.recognise(data[: 64 * 1024])
+    session = read(FORMAT, data)
+    assert FORMAT.write(session, session.context()).data == data
+    for epoch in session.epochs:
+        for messages in compacted(session, epoch.number):
+            if messages != session.context():
+                assert_exact(FORMAT, session, messages)
+
+
+def test_what_the_real_files_hold(shared: Path) -> None:
+    sessions = [read(FORMAT, (shared / f"sessions/codex/{name}.jsonl").read_bytes()) for name in REAL]
+    assert [[len(epoch.members) for epoch in session.epochs] for session in sessions] == [[71], [199, 151, 97], [188]]
+    assert [sum(m.usage is not None for m in session.messages) for session in sessions] == [35, 217, 83]
+    ends = [epoch.ended_by for epoch in sessions[1].epochs if epoch.ended_by]
+    assert [end.tokens_before for end in ends] == [237823, 229684]
+    assert not [warning for session in sessions for warning in session.warnings]
+
+
+@settings(max_examples=50, deadline=None)
+@given(conversations())
+def test_any_conversation_comes_through(messages: list[Message]) -> None:
+    written = FORMAT.write(session_of(messages, system="base"), messages)
+    assert FORMAT.validate(written.data) == []
+    again = read(FORMAT, written.data)
+    assert shape(again.context()) == shape(messages)
+    assert written.notes == ("the system prompt was left out: Codex sends its own",)
+    through = anthropic_messages.FORMAT.write(again, again.context())
+    assert anthropic_messages.FORMAT.validate(through.data) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "fault"),
+    [
+        ([item(**said("user", "x"))], "Line 1 is not a session_meta"),
+        ([line("session_meta", {"id": "x"}), *FIRST[3:]], "has no cwd"),
+        ([FIRST[0], item(**said("user", "x"))], "no user_message event"),
+        ([*FIRST[:5], b"{broken"], "Line 6 is not a rollout line"),
+        ([*FIRST[:5], item(**output("zz", "x"))], "its call does not stand before"),
+        ([*FIRST[:5], item(**call("a")), item(**call("a"))], "with the id of line 6"),
+        ([*FIRST[:5], item(type="function_call", name="f", arguments={}, call_id="a")], "arguments as text"),
+        ([*FIRST[:5], item(**call("a")), item(type="custom_tool_call_output", call_id="a", output="")], "another type"),
+        ([*FIRST[:5], item(type="message", role="assistant", content=[{"type": "input_text"}])], "input_text"),
+        ([*FIRST, tokens(90_000)], "counts 90005 tokens"),
+        ([*FIRST[:1], FIRST[4]], "no response items"),
+    ],
+)
+def test_the_rules_find_each_fault(lines: list[bytes], fault: str) -> None:
+    assert FORMAT.validate(rollout(*FIRST)) == []
+    assert any(fault in found for found in FORMAT.validate(rollout(*lines))), FORMAT.validate(rollout(*lines))
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.data())
+def test_mangled_input_is_read_or_refused(data: st.DataObject) -> None:
+    raw = bytearray(rollout(*FIRST, compaction(said("user", "do it"), COMPACTION, 7), item(**call("x")), tokens(9)))
+    for _ in range(data.draw(st.integers(1, 5))):
+        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    FORMAT.recognise(bytes(raw))
+    FORMAT.validate(bytes(raw))
+    try:
+        session = read(FORMAT, bytes(raw))
+    except BadInput:
+        return
+    FORMAT.validate(FORMAT.write(session, session.context()[1:]).data)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_values_of_any_shape_are_read_or_refused(data: st.DataObject) -> None:
+    values = data.draw(
+        mangled(
+            [
+                json.loads(line)
+                for line in [
+                    *FIRST,
+                    compaction(said("user", "do it"), COMPACTION),
+                    line("response_item", call("y")),
+                    event("thread_rolled_back", num_turns=1),
+                ]
+            ]
+        )
+    )
+    values = values if isinstance(values, list) else [values]
+    raw = rollout(*(json.dumps(value).encode() for value in values))
+    FORMAT.recognise(raw)
+    FORMAT.validate(raw)
+    try:
+        session = read(FORMAT, raw)
+    except BadInput:
+        return
+    context = session.context()
+    for messages in (context[1:], context[:-1], context[::2]):
+        FORMAT.validate(FORMAT.write(session, messages).data)
+
+
+def test_the_sample_tells_its_story() -> None:
+    data = story("codex", "codex_rollout")
+    session = read(FORMAT, data)
+    assert (len(data) < 25_000, FORMAT.validate(data), session.warnings) == (True, [], ())
+    assert [len(epoch.members) for epoch in session.epochs] == [10, 8, 8]
+    for messages in compacted(session):
+        if messages != session.context():
+            assert_exact(FORMAT, session, messages)

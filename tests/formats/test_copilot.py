@@ -1,0 +1,302 @@
+"""Copilot CLI events: what is sent, what a compaction in the background leaves, and the chain of a written file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.formats.conversations import conversations, session_of, shape
+from tests.formats.mangling import mangled
+from tests.formats.outcomes import assert_exact, compacted, read
+from tests.formats.stories import story
+from workbench.errors import BadInput
+from workbench.formats import anthropic_messages
+from workbench.formats.copilot import FORMAT
+from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
+
+STAMP = "2026-07-24T16:40:24.313Z"
+REAL = ("agentv-6a6787e-short", "starcar-84e7f6f-compaction")
+Event = tuple[str, dict[str, Any], dict[str, Any]]
+
+
+def event(kind: str, more: dict[str, Any] | None = None, /, **data: Any) -> Event:
+    return kind, data, more or {}
+
+
+def chain(*events: Event) -> bytes:
+    lines = []
+    for number, (kind, data, more) in enumerate(events, 1):
+        parent = f"id-{number - 1}" if number > 1 else None
+        value = {"type": kind, "data": data, "id": f"id-{number}", "timestamp": STAMP, "parentId": parent, **more}
+        lines.append(json.dumps(value).encode() + b"\n")
+    return b"".join(lines)
+
+
+def request(id: str, **arguments: Any) -> dict[str, Any]:
+    return {"toolCallId": id, "name": "ls", "arguments": arguments, "type": "function"}
+
+
+def answered(*requests: Any, text: str = "", **more: Any) -> Event:
+    return event("assistant.message", messageId="m", content=text, toolRequests=list(requests), model="m-1", **more)
+
+
+def done(id: str, text: str, **more: Any) -> Event:
+    return event("tool.execution_complete", toolCallId=id, success=True, result={"content": text}, **more)
+
+
+REMINDER = "<system_reminder>\nmind\n</system_reminder>"
+EVENTS = [
+    event("session.start", sessionId="old", producer="copilot-agent", copilotVersion="1", context={"cwd": "/w"}),
+    event("session.model_change", newModel="m-0"),
+    event("system.message", role="system", content="You are old."),
+    event("system.message", role="system", content="You are Copilot."),
+    event("user.message", content="look", transformedContent="<now>\n\nlook"),
+    event("hook.start", hookType="x"),
+    event("user.message", content="", transformedContent=REMINDER, source="system", delivery="steering"),
+    event("user.message", content=REMINDER, source="system"),
+    answered(request("t1", path="."), request("t2"), reasoningText="hm", reasoningOpaque="sig"),
+    event("tool.execution_start", toolCallId="t1", toolName="ls"),
+    event("user.message", {"agentId": "sub"}, content="sub task"),
+    answered(request("s1"), text="sub", parentToolCallId="t1"),
+    done("t2", "two"),
+    event("tool.execution_complete", toolCallId="t1", success=False, error={"message": "no such file"}),
+    event("system.notification", content="an agent is idle"),
+    answered(text="Done."),
+    done("own", "of the person's own", isUserRequested=True),
+    answered(),
+]
+
+
+def test_what_is_sent() -> None:
+    session = read(FORMAT, chain(*EVENTS))
+    assert FORMAT.validate(chain(*EVENTS)) == []
+    assert FORMAT.recognise(chain(*EVENTS)) == "line 1 is the session.start event of Copilot CLI"
+    assert shape(session.context()) == [
+        ("user", "normal", (Text("<now>\n\nlook"),)),
+        ("user", "meta", (Text(REMINDER),)),
+        (
+            "assistant",
+            "normal",
+            (Thinking("hm", "sig"), ToolUse("t1", "ls", {"path": "."}), ToolUse("t2", "ls", {})),
+        ),
+        ("tool", "normal", (ToolResult("t2", (Text("two"),)),)),
+        ("tool", "normal", (ToolResult("t1", (Text("no such file"),), is_error=True),)),
+        ("user", "meta", (Text("an agent is idle"),)),
+        ("assistant", "normal", (Text("Done."),)),
+    ]
+    assert (len(session.messages), len(session.branch)) == (11, 9)
+    assert (session.id, session.cwd, session.model, session.title) == ("old", "/w", "m-1", "look")
+    assert session.system == "You are Copilot."
+    assert session.meta["subagent_messages"] == 2
+
+
+COMPACTION = [
+    event("session.compaction_start", systemTokens=1, conversationTokens=20, toolDefinitionsTokens=300),
+    answered(request("t3"), text="meanwhile"),
+    done("t3", "three"),
+]
+
+
+def test_a_compaction_stands_for_what_was_there_when_it_began() -> None:
+    finished = event("session.compaction_complete", success=True, summaryContent="We looked.", preCompactionTokens=321)
+    session = read(FORMAT, chain(*EVENTS, *COMPACTION, finished, answered(text="on")))
+    first, second = session.epochs
+    assert first.ended_by is not None
+    assert (len(first.members), first.ended_by.tokens_before, first.ended_by.summary) == (9, 321, "id-22")
+    assert [(m.kind, m.text) for m in session.context()] == [
+        ("summary", "We looked."),
+        ("normal", "meanwhile"),
+        ("normal", ""),
+        ("normal", "on"),
+    ]
+    assert len(second.members) == 4
+    written = assert_exact(FORMAT, session, session.context()[:-1])
+    assert b'"preCompactionTokens": 321' in written.data
+    assert b"We looked." in written.data
+    failed = event("session.compaction_complete", success=False, error="no")
+    assert len(read(FORMAT, chain(*EVENTS, *COMPACTION, failed)).epochs) == 1
+
+
+def test_a_rewind_a_truncation_and_a_cleared_context() -> None:
+    back = event("session.snapshot_rewind", upToEventId="id-15", eventsRemoved=4)
+    session = read(FORMAT, chain(*EVENTS, back, event("user.message", content="again")))
+    assert [m.text for m in session.context()][-2:] == ["", "again"]
+    assert len(session.branch) == len(session.messages) - 4
+    cut = read(FORMAT, chain(*EVENTS, event("session.truncation", messagesRemovedDuringTruncation=3)))
+    assert str(cut.warnings[0]) == (
+        "line 19: 3 messages were left out of what was sent, and the file does not say which"
+    )
+    cleared = read(FORMAT, chain(*EVENTS, event("session.context_cleared", messagesCleared=7, initialMessage="new")))
+    assert [m.text for m in cleared.context()] == ["new"]
+    assert cleared.epochs[0].ended_by is not None
+    assert cleared.epochs[0].ended_by.trigger == "clear"
+
+
+def test_kept_events_change_only_in_their_place() -> None:
+    session = read(FORMAT, chain(*EVENTS, event("session.shutdown", currentTokens=77)))
+    assert session.meta["tokens_now"] == 77
+    node = Message("n", "user", (Text("Short."),), "summary")
+    written = assert_exact(FORMAT, session, (node, *session.context()[2:]))
+    events = [json.loads(raw) for raw in written.data.splitlines()]
+    assert [each["type"] for each in events] == [
+        "session.start",
+        "system.message",
+        "session.compaction_start",
+        "session.compaction_complete",
+        "assistant.message",
+        "tool.execution_start",
+        "tool.execution_complete",
+        "tool.execution_complete",
+        "system.notification",
+        "assistant.message",
+    ]
+    assert events[0]["data"] == {**EVENTS[0][1], "sessionId": written.id, "startTime": events[0]["data"]["startTime"]}
+    assert (events[1]["data"]["content"], events[3]["data"]["summaryContent"]) == ("You are Copilot.", "Short.")
+    assert [each["data"] for each in events[4:]] == [EVENTS[n][1] for n in (8, 9, 12, 13, 14, 15)]
+    assert [each["parentId"] for each in events] == [None, *(each["id"] for each in events[:-1])]
+    assert written.notes == ("events of sub-agents were left out (2 times)",)
+    assert written.home == f"~/.copilot/session-state/{written.id}/events.jsonl"
+
+
+def test_made_messages_come_back() -> None:
+    session = read(FORMAT, chain(*EVENTS))
+    made = [
+        Message("a", "assistant", (Text("first"),), "summary"),
+        Message("b", "user", (Text("a reminder"),), "meta"),
+        Message("c", "user", (Text("late summary"),), "summary"),
+        Message("d", "assistant", (Thinking("so", "s"), Text("I"), ToolUse("z", "ls", {"a": 1}))),
+        Message("e", "tool", (ToolResult("z", (Text("x"), Text("y")), is_error=True),)),
+    ]
+    assert_exact(FORMAT, session, (*made, *session.context()[-2:]))
+
+
+def test_a_file_of_a_sub_agent_alone_is_its_own_session() -> None:
+    sub = {"agentId": "sub"}
+    session = read(FORMAT, chain(EVENTS[0], event("user.message", sub, content="do"), (*answered(text="ok")[:2], sub)))
+    assert [m.text for m in session.context()] == ["do", "ok"]
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_files_give_back_every_outcome(shared: Path, name: str) -> None:
+    data = (shared / "sessions/copilot-cli" / f"{name}.jsonl").read_bytes()
+    assert FORMAT.recognise(data[: 64 * 1024])
+    session = read(FORMAT, data)
+    assert session.warnings == ()
+    for epoch in session.epochs:
+        for messages in [*compacted(session, epoch.number), session.context(epoch.number)[:-1]]:
+            if messages != session.context() and messages:
+                assert_exact(FORMAT, session, messages)
+
+
+def test_the_real_compaction_counts_what_copilot_counted(shared: Path) -> None:
+    """The event says 150 messages stood before it: ours up to its start, and the system prompt."""
+    data = (shared / f"sessions/copilot-cli/{REAL[1]}.jsonl").read_bytes()
+    assert b'"preCompactionMessagesLength":150' in data
+    session = read(FORMAT, data)
+    first, second = session.epochs
+    meanwhile = set(second.members) & set(first.members)
+    assert len(set(first.members) - meanwhile) + 1 == 150
+    assert len(meanwhile) == 8
+
+
+def test_odd_lines_are_told() -> None:
+    odd = event("user.message", content="x", attachments=[{"data": "QUJD", "mimeType": "image/png"}, 3])
+    data = chain(*EVENTS, odd, answered("strange", text="y")) + b"7\n{broken"
+    session = read(FORMAT, data)
+    assert [str(warning)[:8] for warning in session.warnings] == ["line 21:", "line 22:"]
+    assert session.context()[-2].blocks == (Text("x"), Media("image/png", 4))
+    assert session.context()[-1].blocks == (Text("y"), Opaque("toolRequest", "strange"))
+    with pytest.raises(BadInput):
+        read(FORMAT, chain(*EVENTS[:3]))
+
+
+@settings(max_examples=50, deadline=None)
+@given(conversations())
+def test_any_conversation_comes_through(messages: list[Message]) -> None:
+    written = FORMAT.write(session_of(messages, system="base"), messages)
+    assert FORMAT.validate(written.data) == []
+    again = read(FORMAT, written.data)
+    assert [block for m in again.context() for block in m.blocks] == [block for m in messages for block in m.blocks]
+    through = read(anthropic_messages.FORMAT, anthropic_messages.FORMAT.write(again, again.context()).data)
+    assert shape(through.context()) == shape(messages)
+
+
+@pytest.mark.parametrize(
+    ("events", "fault"),
+    [
+        (EVENTS[1:], "Line 1 is not a session.start"),
+        (EVENTS[:4], "no message"),
+        ([*EVENTS, event("user.message", {"id": "id-1"}, content="x")], "no id of its own"),
+        ([*EVENTS, event("user.message", {"parentId": None}, content="x")], "does not name the event before it"),
+        ([*EVENTS, event("user.message", {"timestamp": 1}, content="x")], "no timestamp"),
+        ([*EVENTS, event("user.message")], "no content"),
+        ([*EVENTS, done("t9", "x")], "its call does not stand before it"),
+        ([*EVENTS, answered(request("t9")), answered(text="x")], "no result before line 20"),
+        ([*EVENTS, answered({"toolCallId": 1})], "without an id or a name"),
+        ([*EVENTS, event("session.compaction_complete", success=True)], "without a summary"),
+    ],
+)
+def test_the_rules_find_each_fault(events: list[Event], fault: str) -> None:
+    assert any(fault in found for found in FORMAT.validate(chain(*events))), FORMAT.validate(chain(*events))
+    assert "not an event" in FORMAT.validate(chain(*EVENTS) + b"{broken")[0]
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.data())
+def test_mangled_input_is_read_or_refused(data: st.DataObject) -> None:
+    finished = event("session.compaction_complete", success=True, summaryContent="S")
+    raw = bytearray(chain(*EVENTS, *COMPACTION, finished, answered(text="on")))
+    for _ in range(data.draw(st.integers(1, 5))):
+        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    FORMAT.recognise(bytes(raw))
+    FORMAT.validate(bytes(raw))
+    try:
+        session = read(FORMAT, bytes(raw))
+    except BadInput:
+        return
+    FORMAT.validate(FORMAT.write(session, session.context()[1:]).data)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_values_of_any_shape_are_read_or_refused(data: st.DataObject) -> None:
+    values = data.draw(
+        mangled(
+            [
+                json.loads(line)
+                for line in chain(
+                    *EVENTS,
+                    *COMPACTION,
+                    event("session.compaction_complete", success=True, summaryContent="S"),
+                    answered(text="on"),
+                    event("session.snapshot_rewind", upToEventId="id-15"),
+                ).splitlines()
+            ]
+        )
+    )
+    values = values if isinstance(values, list) else [values]
+    raw = b"\n".join(json.dumps(value).encode() for value in values)
+    FORMAT.recognise(raw)
+    FORMAT.validate(raw)
+    try:
+        session = read(FORMAT, raw)
+    except BadInput:
+        return
+    context = session.context()
+    for messages in (context[1:], context[:-1], context[::2]):
+        FORMAT.validate(FORMAT.write(session, messages).data)
+
+
+def test_the_sample_tells_its_story() -> None:
+    data = story("copilot", "copilot_events")
+    session = read(FORMAT, data)
+    assert (len(data) < 25_000, FORMAT.validate(data), session.warnings) == (True, [], ())
+    assert [len(epoch.members) for epoch in session.epochs] == [12, 11]
+    for messages in compacted(session):
+        if messages != session.context():
+            assert_exact(FORMAT, session, messages)

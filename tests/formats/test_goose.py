@@ -1,0 +1,387 @@
+"""goose sessions: the database, the export and the old lines; who sees what; and what the import would be given."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.formats.conversations import conversations, session_of, shape
+from tests.formats.mangling import mangled
+from tests.formats.outcomes import assert_exact, compacted, read
+from tests.formats.stories import story
+from workbench.errors import BadInput
+from workbench.formats import anthropic_messages, goose
+from workbench.formats.format import no_progress
+from workbench.formats.goose import FORMAT
+from workbench.formats.parts import Part
+from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
+
+SCHEMA = """
+CREATE TABLE schema_version (version INTEGER PRIMARY KEY);
+CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT, description TEXT, user_set_name BOOLEAN, session_type TEXT,
+  working_dir TEXT NOT NULL, created_at TIMESTAMP, updated_at TIMESTAMP, extension_data TEXT DEFAULT '{}',
+  total_tokens INTEGER, accumulated_total_tokens INTEGER, schedule_id TEXT, recipe_json TEXT);
+CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT, role TEXT, content_json TEXT,
+  created_timestamp INTEGER, timestamp TIMESTAMP DEFAULT CURRENT_TIMESTAMP, tokens INTEGER, metadata_json TEXT);
+"""
+
+
+def text(value: str, *audience: str) -> dict[str, Any]:
+    return {"type": "text", "text": value, **({"annotations": {"audience": list(audience)}} if audience else {})}
+
+
+def request(id: str, **arguments: Any) -> dict[str, Any]:
+    value = {"name": "shell", "arguments": arguments}
+    return {"type": "toolRequest", "id": id, "toolCall": {"status": "success", "value": value}}
+
+
+def response(id: str, value: Any) -> dict[str, Any]:
+    return {"type": "toolResponse", "id": id, "toolResult": {"status": "success", "value": value}}
+
+
+def said(role: str, *content: Any, user: bool = True, agent: bool = True, **more: Any) -> dict[str, Any]:
+    metadata = {"userVisible": user, "agentVisible": agent}
+    return {"role": role, "created": 1760000000, "content": list(content), "metadata": metadata, **more}
+
+
+FAILED = {"type": "toolRequest", "id": "t3", "toolCall": {"status": "error", "error": "-32602: no JSON"}}
+MESSAGES = [
+    said("user", text("look"), {"type": "image", "data": "QUJD", "mimeType": "image/png"}),
+    said(
+        "assistant", {"type": "thinking", "thinking": "hm", "signature": "s"}, request("t1", a=1), request("t2"), FAILED
+    ),
+    said(
+        "user",
+        response("t1", [text("old form"), text("for the person", "user"), text("for both", "user", "assistant")]),
+        response("t2", {"content": [text("new form")], "isError": True}),
+        {"type": "toolResponse", "id": "t3", "toolResult": {"status": "error", "error": "bad arguments"}},
+    ),
+    said("assistant", {"type": "systemNotification", "notificationType": "inlineMessage", "msg": "shown"}, agent=False),
+    said("assistant", text("Done."), {"type": "redactedThinking", "data": "x"}),
+]
+SHAPE = [
+    ("user", "normal", (Text("look"), Media("image/png", 4))),
+    (
+        "assistant",
+        "normal",
+        (
+            Thinking("hm", "s"),
+            ToolUse("t1", "shell", {"a": 1}),
+            ToolUse("t2", "shell", {}),
+            ToolUse("t3", "invalid_call", "-32602: no JSON"),
+        ),
+    ),
+    (
+        "tool",
+        "normal",
+        (
+            ToolResult("t1", (Text("old form"), Text("for both"))),
+            ToolResult("t2", (Text("new form"),), is_error=True),
+            ToolResult("t3", (Text("bad arguments"),), is_error=True),
+        ),
+    ),
+    ("assistant", "normal", (Text("Done."), Opaque("redactedThinking", {"type": "redactedThinking", "data": "x"}))),
+]
+ABOUT = {"id": "20260101_1", "name": "A name", "working_dir": "/w", "total_tokens": 4242, "extension_data": {"x": 1}}
+TIMES = {"created_at": "2026-01-01T10:00:00Z", "updated_at": "2026-01-01T11:00:00Z"}
+
+
+def document(*messages: Any) -> bytes:
+    about = {**ABOUT, **TIMES, "own": "kept", "message_count": len(messages)}
+    return json.dumps({**about, "conversation": list(messages)}, indent=2).encode()
+
+
+def lines(*messages: Any) -> bytes:
+    head = {"working_dir": "/w", "description": "A name", "message_count": len(messages), "total_tokens": 4242}
+    return b"\n".join(json.dumps(value).encode() for value in [head, *messages])
+
+
+def database(tmp_path: Path, *messages: Any, wal: bool = False, more: int = 0) -> Path:
+    path = tmp_path / "sessions.db"
+    base = sqlite3.connect(path)
+    base.executescript(("PRAGMA journal_mode=WAL;" if wal else "") + SCHEMA)
+    for number in range(more + 1):
+        id = ABOUT["id"] if not number else f"20250101_{number}"
+        row = (
+            id,
+            "A name",
+            "/w",
+            "2026-01-01 10:00:00",
+            f"2026-01-0{3 - number} 10:00:00",
+            '{"x": 1}',
+            4242,
+            '{"r": 2}',
+        )
+        base.execute(
+            "INSERT INTO sessions (id, name, working_dir, created_at, updated_at, extension_data, total_tokens,"
+            " recipe_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            row,
+        )
+        for value in messages if not number else messages[:1]:
+            base.execute(
+                "INSERT INTO messages (session_id, role, content_json, created_timestamp, metadata_json)"
+                " VALUES (?, ?, ?, ?, ?)",
+                (id, value["role"], json.dumps(value["content"]), value["created"], json.dumps(value["metadata"])),
+            )
+    base.commit()
+    if not wal:
+        base.close()
+    else:
+        KEPT_OPEN.append(base)  # closing would move the log into the file
+    return path
+
+
+KEPT_OPEN: list[sqlite3.Connection] = []
+
+
+def loaded(path: Path) -> Any:
+    return FORMAT.read(path, path.read_bytes(), no_progress)
+
+
+def test_the_three_forms_say_the_same(tmp_path: Path) -> None:
+    path = database(tmp_path, *MESSAGES)
+    for data in (document(*MESSAGES), lines(*MESSAGES), path.read_bytes()):
+        assert FORMAT.recognise(data[: 64 * 1024])
+        session = FORMAT.read(path, data, no_progress)
+        assert shape(session.context()) == SHAPE
+        assert len(session.messages) == 5
+        assert (session.title, session.cwd, session.meta["tokens_now"]) == ("A name", "/w", 4242)
+        assert session.messages[0].time == 1760000000
+        assert session.warnings == ()
+    assert FORMAT.validate(document(*MESSAGES)) == []
+    assert FORMAT.validate(lines(*MESSAGES)) == []
+    assert "database" in FORMAT.validate(path.read_bytes())[0]
+
+
+def test_a_database_holds_many_sessions(tmp_path: Path) -> None:
+    path = database(tmp_path, *MESSAGES, more=2)
+    data = path.read_bytes()
+    assert goose.sessions_in(path, data) == (
+        Part("20260101_1", "A name", 5),
+        Part("20250101_1", "A name", 1),
+        Part("20250101_2", "A name", 1),
+    )
+    session = loaded(path)
+    assert (session.id, str(session.warnings[0])) == (
+        "20260101_1",
+        "holds 3 sessions; this is the one that was used last",
+    )
+    assert len(goose.read_part(path, data, "20250101_2", no_progress).messages) == 1
+    with pytest.raises(BadInput, match="no session 'x'"):
+        goose.read_part(path, data, "x", no_progress)
+    assert path.read_bytes() == data
+    assert [each.name for each in tmp_path.iterdir()] == ["sessions.db"]
+
+
+def test_what_is_still_in_the_log_is_read_and_nothing_touched(tmp_path: Path) -> None:
+    path = database(tmp_path, *MESSAGES, wal=True)
+    before = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
+    assert "sessions.db-wal" in before
+    assert shape(loaded(path).context()) == SHAPE
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
+    KEPT_OPEN.pop().close()
+    assert path.read_bytes()[18:20] == b"\x02\x02"
+    assert shape(loaded(path).context()) == SHAPE
+
+
+@pytest.mark.parametrize("script", ["CREATE TABLE sessions (id)", "CREATE TABLE x (y)", SCHEMA])
+def test_other_databases_are_refused(tmp_path: Path, script: str) -> None:
+    path = tmp_path / "other.db"
+    base = sqlite3.connect(path)
+    base.executescript(script)
+    base.close()
+    assert bool(FORMAT.recognise(path.read_bytes())) == (script == SCHEMA)
+    with pytest.raises(BadInput):
+        loaded(path)
+
+
+def test_a_broken_database_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    path = database(tmp_path, *MESSAGES)
+    data = bytearray(path.read_bytes())
+    data[100:4096] = bytes(3996)
+    for broken in (bytes(data), bytes(data[:5000]), bytes(data[:100])):
+        with pytest.raises(BadInput):
+            FORMAT.read(path, broken, no_progress)
+
+
+SUMMARY = said("user", text("We looked."), user=False)
+ANSWER = said("assistant", text("Your context was compacted. The previous message…"), user=False)
+
+
+def test_a_compaction_hides_and_does_not_delete() -> None:
+    hidden = [{**message, "metadata": {"userVisible": True, "agentVisible": False}} for message in MESSAGES]
+    session = read(FORMAT, document(*hidden, SUMMARY, ANSWER, said("user", text("look"))))
+    first, second = session.epochs
+    assert [len(first.members), len(second.members)] == [4, 3]
+    assert first.ended_by is not None
+    assert first.ended_by.summary == session.context()[0].id
+    assert [m.kind for m in session.context()] == ["summary", "summary", "normal"]
+    assert_exact(FORMAT, session, session.context()[:1])
+    pinned = session.messages[0]
+    written = assert_exact(FORMAT, session, (pinned, *session.context()[:2]))
+    entries = json.loads(written.data)["conversation"]
+    assert [entry["metadata"]["agentVisible"] for entry in entries] == [False] * 5 + [True] * 3
+    old = [{**message, "metadata": {"userVisible": False, "agentVisible": False}} for message in (SUMMARY, ANSWER)]
+    twice = read(FORMAT, document(*hidden, *old, *hidden[:2], SUMMARY, ANSWER))
+    assert [len(epoch.members) for epoch in twice.epochs] == [4, 4, 2]
+
+
+@pytest.mark.parametrize("form", [document, lines])
+def test_an_export_is_what_goose_imports(form: Any) -> None:
+    session = read(FORMAT, form(*MESSAGES))
+    node = Message("n", "user", (Text("Short."),), "summary")
+    written = assert_exact(FORMAT, session, (node, *session.context()[1:]))
+    value = json.loads(written.data)
+    entries = value["conversation"]
+    assert [entry["metadata"] for entry in entries[:3]] == [
+        {"userVisible": True, "agentVisible": False},
+        {"userVisible": True, "agentVisible": False},
+        {"userVisible": False, "agentVisible": True},
+    ]
+    assert entries[3:] == [*MESSAGES[1:3], MESSAGES[4]]
+    assert (value["total_tokens"], value["message_count"], value["id"]) == (None, 6, written.id)
+    assert (value["name"], value["working_dir"]) == ("A name", "/w")
+    assert value.get("own") == ("kept" if form is document else None)
+    again = FORMAT.write(session, session.context())
+    assert again.data == form(*MESSAGES)
+
+
+def test_a_session_of_a_database_is_exported_and_its_content_kept(tmp_path: Path) -> None:
+    path = database(tmp_path, *MESSAGES)
+    session = loaded(path)
+    written = assert_exact(FORMAT, session, session.context())
+    value = json.loads(written.data)
+    assert all(json.dumps(message["content"]).encode() in written.data for message in MESSAGES)
+    assert (value["extension_data"], value["recipe"], value["created_at"]) == (
+        {"x": 1},
+        {"r": 2},
+        "2026-01-01T10:00:00.000Z",
+    )
+    assert "import of sessions" in written.notes[-1]
+
+
+def test_made_messages_come_back() -> None:
+    session = read(FORMAT, document(*MESSAGES))
+    made = [
+        Message("a", "user", (Text("a reminder"),), "meta"),
+        Message("b", "assistant", (Thinking("so", "s"), ToolUse("z", "invalid_call", "error"), ToolUse("y", "f", {}))),
+        Message("c", "tool", (ToolResult("z", (), is_error=True), ToolResult("y", (Text("1"), Text("2"))))),
+        Message("d", "assistant", (Text("first"),), "summary"),
+    ]
+    assert_exact(FORMAT, session, (*made, *session.context()[-1:]))
+
+
+def test_the_real_file_gives_back_every_outcome(shared: Path) -> None:
+    data = (shared / "sessions/goose/teck968-sample_session.jsonl").read_bytes()
+    session = read(FORMAT, data)
+    assert [tool.name for tool in session.tools] == ["get_weather"]
+    assert [m.role for m in session.context()] == ["user", "assistant", "tool", "assistant"]
+    assert FORMAT.validate(data) == []
+    node = Message("n", "user", (Text("Short."),), "summary")
+    for messages in [*compacted(session), session.context()[:-1], (node, *session.context()[1:])]:
+        if messages != session.context():
+            assert_exact(FORMAT, session, messages)
+
+
+def test_odd_entries_are_told(tmp_path: Path) -> None:
+    session = read(FORMAT, lines(*MESSAGES) + b"\n7\n{broken\n")
+    assert [str(warning)[:7] for warning in session.warnings] == ["line 7:", "line 8:"]
+    assert len(read(FORMAT, document("x", *MESSAGES)).warnings) == 1
+    path = database(tmp_path, *MESSAGES)
+    base = sqlite3.connect(path)
+    base.execute("UPDATE messages SET content_json = '{broken', metadata_json = NULL WHERE id = 1")
+    base.commit()
+    base.close()
+    assert "is not JSON" in str(loaded(path).warnings[0])
+    for data in (lines(), document(), b'{"conversation": 1}'):
+        with pytest.raises(BadInput):
+            read(FORMAT, data)
+
+
+@settings(max_examples=50, deadline=None)
+@given(conversations())
+def test_any_conversation_comes_through(messages: list[Message]) -> None:
+    written = FORMAT.write(session_of(messages, system="base"), messages)
+    assert FORMAT.validate(written.data) == []
+    again = read(FORMAT, written.data)
+    assert shape(again.context()) == shape(messages)
+    through = anthropic_messages.FORMAT.write(again, again.context())
+    assert anthropic_messages.FORMAT.validate(through.data) == []
+
+
+@pytest.mark.parametrize(
+    ("messages", "fault"),
+    [
+        ([said("user", text("x"), agent=False)], "no message that the agent"),
+        ([said("robot", text("x"))], "neither a user's"),
+        ([{**said("user", text("x")), "created": 1.5}], "no time of creation"),
+        ([said("user")], "no content"),
+        ([said("user", {"type": "strange"})], "a type that goose does not know"),
+        ([said("user", {"type": "text"})], "a text without text"),
+        ([said("user", {"type": "toolResponse", "id": "x"})], "without an id or a status"),
+        ([said("user", response("x", []))], "a response without a request"),
+        ([MESSAGES[0], said("assistant", request("t")), MESSAGES[0]], "has no response"),
+        ([MESSAGES[4]], "the first that the agent would see"),
+    ],
+)
+def test_the_rules_find_each_fault(messages: list[Any], fault: str) -> None:
+    for data in (document(*messages), lines(*messages)):
+        assert any(fault in found for found in FORMAT.validate(data)), FORMAT.validate(data)
+    assert "who sees it" in FORMAT.validate(document({**MESSAGES[0], "metadata": None}))[0]
+    assert "has no id" in FORMAT.validate(b'{"conversation": []}')[0]
+    assert "not a JSON object" in FORMAT.validate(lines(*MESSAGES) + b"\n{broken")[0]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_values_of_any_shape_are_read_or_refused(data: st.DataObject) -> None:
+    about = {**ABOUT, **TIMES, "message_count": 8, "tools": [{"name": "x"}]}
+    values = data.draw(mangled([about, *MESSAGES, SUMMARY, ANSWER, MESSAGES[0]]))
+    values = values if isinstance(values, list) else [values]
+    head = values[0] if values and isinstance(values[0], dict) else {}
+    whole = json.dumps({**head, "conversation": values[1:]}).encode()
+    raw = data.draw(st.sampled_from([whole, b"\n".join(json.dumps(value).encode() for value in values)]))
+    FORMAT.recognise(raw)
+    FORMAT.validate(raw)
+    try:
+        session = read(FORMAT, raw)
+    except BadInput:
+        return
+    context = session.context()
+    for messages in (context[1:], context[:-1], context[::2]):
+        FORMAT.validate(FORMAT.write(session, messages).data)
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return database(tmp_path_factory.mktemp("good"), *MESSAGES)
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_mangled_databases_are_read_or_refused(good: Path, data: st.DataObject) -> None:
+    raw = bytearray(good.read_bytes())
+    for _ in range(data.draw(st.integers(1, 20))):
+        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    FORMAT.recognise(bytes(raw))
+    try:
+        session = FORMAT.read(good, bytes(raw), no_progress)
+    except BadInput:
+        return
+    FORMAT.validate(FORMAT.write(session, session.context()[1:]).data)
+
+
+def test_the_sample_tells_its_story() -> None:
+    data = story("goose", "goose_session")
+    session = read(FORMAT, data)
+    assert (len(data) < 25_000, FORMAT.validate(data), session.warnings) == (True, [], ())
+    assert [len(epoch.members) for epoch in session.epochs] == [8, 7]
+    for messages in compacted(session):
+        if messages != session.context():
+            assert_exact(FORMAT, session, messages)

@@ -1,0 +1,320 @@
+"""pi sessions of all versions: the tree, what a compaction keeps, what is never sent, and the way back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.formats.conversations import conversations, session_of, shape
+from tests.formats.mangling import mangled
+from tests.formats.outcomes import assert_exact, compacted, read
+from tests.formats.stories import story
+from workbench.errors import BadInput
+from workbench.formats import anthropic_messages
+from workbench.formats.pi import FORMAT
+from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
+
+STAMP = "2026-05-20T10:00:33.231Z"
+REAL = ("authgo-7407a21", "pimono-before-compaction")
+HEADER = {"type": "session", "version": 3, "id": "old", "timestamp": STAMP, "cwd": "/w/x"}
+
+
+def entry(kind: str, id: str, parent: str | None, **more: Any) -> dict[str, Any]:
+    return {"type": kind, "id": id, "parentId": parent, "timestamp": STAMP, **more}
+
+
+def said(id: str, parent: str | None, role: str, content: Any, **more: Any) -> dict[str, Any]:
+    return entry("message", id, parent, message={"role": role, "content": content, "timestamp": 1779271236420, **more})
+
+
+def text(value: str) -> dict[str, str]:
+    return {"type": "text", "text": value}
+
+
+def usage(total: int) -> dict[str, Any]:
+    return {
+        "input": total - 15,
+        "output": 5,
+        "cacheRead": 10,
+        "cacheWrite": 0,
+        "totalTokens": total,
+        "cost": {"total": 0},
+    }
+
+
+def response(id: str, parent: str, *content: Any, total: int = 100, stop: str = "stop") -> dict[str, Any]:
+    more = {"api": "a", "provider": "p", "model": "m-1", "usage": usage(total), "stopReason": stop}
+    return said(id, parent, "assistant", list(content), **more)
+
+
+def result(id: str, parent: str, call: str, *content: Any, bad: bool = False) -> dict[str, Any]:
+    return said(id, parent, "toolResult", list(content), toolCallId=call, toolName="ls", isError=bad)
+
+
+CALL = {"type": "toolCall", "id": "c|1", "name": "ls", "arguments": {"path": "."}}
+THINK = {"type": "thinking", "thinking": "hm", "thinkingSignature": "sig"}
+ENTRIES = [
+    entry("model_change", "e1", None, provider="p", modelId="m-1"),
+    said("e2", "e1", "user", [text("look"), {"type": "image", "data": "QUJD", "mimeType": "image/png"}]),
+    response("e3", "e2", THINK, CALL, total=100, stop="toolUse"),
+    result("e4", "e3", "c|1", text("a b"), bad=True),
+    response("x1", "e4", text("half"), stop="aborted", total=900),
+    response("e5", "x1", text("Done."), total=200),
+    said("e6", "e5", "bashExecution", None, command="ls", output="a\n", exitCode=2),
+    said("e7", "e6", "bashExecution", None, command="pw", output="", exitCode=0, excludeFromContext=True),
+    entry("label", "e8", "e7", targetId="e5", label="here"),
+    said("e9", "e8", "user", "more"),
+    response("e10", "e9", text("More done."), total=300),
+]
+
+
+def lines(*values: Any) -> bytes:
+    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
+
+
+FILE = lines(HEADER, *ENTRIES)
+
+
+def test_what_an_entry_says() -> None:
+    session = read(FORMAT, FILE)
+    assert FORMAT.recognise(FILE)
+    assert FORMAT.validate(FILE) == []
+    assert shape(session.context()) == [
+        ("user", "normal", (Text("look"), Media("image/png", 4))),
+        ("assistant", "normal", (Thinking("hm", "sig"), ToolUse("c|1", "ls", {"path": "."}))),
+        ("tool", "normal", (ToolResult("c|1", (Text("a b"),), is_error=True),)),
+        ("assistant", "normal", (Text("Done."),)),
+        ("user", "meta", (Text("Ran `ls`\n```\na\n\n```\n\nCommand exited with code 2"),)),
+        ("user", "normal", (Text("more"),)),
+        ("assistant", "normal", (Text("More done."),)),
+    ]
+    unsent = [m.text for m in session.messages if m not in session.context()]
+    assert unsent == ["half", "Ran `pw`\n(no output)"]
+    assert [m.usage for m in session.messages if m.usage][-1] == Usage(285, 5, 10, 0)
+    assert (session.id, session.cwd, session.model, session.title) == ("old", "/w/x", "m-1", "look")
+    assert session.messages[0].time == 1779271236.42
+    again = FORMAT.write(session, session.context())
+    assert (again.data, again.id) == (FILE, "old")
+
+
+def test_the_newest_entry_is_the_leaf() -> None:
+    fork = [said("f1", "e5", "user", "instead"), response("f2", "f1", text("as you like")), entry("custom", "f3", "f2")]
+    session = read(FORMAT, lines(HEADER, *ENTRIES, *fork))
+    assert [m.text for m in session.context()][-3:] == ["Done.", "instead", "as you like"]
+    assert len(session.messages) - len(session.branch) == 4
+    assert b"more" not in assert_exact(FORMAT, session, session.context()[:-1]).data
+
+
+def test_a_compaction_keeps_from_its_first_kept_entry_on() -> None:
+    about = {"summary": "we looked", "firstKeptEntryId": "e5", "tokensBefore": 205, "details": {"x": 1}}
+    new = [entry("compaction", "k1", "e10", **about), said("e11", "k1", "user", "on")]
+    session = read(FORMAT, lines(HEADER, *ENTRIES, *new))
+    first, second = session.epochs
+    assert first.ended_by is not None
+    assert (first.ended_by.tokens_before, first.ended_by.summary, len(second.members)) == (205, "k1", 6)
+    context = session.context()
+    assert context[0].kind == "summary"
+    assert context[0].text.startswith("The conversation history before this point")
+    assert context[0].text.endswith("<summary>\nwe looked\n</summary>")
+    assert [m.text for m in context[1:2]] == ["Done."]
+    copied = assert_exact(FORMAT, session, context[:-1])
+    assert b'"details": {"x": 1}' in copied.data
+    assert b'"compaction"' in copied.data
+    moved = assert_exact(FORMAT, session, (context[1], context[0], *context[2:]))
+    assert b'"compaction"' not in moved.data
+    none = [entry("compaction", "k1", "e10", **{**about, "firstKeptEntryId": "gone"}), new[1]]
+    assert len(read(FORMAT, lines(HEADER, *ENTRIES, *none)).context()) == 2
+
+
+def test_version_1_has_places_for_ids() -> None:
+    plain = [{k: v for k, v in e.items() if k not in ("id", "parentId")} for e in ENTRIES]
+    kept = {"type": "compaction", "timestamp": STAMP, "summary": "S", "firstKeptEntryIndex": 10, "tokensBefore": 9}
+    header = {k: v for k, v in HEADER.items() if k != "version"}
+    data = lines(
+        header, *plain, kept, {k: v for k, v in said("", None, "user", "on").items() if k in ("type", "message")}
+    )
+    session = read(FORMAT, data)
+    assert FORMAT.validate(data) == []
+    assert [m.text[-12:] for m in session.context()] == ["S\n</summary>", "more", "More done.", "on"]
+    written = assert_exact(FORMAT, session, session.context()[:-1])
+    header, *entries = map(json.loads, written.data.splitlines())
+    assert (header["version"], header["id"]) == (3, written.id)
+    assert len({each["id"] for each in entries}) == len(entries)
+    assert [each["parentId"] for each in entries] == [None, *(each["id"] for each in entries[:-1])]
+
+
+def test_what_extensions_put_in() -> None:
+    more = [
+        said("h1", "e10", "hookMessage", "from a hook"),
+        entry("custom_message", "h2", "h1", customType="t", content=[text("note")], display=True),
+        entry("branch_summary", "h3", "h2", fromId="e1", summary="was elsewhere\n"),
+        entry("session_info", "h4", "h3", name="A name"),
+        entry("brand_new", "h5", "h4"),
+        response("h6", "h5", {"type": "strange", "x": 1}, "bare"),
+    ]
+    session = read(FORMAT, lines({**HEADER, "version": 2}, *ENTRIES, *more))
+    tail = session.context()[-4:]
+    assert [(m.kind, m.text[-20:]) for m in tail[:3]] == [
+        ("meta", "from a hook"),
+        ("meta", "note"),
+        ("meta", "elsewhere\n</summary>"),
+    ]
+    assert tail[3].blocks == (Opaque("strange", {"type": "strange", "x": 1}), Opaque("str", "bare"))
+    assert session.title == "A name"
+    assert [str(warning) for warning in session.warnings] == [
+        "1 entries of unknown type 'brand_new' are kept, but not shown"
+    ]
+    written = assert_exact(FORMAT, session, session.context()[1:])
+    assert b'"role": "custom"' in written.data.replace(b'"role":"custom"', b'"role": "custom"')
+    assert b"hookMessage" not in written.data
+    assert b"brand_new" in written.data
+
+
+def test_kept_entries_change_only_in_their_place_and_the_last_usage() -> None:
+    session = read(FORMAT, FILE)
+    node = Message("n", "user", (Text("Short."),), "summary")
+    written = assert_exact(FORMAT, session, (node, *session.context()[3:]))
+    entries = [json.loads(raw) for raw in written.data.splitlines()]
+    assert [each["type"] for each in entries[1:4]] == ["model_change", "message", "message"]
+    assert entries[2]["workbench_kind"] == "summary"
+    assert [each["id"] for each in entries[3:]] == ["e5", "e6", "e7", "e8", "e9", "e10"]
+    assert entries[3] == {**ENTRIES[5], "parentId": entries[2]["id"]}
+    assert entries[-1]["message"]["usage"] == {**dict.fromkeys(usage(0), 0), "cost": {"total": 0}}
+    assert not [m for m in read(FORMAT, written.data).messages if m.usage]
+    assert written.home.startswith("~/.pi/agent/sessions/--w-x--/")
+
+
+def test_made_messages_come_back() -> None:
+    session = read(FORMAT, FILE)
+    made: list[tuple[str, str, Block]] = [
+        ("user", "meta", Text("reminder")),
+        ("assistant", "summary", Text("I go on.")),
+        ("assistant", "normal", ToolUse("z", "ls", {})),
+        ("tool", "normal", ToolResult("z", (Text("x"), Text("y")))),
+        ("assistant", "normal", Thinking("so", "sig2")),
+    ]
+    messages = [Message(f"m{n}", role, (block,), kind) for n, (role, kind, block) in enumerate(made)]  # type: ignore[arg-type]
+    assert_exact(FORMAT, session, (*messages, *session.context()[-2:]))
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_files_give_back_every_outcome(shared: Path, name: str) -> None:
+    data = (shared / "sessions/pi" / f"{name}.jsonl").read_bytes()
+    assert FORMAT.recognise(data[: 64 * 1024])
+    session = read(FORMAT, data)
+    assert session.warnings == ()
+    for epoch in session.epochs:
+        for messages in [*compacted(session, epoch.number), session.context(epoch.number)[:-1]]:
+            if messages != session.context():
+                assert_exact(FORMAT, session, messages)
+
+
+def test_what_the_real_files_hold(shared: Path) -> None:
+    sessions = [read(FORMAT, (shared / f"sessions/pi/{name}.jsonl").read_bytes()) for name in REAL]
+    assert [[len(epoch.members) for epoch in session.epochs] for session in sessions] == [[393], [351, 326, 439]]
+    ends = [epoch.ended_by for epoch in sessions[1].epochs if epoch.ended_by]
+    assert [end.tokens_before for end in ends] == [175004, 185014]
+
+
+@settings(max_examples=50, deadline=None)
+@given(conversations())
+def test_any_conversation_comes_through(messages: list[Message]) -> None:
+    written = FORMAT.write(session_of(messages, system="base"), messages)
+    assert FORMAT.validate(written.data) == []
+    again = read(FORMAT, written.data)
+    assert [block for m in again.context() for block in m.blocks] == [block for m in messages for block in m.blocks]
+    through = read(anthropic_messages.FORMAT, anthropic_messages.FORMAT.write(again, again.context()).data)
+    assert shape(through.context()) == shape(messages)
+
+
+def test_odd_lines_are_told() -> None:
+    odd = [7, {**ENTRIES[1], "parentId": "gone"}, said("z", "e2", "user", "end")]
+    session = read(FORMAT, FILE + lines(*odd) + b"{broken")
+    assert [str(warning).partition(":")[0] for warning in session.warnings] == [
+        "line 13",
+        "line 14",
+        "line 14",
+        "line 16",
+    ]
+    for data in (lines(HEADER), lines(HEADER, ENTRIES[0])):
+        with pytest.raises(BadInput):
+            read(FORMAT, data)
+
+
+@pytest.mark.parametrize(
+    ("values", "fault"),
+    [
+        (ENTRIES, "not a session header"),
+        ([{**HEADER, "version": 9}, *ENTRIES], "Version 9"),
+        ([HEADER, *ENTRIES[:1]], "no message"),
+        ([HEADER, *ENTRIES, {**ENTRIES[1]}], "id of an earlier line"),
+        ([HEADER, *ENTRIES, said("z", "gone", "user", "x")], "a parent that does not stand before it"),
+        ([HEADER, *ENTRIES, said("z", "e10", "user", "")], "without content"),
+        ([HEADER, *ENTRIES, said("z", "e10", "robot", "x")], "role that pi does not know"),
+        ([HEADER, *ENTRIES, said("z", "e10", "assistant", [])], "without usage"),
+        ([HEADER, *ENTRIES, said("z", "e10", "assistant", "x")], "content is no list"),
+        ([HEADER, *ENTRIES, result("z", "e10", "c9")], "its call does not stand before"),
+        ([HEADER, *ENTRIES, response("z", "e10", text("x"), total=90_000)], "claims 90000 tokens"),
+        ([HEADER, *ENTRIES, entry("compaction", "z", "e10")], "without a summary"),
+        ([HEADER, *ENTRIES, 7], "not a JSON object"),
+    ],
+)
+def test_the_rules_find_each_fault(values: list[Any], fault: str) -> None:
+    assert any(fault in found for found in FORMAT.validate(lines(*values))), FORMAT.validate(lines(*values))
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.data())
+def test_mangled_input_is_read_or_refused(data: st.DataObject) -> None:
+    kept = entry("compaction", "k1", "e10", summary="S", firstKeptEntryId="e5")
+    raw = bytearray(lines(HEADER, *ENTRIES, kept, said("e11", "k1", "user", "on")))
+    for _ in range(data.draw(st.integers(1, 5))):
+        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    FORMAT.recognise(bytes(raw))
+    FORMAT.validate(bytes(raw))
+    try:
+        session = read(FORMAT, bytes(raw))
+    except BadInput:
+        return
+    FORMAT.validate(FORMAT.write(session, session.context()[1:]).data)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_values_of_any_shape_are_read_or_refused(data: st.DataObject) -> None:
+    values = data.draw(
+        mangled(
+            [
+                HEADER,
+                *ENTRIES,
+                entry("compaction", "k1", "e10", summary="S", firstKeptEntryId="e5"),
+                said("e11", "k1", "user", "on"),
+            ]
+        )
+    )
+    values = values if isinstance(values, list) else [values]
+    raw = lines(*values)
+    FORMAT.recognise(raw)
+    FORMAT.validate(raw)
+    try:
+        session = read(FORMAT, raw)
+    except BadInput:
+        return
+    context = session.context()
+    for messages in (context[1:], context[:-1], context[::2]):
+        FORMAT.validate(FORMAT.write(session, messages).data)
+
+
+def test_the_sample_tells_its_story() -> None:
+    data = story("pi", "pi_session")
+    session = read(FORMAT, data)
+    assert (len(data) < 25_000, FORMAT.validate(data), session.warnings) == (True, [], ())
+    assert [len(epoch.members) for epoch in session.epochs] == [11, 12]
+    for messages in compacted(session):
+        if messages != session.context():
+            assert_exact(FORMAT, session, messages)

@@ -1,0 +1,17 @@
+"""The one key this program adds to records it writes, where a format has no word for a message's kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.session import Kind
+
+MARK = "workbench_kind"
+"""Tools pass over keys they do not know; a reader of this program finds the kind again."""
+
+
+def marked(record: Mapping[str, Any]) -> Kind | None:
+    """The kind that this program wrote into a record; None where it wrote none."""
+    kind = record.get(MARK)
+    return kind if kind in ("normal", "summary", "meta") else None

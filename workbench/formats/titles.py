@@ -1,0 +1,16 @@
+"""A title for a session whose tool gave it none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from workbench.session import Message
+
+
+def first_words(messages: Iterable[Message], after: str = "") -> str:
+    """The first words of the first request, at most 80 characters; behind the mark `after` where the text has it."""
+    text = next((message.text for message in messages if message.starts_round and message.text.strip()), "")
+    if after:
+        text = text.rpartition(after)[2]
+    words = " ".join(text[:2000].split()[:20])
+    return words if len(words) <= 80 else words[:79].rstrip() + "…"
