@@ -12,13 +12,34 @@ import argparse
 from pathlib import Path
 
 from samples.augment_session import augment_session
+from samples.cline_sdk import cline_session
+from samples.codex import codex_rollout
+from samples.copilot import copilot_events
+from samples.gemini import gemini_session
+from samples.goose import goose_session
 from samples.openai_chat import chat_session
+from samples.opencode import opencode_session
+from samples.openhands import openhands_conversation
 from samples.overflow import overflowing_session
+from samples.pi import pi_session
+from samples.roo_cline import roo_task
+from samples.trajectories import mini_trajectory, swe_trajectory
 
 SAMPLES = {
     "claude-code-overflow.jsonl": overflowing_session,
     "augment-with-summary.json": augment_session,
     "openai-chat-tools.json": chat_session,
+    "codex-two-compactions.jsonl": codex_rollout,
+    "gemini-rewind-and-compression.jsonl": gemini_session,
+    "pi-branches.jsonl": pi_session,
+    "copilot-background-compaction.jsonl": copilot_events,
+    "goose-hidden.json": goose_session,
+    "opencode-pruned.json": opencode_session,
+    "roo-window.json": roo_task,
+    "cline-sdk-summary.messages.json": cline_session,
+    "mini-swe-agent-one-grep.traj.json": mini_trajectory,
+    "swe-agent-demo.traj": swe_trajectory,
+    "openhands-forgotten.json": openhands_conversation,
 }
 
 

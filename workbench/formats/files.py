@@ -34,9 +34,12 @@ _BINARY = {
 def load(path: Path, progress: Progress = no_progress) -> Session:
     """Open a session file of any known format, recognised by its content.
 
-    Raises BadInput with one sentence for a folder, a missing, unreadable, empty or binary file, and for one that no
-    format recognises. The file itself is never changed or held open.
+    A folder is opened when a tool keeps its sessions so. Raises BadInput with one sentence for any other folder, for a
+    missing, unreadable, empty or binary file, and for one that no format recognises. The file itself is never changed
+    or held open.
     """
+    if path.is_dir():
+        return _load_folder(path, progress)
     data = _bytes_of(path)
     head = data[: registry.HEAD]
     try:
@@ -49,6 +52,14 @@ def load(path: Path, progress: Progress = no_progress) -> Session:
     if len(data) > LARGE and session.records.data is data:
         session.records.let_go(path)
     return session
+
+
+def _load_folder(path: Path, progress: Progress) -> Session:
+    found, _ = registry.detect_folder(path)
+    if found.read_folder is None:
+        raise BadInput(f"{path} is a folder; name a session file in it.")
+    with gc_paused():
+        return found.read_folder(path, progress)
 
 
 @contextlib.contextmanager

@@ -42,6 +42,8 @@ class Format:
     write(session, messages): `messages` is the new context. A message whose `source` is not empty and whose session is
       of this format is copied byte for byte from `session.records` (but for links and ids that the tool's loader
       requires); any other is rendered from its blocks.
+    recognise_folder(path), read_folder(path, progress): the same for a tool that keeps a session as a folder; None
+      where it does not.
     validate(data): judged from the tool's own loader rules, sharing no code with `write`; returns what is wrong.
     """
 
@@ -51,3 +53,5 @@ class Format:
     read: Callable[[Path, bytes, Progress], Session]
     write: Callable[[Session, Sequence[Message]], Written]
     validate: Callable[[bytes], list[str]]
+    recognise_folder: Callable[[Path], str] | None = None
+    read_folder: Callable[[Path, Progress], Session] | None = None

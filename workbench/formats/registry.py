@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from workbench.errors import BadInput
 from workbench.formats import (
     anthropic_messages,
     augment,
     claude_code,
+    cline_sdk,
     codex,
     copilot,
     gemini,
     goose,
+    mini_swe_agent,
     openai_chat,
+    opencode,
+    openhands,
     pi,
+    roo_cline,
+    swe_agent,
 )
 from workbench.formats.format import Format
 
@@ -27,6 +35,12 @@ FORMATS: tuple[Format, ...] = (
     copilot.FORMAT,
     goose.FORMAT,
     augment.FORMAT,
+    opencode.FORMAT,
+    cline_sdk.FORMAT,
+    mini_swe_agent.FORMAT,
+    swe_agent.FORMAT,
+    openhands.FORMAT,
+    roo_cline.FORMAT,
     anthropic_messages.FORMAT,
     openai_chat.FORMAT,
 )
@@ -47,3 +61,11 @@ def detect(head: bytes) -> tuple[Format, str]:
             return known, reason
     tried = ", ".join(known.title for known in FORMATS)
     raise BadInput(f"This is not a session file of a kind known here; tried {tried}.")
+
+
+def detect_folder(path: Path) -> tuple[Format, str]:
+    """The format of a session that is kept as a folder, and why. Raises BadInput."""
+    for known in FORMATS:
+        if known.recognise_folder is not None and (reason := known.recognise_folder(path)):
+            return known, reason
+    raise BadInput(f"{path} is a folder and no session of a kind known here; name a session file in it.")

@@ -1,0 +1,248 @@
+"""Cline SDK sessions: its own blocks, both kinds of compaction, and files as the agentic one would leave them."""
+
+import contextlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.formats.conversations import conversations, reread, session_of, shape
+from tests.formats.mangling import mangled
+from tests.formats.outcomes import assert_exact, compacted
+from tests.formats.stories import story
+from workbench.errors import BadInput
+from workbench.formats.cline_sdk import FORMAT, read_folder, recognise_folder
+from workbench.formats.format import no_progress
+from workbench.session import Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
+
+Json = dict[str, Any]
+
+REAL = {"session.messages.json": (32, 0), "basic.compaction.json": (10, 1), "agentic.compaction.json": (3, 1)}
+METRICS = {"inputTokens": 100, "outputTokens": 7, "cacheReadTokens": 60, "cacheWriteTokens": 30, "cost": 0.1}
+
+
+def say(id: str, role: str, *content: Any, **more: Any) -> Json:
+    blocks = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
+    return {"id": id, "role": role, "content": blocks, "ts": 1_700_000_000_000, **more}
+
+
+MESSAGES = (
+    say(
+        "u1",
+        "user",
+        "look at this",
+        {"type": "file", "path": "/w/a.py", "content": "print()"},
+        {"type": "image", "mediaType": "image/png", "data": "QUJD"},
+    ),
+    say(
+        "a1",
+        "assistant",
+        {"type": "thinking", "thinking": "hm", "signature": "s"},
+        {"type": "tool_use", "id": "t1", "name": "read_files", "input": {"files": [{"path": "/w/b.py"}]}},
+        {"type": "tool_use", "id": "t2", "name": "editor", "input": {"path": "/w/c.py"}},
+        metrics=METRICS,
+        modelInfo={"id": "m-1"},
+    ),
+    say(
+        "u2",
+        "user",
+        {"type": "tool_result", "tool_use_id": "t1", "name": "x", "content": [{"query": "q", "result": "r"}]},
+        {"type": "tool_result", "tool_use_id": "t2", "name": "x", "content": "ok", "is_error": True},
+    ),
+    say("a2", "assistant", "done", unknown={"kept": 1}),
+)
+
+
+def document(*messages: Any, **more: Any) -> Json:
+    head = {
+        "version": 1,
+        "updated_at": "2026-01-01T00:00:00Z",
+        "agent": "lead",
+        "sessionId": "1_a",
+        "messages": messages,
+    }
+    return {**head, "system_prompt": "Be brief.", "extra": [1], **more}
+
+
+def read(*messages: Any) -> Session:
+    return FORMAT.read(Path("1_a.messages.json"), json.dumps(document(*messages)).encode(), no_progress)
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_sessions_are_read_and_written_back(shared: Path, name: str) -> None:
+    path = shared / "sessions/cline-sdk" / name
+    data = path.read_bytes()
+    assert FORMAT.recognise(data[: 64 * 1024])
+    assert FORMAT.validate(data) == []
+    session = FORMAT.read(path, data, no_progress)
+    assert (len(session.messages), len(session.meta.get("compactions", ()))) == REAL[name]
+    assert not session.warnings
+    assert session.system.startswith("You are Cline")
+    again = json.loads(assert_exact(FORMAT, session, session.context()).data)
+    before = json.loads(data)
+    assert again["messages"] == before["messages"]
+    assert again["sessionId"] != before["sessionId"]
+    for outcome in compacted(session):
+        assert_exact(FORMAT, session, outcome)
+
+
+def test_real_compactions_are_told(shared: Path) -> None:
+    folder = shared / "sessions/cline-sdk"
+    data = (folder / "agentic.compaction.json").read_bytes()
+    session = FORMAT.read(folder, data, no_progress)
+    assert [m.kind for m in session.messages] == ["summary", "normal", "normal"]
+    (compaction,) = session.meta["compactions"]
+    assert (compaction["tokensBefore"], compaction["message"]) == (21919, session.messages[0].id)
+    assert session.messages[0].time == 1784245216.178
+    basic = FORMAT.read(folder, (folder / "basic.compaction.json").read_bytes(), no_progress)
+    assert basic.meta["compactions"][0]["messagesRemoved"] == 22
+    assert basic.messages[0].starts_round
+
+
+def test_a_folder_adds_what_its_manifest_says(tmp_path: Path) -> None:
+    folder = tmp_path / "1_a"
+    folder.mkdir()
+    (folder / "1_a.messages.json").write_text(json.dumps(document(*MESSAGES)))
+    (folder / "1_a.json").write_text(json.dumps({"cwd": "/w", "metadata": {"title": "T"}}))
+    assert recognise_folder(folder)
+    session = read_folder(folder, no_progress)
+    assert (session.cwd, session.title, session.id) == ("/w", "T", "1_a")
+    (folder / "1_a.messages.json").rename(folder / "b.messages.json")
+    (folder / "c.messages.json").write_text("{}")
+    assert not recognise_folder(folder)
+    with pytest.raises(BadInput, match="has no one"):
+        read_folder(folder, no_progress)
+
+
+def test_what_a_session_says() -> None:
+    session = read(*MESSAGES)
+    assert shape(session.context()) == [
+        (
+            "user",
+            "normal",
+            (Text("look at this"), Text('<file path="/w/a.py">\nprint()\n</file>'), Media("image/png", 4)),
+        ),
+        (
+            "assistant",
+            "normal",
+            (
+                Thinking("hm", "s"),
+                ToolUse("t1", "read_files", {"files": [{"path": "/w/b.py"}]}),
+                ToolUse("t2", "editor", {"path": "/w/c.py"}),
+            ),
+        ),
+        (
+            "tool",
+            "normal",
+            (ToolResult("t1", (Text('{"query":"q","result":"r"}'),)), ToolResult("t2", (Text("ok"),), True)),
+        ),
+        ("assistant", "normal", (Text("done"),)),
+    ]
+    assert session.messages[1].usage == Usage(10, 7, 60, 30)
+    assert (session.id, session.model, session.title) == (
+        "1_a",
+        "m-1",
+        'look at this <file path="/w/a.py"> print() </file>',
+    )
+
+
+def test_the_export_is_an_agentic_compaction() -> None:
+    session = read(*MESSAGES)
+    summary = Message("s", "user", (Text("in short"),), "summary")
+    reply = Message("r", "assistant", (Text("Ok."),), "summary")
+    written = assert_exact(FORMAT, session, (summary, reply, *session.messages[3:]))
+    after = json.loads(written.data)
+    first, second, last = after["messages"]
+    assert first["metadata"] | {"generatedAt": 0} == {
+        "kind": "compaction_summary",
+        "summary": "in short",
+        "details": {"readFiles": ["/w/b.py"], "modifiedFiles": ["/w/c.py"]},
+        "tokensBefore": 100,
+        "generatedAt": 0,
+    }
+    assert second["metadata"] == {"workbench_kind": "summary"}
+    assert last == MESSAGES[3]
+    assert after["extra"] == [1]
+    assert written.name == f"{written.id}.messages.json"
+    exported = FORMAT.read(Path("x"), written.data, no_progress)
+    other = Message("t", "user", (Text("shorter"),), "summary")
+    handed_on = assert_exact(FORMAT, exported, (other, *exported.context()))
+    one, two = json.loads(handed_on.data)["messages"][:2]
+    assert one["metadata"]["details"]["readFiles"] == ["/w/b.py"]
+    assert two["metadata"]["kind"] == "kept"
+
+
+@given(conversations())
+@settings(max_examples=60, deadline=None)
+def test_what_another_format_holds_is_read_back(messages: list[Message]) -> None:
+    written = assert_exact(FORMAT, session_of(messages, system="Be kind."), tuple(messages))
+    assert reread(FORMAT, written.data).system == "Be kind."
+
+
+def test_the_samples_summary_names_no_reason() -> None:
+    data = story("cline_sdk", "cline_session")
+    assert FORMAT.recognise(data)
+    assert FORMAT.validate(data) == []
+    session = reread(FORMAT, data)
+    assert session.messages[0].kind == "summary"
+    assert "night" not in session.messages[0].text
+    assert "nights stay silent" in session.messages[-1].text
+    for outcome in compacted(session):
+        assert_exact(FORMAT, session, outcome)
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"version": 2}, "not 1"),
+        ({"sessionId": ""}, "sessionId is missing"),
+        ({"messages": []}, "no messages"),
+        ({"messages": [*MESSAGES, MESSAGES[3]]}, "stands twice"),
+        ({"messages": [MESSAGES[0], MESSAGES[3], MESSAGES[2]]}, "not called before"),
+        ({"messages": [MESSAGES[0], MESSAGES[1], MESSAGES[3]]}, "does not answer t1"),
+        ({"messages": [MESSAGES[3]]}, "must be a user's"),
+        ({"messages": [MESSAGES[0], say("x", "user", metadata={})]}, "content is empty"),
+        ({"messages": [say("x", "system", "y")]}, "neither user nor assistant"),
+        ({"messages": [MESSAGES[0], say("x", "user", "y", metadata={"kind": "compaction_summary"})]}, "forgets"),
+        ({"messages": [say("x", "user", {"type": 3})]}, "a block has no type"),
+    ],
+)
+def test_the_validator_finds(change: Json, fault: str) -> None:
+    assert FORMAT.validate(json.dumps(document(*MESSAGES)).encode()) == []
+    changed = {**document(*MESSAGES), **change}
+    assert any(fault in found for found in FORMAT.validate(json.dumps(changed).encode()))
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"[1", b'{"messages":7}'])
+def test_refused_in_one_sentence(data: bytes) -> None:
+    with pytest.raises(BadInput, match=r"^x\.json.*[a-zK.]$"):
+        FORMAT.read(Path("x.json"), data, no_progress)
+
+
+@given(mangled(document(say("s", "user", "sum", metadata={"kind": "compaction_summary"}), *MESSAGES)))
+@settings(max_examples=150, deadline=None)
+def test_mangled_sessions_are_read_and_written(changed: Any) -> None:
+    raw = json.dumps(changed).encode()
+    FORMAT.recognise(raw)
+    FORMAT.validate(raw)
+    try:
+        session = FORMAT.read(Path("x.json"), raw, no_progress)
+    except BadInput:
+        return
+    written = FORMAT.write(session, session.context())
+    assert shape(reread(FORMAT, written.data).context()) == shape(session.context())
+    FORMAT.write(session, (Message("s", "user", (Text("in short"),), "summary"), *session.messages[2:]))
+
+
+@given(st.integers(0, 900), st.binary(max_size=3))
+@settings(max_examples=100, deadline=None)
+def test_broken_bytes_are_read_or_refused(at: int, noise: bytes) -> None:
+    data = json.dumps(document(*MESSAGES)).encode()
+    for broken in (data[:at], data[:at] + noise + data[at + len(noise) :]):
+        FORMAT.recognise(broken)
+        FORMAT.validate(broken)
+        with contextlib.suppress(BadInput):
+            FORMAT.read(Path("x.json"), broken, no_progress)

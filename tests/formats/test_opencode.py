@@ -1,0 +1,365 @@
+"""opencode exports: what the model is sent of them, recorded compactions, and new sessions that the import takes."""
+
+import contextlib
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.formats.conversations import conversations, reread, session_of, shape
+from tests.formats.mangling import mangled
+from tests.formats.outcomes import assert_exact, compacted
+from tests.formats.stories import story
+from workbench.errors import BadInput
+from workbench.formats import anthropic_messages, openai_chat
+from workbench.formats.format import no_progress
+from workbench.formats.opencode import FORMAT
+from workbench.session import Compaction, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse, Usage
+
+Json = dict[str, Any]
+
+START = 1_700_000_000_000
+REAL = {"bestcodes-d2f55b0.json": (40, 71, 1), "sbridge-13dddd4-compaction.json": (74, 138, 2)}
+TOKENS = {"input": 10, "output": 3, "reasoning": 4, "cache": {"read": 20, "write": 30}}
+
+
+def user(id: str, *parts: Json, at: int = 0, **more: Any) -> Json:
+    model = {"providerID": "p", "modelID": "claude-x"}
+    info = {"id": id, "sessionID": "ses_1", "role": "user", "time": {"created": START + at}, "agent": "build"}
+    return {"info": {**info, "model": model, **more}, "parts": _parts(id, parts)}
+
+
+def agent(id: str, parent: str, *parts: Json, at: int = 0, **more: Any) -> Json:
+    info = {"id": id, "sessionID": "ses_1", "role": "assistant", "parentID": parent, "time": {"created": START + at}}
+    info |= {"mode": "build", "agent": "build", "path": {"cwd": "/w", "root": "/w"}, "cost": 0, "tokens": TOKENS}
+    info |= {"modelID": "claude-x", "providerID": "p", "finish": "stop", "custom": {"kept": 1}}
+    return {"info": {**info, **more}, "parts": _parts(id, parts)}
+
+
+def _parts(id: str, parts: tuple[Json, ...]) -> list[Json]:
+    links = {"sessionID": "ses_1", "messageID": id}
+    return [{**part, "id": f"prt_{id}_{number:02d}", **links} for number, part in enumerate(parts)]
+
+
+def text(said: str, **more: Any) -> Json:
+    return {"type": "text", "text": said, **more}
+
+
+def tool(id: str, status: str = "completed", **state: Any) -> Json:
+    state = {"status": status, "input": {"a": 1}, "time": {"start": 1, "end": 2}, "title": "", "metadata": {}, **state}
+    return {"type": "tool", "callID": id, "tool": "bash", "state": state}
+
+
+def export(*messages: Json, **info: Any) -> bytes:
+    about = {"id": "ses_1", "projectID": "g", "directory": "/w", "title": "T", "version": "1.4.3", "time": {}}
+    return json.dumps({"info": {**about, **info}, "messages": messages, "extra": [1]}, indent=1).encode()
+
+
+def read(*messages: Json, **info: Any) -> Session:
+    return FORMAT.read(Path("export.json"), export(*messages, **info), no_progress)
+
+
+COMPACTED = (
+    user("msg_1", text("first"), at=1),
+    agent("msg_2", "msg_1", text("one"), tool("c1", output="out"), at=2),
+    user("msg_3", text("second"), at=3),
+    agent("msg_4", "msg_3", text("two"), at=4),
+    user("msg_5", {"type": "compaction", "auto": True, "tail_start_id": "msg_3"}, at=5),
+    agent("msg_6", "msg_5", text("the summary"), at=6, summary=True, mode="compaction"),
+    user("msg_7", text("Continue", synthetic=True), at=7),
+    agent("msg_8", "msg_7", text("three"), at=8),
+)
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_exports_are_read_and_written_back(shared: Path, name: str) -> None:
+    path = shared / "sessions/opencode" / name
+    data = path.read_bytes()
+    assert FORMAT.recognise(data[: 64 * 1024])
+    assert not anthropic_messages.FORMAT.recognise(data[: 64 * 1024])
+    assert not openai_chat.FORMAT.recognise(data[: 64 * 1024])
+    assert FORMAT.validate(data) == []
+    session = FORMAT.read(path, data, no_progress)
+    records, messages, epochs = REAL[name]
+    assert len(json.loads(data)["messages"]) == records
+    assert (len(session.messages), len(session.epochs)) == (messages, epochs)
+    assert not session.warnings
+    for epoch in session.epochs:
+        assert_exact(FORMAT, session, session.context(epoch.number))
+        for outcome in compacted(session, epoch.number):
+            assert_exact(FORMAT, session, outcome)
+
+
+def test_real_usage_is_counted_once(shared: Path) -> None:
+    path = shared / "sessions/opencode/bestcodes-d2f55b0.json"
+    session = FORMAT.read(path, path.read_bytes(), no_progress)
+    recorded = json.loads(path.read_bytes())["info"]["tokens"]
+    usages = [m.usage for m in session.messages if m.usage]
+    assert sum(u.input for u in usages) == recorded["input"]
+    assert sum(u.output for u in usages) == recorded["output"] + recorded["reasoning"]
+    assert sum(u.cache_read for u in usages) == recorded["cache"]["read"]
+
+
+def test_a_real_record_keeps_its_bytes_but_for_ids(shared: Path) -> None:
+    path = shared / "sessions/opencode/bestcodes-d2f55b0.json"
+    session = FORMAT.read(path, path.read_bytes(), no_progress)
+    before = json.loads(path.read_bytes())["messages"]
+    after = json.loads(FORMAT.write(session, session.context()).data)["messages"]
+
+    def without_links(record: Json) -> Json:
+        gone = ("id", "sessionID", "messageID", "parentID")
+        return {
+            "info": {k: v for k, v in record["info"].items() if k not in gone},
+            "parts": [{k: v for k, v in part.items() if k not in gone} for part in record["parts"]],
+        }
+
+    assert list(map(without_links, after)) == list(map(without_links, before))
+    assert {r["info"]["id"] for r in after}.isdisjoint(r["info"]["id"] for r in before)
+    for records in (before, after):
+        parents = [
+            next(i for i, r in enumerate(records) if r["info"]["id"] == parent["info"]["parentID"])
+            for parent in records
+            if parent["info"]["role"] == "assistant"
+        ]
+        assert parents[0] == 0
+    assert all(a < b for a, b in pairwise(r["info"]["id"] for r in after))
+
+
+def test_the_compaction_of_a_real_session(shared: Path) -> None:
+    path = shared / "sessions/opencode/sbridge-13dddd4-compaction.json"
+    session = FORMAT.read(path, path.read_bytes(), no_progress)
+    first, second = session.epochs
+    assert first.ended_by == Compaction("auto", 98608, "msg_d883a0c34001CAhfI12hNovc9Z", 1776106998.836)
+    assert len(first.members) == 85
+    summary, go_on = session.context()[:2]
+    assert (summary.role, summary.kind, summary.source) == ("user", "summary", (44, 45))
+    assert go_on.kind == "meta"
+    assert second.members[0] == 85
+
+
+def test_what_is_sent() -> None:
+    attached = {"type": "file", "mime": "image/png", "url": "data:image/png;base64,QUJD"}
+    session = read(
+        user("msg_1", text("look"), text("hidden", ignored=True), attached, {"type": "agent", "name": "x"}, at=1),
+        agent(
+            "msg_2",
+            "msg_1",
+            {"type": "step-start"},
+            {"type": "reasoning", "text": "hm", "metadata": {"anthropic": {"signature": "sig"}}, "time": {"start": 1}},
+            text("I try"),
+            tool("c1", output="o", attachments=[attached]),
+            tool("c2", "error", error="no"),
+            {"type": "step-start"},
+            tool("c3", output="gone", time={"start": 1, "end": 2, "compacted": 3}),
+            tool("c4", "running"),
+            tool("c5", "error", error="x", metadata={"interrupted": True, "output": "half"}),
+            {"type": "patch", "hash": "h", "files": []},
+            {"type": "step-finish", "reason": "stop", "cost": 0, "tokens": TOKENS},
+            {"type": "hologram", "depth": 3},
+            at=2,
+        ),
+        agent("msg_3", "msg_1", text("refused"), at=3, error={"name": "APIError", "data": {"message": "no"}}),
+        agent("msg_4", "msg_1", text("half"), at=4, error={"name": "MessageAbortedError", "data": {}}),
+        agent("msg_5", "msg_1", at=5, error={"name": "ContextOverflowError", "data": {"message": "too long"}}),
+    )
+    assert shape(session.context()) == [
+        ("user", "normal", (Text("look"), Media("image/png", 4))),
+        (
+            "assistant",
+            "normal",
+            (Thinking("hm", "sig"), Text("I try"), ToolUse("c1", "bash", {"a": 1}), ToolUse("c2", "bash", {"a": 1})),
+        ),
+        (
+            "tool",
+            "normal",
+            (ToolResult("c1", (Text("o"), Media("image/png", 4))), ToolResult("c2", (Text("no"),), True)),
+        ),
+        (
+            "assistant",
+            "normal",
+            (
+                *(ToolUse(f"c{n}", "bash", {"a": 1}) for n in (3, 4, 5)),
+                Opaque("hologram", {"type": "hologram", "depth": 3}),
+            ),
+        ),
+        (
+            "tool",
+            "normal",
+            (
+                ToolResult("c3", (Text("[Old tool result content cleared]"),)),
+                ToolResult("c4", (Text("[Tool execution was interrupted]"),), True),
+                ToolResult("c5", (Text("half"),)),
+            ),
+        ),
+        ("assistant", "normal", (Text("half"),)),
+    ]
+    assert len(session.messages) == 8
+    assert [m.usage for m in session.messages if m.role == "assistant"][:2] == [None, Usage(10, 7, 20, 30)]
+    assert session.meta["overflow_errors"] == [
+        {"id": "msg_5", "line": None, "text": "too long", "time": START / 1000 + 0.005}
+    ]
+    written = FORMAT.write(session, session.context())
+    assert shape(reread(FORMAT, written.data).context()) == shape(session.context())
+
+
+def test_a_compaction_keeps_its_tail_behind_the_summary() -> None:
+    session = read(*COMPACTED)
+    assert [[session.messages[i].id for i in epoch.members] for epoch in session.epochs] == [
+        ["msg_1", "msg_2", "msg_2:results", "msg_3", "msg_4"],
+        ["msg_6", "msg_3", "msg_4", "msg_7", "msg_8"],
+    ]
+    assert session.context()[0].text == "the summary"
+    assert_exact(FORMAT, session, session.context())
+    assert_exact(FORMAT, session, session.context(1))
+
+
+@pytest.mark.parametrize("broken", [{"finish": None}, {"error": {"name": "APIError"}}, {"parentID": "msg_3"}])
+def test_a_compaction_that_failed_is_none(broken: Json) -> None:
+    changed = [*COMPACTED[:5], agent("msg_6", "msg_5", text("x"), at=6, summary=True, **broken), *COMPACTED[6:]]
+    session = read(*changed)
+    assert len(session.epochs) == 1
+    assert session.context()[5].text == "What did we do so far?"
+
+
+def test_undone_messages_leave_the_branch() -> None:
+    session = read(*COMPACTED[:4], revert={"messageID": "msg_3"})
+    assert [m.id for m in session.context()] == ["msg_1", "msg_2", "msg_2:results"]
+    assert list(session.branch) == [0, 1, 2]
+    assert len(session.messages) == 5
+    assert "undone" in str(session.warnings[0])
+    assert "revert" not in json.loads(assert_exact(FORMAT, session, session.context()).data)["info"]
+
+
+def test_the_export_of_a_compaction_is_opencodes_own_idiom() -> None:
+    session = read(*COMPACTED)
+    summary = Message("s", "user", (Text("in short"),), "summary", time=START / 1000 + 0.004)
+    reply = Message("r", "assistant", (Text("Ok."),), "summary", time=START / 1000 + 0.004)
+    tail = session.messages[3:5]
+    written = assert_exact(FORMAT, session, (summary, reply, *tail))
+    document = json.loads(written.data)
+    assert document["extra"] == [1]
+    asked, answered, ok, *kept = document["messages"]
+    assert [part["type"] for part in asked["parts"]] == ["compaction"]
+    assert answered["info"]["summary"] is True
+    assert answered["info"]["parentID"] == asked["info"]["id"] == ok["info"]["parentID"]
+    assert answered["parts"][0]["text"] == "in short"
+    assert "summary" not in ok["info"]
+    assert kept[-1]["info"]["tokens"] == {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
+    assert kept[-1]["info"]["custom"] == {"kept": 1}
+    assert reread(FORMAT, written.data).messages[-1].usage is None
+
+
+def test_a_result_that_was_shortened_takes_the_old_ones_place() -> None:
+    session = read(*COMPACTED[:4])
+    short = Message("x", "tool", (ToolResult("c1", (Text("o…"),), True),))
+    context = session.context()
+    written = assert_exact(FORMAT, session, (*context[:2], short, *context[3:]))
+    state = json.loads(written.data)["messages"][1]["parts"][1]["state"]
+    assert (state["status"], state["error"], state["time"]) == ("error", "o…", {"start": 1, "end": 2})
+
+
+def test_results_without_their_calls_become_text() -> None:
+    session = read(*COMPACTED[:4])
+    written = FORMAT.write(session, [session.messages[0], *session.messages[2:]])
+    assert FORMAT.validate(written.data) == []
+    assert "out" in reread(FORMAT, written.data).context()[1].text
+    assert any("without a call" in note for note in written.notes)
+
+
+@given(conversations())
+@settings(max_examples=60, deadline=None)
+def test_what_another_format_holds_is_read_back(messages: list[Message]) -> None:
+    assert_exact(FORMAT, session_of(messages), tuple(messages))
+
+
+def test_sessions_of_other_formats(shared: Path) -> None:
+    for format, name in ((anthropic_messages.FORMAT, "anthropic-api"), (openai_chat.FORMAT, "openai-chat")):
+        for path in sorted((shared / "sessions" / name).glob("*.json")):
+            data = path.read_bytes()
+            if len(data) > 1_000_000 or not format.recognise(data[: 64 * 1024]):
+                continue
+            session = format.read(path, data, no_progress)
+            written = FORMAT.write(session, session.context())
+            assert FORMAT.validate(written.data) == []
+            again = reread(FORMAT, written.data).context()
+            assert sum(len(m.calls) for m in again) == sum(len(m.calls) for m in session.context())
+
+
+def test_the_sample_shows_what_the_model_did_not_see() -> None:
+    data = story("opencode", "opencode_session")
+    assert FORMAT.validate(data) == []
+    session = reread(FORMAT, data)
+    assert b"Grawholm   +41" in data
+    said = "\n".join(m.text + "".join(r.text for r in m.results) for e in (1, 2) for m in session.context(e))
+    assert "+41" not in said
+    assert "Grawholm +14" in session.context()[0].text
+    for outcome in compacted(session):
+        assert_exact(FORMAT, session, outcome)
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"info": {"id": "x"}}, "begins with ses_"),
+        ({0: {"id": "m1"}}, "does not begin with msg_"),
+        ({1: {"id": "msg_1"}}, "stands twice"),
+        ({1: {"parentID": "msg_9"}}, "is no user's message before it"),
+        ({1: {"sessionID": "ses_2"}}, "belongs to another session"),
+        ({1: {"time": {"created": 5}}}, "was created before"),
+        ({1: {"tokens": None}}, "has no tokens"),
+        ({3: {"summary": True}}, "its parent asks for none"),
+        ({0: {"role": "tool"}}, "its role is tool"),
+        ({0: {"model": {}}}, "names no provider"),
+    ],
+)
+def test_the_validator_finds(change: dict[Any, Json], fault: str) -> None:
+    document = json.loads(export(*COMPACTED))
+    assert FORMAT.validate(export(*COMPACTED)) == []
+    for place, fields in change.items():
+        (document["info"] if place == "info" else document["messages"][place]["info"]).update(fields)
+    assert any(fault in found for found in FORMAT.validate(json.dumps(document).encode()))
+
+
+def test_the_validator_finds_faulty_parts() -> None:
+    bad = agent("msg_2", "msg_1", {"type": "text"}, {"type": "odd"}, tool("c", "done"), tool("d", output=3))
+    found = "\n".join(FORMAT.validate(export(user("msg_1", tool("e", output="")), bad)))
+    for fault in ("no text of", "type odd", "status done", "no output of", "a user's message holds a call"):
+        assert fault in found
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b'{"info":{"id":"ses_1"},"messages":7}', b"[1", b'{"messages":{}}'])
+def test_refused_in_one_sentence(data: bytes) -> None:
+    with pytest.raises(BadInput, match=r"^x\.json.*[a-z.]$"):
+        FORMAT.read(Path("x.json"), data, no_progress)
+
+
+@given(mangled(json.loads(export(*COMPACTED))))
+@settings(max_examples=150, deadline=None)
+def test_mangled_exports_are_read_and_written(document: Any) -> None:
+    raw = json.dumps(document).encode()
+    FORMAT.recognise(raw)
+    FORMAT.validate(raw)
+    try:
+        session = FORMAT.read(Path("x.json"), raw, no_progress)
+    except BadInput:
+        return
+    written = FORMAT.write(session, session.context())
+    again = reread(FORMAT, written.data).context()
+    if any("was put first" in note for note in written.notes):
+        again = again[1:]
+    assert shape(again) == shape(session.context())
+
+
+@given(st.integers(0, len(export(*COMPACTED))), st.binary(max_size=3))
+@settings(max_examples=100, deadline=None)
+def test_broken_bytes_are_read_or_refused(at: int, noise: bytes) -> None:
+    data = export(*COMPACTED)
+    for broken in (data[:at], data[:at] + noise + data[at + len(noise) :]):
+        FORMAT.recognise(broken)
+        FORMAT.validate(broken)
+        with contextlib.suppress(BadInput):
+            FORMAT.read(Path("x.json"), broken, no_progress)

@@ -1,0 +1,366 @@
+"""OpenHands conversations of both generations: views, condensations, and lists of events that end with one."""
+
+import contextlib
+import json
+import shutil
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.formats.conversations import conversations, reread, session_of, shape
+from tests.formats.mangling import mangled
+from tests.formats.outcomes import assert_exact, compacted
+from tests.formats.stories import story
+from workbench.errors import BadInput
+from workbench.formats.format import no_progress
+from workbench.formats.openhands import FORMAT, read_folder, recognise_folder
+from workbench.session import Compaction, Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
+
+Json = dict[str, Any]
+
+
+def v1(id: str, kind: str, source: str = "agent", **fields: Any) -> Json:
+    return {"id": id, "timestamp": "2026-01-02T03:04:05.500000", "source": source, **fields, "kind": kind}
+
+
+def text(said: str) -> Json:
+    return {"type": "text", "text": said, "cache_prompt": False}
+
+
+def message(id: str, role: str, *parts: Any, **more: Any) -> Json:
+    source = "user" if role == "user" else "agent"
+    said = {"role": role, "content": [text(p) if isinstance(p, str) else p for p in parts], "thinking_blocks": []}
+    return v1(id, "MessageEvent", source, llm_message=said, **more)
+
+
+def action(id: str, call: str, answer: str, *thought: str, **more: Any) -> Json:
+    made = {"id": call, "name": "terminal", "arguments": '{"command": "ls"}', "origin": "completion"}
+    ids = {"tool_call_id": call, "tool_call": made, "tool_name": "terminal", "llm_response_id": answer}
+    return v1(id, "ActionEvent", thought=[text(t) for t in thought], thinking_blocks=[], action=None, **ids, **more)
+
+
+def observed(id: str, call: str, of: str, said: str, **more: Any) -> Json:
+    seen = {"content": [text(said)], "is_error": False, "kind": "TerminalObservation", **more}
+    return v1(id, "ObservationEvent", "environment", tool_call_id=call, tool_name="t", observation=seen, action_id=of)
+
+
+PROMPT = v1("s", "SystemPromptEvent", system_prompt=text("Be brief."), tools=[{"title": "terminal", "kind": "T"}])
+THINKING = [{"type": "thinking", "thinking": "hm", "signature": "sig"}]
+EVENTS = [
+    PROMPT,
+    message("u1", "user", "go", {"type": "image", "image_urls": ["data:image/png;base64,QUJD", "http://x"]}),
+    {**action("a1", "c1", "r1", "I look"), "thinking_blocks": THINKING},
+    action("a2", "c2", "r1"),
+    observed(
+        "o1", "c1", "a1", "one", metadata={"prefix": "", "suffix": "\n[done]", "exit_code": 3, "working_dir": "/w"}
+    ),
+    v1("o2", "AgentErrorEvent", error="bad", tool_call_id="c2", tool_name="terminal"),
+    v1("p", "ConversationStateUpdateEvent", "environment", key="x", value=1),
+    message("m1", "assistant", "done"),
+    message("u2", "user", "more"),
+    message("m2", "assistant", "also done"),
+]
+
+
+def condensation(id: str, forgotten: list[str], summary: str | None, offset: int | None) -> Json:
+    about = {"forgotten_event_ids": forgotten, "summary": summary, "summary_offset": offset}
+    return v1(id, "Condensation", "environment", **about, llm_response_id="r")
+
+
+def v0(id: int, source: str = "agent", **fields: Any) -> Json:
+    return {"id": id, "timestamp": "2026-01-02T03:04:05", "source": source, "message": "", **fields}
+
+
+def called(call: str, total: int = 1) -> Json:
+    calls = [{"id": c, "function": {"name": "bash", "arguments": '{"command": "ls"}'}} for c in ("t1", "t2")]
+    usage = {"prompt_tokens": 90, "completion_tokens": 4, "cache_creation_input_tokens": 20}
+    usage |= {"prompt_tokens_details": {"cached_tokens": 50}}
+    answer = {"content": [{"type": "text", "text": "I look"}], "tool_calls": calls}
+    response = {"id": "r1", "model": "m", "choices": [{"message": answer}], "usage": usage}
+    return {"tool_call_id": call, "function_name": "bash", "model_response": response, "total_calls_in_response": total}
+
+
+OLD = [
+    v0(0, "environment", observation="agent_state_changed", content="", extras={}),
+    v0(1, action="system", args={"content": "Be brief.", "tools": [{"function": {"name": "bash"}}]}),
+    v0(2, "user", action="message", args={"content": "go", "image_urls": []}),
+    v0(3, action="recall", args={"query": "go"}),
+    v0(4, "environment", observation="recall", content="Added", extras={}, cause=3),
+    v0(5, action="run", args={"command": "ls"}, tool_call_metadata=called("t1", 2)),
+    v0(6, observation="run", content="a", extras={}, cause=5, tool_call_metadata=called("t1", 2)),
+    v0(7, action="run", args={"command": "ls"}, tool_call_metadata=called("t2", 2)),
+    v0(8, observation="error", content="b", extras={}, cause=7),
+    v0(9, action="message", args={"content": "which?", "image_urls": None}),
+    v0(10, "user", action="message", args={"content": "that"}),
+    v0(11, action="run", args={"command": "pwd", "thought": "so"}),
+    v0(12, observation="run", content="/w", extras={}, cause=11),
+    v0(13, action="finish", args={"final_thought": "Finished."}),
+]
+
+
+def old_condensation(id: int, start: int, end: int, summary: str, offset: int) -> Json:
+    about = {"forgotten_events_start_id": start, "forgotten_events_end_id": end, "summary": summary}
+    return v0(id, action="condensation", args={**about, "summary_offset": offset})
+
+
+def read(events: list[Any]) -> Session:
+    return FORMAT.read(Path("x.json"), json.dumps(events).encode(), no_progress)
+
+
+def texts(session: Session, epoch: int | None = None) -> list[str]:
+    return [m.text or "".join(r.text for r in m.results) for m in session.context(epoch)]
+
+
+def test_a_real_v0_trajectory(shared: Path) -> None:
+    path = shared / "sessions/openhands/v0-basic_gui_mode.json"
+    data = path.read_bytes()
+    assert FORMAT.recognise(data[: 64 * 1024])
+    assert FORMAT.validate(data) == []
+    session = FORMAT.read(path, data, no_progress)
+    assert [m.role for m in session.messages] == ["user", *["assistant", "tool"] * 4, "assistant"]
+    assert session.messages[1].usage == Usage(4, 104, 0, 3435)
+    assert FORMAT.write(session, session.context()).data == data
+    for outcome in compacted(session):
+        assert_exact(FORMAT, session, outcome)
+
+
+def test_a_real_v1_folder(shared: Path, tmp_path: Path) -> None:
+    path = shared / "sessions/openhands/v1-conv-cd945624"
+    assert recognise_folder(path)
+    assert not recognise_folder(path.parent)
+    session = read_folder(path, no_progress)
+    assert FORMAT.validate(session.records.data) == []
+    assert [tool.name for tool in session.tools] == ["terminal", "finish", "think"]
+    assert (session.model, session.cwd) == ("openai/gpt-4o-mini", "/workspace/project/software-agent-sdk")
+    assert session.messages[3].results[0].text.startswith("\n[The command completed with exit code 0.]\n[Current")
+    again = FORMAT.read(path, FORMAT.write(session, session.context()).data, no_progress)
+    assert shape(again.context()) == shape(session.context())
+    for outcome in compacted(session):
+        written = FORMAT.write(session, outcome)
+        assert FORMAT.validate(written.data) == []
+        assert shape(reread(FORMAT, written.data).context()) == shape(outcome)
+    copy = tmp_path / "c"
+    shutil.copytree(path, copy)
+    (copy / "base_state.json").chmod(0o600)
+    (copy / "base_state.json").write_text("{")
+    with pytest.raises(BadInput, match="damaged or cut off"):
+        read_folder(copy, no_progress)
+
+
+def test_a_folder_without_events_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "events").mkdir()
+    (tmp_path / "base_state.json").write_text("{}")
+    (tmp_path / "events" / "event-00000-x.json").symlink_to(tmp_path / "base_state.json")
+    with pytest.raises(BadInput, match="has no events"):
+        read_folder(tmp_path, no_progress)
+
+
+def test_what_v1_events_say() -> None:
+    session = read(EVENTS)
+    assert shape(session.context()) == [
+        ("system", "normal", (Text("Be brief."),)),
+        ("user", "normal", (Text("go"), Media("image/png", 4), Media("image", 0))),
+        (
+            "assistant",
+            "normal",
+            (
+                Thinking("hm", "sig"),
+                Text("I look"),
+                ToolUse("c1", "terminal", {"command": "ls"}),
+                ToolUse("c2", "terminal", {"command": "ls"}),
+            ),
+        ),
+        (
+            "tool",
+            "normal",
+            (
+                ToolResult(
+                    "c1",
+                    (Text("one\n[done]\n[Current working directory: /w]\n[Command finished with exit code 3]"),),
+                ),
+            ),
+        ),
+        ("tool", "normal", (ToolResult("c2", (Text("bad"),), True),)),
+        ("assistant", "normal", (Text("done"),)),
+        ("user", "normal", (Text("more"),)),
+        ("assistant", "normal", (Text("also done"),)),
+    ]
+    assert session.messages[2].source == (2, 3)
+    assert session.messages[1].time == 1767323045.5
+
+
+def test_what_v0_events_say() -> None:
+    session = read(OLD)
+    use = ToolUse("t1", "bash", {"command": "ls"})
+    assert shape(session.context()) == [
+        ("system", "normal", (Text("Be brief."),)),
+        ("user", "normal", (Text("go"),)),
+        ("assistant", "normal", (Text("I look"), use, ToolUse("t2", "bash", {"command": "ls"}))),
+        ("tool", "normal", (ToolResult("t1", (Text("a"),)),)),
+        ("tool", "normal", (ToolResult("t2", (Text("b"),), True),)),
+        ("assistant", "normal", (Text("which?"),)),
+        ("user", "normal", (Text("that"),)),
+        ("assistant", "normal", (Text("so"), ToolUse("event-11", "run", {"command": "pwd"}))),
+        ("tool", "normal", (ToolResult("event-11", (Text("/w"),)),)),
+        ("assistant", "normal", (Text("Finished."),)),
+    ]
+    assert session.messages[2].usage == Usage(20, 4, 50, 20)
+    assert session.messages[2].source == (5, 7)
+    assert [tool.name for tool in session.tools] == ["bash"]
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [*EVENTS[:8], condensation("k", ["a1", "a2", "o1", "o2", "m1"], "in short", 2), *EVENTS[8:]],
+        [*OLD[:10], old_condensation(10, 3, 9, "in short", 2), *({**e, "id": e["id"] + 1} for e in OLD[10:11])],
+    ],
+)
+def test_a_condensation_forgets_and_sums_up(events: list[Any]) -> None:
+    session = read(events)
+    before, _ = session.epochs
+    assert len(before.members) == 6
+    assert texts(session)[:4] == ["Be brief.", "go", "in short", texts(session)[3]]
+    summary = session.context()[2]
+    assert (summary.role, summary.kind) == ("user", "summary")
+    assert before.ended_by is not None
+    assert before.ended_by.summary == summary.id
+    assert_exact(FORMAT, session, session.context(1))
+    for outcome in compacted(session):
+        assert_exact(FORMAT, session, outcome)
+
+
+def test_only_the_newest_summary_is_sent() -> None:
+    request = v1("q", "CondensationRequest", "environment", reason="manual")
+    session = read(
+        [
+            *EVENTS,
+            condensation("k1", ["u1", "a1", "a2", "o1", "o2"], "one", 1),
+            request,
+            condensation("k2", ["m1", "k1-summary"], "two", 0),
+            condensation("k3", ["u2"], None, None),
+        ]
+    )
+    assert [texts(session, n) for n in (2, 3, 4)] == [
+        ["Be brief.", "one", "done", "more", "also done"],
+        ["two", "Be brief.", "more", "also done"],
+        ["two", "Be brief.", "also done"],
+    ]
+    assert session.epochs[1].ended_by == Compaction("manual", None, "k2", 1767323045.5)
+
+
+@pytest.mark.parametrize("events", [EVENTS, OLD])
+def test_the_export_deletes_nothing_and_ends_with_a_condensation(events: list[Any]) -> None:
+    session = read(events)
+    context = session.context()
+    summary = Message("s", "user", (Text("in short"),), "summary")
+    reply = Message("r", "assistant", (Text("Ok."), *context[2].calls[1:]), "summary")
+    written = assert_exact(FORMAT, session, (context[0], summary, reply, *context[4:]))
+    after = json.loads(written.data)
+    assert len(after) == len(events) + 2
+    about = after[-1].get("args", after[-1])
+    assert (about["summary"], about["summary_offset"]) == ("in short", 1)
+    if events is EVENTS:
+        assert set(about["forgotten_event_ids"]) == {"u1", "a1", "a2", "o1"}
+        assert [e for e in after if e["id"] == "m1"] == [EVENTS[7]]
+    else:
+        assert [e["id"] for e in after] == list(range(len(after)))
+
+
+@given(conversations())
+@settings(max_examples=60, deadline=None)
+def test_what_another_format_holds_is_read_back(messages: list[Message]) -> None:
+    summary = Message("s", "user", (Text("in short"),), "summary")
+    reply = Message("r", "assistant", (Text("Ok."),), "summary")
+    for context in (messages, [summary, reply, *messages]):
+        written = FORMAT.write(session_of(context, system="Be kind."), context)
+        assert FORMAT.validate(written.data) == []
+        assert FORMAT.recognise(written.data)
+        again = reread(FORMAT, written.data).context()
+        assert again[0].text == "Be kind."
+        assert merged(again[1:]) == merged(context)
+
+
+def merged(messages: Any) -> Any:
+    """Roles, kinds and blocks, with neighbouring results in one: OpenHands has an event for each."""
+    groups = groupby(messages, key=lambda m: (m.role, m.kind) if m.role == "tool" else id(m))
+    return [(g[0].role, g[0].kind, tuple(b for m in g for b in m.blocks)) for g in (list(run) for _, run in groups)]
+
+
+def test_the_sample_forgot_one_event_too_many() -> None:
+    data = story("openhands", "openhands_conversation")
+    assert FORMAT.recognise(data)
+    assert FORMAT.validate(data) == []
+    session = reread(FORMAT, data)
+    assert session.epochs[0].ended_by is not None
+    assert session.epochs[0].ended_by.trigger == "context_limit"
+    assert any("reads 2 degrees high" in said for said in texts(session, 1))
+    assert not any("2 degrees" in said for said in texts(session))
+    for outcome in compacted(session):
+        assert_exact(FORMAT, session, outcome)
+
+
+@pytest.mark.parametrize(
+    ("events", "fault"),
+    [
+        ([], "no events"),
+        ([7], "has no source"),
+        ([EVENTS[0], EVENTS[0]], "stands twice"),
+        ([v1("x", "ActionEvent")], "has no tool_call"),
+        ([EVENTS[4]], "which no event before it calls"),
+        ([EVENTS[2], {**EVENTS[4], "action_id": "other"}], "names another event"),
+        ([EVENTS[2], EVENTS[4], condensation("k", ["a1"], None, None)], "a call that is forgotten"),
+        ([EVENTS[0], condensation("k", ["gone"], None, None)], "no event before it has"),
+        ([EVENTS[0], condensation("k", [], "sum", None)], "has no offset"),
+        ([EVENTS[0], condensation("k", [], "sum", 99)], "behind the end"),
+        ([OLD[1], OLD[1]], "does not rise"),
+        ([{**OLD[1], "id": "x"}], "is no number"),
+    ],
+)
+def test_the_validator_finds(events: list[Any], fault: str) -> None:
+    assert FORMAT.validate(json.dumps(EVENTS).encode()) == []
+    assert FORMAT.validate(json.dumps(OLD).encode()) == []
+    found = FORMAT.validate(json.dumps(events).encode())
+    assert any(fault in one for one in found), found
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"[1"])
+def test_refused_in_one_sentence(data: bytes) -> None:
+    with pytest.raises(BadInput, match=r"^x\.json.*[a-zK.]$"):
+        FORMAT.read(Path("x.json"), data, no_progress)
+
+
+@given(
+    mangled(
+        {"v0": [*OLD, old_condensation(14, 3, 9, "s", 2)], "v1": [*EVENTS, condensation("k", ["u1", "m1"], "s", 1)]}
+    )
+)
+@settings(max_examples=200, deadline=None)
+def test_mangled_events_are_read_and_written(documents: Any) -> None:
+    for events in documents.values() if isinstance(documents, dict) else [documents]:
+        raw = json.dumps(events).encode()
+        FORMAT.recognise(raw)
+        FORMAT.validate(raw)
+        try:
+            session = FORMAT.read(Path("x.json"), raw, no_progress)
+        except BadInput:
+            continue
+        assert shape(reread(FORMAT, FORMAT.write(session, session.context()).data).context()) == shape(
+            session.context()
+        )
+        FORMAT.write(session, (Message("s", "user", (Text("in short"),), "summary"), *session.messages[2:]))
+
+
+@given(st.integers(0, 900), st.binary(max_size=3))
+@settings(max_examples=60, deadline=None)
+def test_broken_bytes_are_read_or_refused(at: int, noise: bytes) -> None:
+    for data in (json.dumps(EVENTS).encode(), json.dumps(OLD).encode()):
+        for broken in (data[:at], data[:at] + noise + data[at + len(noise) :]):
+            FORMAT.recognise(broken)
+            FORMAT.validate(broken)
+            with contextlib.suppress(BadInput):
+                FORMAT.read(Path("x.json"), broken, no_progress)

@@ -1,0 +1,291 @@
+"""Tasks of Cline and Roo: what their tags hide, results as texts, and histories written back with those tags."""
+
+import contextlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.formats.conversations import conversations, reread, session_of, shape
+from tests.formats.mangling import mangled
+from tests.formats.outcomes import assert_exact, compacted
+from tests.formats.stories import story
+from workbench.errors import BadInput
+from workbench.formats.format import no_progress
+from workbench.formats.roo_cline import FORMAT, read_folder, recognise_folder
+from workbench.session import Compaction, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage, pairs_of
+
+Json = dict[str, Any]
+
+REAL = {"roo-heavy-uncondensed": (54, 1), "roo-natural-already-condensed": (30, 2)}
+DETAILS = "<environment_details>\n# Current Workspace Directory (/w) Files\n<model>m-1</model>\n</environment_details>"
+
+
+def say(role: str, *content: Any, **flags: Any) -> Json:
+    blocks = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
+    return {"role": role, "content": blocks, "ts": 1_700_000_000_000, **flags}
+
+
+def call(id: str) -> Json:
+    return {"type": "tool_use", "id": id, "name": "read_file", "input": {"path": id}}
+
+
+def result(id: str, text: str) -> Json:
+    return {"type": "tool_result", "tool_use_id": id, "content": text}
+
+
+def read(*items: Any) -> Session:
+    return FORMAT.read(Path("api_conversation_history.json"), json.dumps(items, indent=1).encode(), no_progress)
+
+
+def texts(session: Session, epoch: int | None = None) -> list[str]:
+    return [message.text for message in session.context(epoch)]
+
+
+NATIVE = (
+    say("user", "<task>\nfirst\n</task>", DETAILS),
+    say("assistant", {"type": "reasoning", "text": "hm"}, "look", call("t1")),
+    say("user", result("t1", "found"), DETAILS),
+    say("assistant", "one"),
+    say("user", "<feedback>more</feedback>"),
+    say(
+        "assistant",
+        "two",
+        modelInfo={"modelId": "m-2"},
+        metrics={"tokens": {"prompt": 9, "completion": 2, "cached": 4}},
+    ),
+)
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_tasks_are_read_and_written_back(shared: Path, name: str) -> None:
+    path = shared / "sessions/roo-cline" / name / "api_conversation_history.json"
+    data = path.read_bytes()
+    assert FORMAT.recognise(data[: 64 * 1024])
+    assert FORMAT.validate(data) == []
+    session = FORMAT.read(path, data, no_progress)
+    assert (len(session.messages), len(session.epochs)) == REAL[name]
+    assert not session.warnings
+    assert FORMAT.write(session, session.context()).data == data
+    for outcome in compacted(session):
+        assert_exact(FORMAT, session, outcome)
+
+
+def test_a_real_folder_tells_more_than_its_history(shared: Path) -> None:
+    path = shared / "sessions/roo-cline/roo-natural-already-condensed"
+    assert recognise_folder(path)
+    assert not recognise_folder(path.parent)
+    session = read_folder(path, no_progress)
+    assert session.id == path.name
+    assert session.epochs[0].ended_by == Compaction("condense", 124669, "m2", 1758845162.318)
+    assert (session.context()[1].role, session.context()[1].kind) == ("assistant", "summary")
+    assert session.cwd == "c:/dev/roo-code"
+    assert session.model == "anthropic/claude-sonnet-4"
+
+
+def test_what_the_user_typed_starts_a_round(shared: Path) -> None:
+    path = shared / "sessions/roo-cline/roo-natural-already-condensed"
+    session = read_folder(path, no_progress)
+    assert [m.id for m in session.messages if m.starts_round] == ["m1", "m5", "m7", "m9", "m15", "m29"]
+    assert sum(m.kind == "meta" for m in session.messages) == 9
+
+
+def test_what_a_history_says() -> None:
+    session = read(*NATIVE)
+    assert shape(session.context()) == [
+        ("user", "normal", (Text("<task>\nfirst\n</task>"), Text(DETAILS))),
+        ("assistant", "normal", (Thinking("hm"), Text("look"), ToolUse("t1", "read_file", {"path": "t1"}))),
+        ("tool", "normal", (ToolResult("t1", (Text("found"),)), Text(DETAILS))),
+        ("assistant", "normal", (Text("one"),)),
+        ("user", "normal", (Text("<feedback>more</feedback>"),)),
+        ("assistant", "normal", (Text("two"),)),
+    ]
+    assert session.title.startswith("first")
+    assert (session.model, session.cwd) == ("m-2", "/w")
+    assert session.messages[5].usage == Usage(5, 2, cache_read=4)
+
+
+def test_results_as_texts_answer_their_calls_in_order() -> None:
+    session = read(
+        say("user", "<task>x</task>"),
+        say("assistant", call("a"), call("b"), call("c")),
+        say("user", "[read_file for 'a'] Result:", "A", "more of A", "[read_file for 'b'] Result:", "B", DETAILS),
+        say("assistant", "done"),
+        say("user", "[read_file for 'z'] Result:", "text protocol", DETAILS),
+    )
+    found = session.messages[2]
+    assert found.role == "tool"
+    assert [(r.call_id, r.text) for r in found.results] == [
+        ("a", "[read_file for 'a'] Result:\nA\nmore of A"),
+        ("b", "[read_file for 'b'] Result:\nB"),
+    ]
+    assert found.blocks[-1] == Text(DETAILS)
+    assert [(p.id, p.result) for p in pairs_of(session.messages)] == [("a", 2), ("b", 2), ("c", None)]
+    assert (session.messages[4].role, session.messages[4].kind) == ("user", "meta")
+    assert_exact(FORMAT, session, session.context())
+
+
+CONDENSED = (
+    say("user", "first", condenseParent="c1"),
+    say("assistant", "a", call("t1"), condenseParent="c1"),
+    say("user", "summary one", isSummary=True, condenseId="c1"),
+    say("user", result("t1", "orphan")),
+    say("assistant", "b"),
+)
+
+
+def test_a_summary_of_the_user_is_a_fresh_start() -> None:
+    session = read(*CONDENSED)
+    assert [list(epoch.members) for epoch in session.epochs] == [[0, 1], [2, 4]]
+    assert session.epochs[0].ended_by == Compaction("condense", None, "m3", 1_700_000_000.0)
+    assert texts(session) == ["summary one", "b"]
+    assert FORMAT.validate(json.dumps(CONDENSED).encode()) == [
+        "message 4: answers t1, which the message before does not call"
+    ]
+
+
+def test_a_summary_of_the_assistant_leaves_the_first_message() -> None:
+    session = read(
+        say("user", "first"), say("assistant", "x"), say("assistant", "sum", isSummary=True), say("user", "y")
+    )
+    assert texts(session) == ["first", "sum", "y"]
+    assert_exact(FORMAT, session, session.context())
+    for outcome in compacted(session):
+        assert_exact(FORMAT, session, outcome)
+
+
+def test_a_sliding_window_hides_what_names_its_marker() -> None:
+    session = read(
+        say("user", "first"),
+        say("assistant", "hidden", truncationParent="w"),
+        say("user", "also", truncationParent="w"),
+        say("user", "[2 messages hidden]", isTruncationMarker=True, truncationId="w"),
+        say("assistant", "seen", truncationParent="gone"),
+    )
+    assert [texts(session, epoch) for epoch in (1, 2)] == [
+        ["first", "hidden", "also"],
+        ["first", "[2 messages hidden]", "seen"],
+    ]
+    assert session.epochs[0].ended_by == Compaction("sliding window", None, None, 1_700_000_000.0)
+    assert_exact(FORMAT, session, session.context(1))
+
+
+def test_clines_deleted_range_is_in_the_index(tmp_path: Path) -> None:
+    task = tmp_path / "tasks" / "17"
+    task.mkdir(parents=True)
+    (task / "api_conversation_history.json").write_text(json.dumps([say("user", str(n)) for n in range(5)]))
+    (tmp_path / "state").mkdir()
+    index = [{"id": "16"}, {"id": "17", "task": "the task", "conversationHistoryDeletedRange": [1, 2]}]
+    (tmp_path / "state/taskHistory.json").write_text(json.dumps(index))
+    session = read_folder(task, no_progress)
+    assert [texts(session, epoch) for epoch in (1, 2)] == [["0", "1", "2"], ["0", "3", "4"]]
+    assert (session.id, session.title) == ("17", "the task")
+    with pytest.raises(BadInput, match="cannot be read"):
+        read_folder(tmp_path, no_progress)
+
+
+def test_the_export_hides_what_the_summary_stands_for() -> None:
+    roos = (*NATIVE[:5], say("assistant", "two"))
+    session = read(*roos)
+    summary = Message("s", "user", (Text("in short"),), "summary")
+    reply = Message("r", "assistant", (Text("Ok."),), "summary")
+    written = assert_exact(FORMAT, session, (summary, reply, *session.messages[4:]))
+    items = json.loads(written.data)
+    assert [item.get("condenseParent") for item in items[:5]] == [items[4]["condenseId"]] * 4 + [None]
+    assert items[4]["isSummary"] is True
+    assert items[5]["workbench_kind"] == "summary"
+    assert items[6:] == list(roos[4:])
+    exported = read(*items)
+    shorter = Message("s2", "user", (Text("shorter"),), "summary")
+    again = assert_exact(FORMAT, exported, (shorter, *exported.context()[-1:]))
+    parents = [item.get("condenseParent") for item in json.loads(again.data)]
+    assert parents[0] == items[4]["condenseId"] != parents[5]
+
+
+def test_clines_history_keeps_nothing_that_only_roos_tags_would_hide() -> None:
+    session = read(*NATIVE)
+    summary = Message("s", "user", (Text("in short"),), "summary")
+    written = assert_exact(FORMAT, session, (summary, *session.messages[4:]))
+    assert len(json.loads(written.data)) == 3
+
+
+def test_a_summary_behind_other_messages_hides_nothing() -> None:
+    session = read(*CONDENSED)
+    context = session.context()
+    later = Message("s", "user", (Text("later"),), "summary")
+    written = assert_exact(FORMAT, session, (session.messages[0], context[0], later, context[1]))
+    assert not any(item.get("isSummary") for item in json.loads(written.data))
+
+
+@given(conversations())
+@settings(max_examples=60, deadline=None)
+def test_what_another_format_holds_is_read_back(messages: list[Message]) -> None:
+    assert_exact(FORMAT, session_of(messages), tuple(messages))
+
+
+def test_the_sample_lost_its_rule_to_the_window() -> None:
+    data = story("roo_cline", "roo_task")
+    assert FORMAT.recognise(data)
+    assert FORMAT.validate(data) == []
+    session = reread(FORMAT, data)
+    rule = "never write to it"
+    assert any(rule in text for text in texts(session, 1))
+    assert not any(rule in text for text in texts(session))
+    for outcome in compacted(session):
+        assert_exact(FORMAT, session, outcome)
+
+
+@pytest.mark.parametrize(
+    ("items", "fault"),
+    [
+        ([], "no messages"),
+        ([{"role": "system", "content": "x"}], "neither user nor assistant"),
+        ([say("user", "x", ts="now")], "ts is no number"),
+        ([say("assistant", "x")], "not the user's"),
+        ([say("user", "x", condenseParent="gone")], "is not in the history"),
+        ([say("user", "x"), say("user", result("t", "r"))], "does not call"),
+        ([say("user")], "content is empty"),
+        ([{"role": "user", "content": 4}], "neither text nor a list"),
+        ([say("user", {"no": "type"})], "a block has no type"),
+        (
+            [say("user", "x", isSummary=True, condenseId="c"), say("user", "y", isSummary=True, condenseId="c")],
+            "another",
+        ),
+    ],
+)
+def test_the_validator_finds(items: list[Json], fault: str) -> None:
+    assert any(fault in found for found in FORMAT.validate(json.dumps(items).encode()))
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"[1", b'{"messages":[]}'])
+def test_refused_in_one_sentence(data: bytes) -> None:
+    with pytest.raises(BadInput, match=r"^x\.json.*[a-z.]$"):
+        FORMAT.read(Path("x.json"), data, no_progress)
+
+
+@given(mangled([*NATIVE, *CONDENSED]))
+@settings(max_examples=150, deadline=None)
+def test_mangled_histories_are_read_and_written(items: Any) -> None:
+    raw = json.dumps(items).encode()
+    FORMAT.recognise(raw)
+    FORMAT.validate(raw)
+    try:
+        session = FORMAT.read(Path("x.json"), raw, no_progress)
+    except BadInput:
+        return
+    assert shape(reread(FORMAT, FORMAT.write(session, session.context()).data).context()) == shape(session.context())
+    FORMAT.write(session, (Message("s", "user", (Text("in short"),), "summary"), *session.messages[2:]))
+
+
+@given(st.integers(0, 900), st.binary(max_size=3))
+@settings(max_examples=100, deadline=None)
+def test_broken_bytes_are_read_or_refused(at: int, noise: bytes) -> None:
+    data = json.dumps(NATIVE).encode()
+    for broken in (data[:at], data[:at] + noise + data[at + len(noise) :]):
+        FORMAT.recognise(broken)
+        FORMAT.validate(broken)
+        with contextlib.suppress(BadInput):
+            FORMAT.read(Path("x.json"), broken, no_progress)

@@ -1,0 +1,307 @@
+"""Trajectories of SWE-agent and mini-swe-agent: what is sent, what a message is, and lists written back."""
+
+import contextlib
+import json
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.formats.conversations import conversations, reread, session_of, shape
+from tests.formats.mangling import mangled
+from tests.formats.outcomes import assert_exact, compacted
+from tests.formats.stories import story
+from workbench.errors import BadInput
+from workbench.formats import mini_swe_agent, openai_chat, swe_agent
+from workbench.formats.format import Format, no_progress
+from workbench.session import Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
+
+Json = dict[str, Any]
+MINI, SWE = mini_swe_agent.FORMAT, swe_agent.FORMAT
+
+REAL = {
+    "mini-swe-agent/github_issue.traj.json": (MINI, 22),
+    "mini-swe-agent/psf__requests-1142.traj.json": (MINI, 144),
+    "swe-agent/marshmallow-1867-fc-replace.traj": (SWE, 28),
+}
+
+
+def call(id: str) -> Json:
+    return {"id": id, "type": "function", "function": {"name": "bash", "arguments": '{"command": "ls"}'}}
+
+
+RESPONSE = {
+    "model": "m/x",
+    "created": 1_700_000_000,
+    "usage": {"prompt_tokens": 50, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 20}},
+}
+MINI_MESSAGES = [
+    {"role": "system", "content": "You help."},
+    {"role": "user", "content": "<pr_description>\nFix it\n</pr_description>"},
+    {
+        "role": "assistant",
+        "content": "I list.",
+        "tool_calls": [call("c")],
+        "extra": {"response": RESPONSE, "actions": []},
+    },
+    {"role": "tool", "content": "a b", "tool_call_id": "c", "extra": {"returncode": 0, "timestamp": 1_700_000_005.5}},
+    {"role": "assistant", "content": "no call"},
+    {"role": "user", "content": "<returncode>1</returncode>"},
+    {"role": "user", "content": "The user added a new task: more"},
+    {"role": "assistant", "content": "done"},
+    {"role": "exit", "content": "", "extra": {"exit_status": "Submitted"}},
+]
+SWE_HISTORY = [
+    {"role": "system", "content": "You help.", "agent": "main", "message_type": "system_prompt"},
+    {"role": "assistant", "content": "demo", "agent": "main", "is_demo": True},
+    {"role": "user", "content": "demo output", "agent": "main", "is_demo": True},
+    {"role": "user", "content": "Fix it", "agent": "main", "message_type": "observation"},
+    {
+        "role": "assistant",
+        "content": "I list.",
+        "agent": "main",
+        "thought": "I list.",
+        "action": "ls",
+        "tool_calls": [call("c")],
+        "thinking_blocks": [{"type": "thinking", "thinking": "hm", "signature": "s"}],
+    },
+    {"role": "tool", "content": "a b", "agent": "main", "tool_call_ids": ["c"], "message_type": "observation"},
+    {"role": "user", "content": "a summarizer's", "agent": "other"},
+    {"role": "assistant", "content": "ls", "agent": "main", "thought": "", "action": "ls"},
+    {"role": "user", "content": "OBSERVATION: a b", "agent": "main", "message_type": "observation"},
+    {"role": "assistant", "content": "done", "agent": "main"},
+]
+
+
+def mini(messages: Any = MINI_MESSAGES, **more: Any) -> bytes:
+    info = {"exit_status": "", "config": {"environment": {"cwd": "/w"}}, "mini_version": "2"}
+    return json.dumps({"info": info, "messages": messages, "trajectory_format": "mini-swe-agent-1.1", **more}).encode()
+
+
+def swe(history: Any = SWE_HISTORY, **more: Any) -> bytes:
+    steps = [{"action": "ls", "observation": "a b", "state": {"working_dir": "/w"}}]
+    return json.dumps({"environment": "e", "trajectory": steps, "history": history, "info": {}, **more}).encode()
+
+
+def read(format: Format, data: bytes) -> Session:
+    return format.read(Path("x.traj.json"), data, no_progress)
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_trajectories_are_read_and_written_back(shared: Path, name: str) -> None:
+    path = shared / "sessions" / name
+    data = path.read_bytes()
+    format, count = REAL[name]
+    assert format.recognise(data[: 64 * 1024])
+    assert not (SWE if format is MINI else MINI).recognise(data[: 64 * 1024])
+    assert format.validate(data) == []
+    session = format.read(path, data, no_progress)
+    assert len(session.messages) == count
+    assert [m.id for m in session.messages if m.starts_round] == ["m2"]
+    assert format.write(session, session.context()).data == data
+    for outcome in compacted(session):
+        assert_exact(format, session, outcome)
+    half = session.context()[: count // 2]
+    assert_exact(format, session, half)
+
+
+def test_a_real_trajectory_tells_its_usage_and_its_one_huge_message(shared: Path) -> None:
+    session = MINI.read(
+        path := shared / "sessions/mini-swe-agent/psf__requests-1142.traj.json", path.read_bytes(), no_progress
+    )
+    assert sum(m.usage is not None for m in session.messages) == 71
+    assert session.messages[2].usage == Usage(1379, 171)
+    last = next(m for m in reversed(session.messages) if m.usage)
+    assert last.usage == Usage(38122 - 37994, 36, cache_read=37994)
+    assert max(len(m.text) for m in session.messages) == 868167 + 0
+    assert (session.model, session.cwd, session.id) == ("google/gemini-3-pro-preview", "/testbed", "psf__requests-1142")
+
+
+def test_real_history_processors_are_told(shared: Path) -> None:
+    path = shared / "sessions/swe-agent/marshmallow-1867-fc-replace.traj"
+    (warning,) = SWE.read(path, path.read_bytes(), no_progress).warnings
+    assert "8 messages shortened by a history processor" in str(warning)
+
+
+def test_what_a_mini_trajectory_says() -> None:
+    session = read(MINI, mini())
+    assert shape(session.context()) == [
+        ("system", "normal", (Text("You help."),)),
+        ("user", "normal", (Text("<pr_description>\nFix it\n</pr_description>"),)),
+        ("assistant", "normal", (Text("I list."), ToolUse("c", "bash", {"command": "ls"}))),
+        ("tool", "normal", (ToolResult("c", (Text("a b"),)),)),
+        ("assistant", "normal", (Text("no call"),)),
+        ("user", "meta", (Text("<returncode>1</returncode>"),)),
+        ("user", "normal", (Text("The user added a new task: more"),)),
+        ("assistant", "normal", (Text("done"),)),
+    ]
+    assert len(session.messages) == 9
+    assert not session.warnings
+    assert session.messages[2].usage == Usage(30, 5, cache_read=20)
+    assert [m.time for m in session.messages[2:4]] == [1_700_000_000, 1_700_000_005.5]
+    assert (session.title, session.cwd) == ("Fix it </pr_description>", "/w")
+
+
+def test_what_a_swe_agent_history_says() -> None:
+    session = read(SWE, swe())
+    assert shape(session.context()) == [
+        ("system", "normal", (Text("You help."),)),
+        ("assistant", "meta", (Text("demo"),)),
+        ("user", "meta", (Text("demo output"),)),
+        ("user", "normal", (Text("Fix it"),)),
+        ("assistant", "normal", (Thinking("hm", "s"), Text("I list."), ToolUse("c", "bash", {"command": "ls"}))),
+        ("tool", "normal", (ToolResult("c", (Text("a b"),)),)),
+        ("assistant", "normal", (Text("ls"),)),
+        ("user", "meta", (Text("OBSERVATION: a b"),)),
+        ("assistant", "normal", (Text("done"),)),
+    ]
+    assert session.messages[6].text == "a summarizer's"
+    assert (session.title, session.cwd) == ("Fix it", "/w")
+
+
+@pytest.mark.parametrize(
+    ("format", "data"), [(MINI, mini()), (MINI, json.dumps(MINI_MESSAGES[:-1]).encode()), (SWE, swe())]
+)
+def test_kinds_survive_wherever_a_message_ends_up(format: Format, data: bytes) -> None:
+    session = read(format, data)
+    context = session.context()
+    summary = Message("s", "user", (Text("in short"),), "summary")
+    reply = Message("r", "assistant", (Text("Ok."),), "summary")
+    for at in range(1, len(context)):
+        if context[at].role != "tool":
+            assert_exact(format, session, (context[0], summary, reply, *context[at:]))
+            kept = (context[0], *context[at:])
+            assert shape(read(format, format.write(session, kept).data).context()) == shape(kept)
+    task = next(m for m in context if m.starts_round)
+    written = assert_exact(format, session, (context[0], summary, reply, task, *context[-1:]))
+    assert b'"name"' not in written.data.replace(b'"name": "bash"', b"")
+
+
+def test_an_export_keeps_everything_around_the_list() -> None:
+    session = read(SWE, swe(extra=[1]))
+    context = session.context()
+    written = json.loads(SWE.write(session, context[:1] + context[3:]).data)
+    assert written["trajectory"] == json.loads(swe())["trajectory"]
+    assert written["extra"] == [1]
+    assert written["history"] == [SWE_HISTORY[n] for n in (0, 3, 4, 5, 7, 8, 9)]
+
+
+def test_calls_before_a_compaction_were_billed_for_another_context() -> None:
+    session = read(MINI, mini())
+    summary = Message("s", "user", (Text("in short"),), "summary")
+    again = read(MINI, MINI.write(session, (summary, *session.context()[2:])).data)
+    assert again.messages[0].time is not None
+    assert again.messages[0].time > 1_700_000_005.5
+
+
+@given(conversations())
+@settings(max_examples=60, deadline=None)
+@pytest.mark.parametrize("format", [MINI, SWE])
+def test_what_another_format_holds_is_read_back(format: Format, messages: list[Message]) -> None:
+    written = format.write(session_of(messages), messages)
+    assert format.validate(written.data) == []
+    assert format.recognise(written.data)
+    assert merged(reread(format, written.data).context()) == merged(messages)
+
+
+def merged(messages: Any) -> Any:
+    """Roles, kinds and blocks, with neighbouring results in one: a chat list has a message for each."""
+    groups = groupby(messages, key=lambda m: (m.role, m.kind) if m.role == "tool" else id(m))
+    return [(g[0].role, g[0].kind, tuple(b for m in g for b in m.blocks)) for g in (list(run) for _, run in groups)]
+
+
+def test_the_samples() -> None:
+    data = story("trajectories", "mini_trajectory")
+    assert MINI.recognise(data)
+    assert MINI.validate(data) == []
+    session = read(MINI, data)
+    sizes = [len(m.text) for m in session.messages]
+    assert max(sizes) > 0.7 * sum(sizes)
+    for outcome in compacted(session):
+        assert_exact(MINI, session, outcome)
+    data = story("trajectories", "swe_trajectory")
+    assert SWE.recognise(data)
+    assert SWE.validate(data) == []
+    session = read(SWE, data)
+    demo = sum(len(m.text) for m in session.messages if m.kind == "meta")
+    assert demo > sum(len(m.text) + sum(len(r.text) for r in m.results) for m in session.messages if m.kind != "meta")
+    for outcome in compacted(session):
+        assert_exact(SWE, session, outcome)
+
+
+def test_recognised_though_cut() -> None:
+    long = {"info": {"exit_status": "Submitted", "submission": "+" * 70_000}, "messages": MINI_MESSAGES}
+    assert MINI.recognise(json.dumps(long).encode()[: 64 * 1024])
+    steps = [{"action": "ls", "observation": "x" * 70_000}]
+    assert SWE.recognise(json.dumps({"trajectory": steps, "history": []}).encode()[: 64 * 1024])
+    for data in (
+        b"[]",
+        b"{}",
+        b"[1,2]",
+        json.dumps([{"role": "user", "content": "hi"}] * 5).encode(),
+        b'{"info":{"id":"ses_1"}}',
+    ):
+        assert not MINI.recognise(data)
+        assert not SWE.recognise(data)
+    bare = json.dumps(MINI_MESSAGES).encode()
+    assert MINI.recognise(bare)
+    assert openai_chat.FORMAT.recognise(bare)  # so that mini-swe-agent has to be asked first
+
+
+@pytest.mark.parametrize(
+    ("format", "data", "fault"),
+    [
+        (MINI, mini([]), "no messages"),
+        (MINI, mini(trajectory_format="x"), "trajectory_format is x"),
+        (MINI, mini(info=None), "no info"),
+        (MINI, mini([*MINI_MESSAGES[:2], MINI_MESSAGES[3]]), "left open"),
+        (MINI, mini([MINI_MESSAGES[8], MINI_MESSAGES[1]]), "its role is none of"),
+        (SWE, swe([]), "no history"),
+        (SWE, b'{"history":[{"role":"user","content":"x","agent":"a"}]}', "trajectory is missing"),
+        (SWE, swe([{"role": "user", "content": "x"}]), "names no agent"),
+        (SWE, swe([{"role": "tool", "content": "x", "agent": "a"}]), "no tool_call_ids"),
+        (SWE, swe([*SWE_HISTORY[:4], SWE_HISTORY[5]]), "left open"),
+        (SWE, swe([{"role": "assistant", "content": None, "agent": "a"}]), "neither text nor a list"),
+    ],
+)
+def test_the_validators_find(format: Format, data: bytes, fault: str) -> None:
+    assert format.validate(mini() if format is MINI else swe()) == []
+    assert any(fault in found for found in format.validate(data)), format.validate(data)
+
+
+@pytest.mark.parametrize("data", [b"", b"7", b"[1", b'{"messages":7,"history":7}'])
+@pytest.mark.parametrize("format", [MINI, SWE])
+def test_refused_in_one_sentence(format: Format, data: bytes) -> None:
+    with pytest.raises(BadInput, match=r"^x\.traj.*[a-z.]$"):
+        read(format, data)
+
+
+@given(mangled({"mini": json.loads(mini()), "swe": json.loads(swe())}))
+@settings(max_examples=200, deadline=None)
+def test_mangled_trajectories_are_read_and_written(documents: Any) -> None:
+    for format, key in ((MINI, "mini"), (SWE, "swe")):
+        raw = json.dumps(documents.get(key) if isinstance(documents, dict) else documents).encode()
+        format.recognise(raw)
+        format.validate(raw)
+        try:
+            session = read(format, raw)
+        except BadInput:
+            continue
+        assert shape(reread(format, format.write(session, session.context()).data).context()) == shape(
+            session.context()
+        )
+        format.write(session, (Message("s", "user", (Text("in short"),), "summary"), *session.messages[2:]))
+
+
+@given(st.integers(0, 900), st.binary(max_size=3))
+@settings(max_examples=60, deadline=None)
+def test_broken_bytes_are_read_or_refused(at: int, noise: bytes) -> None:
+    for format, data in ((MINI, mini()), (SWE, swe())):
+        for broken in (data[:at], data[:at] + noise + data[at + len(noise) :]):
+            format.recognise(broken)
+            format.validate(broken)
+            with contextlib.suppress(BadInput):
+                read(format, broken)

@@ -1,0 +1,212 @@
+"""OpenHands conversations: a list of events in one file, or the folder of a V1 conversation (formats.md §2.10).
+
+The events are append-only: a condensation is one more event, which names those that are forgotten and gives a summary
+that stands at an offset in what is left. Only the newest summary is sent. Events that say nothing to the model are kept
+in the file and are no messages. A folder is read as the list of its events, in the order of their file names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import BadInput
+from workbench.formats.blocks import as_text
+from workbench.formats.document import glimpse, parse
+from workbench.formats.format import Format, Progress
+from workbench.formats.ids import unique_id
+from workbench.formats.openhands_events import Event, Said, forgetting_of, is_counted, is_v1, key_of, said_by
+from workbench.formats.openhands_rules import validate
+from workbench.formats.openhands_write import ID, write
+from workbench.formats.stamps import seconds_of
+from workbench.formats.titles import first_words
+from workbench.session import Compaction, Epoch, LoadWarning, Message, Records, Session, Text, Tool
+
+_LIMIT = 1 << 30
+_SOURCES = ("user", "agent", "environment")
+
+
+def recognise(head: bytes) -> str:
+    items = glimpse(head)
+    events = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+    if not events or not all(event.get("source") in _SOURCES and "id" in event for event in events[:3]):
+        return ""
+    if any(("action" in event or "observation" in event) and not is_v1(event) for event in events[:3]):
+        return "a list of events with action or observation, source and id"
+    if all(is_v1(event) and "timestamp" in event for event in events[:3]):
+        return "a list of events with kind, source and id"
+    return ""
+
+
+def recognise_folder(path: Path) -> str:
+    found = (path / "base_state.json").is_file() and (path / "events").is_dir()
+    return "a folder with base_state.json and events" if found else ""
+
+
+def read(path: Path, data: bytes, progress: Progress) -> Session:
+    return _session(path, data, progress, {})
+
+
+def read_folder(path: Path, progress: Progress) -> Session:
+    """Read a V1 conversation. Its events become one list, the session's records."""
+    parts: list[bytes] = []
+    size = 0
+    try:
+        for file in sorted((path / "events").glob("event-*.json")):
+            if file.is_symlink() or not file.is_file():
+                continue
+            size += file.stat().st_size
+            if size > _LIMIT:
+                raise BadInput(f"{path} has more than {_LIMIT >> 20} MiB of events; open a part of them as one list.")
+            parts.append(file.read_bytes().strip().removeprefix(b"\xef\xbb\xbf") or b"null")
+        state = parse(path / "base_state.json", (path / "base_state.json").read_bytes())[0]
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}; check the folder and its permissions.") from None
+    if not parts:
+        raise BadInput(f"{path} has no events; name the folder of a conversation with events/event-*.json.")
+    return _session(path, b"[\n" + b",\n".join(parts) + b"\n]\n", progress, _dict(state))
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A conversation as it grows. `view` has the events that have a place in what is sent, in its order; `of` the
+    message that an event belongs to, `batches` the one that an answer of the model began, `joined` what follows."""
+
+    events: list[Any]
+    messages: list[Message] = field(default_factory=list)
+    view: list[int] = field(default_factory=list)
+    of: dict[int, int] = field(default_factory=dict)
+    batches: dict[str, int] = field(default_factory=dict)
+    calls: dict[str, str] = field(default_factory=dict)
+    epochs: list[Epoch] = field(default_factory=list)
+    ids: dict[str, int] = field(default_factory=dict)
+    joined: dict[int, list[tuple[Said, int]]] = field(default_factory=dict)
+    asked: str = ""
+
+    def members(self) -> list[int]:
+        """The messages of the view: one that several events make stands where its first event does."""
+        found = dict.fromkeys(self.of[event] for event in self.view if event in self.of)
+        return [message for message in found if self.messages[message].blocks]
+
+
+def _session(path: Path, data: bytes, progress: Progress, state: Event) -> Session:
+    progress(0, len(data))
+    events, warnings = parse(path, data)
+    if not isinstance(events, list):
+        raise BadInput(f"{path}: is no list of events; open a trajectory of OpenHands.")
+    reading = _Reading(events)
+    for index, event in enumerate(events):
+        if isinstance(event, dict):
+            _take(reading, index, event)
+        else:
+            warnings.append(LoadWarning(f"event {index + 1} is no object; it is kept, but not shown"))
+    for place, more in reading.joined.items():
+        reading.messages[place] = _joined(reading.messages[place], more)
+    reading.epochs.append(Epoch(len(reading.epochs) + 1, reading.members()))
+    progress(len(data), len(data))
+    llm = _dict(_dict(state.get("agent")).get("llm"))
+    workspace = _dict(state.get("workspace")).get("working_dir")
+    newest = next((m.model for m in reversed(reading.messages) if m.model), None)
+    return Session(
+        format=ID,
+        path=path,
+        messages=tuple(reading.messages),
+        branch=range(len(reading.messages)),
+        epochs=tuple(reading.epochs),
+        records=Records(data),
+        id=as_text(state.get("id") or ""),
+        title=first_words(reading.messages),
+        model=llm["model"] if isinstance(llm.get("model"), str) else newest,
+        cwd=workspace if isinstance(workspace, str) else None,
+        tools=_tools(events),
+        warnings=tuple(warnings),
+    )
+
+
+def _take(reading: _Reading, index: int, event: Event) -> None:
+    if event.get("kind") == "CondensationRequest" or event.get("action") == "condensation_request":
+        reading.asked = as_text(event.get("reason") or "request")
+        return
+    if forgetting_of(event) is not None:
+        _condense(reading, index, event)
+        return
+    if is_counted(event):
+        reading.view.append(index)
+    said = said_by(event, reading.calls)
+    if said is None:
+        return
+    earlier = reading.batches.get(said.batch) if said.batch else None
+    if earlier is not None and said.role == "assistant":
+        reading.of[index] = earlier
+        reading.joined.setdefault(earlier, []).append((said, index))
+        return
+    if said.batch:
+        reading.batches[said.batch] = len(reading.messages)
+    _add(reading, index, event, said)
+
+
+def _joined(message: Message, more: list[tuple[Said, int]]) -> Message:
+    """An answer with its further calls: V0 repeats the text of the answer with each."""
+    calls = (block for said, _ in more for block in said.blocks if not isinstance(block, Text))
+    source = (*message.source, *(index for _, index in more))
+    return replace(message, blocks=(*message.blocks, *calls), source=source)
+
+
+def _add(reading: _Reading, index: int, event: Event, said: Said) -> None:
+    id = unique_id(key_of(event) or f"e{index + 1}", reading.ids)
+    reading.of[index] = len(reading.messages)
+    time = seconds_of(event.get("timestamp"))
+    reading.messages.append(
+        Message(id, said.role, said.blocks, said.kind, time, said.usage, said.model, source=(index,))
+    )
+
+
+def _condense(reading: _Reading, index: int, event: Event) -> None:
+    """Apply a condensation to the view, and begin an epoch."""
+    forgetting = forgetting_of(event)
+    assert forgetting is not None
+    before = reading.members()
+    summary = None
+    view = [e for e in reading.view if key_of(reading.events[e]) not in forgetting.forgotten]
+    if forgetting.summary:
+        # A summary stands for all that was forgotten before it, older summaries included.
+        view = [e for e in view if forgetting_of(reading.events[e]) is None]
+        offset = len(view) if forgetting.offset is None else max(0, min(forgetting.offset, len(view)))
+        view.insert(offset, index)
+        _add(reading, index, event, Said("user", (Text(forgetting.summary),), "summary"))
+        summary = reading.messages[-1].id
+    if before:
+        ended_by = Compaction(reading.asked or "auto", None, summary, seconds_of(event.get("timestamp")))
+        reading.epochs.append(Epoch(len(reading.epochs) + 1, before, ended_by))
+    reading.view, reading.asked = view, ""
+
+
+def _tools(events: list[Any]) -> tuple[Tool, ...]:
+    """The tool definitions that the newest system prompt was sent with."""
+    for event in reversed(events):
+        defined = _dict(event).get("tools") or _dict(_dict(event).get("args")).get("tools")
+        if isinstance(defined, list):
+            named = [tool for tool in defined if isinstance(tool, dict)]
+            return tuple(Tool(_tool_name(tool), as_text(tool)) for tool in named)
+    return ()
+
+
+def _tool_name(tool: Event) -> str:
+    return as_text(tool.get("title") or tool.get("name") or _dict(tool.get("function")).get("name") or "")
+
+
+def _dict(value: Any) -> Event:
+    return value if isinstance(value, dict) else {}
+
+
+FORMAT = Format(
+    ID,
+    "OpenHands conversation",
+    recognise,
+    read,
+    write,
+    validate,
+    recognise_folder=recognise_folder,
+    read_folder=read_folder,
+)
