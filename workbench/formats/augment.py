@@ -31,6 +31,7 @@ from workbench.formats.augment_write import write
 from workbench.formats.blocks import as_text, is_summary
 from workbench.formats.document import glimpse, parse
 from workbench.formats.format import Format, Progress
+from workbench.formats.ids import unique_id
 from workbench.session import Epoch, Kind, LoadWarning, Message, Opaque, Records, Role, Session, Text, ToolResult
 
 RESUMED = "Ok. I will continue"
@@ -65,7 +66,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     ]
     messages: list[Message] = []
     completed: list[int] = []
-    keys: set[str] = set()
+    keys: dict[str, int] = {}
     versions: dict[str, int] = {}
     for index, entry in enumerate(entries):
         for message in _messages(index, entry, _key(index, entry, keys), warnings):
@@ -107,14 +108,10 @@ def _exchange(entry: Any) -> dict[str, Any] | None:
     return exchange if isinstance(exchange, dict) else None
 
 
-def _key(index: int, entry: Any, taken: set[str]) -> str:
+def _key(index: int, entry: Any, taken: dict[str, int]) -> str:
     """What the ids of an entry's messages begin with: its request id, its number where that is missing or taken."""
     named = (_exchange(entry) or {}).get("request_id")
-    key = named if isinstance(named, str) and named and named not in taken else f"e{index + 1}"
-    while key in taken:
-        key += "'"
-    taken.add(key)
-    return key
+    return unique_id(named if isinstance(named, str) and named and named not in taken else f"e{index + 1}", taken)
 
 
 def _messages(index: int, entry: Any, key: str, warnings: list[LoadWarning]) -> Iterator[Message]:
@@ -158,7 +155,7 @@ def _request_kind(exchange: dict[str, Any], blocks: tuple[Any, ...]) -> Kind:
 
 
 def _usages(entries: list[Any]) -> Iterator[tuple[str, dict[str, int]]]:
-    keys: set[str] = set()
+    keys: dict[str, int] = {}
     for index, entry in enumerate(entries):
         key = _key(index, entry, keys)
         if counts := token_usage(_exchange(entry) or {}):

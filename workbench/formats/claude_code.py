@@ -24,6 +24,7 @@ from workbench.formats.claude_code_write import write
 from workbench.formats.format import Format, Progress
 from workbench.formats.json_spans import array_items
 from workbench.formats.jsonl import Record, records_of
+from workbench.formats.stale import without_stale
 from workbench.session import LoadWarning, Message, Records, Session
 
 ID = "claude-code"
@@ -103,9 +104,11 @@ def _export_lines(path: Path, data: bytes) -> Iterator[Record]:
 
 def _session(path: Path, reading: Reading, on_web: bool) -> Session:
     drafts, facts = reading.drafts, reading.facts
-    _drop_stale_usage(drafts)
-    messages = tuple(draft.message() for draft in drafts)
+    read = [draft.message() for draft in drafts]
     main = [number for number, draft in enumerate(drafts) if not draft.side] or list(range(len(drafts)))
+    for number, message in zip(main, without_stale([read[number] for number in main]), strict=True):
+        read[number] = message
+    messages = tuple(read)
     branch, warnings = branch_of(reading.tree, messages, main)
     if on_web:  # its lines have no links, and that is as it should be
         branch, warnings = main, []
@@ -131,29 +134,6 @@ def _session(path: Path, reading: Reading, on_web: bool) -> Session:
         warnings=tuple(sorted([*reading.warnings, *warnings], key=lambda warning: warning.line or 0)),
         meta=meta,
     )
-
-
-def _drop_stale_usage(drafts: list[Draft]) -> None:
-    """Forget usage that speaks of another context.
-
-    A session that was compacted and written back has the usage of the last kept message set to nothing, lest its tool
-    compacts it again at once; the calls kept before it were billed for the longer context they once had.
-    """
-    calls = [draft for draft in drafts if draft.usage is not None and not draft.side]
-    reset = next((i for i in range(len(calls) - 1, -1, -1) if not _context(calls[i])), None)
-    if reset is not None:
-        before = next((_context(call) for call in reversed(calls[:reset]) if _context(call)), 0)
-        after = next((_context(call) for call in calls[reset:] if _context(call)), 0)
-        if after < before:
-            for call in calls[:reset]:
-                call.usage = None
-    for call in calls:
-        if not _context(call):
-            call.usage = None
-
-
-def _context(call: Draft) -> int:
-    return call.usage.context if call.usage else 0
 
 
 def _is_model(message: Message) -> bool:
