@@ -11,18 +11,25 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from samples.adk import adk_session
+from samples.aider import aider_history
+from samples.atif import atif_trajectory
 from samples.augment_session import augment_session
 from samples.cline_sdk import cline_session
 from samples.codex import codex_rollout
 from samples.copilot import copilot_events
 from samples.gemini import gemini_session
 from samples.goose import goose_session
+from samples.inspect_log import inspect_log
+from samples.langchain import langchain_messages
 from samples.openai_chat import chat_session
 from samples.opencode import opencode_session
 from samples.openhands import openhands_conversation
 from samples.overflow import overflowing_session
 from samples.pi import pi_session
+from samples.responses import responses_body
 from samples.roo_cline import roo_task
+from samples.tau_bench import tau_results
 from samples.trajectories import mini_trajectory, swe_trajectory
 
 SAMPLES = {
@@ -40,6 +47,13 @@ SAMPLES = {
     "mini-swe-agent-one-grep.traj.json": mini_trajectory,
     "swe-agent-demo.traj": swe_trajectory,
     "openhands-forgotten.json": openhands_conversation,
+    "openai-responses-compacted.json": responses_body,
+    "adk-hidden-hour.json": adk_session,
+    "langchain-summary.json": langchain_messages,
+    "atif-handover.json": atif_trajectory,
+    "inspect-two-samples.json": inspect_log,
+    "tau-bench-two-sessions.json": tau_results,
+    "aider-two-days.md": aider_history,
 }
 
 

@@ -19,7 +19,7 @@ from workbench.session import pairs_of, rounds_of
 from workbench.tokens.encoding import o200k
 
 NAMES = ("claude-code-overflow.jsonl", "augment-with-summary.json", "openai-chat-tools.json")
-EVERY = tuple(sorted(path.name for path in SAMPLES.iterdir() if path.suffix != ".md"))
+EVERY = tuple(sorted(path.name for path in SAMPLES.iterdir() if path.name != "README.md"))
 RULE = "Never log the refresh token."
 
 Json = dict[str, Any]

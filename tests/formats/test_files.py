@@ -109,7 +109,7 @@ def test_no_file_gives_anything_but_a_session_or_bad_input(tmp_path: Path, data:
 
 def test_formats_are_found_by_id() -> None:
     assert registry.by_id("claude-code").title == "Claude Code"
-    with pytest.raises(BadInput, match="claude-code, codex, .*openai-chat"):
+    with pytest.raises(BadInput, match=r"claude-code, .*openai-chat"):
         registry.by_id("nobody")
     found, reason = registry.detect(jsonl(*small()))
     assert found.id == "claude-code"

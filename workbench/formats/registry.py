@@ -6,7 +6,10 @@ from pathlib import Path
 
 from workbench.errors import BadInput
 from workbench.formats import (
+    adk,
+    aider,
     anthropic_messages,
+    atif,
     augment,
     claude_code,
     cline_sdk,
@@ -14,13 +17,17 @@ from workbench.formats import (
     copilot,
     gemini,
     goose,
+    inspect_log,
+    langchain,
     mini_swe_agent,
     openai_chat,
+    openai_responses,
     opencode,
     openhands,
     pi,
     roo_cline,
     swe_agent,
+    tau_bench,
 )
 from workbench.formats.format import Format
 
@@ -39,10 +46,17 @@ FORMATS: tuple[Format, ...] = (
     cline_sdk.FORMAT,
     mini_swe_agent.FORMAT,
     swe_agent.FORMAT,
+    atif.FORMAT,
+    inspect_log.FORMAT,
+    adk.FORMAT,
+    langchain.FORMAT,
+    tau_bench.FORMAT,
     openhands.FORMAT,
     roo_cline.FORMAT,
+    openai_responses.FORMAT,
     anthropic_messages.FORMAT,
     openai_chat.FORMAT,
+    aider.FORMAT,
 )
 
 

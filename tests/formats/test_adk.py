@@ -1,0 +1,249 @@
+"""ADK sessions: compactions that hide by time, rewinds, calls without ids, both ways of writing a key."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.formats.conversations import conversations, reread, session_of, shape
+from tests.formats.mangling import mangled
+from tests.formats.outcomes import assert_exact, compacted
+from tests.formats.stories import story
+from workbench.errors import BadInput
+from workbench.formats import openai_chat
+from workbench.formats.adk import FORMAT
+from workbench.formats.format import no_progress
+from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage, pairs_of
+
+Json = dict[str, Any]
+REAL = {"customer-service-123.session.json": (34, 34), "text_search_floral_dress.session.json": (50, 40)}
+
+
+def event(number: int, author: str, *parts: Json, **more: Any) -> Json:
+    role = "user" if author == "user" or "function_response" in parts[0] else "model"
+    return {
+        "content": {"parts": list(parts), "role": role},
+        "invocation_id": f"i{number // 10}",
+        "author": author,
+        "actions": {},
+        "id": f"e{number}",
+        "timestamp": 1_700_000_000.5 + number,
+        **more,
+    }
+
+
+CALL: Json = {"function_call": {"name": "look", "args": {"a": 1}}}
+ANSWER: Json = {"function_response": {"name": "look", "response": {"result": "seen"}}}
+FAILED: Json = {"function_response": {"name": "look", "response": {"error": "dark"}}}
+EVENTS: list[Json] = [
+    event(10, "user", {"text": "look"}, {"inline_data": {"mime_type": "image/png", "data": "QUJD"}}),
+    event(11, "agent", {"text": "hm", "thought": True}, CALL, CALL, usage_metadata={"prompt_token_count": 9}),
+    event(12, "agent", ANSWER, FAILED),
+    {"invocation_id": "i1", "author": "model", "actions": {"state_delta": {"a": 1}}, "id": "s", "timestamp": 1.0},
+    event(13, "agent", {"text": "I saw."}, model_version="g-1"),
+    event(20, "user", {"text": "and now?"}),
+    event(21, "agent", {"text": "now it is dark"}),
+]
+
+
+def compaction(number: int, start: int, end: int, text: str) -> Json:
+    inner = {
+        "start_timestamp": 1_700_000_000.5 + start,
+        "end_timestamp": 1_700_000_000.5 + end,
+        "compacted_content": {"role": "model", "parts": [{"text": text}]},
+    }
+    made = event(number, "user", {"text": ""}, actions={"compaction": inner})
+    return {key: value for key, value in made.items() if key != "content"}
+
+
+def body(events: Any = EVENTS, **more: Any) -> bytes:
+    fields = {"id": "s1", "app_name": "app", "user_id": "u", "state": {}, "events": events, "last_update_time": 1.5}
+    return json.dumps(fields | more).encode()
+
+
+def camelled(value: Any) -> Any:
+    if isinstance(value, dict):
+        words = ((key.split("_"), inner) for key, inner in value.items())
+        return {first + "".join(w.capitalize() for w in rest): camelled(inner) for (first, *rest), inner in words}
+    return [camelled(item) for item in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_sessions_are_read_and_written_back(shared: Path, name: str) -> None:
+    path = shared / "sessions/adk" / name
+    data = path.read_bytes()
+    assert FORMAT.recognise(data[: 64 * 1024])
+    assert not openai_chat.FORMAT.recognise(data[: 64 * 1024])
+    assert FORMAT.validate(data) == []
+    session = FORMAT.read(path, data, no_progress)
+    events, count = REAL[name]
+    assert len(session.messages) == count
+    assert not session.warnings
+    pairs = pairs_of(session.messages)
+    assert pairs
+    assert all(pair.call is not None and pair.result is not None for pair in pairs)
+    assert FORMAT.write(session, session.context()).data == data
+    for outcome in compacted(session):
+        written = assert_exact(FORMAT, session, outcome)
+        assert len(json.loads(written.data)["events"]) == len(outcome) + events - count
+    assert_exact(FORMAT, session, session.context()[: count // 2])
+
+
+def test_what_events_say() -> None:
+    session = reread(FORMAT, body())
+    assert shape(session.messages) == [
+        ("user", "normal", (Text("look"), Media("image/png", 4))),
+        (
+            "assistant",
+            "normal",
+            (Thinking("hm"), ToolUse("look-e11.1", "look", {"a": 1}), ToolUse("look-e11.2", "look", {"a": 1})),
+        ),
+        (
+            "tool",
+            "normal",
+            (ToolResult("look-e11.1", (Text("seen"),)), ToolResult("look-e11.2", (Text("dark"),), is_error=True)),
+        ),
+        ("assistant", "normal", (Text("I saw."),)),
+        ("user", "normal", (Text("and now?"),)),
+        ("assistant", "normal", (Text("now it is dark"),)),
+    ]
+    assert session.messages[1].usage == Usage(9)
+    assert session.messages[0].time == 1_700_000_010.5
+    assert (session.id, session.model, session.meta["app_name"]) == ("s1", "g-1", "app")
+
+
+def test_camel_case_says_the_same() -> None:
+    data = json.dumps(camelled(json.loads(body()))).encode()
+    assert b"appName" in data
+    assert FORMAT.recognise(data)
+    session = reread(FORMAT, data)
+    assert session.messages == reread(FORMAT, body()).messages
+    for outcome in compacted(session):
+        assert_exact(FORMAT, session, outcome)
+    made = FORMAT.write(session, (Message("n", "user", (Text("x"),), "summary"), *session.messages[4:])).data
+    assert b"invocationId" in made
+    assert b"invocation_id" not in made
+
+
+def test_a_compaction_hides_what_lies_in_its_time() -> None:
+    session = reread(FORMAT, body([*EVENTS[:5], *EVENTS[5:], compaction(22, 10, 13, "seen it")]))
+    assert [m.id for m in session.context()] == ["e22", "e20", "e21"]
+    assert [m.id for m in session.context(1)] == ["e10", "e11", "e12", "e13", "e20", "e21"]
+    summary = session.context()[0]
+    assert (summary.kind, summary.role, summary.text) == ("summary", "assistant", "seen it")
+    assert session.epochs[0].ended_by is not None
+    for epoch in (1, 2):
+        for outcome in compacted(session, epoch):
+            assert_exact(FORMAT, session, outcome)
+    assert_exact(FORMAT, session, session.context()[:2])
+
+
+def test_a_compaction_within_another_is_hidden_too() -> None:
+    events = [*EVENTS, compaction(22, 10, 13, "one"), compaction(23, 10, 20, "two")]
+    assert [m.text for m in reread(FORMAT, body(events)).context()] == ["two", "now it is dark"]
+    overlapping = [*EVENTS, compaction(22, 10, 13, "one"), compaction(23, 12, 20, "two")]
+    assert [m.text for m in reread(FORMAT, body(overlapping)).context()] == ["one", "two", "now it is dark"]
+
+
+def test_a_rewind_takes_an_invocation_back() -> None:
+    rewind = {"author": "user", "id": "r", "timestamp": 1.0, "actions": {"rewind_before_invocation_id": "i2"}}
+    session = reread(FORMAT, body([*EVENTS, rewind, event(30, "user", {"text": "instead"})]))
+    assert [m.id for m in session.context()] == ["e10", "e11", "e12", "e13", "e30"]
+    assert len(session.messages) == 7
+    assert list(session.branch) == [0, 1, 2, 3, 6]
+    written = assert_exact(FORMAT, session, session.context()[1:])
+    assert b"rewind" not in written.data
+
+
+def test_events_without_content_stay_in_the_file() -> None:
+    session = reread(FORMAT, body())
+    made = json.loads(FORMAT.write(session, session.messages[4:]).data)
+    assert [e["id"] for e in made["events"]] == ["s", "e20", "e21"]
+    assert {k: v for k, v in made.items() if k != "events"} == {
+        k: v for k, v in json.loads(body()).items() if k != "events"
+    }
+
+
+def test_another_format_gets_a_session() -> None:
+    messages = [
+        Message("u", "user", (Text("do"), Media("image/png", 9))),
+        Message("a", "assistant", (Thinking("hm", "sig"), ToolUse("x", "bash", {"n": 1}), ToolUse("y", "bash", "raw"))),
+        Message("t", "tool", (ToolResult("x", (Text("1"),), is_error=True), ToolResult("y", ()), Text("and more"))),
+        Message("o", "assistant", (Text("yes"), Opaque("odd", {"type": "odd"}))),
+        Message("s", "system", (Text("old things"),), "summary"),
+    ]
+    written = FORMAT.write(session_of(messages, system="base"), messages)
+    assert FORMAT.validate(written.data) == []
+    again = reread(FORMAT, written.data)
+    assert [m.role for m in again.messages] == ["user", "assistant", "tool", "user", "assistant", "user"]
+    assert [r.is_error for r in again.messages[2].results] == [True, False]
+    assert again.messages[-1].kind == "summary"
+    assert len(written.notes) == 2
+
+
+@settings(max_examples=60)
+@given(conversations())
+def test_what_is_written_is_what_is_read(messages: list[Message]) -> None:
+    written = FORMAT.write(session_of(messages), messages)
+    assert FORMAT.recognise(written.data[: 64 * 1024])
+    assert FORMAT.validate(written.data) == []
+    assert shape(reread(FORMAT, written.data).messages) == shape(messages)
+
+
+@pytest.mark.parametrize(
+    ("events", "fault"),
+    [
+        ([event(1, "agent", ANSWER)], "no event before"),
+        ([event(1, "agent", {"nothing": 1})], "nothing that ADK knows"),
+        ([event(1, "agent", {"function_call": {"name": "f", "args": "x"}})], "no object"),
+        ([{**event(1, "user", {"text": "x"}), "timestamp": "now"}], "no timestamp"),
+        ([{**event(1, "user", {"text": "x"}), "workbench_kind": "meta"}], "unknown key"),
+        ([{**event(1, "user", {"text": "x"}), "content": {"role": "tool", "parts": []}}], "none of the user"),
+        ("x", "no events"),
+    ],
+)
+def test_the_validator_finds(events: Any, fault: str) -> None:
+    assert any(fault in found for found in FORMAT.validate(body(events)))
+
+
+def test_the_validator_wants_an_owner() -> None:
+    assert FORMAT.validate(body(app_name=None)) == ["the app_name is missing"]
+
+
+@settings(max_examples=150)
+@given(mangled(json.loads(body([*EVENTS, compaction(22, 10, 13, "one")]))))
+def test_mangled_documents_are_read_or_refused(document: Any) -> None:
+    _survives(json.dumps(document).encode())
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_mangled_bytes_are_read_or_refused(data: st.DataObject) -> None:
+    raw = bytearray(body())
+    raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    _survives(bytes(raw[: data.draw(st.integers(0, len(raw)) | st.just(len(raw)))]))
+
+
+def _survives(raw: bytes) -> None:
+    FORMAT.recognise(raw)
+    FORMAT.validate(raw)
+    try:
+        session = reread(FORMAT, raw)
+    except BadInput:
+        return
+    assert FORMAT.write(session, session.context()).data == raw
+    FORMAT.validate(FORMAT.write(session, session.messages[1:]).data)
+    openai_chat.FORMAT.validate(openai_chat.FORMAT.write(session, session.messages).data)
+
+
+def test_the_sample_hides_the_hour() -> None:
+    session = reread(FORMAT, story("adk", "adk_session"))
+    assert FORMAT.validate(session.records.data) == []
+    assert len(session.epochs) == 2
+    assert any("three o'clock" in m.text for m in session.context(1))
+    assert not any("three o'clock" in m.text for m in session.context())
+    for outcome in compacted(session, 1):
+        assert_exact(FORMAT, session, outcome)

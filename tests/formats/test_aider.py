@@ -1,0 +1,102 @@
+"""aider histories: several sessions, console lines that are never sent, marks that keep kinds and neighbours apart."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.formats.conversations import conversations, reread, session_of, shape
+from tests.formats.outcomes import assert_exact, compacted
+from tests.formats.stories import story
+from workbench.errors import BadInput
+from workbench.formats import openai_chat
+from workbench.formats.aider import FORMAT, read_part, sessions_in
+from workbench.formats.format import no_progress
+from workbench.session import Message, Text
+
+SAMPLE = story("aider", "aider_history")
+
+
+def test_the_sample_forgets_its_console() -> None:
+    assert FORMAT.recognise(SAMPLE)
+    assert FORMAT.validate(SAMPLE) == []
+    parts = sessions_in(Path("x"), SAMPLE)
+    assert [(part.id, part.messages) for part in parts] == [("1", 4), ("2", 6)]
+    assert parts[0].title.startswith("2026-02-11 07:12:09  Convert the recipes")
+    session = reread(FORMAT, SAMPLE)
+    assert "2 sessions" in str(session.warnings[0])
+    assert [(m.role, m.text) for m in session.context()] == [
+        ("user", "Add honey, 340 g a cup."),
+        ("assistant", "Honey stands in the table now, 340 g a cup. All tests pass."),
+        ("user", "Good. Then release it."),
+        ("assistant", "The version is 0.4.0 now and the change log names honey."),
+    ]
+    assert any("FAILED" in m.text for m in session.messages)
+    for part in parts:
+        one = read_part(Path("x"), SAMPLE, part.id, no_progress)
+        assert FORMAT.write(one, one.context()).data in SAMPLE
+        for outcome in compacted(one):
+            assert_exact(FORMAT, one, outcome)
+        assert_exact(FORMAT, one, one.context()[1:])
+    with pytest.raises(BadInput, match="1 to 2"):
+        read_part(Path("x"), SAMPLE, "3", no_progress)
+
+
+def test_a_history_may_begin_in_the_middle() -> None:
+    data = b"> half a console line\n\n#### hello\n\nyes\n" + SAMPLE
+    parts = sessions_in(Path("x"), data)
+    assert [part.messages for part in parts] == [3, 4, 6]
+    assert parts[0].title == "begins before the file  hello"
+
+
+@pytest.mark.parametrize("kind", ["normal", "summary", "meta"])
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_every_kind_finds_its_way_back(role: Any, kind: Any) -> None:
+    session = read_part(Path("x"), SAMPLE, "2", no_progress)
+    made = Message("n", role, (Text("old\n\nthings\n#### in it" if role == "user" else "old\n\nthings"),), kind)
+    user, answer = session.context()[:2]
+    for messages in ((made, user, answer), (made, answer, user), (user, answer, made), (user, made, answer)):
+        assert_exact(FORMAT, session, messages)
+
+
+def test_an_answer_that_looks_like_a_mark_is_moved_in() -> None:
+    messages = [Message("u", "user", (Text("x"),)), Message("a", "assistant", (Text("# head\n> quoted\nplain"),))]
+    written = FORMAT.write(session_of(messages), messages)
+    assert [m.text for m in reread(FORMAT, written.data).context()] == ["x", " # head\n > quoted\nplain"]
+    assert "moved in" in written.notes[0]
+
+
+@settings(max_examples=40)
+@given(conversations())
+def test_other_formats_become_text(messages: list[Message]) -> None:
+    written = FORMAT.write(session_of(messages), messages)
+    assert FORMAT.recognise(written.data)
+    assert FORMAT.validate(written.data) == []
+    again = reread(FORMAT, written.data).context()
+    assert [m.role for m in again] == ["user" if m.role == "tool" else m.role for m in messages]
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"), [(b"#### x", "when the chat"), (b"# aider chat started at x\n> y", "nobody")]
+)
+def test_the_validator_finds(data: bytes, fault: str) -> None:
+    assert any(fault in found for found in FORMAT.validate(data))
+
+
+@settings(max_examples=150)
+@given(st.lists(st.sampled_from([b"#### x", b"> y", b"z", b"", b"# aider chat started at 2026", b"\xff# ", b"####"])))
+def test_any_lines_are_read_or_refused(lines: list[bytes]) -> None:
+    raw = b"\n".join(lines)
+    FORMAT.recognise(raw)
+    FORMAT.validate(raw)
+    try:
+        session = reread(FORMAT, raw)
+    except BadInput:
+        return
+    assert FORMAT.write(session, session.context()).data in raw
+    if b"\xff" not in raw:
+        again = reread(FORMAT, FORMAT.write(session, session.context()[1:] or session.context()).data)
+        assert shape(again.context()) == shape(session.context()[1:] or session.context())
+    openai_chat.FORMAT.write(session, session.messages)

@@ -1,0 +1,191 @@
+"""ATIF trajectories: steps that are two messages, a hand-over that ends an epoch, numbers without gaps."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.formats.conversations import conversations, reread, session_of, shape
+from tests.formats.mangling import mangled
+from tests.formats.outcomes import assert_exact, compacted
+from tests.formats.stories import story
+from workbench.errors import BadInput
+from workbench.formats import openai_chat
+from workbench.formats.atif import FORMAT
+from workbench.formats.format import no_progress
+from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
+
+Json = dict[str, Any]
+
+
+def call(id: str) -> Json:
+    return {"tool_call_id": id, "function_name": "f", "arguments": {"a": 1}}
+
+
+PICTURE: Json = {"type": "image", "source": {"media_type": "image/png", "path": "a.png"}}
+STEPS: list[Json] = [
+    {"source": "system", "message": "rules"},
+    {"source": "user", "message": [{"type": "text", "text": "see"}, PICTURE], "timestamp": "2026-01-01T00:00:00Z"},
+    {
+        "source": "agent",
+        "message": "I look.",
+        "reasoning_content": "hm",
+        "tool_calls": [call("c1"), call("c2")],
+        "observation": {
+            "results": [{"content": "one"}, {"source_call_id": "c2", "content": [{"type": "text", "text": "2"}]}]
+        },
+        "metrics": {"prompt_tokens": 50, "cached_tokens": 20, "completion_tokens": 7},
+        "model_name": "m",
+    },
+    {"source": "agent", "message": "done"},
+]
+
+
+def body(steps: Any = STEPS, **more: Any) -> bytes:
+    numbered = [{"step_id": n, **step} for n, step in enumerate(steps, 1)] if isinstance(steps, list) else steps
+    agent = {"name": "a", "version": "1", "model_name": "m"}
+    return json.dumps(
+        {"schema_version": "ATIF-v1.6", "session_id": "s", "agent": agent, "steps": numbered, **more}
+    ).encode()
+
+
+def test_the_real_trajectory_is_read_and_written_back(shared: Path) -> None:
+    path = shared / "sessions/atif/harbor_terminus2_summarization.json"
+    data = path.read_bytes()
+    assert FORMAT.recognise(data[: 64 * 1024])
+    assert not openai_chat.FORMAT.recognise(data[: 64 * 1024])
+    assert FORMAT.validate(data) == []
+    session = FORMAT.read(path, data, no_progress)
+    assert len(session.messages) == 17
+    assert [len(epoch.members) for epoch in session.epochs] == [7, 9]
+    assert session.context()[0].kind == "summary"
+    assert session.epochs[0].ended_by is not None
+    assert session.epochs[0].ended_by.summary == session.context()[0].id
+    assert session.messages[1].usage == Usage(682, 60)
+    assert FORMAT.write(session, session.context()).data == data
+    for epoch in (1, 2):
+        for outcome in compacted(session, epoch):
+            assert_exact(FORMAT, session, outcome)
+    written = assert_exact(FORMAT, session, session.context()[:3])
+    steps = json.loads(written.data)["steps"]
+    assert [step["step_id"] for step in steps] == [1, 2]
+    assert steps[1] | {"step_id": 7} == json.loads(data)["steps"][6]
+
+
+def test_what_steps_say() -> None:
+    session = reread(FORMAT, body())
+    assert shape(session.messages) == [
+        ("system", "normal", (Text("rules"),)),
+        ("user", "normal", (Text("see"), Media("image/png", 0))),
+        (
+            "assistant",
+            "normal",
+            (Thinking("hm"), Text("I look."), ToolUse("c1", "f", {"a": 1}), ToolUse("c2", "f", {"a": 1})),
+        ),
+        ("tool", "normal", (ToolResult("c1", (Text("one"),)), ToolResult("c2", (Text("2"),)))),
+        ("assistant", "normal", (Text("done"),)),
+    ]
+    assert session.messages[2].usage == Usage(30, 7, cache_read=20)
+    assert session.messages[1].time == 1_767_225_600
+
+
+def test_half_a_step_is_written_anew() -> None:
+    session = reread(FORMAT, body())
+    short = Message("x", "tool", (ToolResult("c1", (Text("o"),)), ToolResult("c2", ())))
+    assert_exact(FORMAT, session, (*session.messages[1:3], short, session.messages[4]))
+    assert_exact(FORMAT, session, (*session.messages[:3], session.messages[4]))
+
+
+@pytest.mark.parametrize("kind", ["normal", "summary", "meta"])
+@pytest.mark.parametrize("role", ["user", "assistant", "system"])
+def test_every_kind_finds_its_way_back(role: Any, kind: Any) -> None:
+    session = reread(FORMAT, body())
+    assert_exact(FORMAT, session, (Message("n", role, (Text("old"), Text("things")), kind), *session.messages[1:]))
+
+
+def test_another_format_gets_a_trajectory() -> None:
+    messages = [
+        Message("u", "user", (Text("do"), Media("image/png", 9))),
+        Message("a", "assistant", (Thinking("hm", "sig"), ToolUse("x", "bash", {"n": 1}), ToolUse("y", "bash", "raw"))),
+        Message("t", "tool", (ToolResult("x", (Text("1"),), is_error=True), ToolResult("y", ()), Text("and more"))),
+        Message("o", "assistant", (Text("yes"), Opaque("odd", {"type": "odd"}))),
+        Message("s", "system", (Text("old things"),), "summary"),
+    ]
+    written = FORMAT.write(session_of(messages, system="base"), messages)
+    assert FORMAT.validate(written.data) == []
+    again = reread(FORMAT, written.data)
+    assert [m.role for m in again.messages] == ["system", "user", "assistant", "tool", "user", "assistant", "system"]
+    assert again.messages[-1].kind == "summary"
+    assert len(written.notes) == 3
+
+
+@settings(max_examples=60)
+@given(conversations())
+def test_what_is_written_is_what_is_read(messages: list[Message]) -> None:
+    written = FORMAT.write(session_of(messages), messages)
+    assert FORMAT.recognise(written.data[: 64 * 1024])
+    assert FORMAT.validate(written.data) == []
+    assert shape(reread(FORMAT, written.data).messages) == shape(messages)
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"steps": []}, "no steps"),
+        ({"schema_version": "2"}, "schema_version"),
+        ({"session_id": None}, "no session_id"),
+        ({"agent": {}}, "no name"),
+        ({"steps": [{"step_id": 2, "source": "user", "message": "x"}]}, "step_id is 2"),
+        ({"steps": [{"step_id": 1, "source": "robot", "message": "x"}]}, "its source"),
+        ({"steps": [{"step_id": 1, "source": "user", "message": None}]}, "neither text"),
+        ({"steps": [{"step_id": 1, "source": "user", "message": "x", "metrics": {}}]}, "agent's steps alone"),
+        ({"steps": [{"step_id": 1, **STEPS[2], "tool_calls": [call("c1")]}]}, "did not make"),
+    ],
+)
+def test_the_validator_finds(changes: Json, fault: str) -> None:
+    assert any(
+        fault in found for found in FORMAT.validate(body(**changes) if "steps" not in changes else _raw(changes))
+    )
+
+
+def _raw(changes: Json) -> bytes:
+    return json.dumps(json.loads(body()) | changes).encode()
+
+
+@settings(max_examples=150)
+@given(mangled(json.loads(body())))
+def test_mangled_documents_are_read_or_refused(document: Any) -> None:
+    _survives(json.dumps(document).encode())
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_mangled_bytes_are_read_or_refused(data: st.DataObject) -> None:
+    raw = bytearray(body())
+    raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    _survives(bytes(raw[: data.draw(st.integers(0, len(raw)) | st.just(len(raw)))]))
+
+
+def _survives(raw: bytes) -> None:
+    FORMAT.recognise(raw)
+    FORMAT.validate(raw)
+    try:
+        session = reread(FORMAT, raw)
+    except BadInput:
+        return
+    assert FORMAT.write(session, session.context()).data == raw
+    FORMAT.validate(FORMAT.write(session, session.messages[1:]).data)
+    openai_chat.FORMAT.validate(openai_chat.FORMAT.write(session, session.messages).data)
+
+
+def test_the_sample_forgets_what_nobody_asked() -> None:
+    session = reread(FORMAT, story("atif", "atif_trajectory"))
+    assert FORMAT.validate(session.records.data) == []
+    assert any("never rotated" in m.text for m in session.context(1))
+    assert not any("never rotated" in m.text for m in session.context())
+    for epoch in (1, 2):
+        for outcome in compacted(session, epoch):
+            assert_exact(FORMAT, session, outcome)

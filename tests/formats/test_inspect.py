@@ -1,0 +1,236 @@
+"""Inspect logs: samples as parts, attachments, usage from events, `.eval` zips within bounds."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.formats.conversations import conversations, reread, session_of, shape
+from tests.formats.mangling import mangled
+from tests.formats.outcomes import assert_exact, compacted
+from tests.formats.stories import story
+from workbench.errors import BadInput
+from workbench.formats import openai_chat
+from workbench.formats.format import no_progress
+from workbench.formats.inspect_log import FORMAT, read_part, sessions_in
+from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
+
+Json = dict[str, Any]
+CALL: Json = {"id": "c1", "function": "f", "arguments": {"a": "attachment://x"}}
+MESSAGES: list[Json] = [
+    {"role": "system", "content": "rules"},
+    {
+        "id": "u",
+        "role": "user",
+        "content": [{"type": "text", "text": "see"}, {"type": "image", "image": "data:image/png;base64,QUJD"}],
+    },
+    {
+        "id": "a",
+        "role": "assistant",
+        "content": [{"type": "reasoning", "reasoning": "hm", "signature": "s"}, {"type": "text", "text": "I look."}],
+        "tool_calls": [CALL],
+        "model": "m",
+    },
+    {
+        "role": "tool",
+        "tool_call_id": "c1",
+        "function": "f",
+        "content": "",
+        "error": {"type": "timeout", "message": "late"},
+    },
+    {"id": "b", "role": "assistant", "content": "attachment://x"},
+]
+EVENTS: list[Json] = [
+    {
+        "event": "model",
+        "tools": [{"name": "f", "description": "attachment://x"}],
+        "output": {
+            "choices": [{"message": {"id": "a"}}],
+            "usage": {"input_tokens": 5, "output_tokens": 2, "total_tokens": 37, "input_tokens_cache_read": 30},
+        },
+    },
+    {"event": "compaction", "type": "summary", "tokens_before": 900, "tokens_after": 90},
+]
+
+
+def sample(number: int = 1, **more: Any) -> Json:
+    fields = {"id": 1, "epoch": number, "input": "see", "target": "", "messages": MESSAGES, "events": EVENTS}
+    return fields | {"attachments": {"x": "long"}, "uuid": f"u{number}"} | more
+
+
+def header() -> Json:
+    run = {"run_id": "r", "created": "2026-01-01T00:00:00Z", "task": "t", "dataset": {}, "model": "m/x", "config": {}}
+    return {"version": 2, "status": "success", "eval": run, "plan": {}}
+
+
+def log(*samples: Json) -> bytes:
+    return json.dumps(header() | {"samples": list(samples or [sample()])}, indent=1).encode()
+
+
+def zipped(entries: dict[str, bytes]) -> bytes:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, raw in entries.items():
+            archive.writestr(name, raw)
+    return target.getvalue()
+
+
+def test_the_real_log_is_read_and_written_back(shared: Path) -> None:
+    path = shared / "sessions/inspect/browser.json"
+    data = path.read_bytes()
+    assert FORMAT.recognise(data[: 64 * 1024])
+    assert not openai_chat.FORMAT.recognise(data[: 64 * 1024])
+    assert FORMAT.validate(data) == []
+    session = FORMAT.read(path, data, no_progress)
+    assert len(session.messages) == 10
+    assert not session.warnings
+    assert session.messages[3].usage == Usage(544, 17, cache_read=1024)
+    assert "attachment://" not in "".join(m.text for m in session.messages)
+    assert len(session.tools) == 8
+    assert FORMAT.write(session, session.context()).data == data
+    for outcome in compacted(session):
+        assert_exact(FORMAT, session, outcome)
+    before, after = json.loads(data), json.loads(FORMAT.write(session, session.messages[:3]).data)
+    assert after["samples"][0]["messages"] == before["samples"][0].pop("messages")[:3]
+    after["samples"][0].pop("messages")
+    assert after == before
+
+
+def test_what_a_sample_says() -> None:
+    session = reread(FORMAT, log())
+    assert shape(session.messages) == [
+        ("system", "normal", (Text("rules"),)),
+        ("user", "normal", (Text("see"), Media("image/png", 4))),
+        ("assistant", "normal", (Thinking("hm", "s"), Text("I look."), ToolUse("c1", "f", {"a": "long"}))),
+        ("tool", "normal", (ToolResult("c1", (Text("late"),), is_error=True),)),
+        ("assistant", "normal", (Text("long"),)),
+    ]
+    assert session.messages[2].usage == Usage(5, 2, cache_read=30)
+    assert "900" in str(session.warnings[0])
+    assert "long" in session.tools[0].schema
+    short = Message("x", "assistant", (Thinking("", "sealed"), Text("y"), ToolUse("c1", "f", {})), "normal")
+    assert_exact(FORMAT, session, (*session.messages[:2], short, *session.messages[3:]))
+
+
+@pytest.mark.parametrize("form", ["json", "eval"])
+def test_samples_are_parts(form: str) -> None:
+    samples = [sample(1), sample(2, messages=MESSAGES[:2]), sample(10, messages=MESSAGES[1:])]
+    data = log(*samples)
+    if form == "eval":
+        entries = {f"samples/1_epoch_{s['epoch']}.json": json.dumps(s).encode() for s in samples}
+        data = zipped({"_journal/start.json": b"{}", **entries, "header.json": json.dumps(header()).encode()})
+    assert FORMAT.recognise(data[: 64 * 1024])
+    parts = sessions_in(Path("x.eval"), data)
+    assert [(part.id, part.title, part.messages) for part in parts] == [
+        ("1", "1, epoch 1", 5),
+        ("2", "1, epoch 2", 2),
+        ("3", "1, epoch 10", 4),
+    ]
+    assert "3 samples" in str(reread(FORMAT, data).warnings[0])
+    session = read_part(Path("x.eval"), data, "3", no_progress)
+    assert (session.id, session.model, len(session.messages)) == ("u10", "m/x", 4)
+    for outcome in compacted(session):
+        assert_exact(FORMAT, session, outcome)
+    with pytest.raises(BadInput, match="choose one of 1 to 3"):
+        read_part(Path("x.eval"), data, "4", no_progress)
+
+
+def test_a_zip_that_grows_beyond_bounds_is_refused() -> None:
+    bomb = zipped({"samples/1_epoch_1.json": b" " * (80 << 20)})
+    assert len(bomb) < 200_000
+    with pytest.raises(BadInput, match="unpacks to more than"):
+        reread(FORMAT, bomb)
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "empty"])
+def test_a_damaged_zip_is_refused(damage: str) -> None:
+    data = zipped({"samples/1_epoch_1.json": json.dumps(sample()).encode()})
+    broken = {"cut": data[:-30], "flipped": data[:60] + b"\xff" * 20 + data[80:], "empty": zipped({"a": b""})}[damage]
+    with pytest.raises(BadInput):
+        reread(FORMAT, broken)
+    assert not FORMAT.recognise(zipped({"word/document.xml": b"<x/>"}))
+
+
+def test_another_format_gets_a_log() -> None:
+    messages = [
+        Message("u", "user", (Text("do"), Media("image/png", 9))),
+        Message("a", "assistant", (Thinking("hm", "sig"), ToolUse("x", "bash", {"n": 1}), ToolUse("y", "bash", "raw"))),
+        Message("t", "tool", (ToolResult("x", (Text("1"),), is_error=True), ToolResult("y", ()), Text("and more"))),
+        Message("o", "assistant", (Text("yes"), Opaque("odd", {"type": "odd"}))),
+        Message("s", "system", (Text("old things"),), "summary"),
+    ]
+    written = FORMAT.write(session_of(messages, system="base"), messages)
+    assert FORMAT.validate(written.data) == []
+    again = reread(FORMAT, written.data)
+    assert [m.role for m in again.messages][:6] == ["system", "user", "assistant", "tool", "tool", "user"]
+    assert again.messages[-1].kind == "summary"
+    assert len(written.notes) == 2
+
+
+@settings(max_examples=60)
+@given(conversations())
+def test_what_is_written_is_what_is_read(messages: list[Message]) -> None:
+    written = FORMAT.write(session_of(messages), messages)
+    assert FORMAT.recognise(written.data[: 64 * 1024])
+    assert FORMAT.validate(written.data) == []
+    again = reread(FORMAT, written.data)
+    assert [block for m in again.messages for block in m.blocks] == [block for m in messages for block in m.blocks]
+
+
+@pytest.mark.parametrize(
+    ("messages", "fault"),
+    [
+        (None, "no messages"),
+        ([{"role": "robot", "content": ""}], "its role"),
+        ([{"role": "user", "content": None}], "neither text"),
+        (MESSAGES[3:4], "no message before it"),
+        (
+            [{"role": "assistant", "content": "", "tool_calls": [{"id": "c", "function": "f", "arguments": "x"}]}],
+            "no object",
+        ),
+    ],
+)
+def test_the_validator_finds(messages: Any, fault: str) -> None:
+    assert any(fault in found for found in FORMAT.validate(log(sample(messages=messages))))
+
+
+@settings(max_examples=150)
+@given(mangled(json.loads(log())))
+def test_mangled_documents_are_read_or_refused(document: Any) -> None:
+    _survives(json.dumps(document).encode())
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_mangled_bytes_are_read_or_refused(data: st.DataObject) -> None:
+    raw = bytearray(log())
+    raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    _survives(bytes(raw[: data.draw(st.integers(0, len(raw)) | st.just(len(raw)))]))
+
+
+def _survives(raw: bytes) -> None:
+    FORMAT.recognise(raw)
+    FORMAT.validate(raw)
+    try:
+        session = reread(FORMAT, raw)
+    except BadInput:
+        return
+    if "holds" not in " ".join(map(str, session.warnings)):
+        assert FORMAT.write(session, session.context()).data == raw
+    FORMAT.validate(FORMAT.write(session, session.messages[1:]).data)
+    openai_chat.FORMAT.validate(openai_chat.FORMAT.write(session, session.messages).data)
+
+
+def test_the_sample_is_two_sessions() -> None:
+    data = story("inspect_log", "inspect_log")
+    assert FORMAT.validate(data) == []
+    first, second = (read_part(Path("x"), data, part.id, no_progress) for part in sessions_in(Path("x"), data))
+    assert first.messages[0].text == second.messages[0].text
+    assert (first.messages[-1].text, second.messages[-1].text) == ("1904", "1879")
+    for outcome in compacted(first):
+        assert_exact(FORMAT, first, outcome)

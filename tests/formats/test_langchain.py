@@ -1,0 +1,234 @@
+"""LangChain dumps: both forms, calls that stand twice, usage with its cache, lists written back."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.formats.conversations import conversations, reread, session_of, shape
+from tests.formats.mangling import mangled
+from tests.formats.outcomes import assert_exact, compacted
+from tests.formats.stories import story
+from workbench.errors import BadInput
+from workbench.formats import anthropic_messages, openai_chat
+from workbench.formats.format import no_progress
+from workbench.formats.langchain import FORMAT
+from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
+
+Json = dict[str, Any]
+IMAGE = "data:image/png;base64,QUJD"
+CALL: Json = {"name": "f", "args": {"a": 1}, "id": "c1", "type": "tool_call"}
+BAD: Json = {"name": "f", "args": "{broken", "id": "c2", "error": None, "type": "invalid_tool_call"}
+USAGE: Json = {"input_tokens": 90, "output_tokens": 7, "input_token_details": {"cache_read": 30, "cache_creation": 20}}
+FIELDS: list[tuple[str, Json]] = [
+    ("system", {"content": "rules"}),
+    (
+        "human",
+        {
+            "content": [
+                {"type": "text", "text": "see"},
+                {"type": "image_url", "image_url": {"url": IMAGE}},
+            ]
+        },
+    ),
+    (
+        "ai",
+        {
+            "id": "run-1",
+            "content": [
+                {"type": "thinking", "thinking": "hm", "signature": "s"},
+                {"type": "text", "text": "I look."},
+                {"type": "tool_use", "id": "c1", "name": "f", "input": {}},
+            ],
+            "tool_calls": [CALL],
+            "invalid_tool_calls": [BAD],
+            "usage_metadata": USAGE,
+            "response_metadata": {"model_name": "m"},
+        },
+    ),
+    ("tool", {"content": "one", "tool_call_id": "c1", "status": "success"}),
+    ("tool", {"content": [{"type": "text", "text": "two"}], "tool_call_id": "c2", "status": "error"}),
+    ("human", {"content": "Here is a summary", "additional_kwargs": {"lc_source": "summarization"}}),
+    ("ai", {"content": "done", "id": "run-1"}),
+]
+
+
+def dumped(fields: Any = FIELDS) -> list[Json]:
+    names = {"system": "SystemMessage", "human": "HumanMessage", "ai": "AIMessageChunk", "tool": "ToolMessage"}
+    where = ["langchain_core", "messages"]
+    return [
+        {"lc": 1, "type": "constructor", "id": [*where, names.get(n, n)], "kwargs": f | {"type": n}} for n, f in fields
+    ]
+
+
+def plain(fields: Any = FIELDS) -> list[Json]:
+    return [{"type": name, "data": given} for name, given in fields]
+
+
+DOCUMENTS: dict[str, Any] = {"dumpd": dumped(), "type and data": plain(), "state": {"messages": dumped(), "todos": [1]}}
+
+
+def test_the_real_dump_is_read_and_written_back(shared: Path) -> None:
+    path = shared / "sessions/langchain/deepagents-compact_tool_seed.json"
+    data = path.read_bytes()
+    assert FORMAT.recognise(data[: 64 * 1024])
+    assert not openai_chat.FORMAT.recognise(data[: 64 * 1024])
+    assert FORMAT.validate(data) == []
+    session = FORMAT.read(path, data, no_progress)
+    assert [m.role for m in session.messages] == ["user", "assistant", "tool", "assistant", "tool", "assistant"]
+    assert [len(m.calls) for m in session.messages] == [0, 1, 0, 1, 0, 0]
+    assert session.messages[1].usage == Usage(3, 116, cache_write=6717)
+    assert session.model == "claude-sonnet-4-5-20250929"
+    assert not session.warnings
+    assert FORMAT.write(session, session.context()).data == data
+    for outcome in compacted(session):
+        assert_exact(FORMAT, session, outcome)
+    assert_exact(FORMAT, session, session.context()[:3])
+
+
+@pytest.mark.parametrize("form", DOCUMENTS)
+def test_what_a_dump_says(form: str) -> None:
+    data = json.dumps(DOCUMENTS[form], indent=1).encode()
+    assert FORMAT.recognise(data)
+    session = reread(FORMAT, data)
+    assert shape(session.messages) == [
+        ("system", "normal", (Text("rules"),)),
+        ("user", "normal", (Text("see"), Media("image/png", 4))),
+        (
+            "assistant",
+            "normal",
+            (Thinking("hm", "s"), Text("I look."), ToolUse("c1", "f", {"a": 1}), ToolUse("c2", "f", "{broken")),
+        ),
+        ("tool", "normal", (ToolResult("c1", (Text("one"),)),)),
+        ("tool", "normal", (ToolResult("c2", (Text("two"),), is_error=True),)),
+        ("user", "summary", (Text("Here is a summary"),)),
+        ("assistant", "normal", (Text("done"),)),
+    ]
+    assert session.messages[2].usage == Usage(40, 7, 30, 20)
+
+    assert len({m.id for m in session.messages}) == 7
+    assert FORMAT.write(session, session.context()).data == data
+    for outcome in compacted(session):
+        assert_exact(FORMAT, session, outcome)
+    written = assert_exact(FORMAT, session, session.messages[5:])
+    if form == "state":
+        assert json.loads(written.data)["todos"] == [1]
+
+
+def test_calls_of_openai_stand_beside_the_content() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 2}'}}
+    session = reread(
+        FORMAT, json.dumps(plain([("ai", {"content": "", "additional_kwargs": {"tool_calls": [call]}})])).encode()
+    )
+    assert session.messages[0].blocks == (ToolUse("c", "f", {"a": 2}),)
+
+
+@pytest.mark.parametrize("form", ["dumpd", "type and data"])
+def test_changed_messages_are_rendered_as_the_file_writes_them(form: str) -> None:
+    session = reread(FORMAT, json.dumps(DOCUMENTS[form]).encode())
+    blocks = (Text("a"), ToolUse("c1", "f", {"a": 1}), Text("b"), Opaque("new", {"type": "new", "x": 1}))
+    made = Message("n", "assistant", (*blocks, Thinking("hm"), ToolUse("c2", "f", "{broken")))
+    meta = Message("x", "user", (Text("a reminder"),), "meta")
+    assert_exact(FORMAT, session, (*session.messages[:2], made, *session.messages[3:5], meta))
+
+
+def test_removals_are_told_and_kept() -> None:
+    removal = {"lc": 1, "type": "constructor", "id": ["x", "RemoveMessage"], "kwargs": {"id": "z", "content": ""}}
+    items = [*dumped(FIELDS[:2]), removal]
+    session = reread(FORMAT, json.dumps(items).encode())
+    assert len(session.messages) == 2
+    assert "removes another" in str(session.warnings[0])
+    assert json.loads(FORMAT.write(session, session.messages[1:]).data) == items[1:]
+
+
+def test_another_format_gets_constructors() -> None:
+    messages = [
+        Message("u", "user", (Text("do"), Media("image/png", 9))),
+        Message("a", "assistant", (Thinking("hm", "sig"), ToolUse("x", "bash", {"n": 1}), ToolUse("y", "bash", {}))),
+        Message("t", "tool", (ToolResult("x", (Text("1"),), is_error=True), ToolResult("y", ()), Text("and more"))),
+        Message("o", "assistant", (Text("yes"), Opaque("odd", {"type": "odd"}))),
+        Message("s", "system", (Text("old things"),), "summary"),
+    ]
+    written = FORMAT.write(session_of(messages, system="base"), messages)
+    assert FORMAT.validate(written.data) == []
+    again = reread(FORMAT, written.data)
+    assert [m.role for m in again.messages] == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "tool",
+        "user",
+        "assistant",
+        "system",
+    ]
+    assert [r.is_error for m in again.messages for r in m.results] == [True, False]
+    assert [m.kind for m in again.messages][-1] == "summary"
+    assert len(written.notes) == 2
+
+
+@settings(max_examples=60)
+@given(conversations())
+def test_what_is_written_is_what_is_read(messages: list[Message]) -> None:
+    written = FORMAT.write(session_of(messages), messages)
+    assert FORMAT.recognise(written.data[: 64 * 1024])
+    assert FORMAT.validate(written.data) == []
+    again = reread(FORMAT, written.data)
+    assert [block for m in again.messages for block in m.blocks] == [block for m in messages for block in m.blocks]
+    through = reread(anthropic_messages.FORMAT, anthropic_messages.FORMAT.write(again, again.context()).data)
+    assert shape(through.messages) == shape(messages)
+
+
+@pytest.mark.parametrize(
+    ("items", "fault"),
+    [
+        ([], "no messages"),
+        ([7], "not an object"),
+        ([{"lc": 1, "type": "not_implemented", "id": ["HumanMessage"], "kwargs": {}}], "no constructor"),
+        ([{"type": "robot", "data": {}}], "no known type"),
+        (plain([("human", {"content": None})]), "neither text"),
+        (plain(FIELDS[3:4]), "nothing before"),
+        (plain([FIELDS[2], FIELDS[6]]), "before the answer"),
+        (plain([("ai", {"content": "", "tool_calls": [CALL | {"args": "x"}]})]), "no dict"),
+    ],
+)
+def test_the_validator_finds(items: Any, fault: str) -> None:
+    assert any(fault in found for found in FORMAT.validate(json.dumps(items).encode()))
+
+
+@settings(max_examples=150)
+@given(st.sampled_from(list(DOCUMENTS.values())).flatmap(mangled))
+def test_mangled_documents_are_read_or_refused(document: Any) -> None:
+    _survives(json.dumps(document).encode())
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_mangled_bytes_are_read_or_refused(data: st.DataObject) -> None:
+    raw = bytearray(json.dumps(dumped()).encode())
+    raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    _survives(bytes(raw[: data.draw(st.integers(0, len(raw)) | st.just(len(raw)))]))
+
+
+def _survives(raw: bytes) -> None:
+    FORMAT.recognise(raw)
+    FORMAT.validate(raw)
+    try:
+        session = reread(FORMAT, raw)
+    except BadInput:
+        return
+    assert FORMAT.write(session, session.context()).data == raw
+    FORMAT.validate(FORMAT.write(session, session.messages[1:]).data)
+    anthropic_messages.FORMAT.validate(anthropic_messages.FORMAT.write(session, session.messages).data)
+
+
+def test_the_sample_counts_each_call_once() -> None:
+    session = reread(FORMAT, story("langchain", "langchain_messages"))
+    assert FORMAT.validate(session.records.data) == []
+    assert sum(len(m.calls) for m in session.messages) == 2
+    assert any(m.kind == "summary" for m in session.messages)
+    for outcome in compacted(session):
+        assert_exact(FORMAT, session, outcome)

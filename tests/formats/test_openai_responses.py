@@ -1,0 +1,249 @@
+"""Responses bodies: items of one answer are one message, compaction items stay closed, lists come back as they were."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.formats.conversations import conversations, reread, session_of, shape
+from tests.formats.mangling import mangled
+from tests.formats.outcomes import assert_exact, compacted
+from tests.formats.stories import story
+from workbench.errors import BadInput
+from workbench.formats import anthropic_messages, openai_chat
+from workbench.formats.format import no_progress
+from workbench.formats.openai_responses import FORMAT
+from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
+
+REAL = {
+    "pydantic-compact-stateful-4-request.json": (8, 2),
+    "pydantic-responses-compact-endpoint-response.json": (3, 3),
+    "pydantic-tool-search-request.json": (10, 10),
+}
+COMPACTION = {"type": "compaction", "id": "cmp_1", "encrypted_content": "gAAA"}
+ITEMS: list[dict[str, Any]] = [
+    {"role": "developer", "content": "rules"},
+    {
+        "role": "user",
+        "content": [
+            {"type": "input_text", "text": "see"},
+            {"type": "input_image", "image_url": "data:image/png;base64,QUJD"},
+        ],
+    },
+    {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "hm"}], "encrypted_content": "e"},
+    {
+        "type": "message",
+        "id": "msg_a",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": "I look.", "annotations": []}],
+    },
+    {"type": "function_call", "call_id": "c1", "name": "f", "arguments": '{"a": 1}'},
+    {"type": "function_call", "call_id": "c2", "name": "f", "arguments": "{broken"},
+    {"type": "function_call_output", "call_id": "c1", "output": "one"},
+    {"type": "function_call_output", "call_id": "c2", "output": [{"type": "input_text", "text": "two"}]},
+    {"type": "web_search_call", "id": "ws_1", "status": "completed"},
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "done"}]},
+    {"role": "assistant", "content": "and more"},
+    {"type": "item_reference", "id": "x"},
+]
+
+
+def body(items: Any = ITEMS, **more: Any) -> bytes:
+    return json.dumps({"model": "gpt-x", "instructions": "base", "input": items, "store": False, **more}).encode()
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_documents_are_read_and_written_back(shared: Path, name: str) -> None:
+    path = shared / "sessions/openai-responses" / name
+    data = path.read_bytes()
+    assert FORMAT.recognise(data[: 64 * 1024])
+    assert not openai_chat.FORMAT.recognise(data)
+    assert not anthropic_messages.FORMAT.recognise(data)
+    assert FORMAT.validate(data) == []
+    session = FORMAT.read(path, data, no_progress)
+    assert (len(session.messages), len(session.context())) == REAL[name]
+    assert not session.warnings
+    assert FORMAT.write(session, session.context()).data == data
+    for epoch in range(1, len(session.epochs) + 1):
+        for outcome in compacted(session, epoch):
+            assert_exact(FORMAT, session, outcome)
+    assert_exact(FORMAT, session, session.context()[1:])
+
+
+def test_a_compaction_item_replaces_what_the_agent_did_before_it(shared: Path) -> None:
+    path = shared / "sessions/openai-responses/pydantic-compact-stateful-4-request.json"
+    session = FORMAT.read(path, path.read_bytes(), no_progress)
+    before, _now = session.epochs
+    assert list(before.members) == list(range(6))
+    assert before.ended_by is not None
+    assert before.ended_by.summary == session.messages[6].id
+    summary = session.context()[0]
+    assert (summary.kind, summary.role) == ("summary", "assistant")
+    assert isinstance(summary.blocks[0], Opaque)
+    assert len(summary.blocks[0].raw["encrypted_content"]) > 100
+    written = FORMAT.write(session, [summary])
+    assert json.loads(written.data)["input"] == [json.loads(path.read_bytes())["input"][6]]
+
+
+def test_what_a_compact_endpoint_kept_is_still_sent(shared: Path) -> None:
+    path = shared / "sessions/openai-responses/pydantic-responses-compact-endpoint-response.json"
+    session = FORMAT.read(path, path.read_bytes(), no_progress)
+    assert [(m.role, m.kind) for m in session.context()] == [
+        ("user", "normal"),
+        ("user", "normal"),
+        ("assistant", "summary"),
+    ]
+
+
+def test_what_a_body_says() -> None:
+    session = reread(FORMAT, body())
+    assert shape(session.messages) == [
+        ("system", "normal", (Text("rules"),)),
+        ("user", "normal", (Text("see"), Media("image/png", 4))),
+        (
+            "assistant",
+            "normal",
+            (Thinking("hm", "e"), Text("I look."), ToolUse("c1", "f", {"a": 1}), ToolUse("c2", "f", "{broken")),
+        ),
+        ("tool", "normal", (ToolResult("c1", (Text("one"),)),)),
+        ("tool", "normal", (ToolResult("c2", (Text("two"),)),)),
+        ("assistant", "normal", (Opaque("web_search_call", ITEMS[8]),)),
+        ("assistant", "normal", (Text("done"),)),
+        ("assistant", "normal", (Text("and more"),)),
+        ("user", "meta", (Opaque("item_reference", ITEMS[11]),)),
+    ]
+    assert session.messages[2].source == (2, 3, 4, 5)
+    assert (session.system, session.model, session.meta["store"]) == ("base", "gpt-x", False)
+    assert_exact(FORMAT, session, (*session.messages[:1], *session.messages[2:]))
+
+
+def test_reasoning_stays_whole_with_its_answer() -> None:
+    session = reread(FORMAT, body())
+    made = json.loads(FORMAT.write(session, session.messages[2:5]).data)["input"]
+    assert made == ITEMS[2:8]
+
+
+def test_a_string_is_a_users_message() -> None:
+    session = reread(FORMAT, body("hello"))
+    assert shape(session.messages) == [("user", "normal", (Text("hello"),))]
+    more = (*session.messages, Message("s", "user", (Text("old"),), "summary"))
+    assert_exact(FORMAT, session, more)
+
+
+def test_a_response_has_its_usage_and_a_bare_list_has_items() -> None:
+    usage = {"input_tokens": 50, "input_tokens_details": {"cached_tokens": 20}, "output_tokens": 7}
+    answer = {"object": "response", "id": "resp_1", "created_at": 1_700_000_000, "output": ITEMS[2:4], "usage": usage}
+    session = reread(FORMAT, json.dumps(answer).encode())
+    assert session.messages[-1].usage == Usage(30, 7, cache_read=20)
+    assert (session.messages[-1].time, session.id) == (1_700_000_000, "resp_1")
+    bare = json.dumps(ITEMS).encode()
+    assert FORMAT.recognise(bare)
+    assert_exact(FORMAT, reread(FORMAT, bare), reread(FORMAT, bare).messages[5:])
+
+
+@pytest.mark.parametrize("kind", ["normal", "summary", "meta"])
+@pytest.mark.parametrize("role", ["user", "assistant", "system"])
+def test_every_kind_finds_its_way_back(role: Any, kind: Any) -> None:
+    session = reread(FORMAT, body())
+    assert_exact(FORMAT, session, (Message("n", role, (Text("old"), Text("things")), kind), *session.messages[1:]))
+
+
+def test_what_is_at_the_server_is_told() -> None:
+    session = reread(FORMAT, body(previous_response_id="resp_0"))
+    assert "only the server knows" in str(session.warnings[0])
+
+
+def test_another_format_gets_what_the_api_demands() -> None:
+    messages = [
+        Message("u", "user", (Text("do"), Media("image/png", 9))),
+        Message("a", "assistant", (Thinking("hm", "sig"), ToolUse("x", "bash", {"n": 1}), ToolUse("y", "bash", {}))),
+        Message("t", "tool", (ToolResult("x", (Text("1"),), is_error=True), ToolResult("y", ()))),
+        Message("o", "assistant", (Opaque("compaction", {"type": "compaction"}),)),
+        Message("s", "system", (Text("old things"),), "summary"),
+    ]
+    written = FORMAT.write(session_of(messages, system="base"), messages)
+    assert FORMAT.validate(written.data) == []
+    made = json.loads(written.data)
+    assert [item.get("type", item.get("role")) for item in made["input"]] == [
+        "message",
+        "function_call",
+        "function_call",
+        "function_call_output",
+        "function_call_output",
+        "message",
+    ]
+    assert (made["instructions"], made["tools"][0]["name"]) == ("base", "bash")
+    assert len(written.notes) == 3
+
+
+@settings(max_examples=60)
+@given(conversations())
+def test_what_is_written_is_what_is_read(messages: list[Message]) -> None:
+    written = FORMAT.write(session_of(messages), messages)
+    assert FORMAT.recognise(written.data[: 64 * 1024])
+    assert FORMAT.validate(written.data) == []
+    again = reread(FORMAT, written.data)
+    assert [block for m in again.messages for block in m.blocks] == [block for m in messages for block in m.blocks]
+    assert [m.text for m in again.messages if m.role == "user"] == [m.text for m in messages if m.role == "user"]
+
+
+@pytest.mark.parametrize(
+    ("items", "fault"),
+    [
+        ([], "no items"),
+        ("", "empty"),
+        ([{"role": "robot", "content": "x"}], "its role"),
+        ([{"role": "user", "content": ""}], "empty"),
+        ([{"role": "assistant", "content": [{"type": "input_text", "text": "x"}]}], "a part of type"),
+        ([ITEMS[6]], "no item before it"),
+        ([ITEMS[4], ITEMS[4]], "open already"),
+        ([ITEMS[4], {"role": "user", "content": "x"}], "no output"),
+        ([ITEMS[2]], "must follow"),
+        ([{"type": "compaction"}], "encrypted_content"),
+        ([{"type": "function_call", "call_id": "c", "name": "f", "arguments": {}}], "no string"),
+    ],
+)
+def test_the_validator_finds(items: Any, fault: str) -> None:
+    assert any(fault in found for found in FORMAT.validate(body(items)))
+
+
+@settings(max_examples=100)
+@given(mangled({"model": "m", "input": [*ITEMS, COMPACTION]}))
+def test_mangled_documents_are_read_or_refused(document: Any) -> None:
+    _survives(json.dumps(document).encode())
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_mangled_bytes_are_read_or_refused(data: st.DataObject) -> None:
+    raw = bytearray(body())
+    raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    _survives(bytes(raw[: data.draw(st.integers(0, len(raw)) | st.just(len(raw)))]))
+
+
+def _survives(raw: bytes) -> None:
+    FORMAT.recognise(raw)
+    FORMAT.validate(raw)
+    try:
+        session = reread(FORMAT, raw)
+    except BadInput:
+        return
+    assert FORMAT.write(session, session.context()).data == raw
+    FORMAT.validate(FORMAT.write(session, session.messages[1:]).data)
+    anthropic_messages.FORMAT.validate(anthropic_messages.FORMAT.write(session, session.messages).data)
+
+
+def test_the_sample_loses_what_its_compaction_item_hides() -> None:
+    data = story("responses", "responses_body")
+    assert FORMAT.validate(data) == []
+    session = reread(FORMAT, data)
+    assert len(session.epochs) == 2
+    hidden = "".join(m.text for m in session.context(1))
+    assert "never on a Sunday" in hidden
+    assert "Sunday" in session.messages[-1].text
+    assert not any("never on a Sunday" in m.text for m in session.context())
+    for outcome in compacted(session, 1):
+        assert_exact(FORMAT, session, outcome)

@@ -1,0 +1,97 @@
+"""tau-bench results: many sessions in one file, ids that repeat, entries written back."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from tests.formats.conversations import conversations, reread, session_of
+from tests.formats.mangling import mangled
+from tests.formats.outcomes import assert_exact, compacted
+from tests.formats.stories import story
+from workbench.errors import BadInput
+from workbench.formats import openai_chat
+from workbench.formats.format import no_progress
+from workbench.formats.tau_bench import FORMAT, read_part, sessions_in
+from workbench.session import Message, Text, pairs_of
+
+
+def test_a_real_trajectory_as_a_result(shared: Path) -> None:
+    traj = json.loads((shared / "sessions/openai-chat/taubench-airline-entry3-messages.json").read_bytes())
+    entries = [{"task_id": n, "reward": 1.0, "info": {}, "traj": traj[: 62 - n], "trial": 0} for n in (0, 1)]
+    data = json.dumps(entries, indent=2).encode()
+    assert FORMAT.recognise(data[: 64 * 1024])
+    assert not openai_chat.FORMAT.recognise(data[: 64 * 1024])
+    assert [part.messages for part in sessions_in(Path("x"), data)] == [62, 61]
+    session = read_part(Path("x"), data, "1", no_progress)
+    assert all(pair.call is not None and pair.result is not None for pair in pairs_of(session.messages))
+    assert json.loads(FORMAT.write(session, session.context()).data) == entries[:1]
+    for outcome in compacted(session):
+        assert_exact(FORMAT, session, outcome)
+
+
+def test_the_sample_is_two_sessions() -> None:
+    data = story("tau_bench", "tau_results")
+    assert FORMAT.validate(data) == []
+    assert [(part.id, part.title) for part in sessions_in(Path("x"), data)] == [
+        ("1", "task 7, trial 0, reward 1.0"),
+        ("2", "task 7, trial 1, reward 0.0"),
+    ]
+    session = reread(FORMAT, data)
+    assert "2 sessions" in str(session.warnings[0])
+    assert session.id == "7-0"
+    assert len(session.messages) == 9
+    for part in ("1", "2"):
+        for outcome in compacted(read_part(Path("x"), data, part, no_progress)):
+            assert_exact(FORMAT, session if part == "1" else read_part(Path("x"), data, part, no_progress), outcome)
+    with pytest.raises(BadInput, match="1 to 2"):
+        read_part(Path("x"), data, "0", no_progress)
+
+
+@pytest.mark.parametrize("kind", ["normal", "summary", "meta"])
+@pytest.mark.parametrize("role", ["user", "assistant", "system"])
+def test_every_kind_finds_its_way_back(role: Any, kind: Any) -> None:
+    session = reread(FORMAT, story("tau_bench", "tau_results"))
+    assert_exact(FORMAT, session, (Message("n", role, (Text("old"), Text("things")), kind), *session.messages[1:]))
+
+
+@settings(max_examples=40)
+@given(conversations())
+def test_what_is_written_is_what_is_read(messages: list[Message]) -> None:
+    written = FORMAT.write(session_of(messages, system="base"), messages)
+    assert FORMAT.recognise(written.data[: 64 * 1024])
+    assert FORMAT.validate(written.data) == []
+    again = reread(FORMAT, written.data)
+    assert again.messages[0].text == "base"
+    assert [block for m in again.messages[1:] for block in m.blocks] == [block for m in messages for block in m.blocks]
+
+
+@pytest.mark.parametrize(
+    ("entries", "fault"),
+    [
+        ([], "no results"),
+        ([{"traj": []}], "no task_id"),
+        ([{"task_id": 1, "traj": []}], "no reward"),
+        ([{"task_id": 1, "reward": 1, "traj": [{"role": "tool", "tool_call_id": "x", "content": ""}]}], "left open"),
+    ],
+)
+def test_the_validator_finds(entries: Any, fault: str) -> None:
+    assert any(fault in found for found in FORMAT.validate(json.dumps(entries).encode()))
+
+
+@settings(max_examples=100)
+@given(mangled(json.loads(story("tau_bench", "tau_results"))[:1]))
+def test_mangled_documents_are_read_or_refused(document: Any) -> None:
+    raw = json.dumps(document).encode()
+    FORMAT.recognise(raw)
+    FORMAT.validate(raw)
+    try:
+        session = reread(FORMAT, raw)
+    except BadInput:
+        return
+    if len(document) == 1:
+        assert FORMAT.write(session, session.context()).data == raw
+    FORMAT.validate(FORMAT.write(session, session.messages[1:]).data)
+    openai_chat.FORMAT.validate(openai_chat.FORMAT.write(session, session.messages).data)
