@@ -197,6 +197,18 @@ class TestCompact:
         found = document("compact", session, "--strategy", "exchange-summary", "--pin", "14")
         assert found["fates"]["pinned"] == 2
 
+    def test_a_dropped_call_takes_its_result_with_it_and_a_pin_wins(self, session: Path) -> None:
+        found = document("compact", session, "--strategy", "exchange-summary", "--drop", "14", "--drop", "15")
+        assert found["fates"]["dropped"] == 2
+        assert "by hand, messages 14–15 dropped" in found["reason"]
+        found = document("compact", session, "--strategy", "exchange-summary", "--drop", "14", "--pin", "15")
+        assert (found["fates"]["dropped"], found["fates"]["pinned"]) == (0, 2)
+
+    def test_there_must_be_something_to_shorten(self, session: Path) -> None:
+        run = cwb("compact", session, "--strategy", "exchange-summary", "--shorten", "1")
+        assert run.exit_code == 2
+        assert "nothing to shorten" in run.stderr
+
     def test_an_ambiguous_beginning_of_an_id(self, session: Path) -> None:
         run = cwb("compact", session, "--strategy", "exchange-summary", "--pin", "u")
         assert run.exit_code == 2

@@ -1,35 +1,27 @@
-"""Kept runs: what is in them, what is not, and that a disk can do a run no harm."""
+"""Kept runs and their journal: what is in them, what is not, and that a disk can do a run no harm."""
 
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import stat
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+import subprocess
+import sys
+from contextlib import closing
 
 import pytest
 
+from tests.paths import ROOT
 from tests.summarizers.fake_api import KEY, MODEL, answer, error, fake_api, stalling
 from tests.summarizers.live_calls import QUICK, ask, client_talks_to, request
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed
 from workbench.errors import BadInput
 from workbench.session import Opaque, Usage
 from workbench.summarizers.anthropic import live
+from workbench.summarizers.journal import delete, keep, kept, load, path
 from workbench.summarizers.live_events import LiveEvent, Wrote
 from workbench.summarizers.recorded import recorded
-from workbench.summarizers.runs import (
-    Run,
-    answers_of,
-    call_record,
-    delete,
-    folder,
-    keep,
-    kept,
-    load,
-    new_id,
-    path_of,
-    read,
-)
+from workbench.summarizers.runs import Run, answers_of, call_record, new_id
 from workbench.summarizers.server_side import ServerSummary
 
 
@@ -57,11 +49,14 @@ def test_a_kept_run_comes_back_equal_and_answers_again() -> None:
     assert run.usage == Usage(11, 3, 3, 4)
 
 
-def test_only_the_owner_can_read_a_run() -> None:
-    run = run_of(Summary("x"))
-    keep(run)
-    assert stat.S_IMODE(path_of(run.id).stat().st_mode) == 0o600
-    assert [path.name for path in folder().iterdir()] == [f"{run.id}.run.json"]
+def test_only_the_owner_can_read_the_journal() -> None:
+    keep(run_of(Summary("x")))
+    with closing(sqlite3.connect(path())) as reader:
+        reader.execute("BEGIN").execute("SELECT count(*) FROM runs").fetchone()
+        keep(run_of(Summary("y")))
+        files = list(path().parent.iterdir())
+        assert len(files) == 3
+        assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
 
 
 async def test_a_live_run_is_kept_without_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +69,7 @@ async def test_a_live_run_is_kept_without_its_key(monkeypatch: pytest.MonkeyPatc
             calls.append(call_record(asked, got, events))
     run = Run(id=new_id(), began=0, seconds=1, end="failed", strategy="s", calls=tuple(calls))
     keep(run)
-    stored = path_of(run.id).read_text()
+    stored = load(run.id).model_dump_json()
     assert KEY not in stored
     assert "authorization" not in stored.lower()
     assert calls[0].text == "Done."
@@ -106,16 +101,34 @@ async def test_a_cancelled_call_keeps_what_had_come(monkeypatch: pytest.MonkeyPa
 
 def test_a_run_that_exists_is_not_written_over() -> None:
     keep(run_of(Summary("first"), id="same"))
-    assert "exists already" in keep(run_of(Summary("second"), id="same"))
+    assert "already" in keep(run_of(Summary("second"), id="same"))
     assert load("same").calls[0].text == "first"
 
 
-def test_a_folder_that_cannot_be_made_costs_the_record_only(own_home: Path) -> None:
-    folder().parent.mkdir(parents=True)
-    folder().write_text("a file where the folder should be")
+def test_a_folder_that_cannot_be_made_costs_the_record_only() -> None:
+    path().parent.parent.mkdir(parents=True)
+    path().parent.write_text("a file where the folder should be")
     assert keep(run_of(Summary("x"))).startswith("The run was not kept: ")
-    assert kept() == kept(5)
-    assert kept().runs == ()
+
+
+_ON_A_FULL_DISK = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+import random
+from workbench.summarizers.journal import keep
+from workbench.summarizers.runs import Run
+noise = random.Random(1).randbytes(500_000).hex()
+print(keep(Run(id="big", began=2, seconds=1, end="finished", strategy="s", reason=noise)))
+"""
+
+
+def test_a_full_disk_costs_the_record_only() -> None:
+    keep(run_of(Summary("x"), id="first"))
+    run = subprocess.run([sys.executable, "-c", _ON_A_FULL_DISK], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.startswith("The run was not kept: ")
+    assert "make room" in run.stdout
+    assert [entry.id for entry in kept()] == ["first"]
+    assert keep(run_of(Summary("y"))) == ""
 
 
 def test_text_that_no_file_takes_is_kept_as_far_as_it_goes() -> None:
@@ -124,25 +137,45 @@ def test_text_that_no_file_takes_is_kept_as_far_as_it_goes() -> None:
     assert load(run.id).calls[0].text == "half a pair: ?."
 
 
-def test_the_newest_come_first_and_damage_is_named() -> None:
+def test_the_newest_come_first() -> None:
     for hour in range(3):
-        keep(run_of(Summary("x"), began=hour * 3_600.0))
-    (folder() / "19990101-000000-abc.run.json").write_bytes(b'{"version": 1')
-    (folder() / "notes.txt").write_text("mine")
-    listing = kept()
-    assert [run.began for run in listing.runs] == [7_200, 3_600, 0]
-    assert len(listing.troubles) == 1
-    assert "19990101-000000-abc" in listing.troubles[0]
-    assert [run.began for run in kept(1).runs] == [7_200]
+        keep(run_of(Summary("x", usage=Usage(7, 2, 1)), began=hour * 3_600.0))
+    assert [entry.began for entry in kept()] == [7_200, 3_600, 0]
+    assert [entry.began for entry in kept(1)] == [7_200]
+    assert (kept()[0].input, kept()[0].output, kept()[0].calls) == (8, 2, 1)
 
 
-@pytest.mark.parametrize("data", [b"", b"[]", b'{"id": 3}', b'{"surprise": true}', b"\xff\xfe"])
-def test_what_is_no_run_is_refused_in_a_sentence(data: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "x.run.json"
-    path.write_bytes(data)
-    with pytest.raises(BadInput, match=r"x\.run\.json is not a kept run") as caught:
-        read(path)
-    assert "\n" not in str(caught.value)
+@pytest.mark.parametrize("data", [b"not a database, " * 500, b"SQLite format 3\0" + b"\xff" * 5_000])
+def test_a_damaged_journal_is_named_and_costs_no_run(data: bytes) -> None:
+    path().parent.mkdir(parents=True)
+    path().write_bytes(data)
+    for use in (kept, lambda: load("x"), lambda: delete(["x"])):
+        with pytest.raises(BadInput, match=r"runs\.sqlite is no journal or is damaged") as caught:
+            use()
+        assert "\n" not in str(caught.value)
+    assert keep(run_of(Summary("x"))).startswith("The run was not kept: ")
+    assert path().read_bytes() == data
+
+
+@pytest.mark.parametrize("document", [b"", b"junk", 3, "text", b"x\x9cK\xcb\xcf\x07\x00"])
+def test_a_damaged_run_costs_itself_only(document: object) -> None:
+    keep(run_of(Summary("x"), id="good"))
+    keep(run_of(Summary("y"), id="bad"))
+    with closing(sqlite3.connect(path())) as base:
+        base.execute("UPDATE runs SET document = ? WHERE id = 'bad'", (document,))
+        base.commit()
+    with pytest.raises(BadInput, match="run bad is damaged"):
+        load("bad")
+    assert load("good").calls[0].text == "x"
+    delete(["bad"])
+    assert [entry.id for entry in kept()] == ["good"]
+
+
+def test_nothing_is_made_by_looking() -> None:
+    assert kept() == ()
+    with pytest.raises(BadInput, match="There is no kept run"):
+        load("x")
+    assert not path().exists()
 
 
 def test_a_run_is_found_by_the_beginning_of_its_name() -> None:
@@ -157,13 +190,15 @@ def test_a_run_is_found_by_the_beginning_of_its_name() -> None:
         load("")
 
 
-def test_deleting_takes_the_whole_name() -> None:
-    keep(run_of(Summary("x"), id="20260101-000000-aaa"))
+def test_deleting_takes_whole_names_and_all_or_none() -> None:
+    for id in ("20260101-000000-aaa", "20260101-000000-bbb"):
+        keep(run_of(Summary(f"secret of {id}"), id=id))
     for wrong in ("2026", "../x", ""):
         with pytest.raises(BadInput):
-            delete(wrong)
-    delete("20260101-000000-aaa")
-    assert kept().runs == ()
+            delete(["20260101-000000-aaa", wrong])
+    assert len(kept()) == 2
+    delete(["20260101-000000-aaa"])
+    assert [entry.id for entry in kept()] == ["20260101-000000-bbb"]
 
 
 def test_of_two_answers_to_one_request_the_first_runs_counts() -> None:
@@ -172,8 +207,22 @@ def test_of_two_answers_to_one_request_the_first_runs_counts() -> None:
     assert {got.text for got in answers.values() if isinstance(got, Summary)} == {"new", "only old"}
 
 
-def test_many_may_keep_at_once() -> None:
-    runs = [run_of(Summary(str(number))) for number in range(24)]
-    with ThreadPoolExecutor(8) as pool:
-        assert set(pool.map(keep, runs)) == {""}
-    assert {run.id for run in kept().runs} == {run.id for run in runs}
+_WRITER = """
+import sys
+from workbench.summarizers.journal import keep
+from workbench.summarizers.runs import Run
+for number in range(20):
+    id = f"{sys.argv[1]}-{number}"
+    trouble = keep(Run(id=id, began=number, seconds=1, end="finished", strategy="s", reason="x" * 50_000))
+    if trouble:
+        sys.exit(trouble)
+"""
+
+
+def test_two_processes_may_keep_at_once() -> None:
+    writers = [
+        subprocess.Popen([sys.executable, "-c", _WRITER, name], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+        for name in ("a", "b", "c")
+    ]
+    assert [(writer.communicate()[1], writer.returncode) for writer in writers] == [("", 0)] * 3
+    assert {entry.id for entry in kept()} == {f"{name}-{number}" for name in "abc" for number in range(20)}

@@ -9,23 +9,25 @@ from typing import Any
 
 import click
 
+from workbench.analysis.grounding import Grounding
+from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.transcript import printable
-from workbench.bench import Bench, choose_preset, split_at, toggle_pin
+from workbench.bench import Bench, choose_preset, split_at, toggle_dropped, toggle_pin, toggle_shortened
 from workbench.cli import settings
+from workbench.cli.exact import ExactSizes, counted_exactly
+from workbench.cli.grounding import grounding_fields, grounding_rows
 from workbench.cli.loading import on_bench
 from workbench.cli.output import size_fields, size_words, write_fields, write_json
 from workbench.cli.reference import message_id
+from workbench.cli.running import Call, answer_fields, call_words, cost_fields, keep_run, run_named, usage_fields
 from workbench.compaction.checks import Check, check, export_check
 from workbench.compaction.context import Context
+from workbench.compaction.edits import compacting, given
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategy import Trigger
 from workbench.figures import grouped
 from workbench.formats.export import Export, export, resume_words, save
-from workbench.summarizers.driver import drive
-from workbench.summarizers.estimate import estimate
-from workbench.summarizers.extractive import extractive
-from workbench.summarizers.summarizer import Answerer
-from workbench.summarizers.typed import typed_from
+from workbench.summarizers.named import parsed
 
 STDOUT = Path("-")
 
@@ -52,6 +54,16 @@ DONE, NOTHING, CHECK_FAILED = 0, 1, 3
     "--pin", "pins", multiple=True, metavar="ID", help="Keep a message verbatim: id, beginning of one, or number."
 )
 @click.option(
+    "--drop", "drops", multiple=True, metavar="ID", help="Leave a message out, with its tool calls and results."
+)
+@click.option(
+    "--shorten",
+    "shortens",
+    multiple=True,
+    metavar="ID",
+    help="Cut a message's long texts and results in the middle. Pins win over both.",
+)
+@click.option(
     "--split-at", "split", metavar="ID", help="The first message of the tail, instead of the strategy's own split."
 )
 @click.option("--if-triggered", is_flag=True, help="Compact only when the strategy's thresholds say so.")
@@ -62,9 +74,12 @@ DONE, NOTHING, CHECK_FAILED = 0, 1, 3
     "summarizer_name",
     default="extractive",
     show_default=True,
-    metavar="extractive|estimate|typed:FILE",
-    help="Who writes the summary.",
+    metavar="NAME",
+    help="Who writes the summary: extractive, estimate, typed:FILE, anthropic:MODEL (live), recorded:RUN_ID, or "
+    "rehearse:KIND (fails on purpose).",
 )
+@click.option("--no-journal", is_flag=True, help="Do not keep a live or rehearsed run; else `cwb runs` lists it.")
+@click.option("--exact", metavar="MODEL", help="Have the API count the context before and after for this model.")
 @click.option(
     "-o",
     "--out",
@@ -86,11 +101,15 @@ def command(
     params: Path | None,
     fields: tuple[str, ...],
     pins: tuple[str, ...],
+    drops: tuple[str, ...],
+    shortens: tuple[str, ...],
     split: str | None,
     if_triggered: bool,
     window: int | None,
     epoch: int | None,
     summarizer_name: str,
+    no_journal: bool,
+    exact: str | None,
     out: Path | None,
     to: str | None,
     force: bool,
@@ -98,31 +117,43 @@ def command(
 ) -> None:
     """Compact FILE, which itself never changes, and say what became of every message.
 
-    Without -o nothing is written.
+    Without -o nothing is written. A live summarizer takes its key from ANTHROPIC_API_KEY; Ctrl-C cancels it.
 
     \b
     Exit codes:
-      0  done
-      1  nothing to compact, not triggered, or not smaller
-      2  bad input or usage
-      3  a hard check failed, and nothing was written
+      0    done
+      1    nothing to compact, not triggered, or not smaller
+      2    bad input or usage
+      3    a hard check failed, and nothing was written
+      130  cancelled, and nothing was written
     """
     if as_json and out == STDOUT:
         raise click.UsageError("--json and -o - would both write to stdout; give -o a file.")
-    answer = summarizer_named(summarizer_name)
+    name = parsed(summarizer_name)
     preset = settings.chosen(strategy_id, preset_id, params, fields)
-    bench = _marked(choose_preset(on_bench(file, epoch=epoch, window=window), preset), pins, split)
+    opened = choose_preset(on_bench(file, epoch=epoch, window=window), preset)
+    bench = _marked(_edited(opened, drops, shortens), pins, split)
     context = bench.context.with_(manual=not if_triggered)
-    run = drive(bench.strategy.compact(context, bench.policy), answer)
+    generator = compacting(context, bench.edits, bench.strategy, bench.policy)
+    call = run_named(bench, generator, name, journal=not no_journal)
+    outcome = call.run.outcome
+    checks = check(context, outcome, bench.strategy, bench.policy)
+    # First of all: whatever follows may fail, and a live run has been paid for.
+    kept = keep_run(call, context, checks) if name.is_kept and not no_journal else ""
+    left = given(context, bench.edits)
     result = Result(
         bench,
         context,
-        bench.strategy.triggers(bench.strategy.gauge(context, bench.policy), bench.policy),
-        run.outcome,
-        check(context, run.outcome, bench.strategy, bench.policy),
+        bench.strategy.triggers(bench.strategy.gauge(left, bench.policy), bench.policy),
+        outcome,
+        checks,
+        call,
+        kept,
+        None if name.kind == "estimate" else grounded(call.run),
+        counted_exactly(bench.session, context, outcome, exact) if exact else None,
     )
     if out is not None or to is not None:
-        made = export(bench.session, run.outcome.messages, to, run.outcome.memories)
+        made = export(bench.session, result.outcome.messages, to, result.outcome.memories)
         result = replace(result, export=made)
     where = None
     if result.export and out is not None and (force or result.code == DONE):
@@ -151,6 +182,10 @@ class Result:
     triggers: tuple[Trigger, ...]
     outcome: Outcome
     outcome_checks: tuple[Check, ...]
+    call: Call
+    kept: str
+    grounding: Grounding | None
+    exact: ExactSizes | None
     export: Export | None = None
 
     @property
@@ -180,17 +215,13 @@ def _marked(bench: Bench, pins: tuple[str, ...], split: str | None) -> Bench:
     return split_at(bench, message_id(bench.messages, split)) if split else bench
 
 
-def summarizer_named(name: str) -> Answerer:
-    """Raises click.BadParameter for a name it does not know, BadInput for a file it cannot read."""
-    kind, _, rest = name.partition(":")
-    match kind, rest:
-        case "extractive", "":
-            return extractive
-        case "estimate", "":
-            return estimate
-        case "typed", file if file:
-            return typed_from(Path(file))
-    raise click.BadParameter(f"{name!r} is none of extractive, estimate, typed:FILE.", param_hint="--summarizer")
+def _edited(bench: Bench, drops: tuple[str, ...], shortens: tuple[str, ...]) -> Bench:
+    """The bench with the messages dropped and shortened that the flags name; one that is in both is dropped."""
+    dropped = dict.fromkeys(message_id(bench.messages, one) for one in drops)
+    shortened = dict.fromkeys(message_id(bench.messages, one) for one in shortens)
+    for id in shortened:
+        bench = toggle_shortened(bench, (id,))
+    return toggle_dropped(bench, dropped) if dropped else bench
 
 
 def _document(result: Result, where: str | None) -> dict[str, Any]:
@@ -200,6 +231,7 @@ def _document(result: Result, where: str | None) -> dict[str, Any]:
         "strategy": bench.strategy.id,
         "preset": bench.preset,
         "epoch": bench.epoch,
+        "summarizer": str(result.call.name),
         "trigger": {"fired": bool(result.reasons), "reasons": result.reasons, "all": [str(t) for t in result.triggers]},
         "before": size_fields(before),
         "after": size_fields(after),
@@ -211,6 +243,13 @@ def _document(result: Result, where: str | None) -> dict[str, Any]:
         "rungs": [asdict(rung) for rung in outcome.rungs],
         "trace": list(outcome.trace),
         "memories": outcome.memories,
+        "calls": [answer_fields(answer) for answer in result.call.run.answers],
+        "usage": usage_fields(result.call.usage) if result.call.usage else None,
+        "cost": cost_fields(result.call.cost) if result.call.cost else None,
+        "seconds": round(result.call.run.seconds, 3),
+        "run": result.kept or None,
+        "grounding": grounding_fields(result.grounding) if result.grounding else None,
+        "exact": result.exact.document() if result.exact else None,
         "out": where,
         "export": _export_document(result.export) if result.export else None,
     }
@@ -241,10 +280,14 @@ def _report(result: Result, where: str | None, *, err: bool) -> None:
         ("trigger", "\n".join(result.reasons) or "none fires"),
         ("before", size_words(before)),
         ("after", size_words(after) + change),
+        ("exact", result.exact.words() if result.exact else ""),
         ("fates", ", ".join(fates) or "none"),
         ("checks", "\n".join([f"{passed} passed", *(_check_words(c) for c in failed)])),
         ("status", f"{outcome.status.replace('_', ' ')}: {outcome.reason}"),
         ("why", "\n".join(outcome.trace)),
+        ("summary by", call_words(result.call)),
+        ("kept as", f"run {result.kept}; `cwb runs show {result.kept}`" if result.kept else ""),
+        *(grounding_rows(result.grounding) if result.grounding else ()),
     ]
     if where and result.export:
         rows.append(("written", where))

@@ -12,11 +12,13 @@ import click
 from workbench.analysis.budget import layers
 from workbench.analysis.transcript import VERBOSITIES, Verbosity, one_line, printable, transcript
 from workbench.bench import Bench
+from workbench.cli.exact import count_now, exact_fields
 from workbench.cli.loading import on_bench
 from workbench.cli.output import counted, size_fields, size_words, write_fields, write_json, write_table
 from workbench.compaction.context import Context
 from workbench.figures import grouped
 from workbench.session import Message, Session, Span, exchanges_of, rounds_of
+from workbench.summarizers.exact_counts import Exact
 from workbench.tokens.sizes import Size
 
 FIRST_WORDS = 60
@@ -32,23 +34,29 @@ MAX_WARNINGS = 10
     type=click.Choice(VERBOSITIES),
     help="The transcript: all of it, a line for what is not a request or the last answer, or the last answer alone.",
 )
+@click.option(
+    "--exact", metavar="MODEL", help="Have the API count the context for this model: sends it, costs nothing."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables.")
-def command(file: Path, epoch: int | None, window: int | None, verbosity: Verbosity | None, as_json: bool) -> None:
+def command(
+    file: Path, epoch: int | None, window: int | None, verbosity: Verbosity | None, exact: str | None, as_json: bool
+) -> None:
     """Show what FILE holds: its epochs, the rounds of one of them, and where its tokens are.
 
     A figure without a sign was billed by the provider, ≈ is calibrated against such figures, ~ is an estimate.
     Message numbers and ids are those that `cwb compact --pin` and `--split-at` take.
     """
     bench = on_bench(file, epoch=epoch, window=window)
+    count = count_now(bench.session, bench.context, exact) if exact else None
     if as_json:
-        write_json(_document(bench, verbosity))
+        write_json(_document(bench, verbosity, count))
     elif verbosity:
         _transcript(bench, verbosity)
     else:
-        _tables(bench)
+        _tables(bench, count)
 
 
-def _document(bench: Bench, verbosity: Verbosity | None) -> dict[str, Any]:
+def _document(bench: Bench, verbosity: Verbosity | None, exact: Exact | None) -> dict[str, Any]:
     session, context = bench.session, bench.context
     total = context.total
     document: dict[str, Any] = {
@@ -69,6 +77,7 @@ def _document(bench: Bench, verbosity: Verbosity | None) -> dict[str, Any]:
             "basis": total.basis.name.lower(),
             "method": context.layout.sizes.meter.method,
         },
+        "exact": exact_fields(exact) if exact else None,
         "layers": [
             {"name": layer.name, "tokens": layer.tokens, "basis": layer.basis.name.lower()} for layer in layers(context)
         ],
@@ -155,7 +164,7 @@ def stretches(context: Context) -> list[Stretch]:
     return found
 
 
-def _tables(bench: Bench) -> None:
+def _tables(bench: Bench, exact: Exact | None) -> None:
     session, context = bench.session, bench.context
     total, layout = context.total, context.layout
     share = f", {100 * total.tokens / bench.window:.1f} % of {grouped(bench.window)}" if bench.window else ""
@@ -169,6 +178,7 @@ def _tables(bench: Bench) -> None:
             ("units", f"{counted(len(layout.rounds.rounds), 'round')}, {counted(len(layout.exchanges), 'exchange')}"),
             ("layers", ", ".join(f"{part.name} {part.basis.value}{grouped(part.tokens)}" for part in layers(context))),
             ("counted", layout.sizes.meter.method),
+            *([("exact", f"{exact.model}: {exact}")] if exact else []),
             *_warnings(session),
         ]
     )

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from workbench.compaction.policy import Policy, explain
 from workbench.compaction.preset import Preset, default_preset, load_preset
 from workbench.compaction.strategies import strategy
-from workbench.compaction.strategies.exchange_summary import policy_from_params
+from workbench.compaction.summary_params import policy_from_params
 from workbench.errors import BadInput
 
 

@@ -1,0 +1,293 @@
+"""Live compactions on the command line: the real client, against a server on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import pty
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.paths import ROOT, SAMPLES
+from tests.summarizers.fake_api import KEY, MODEL, answer, document, error, fake_api, stalling
+from tests.summarizers.live_calls import client_talks_to
+from tests.test_cli import RULE, session_lines, write_lines
+from workbench.cli import commands
+from workbench.compaction.strategies import STRATEGIES
+from workbench.summarizers import journal
+from workbench.summarizers.rehearsal import KINDS
+
+LIVE = f"anthropic:{MODEL}"
+DRAFT = f"The user said: {RULE} I did the steps in /src/part3.py and in /src/invented.py."
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    return write_lines(tmp_path / "session.jsonl", session_lines())
+
+
+def cwb(*args: object) -> Result:
+    return CliRunner().invoke(commands, [str(arg) for arg in args], prog_name="cwb", catch_exceptions=False)
+
+
+async def compact(session: Path, *more: object, name: str = LIVE) -> Result:
+    """In a thread, for the server answers on this loop."""
+    args = ("compact", session, "--strategy", "exchange-summary", "--summarizer", name, *more)
+    return await asyncio.to_thread(cwb, *args)
+
+
+def read_until(terminal: int, mark: bytes) -> bytes:
+    seen = b""
+    while mark not in seen:
+        seen += os.read(terminal, 4096)
+    return seen
+
+
+def fingerprint(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+class TestCompact:
+    async def test_the_document(self, session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        before, out = fingerprint(session), tmp_path / "out.jsonl"
+        async with fake_api(answer(DRAFT[:20], DRAFT[20:], output=1_000)) as api:
+            client_talks_to(api, monkeypatch)
+            run = await compact(session, "-o", out, "--json")
+        assert run.exit_code == 0, run.output
+        found = json.loads(run.stdout)
+        assert found["summarizer"] == LIVE
+        assert found["usage"] == {"input": 1_000, "output": 1_000, "cache_read": 0, "cache_write": 0}
+        assert found["cost"] == {
+            "model": MODEL,
+            "dollars": pytest.approx(1_000 * 5 / 1e6 + 1_000 * 25 / 1e6),
+            "note": "",
+        }
+        assert [call["failure"] for call in found["calls"]] == [None]
+        assert [one["text"] for one in found["grounding"]["unfounded"]] == ["/src/invented.py"]
+        assert found["grounding"]["checked"]["path"] == 2
+        assert any(loss["text"] == "/src/part5.py" for loss in found["grounding"]["losses"])
+        assert not any(loss["kind"] == "instruction" for loss in found["grounding"]["losses"])
+        assert fingerprint(session) == before
+        assert "/src/invented.py" in out.read_text("utf-8")
+        assert KEY not in run.output
+        kept = journal.load(found["run"])
+        assert (kept.end, kept.status, kept.summarizer, kept.dollars) == (
+            "finished", "compacted", LIVE, found["cost"]["dollars"],
+        )  # fmt: skip
+        assert kept.calls[0].text == DRAFT
+        assert kept.calls[0].request == api.received[0].prompt
+        assert kept.policy["history_tail_size_chars_to_exclude"] > 0
+        assert {one.name for one in kept.checks} == {one["name"] for one in found["checks"]} - {"export valid"}
+
+    async def test_the_report(self, session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        async with fake_api(answer(DRAFT)) as api:
+            client_talks_to(api, monkeypatch)
+            run = await compact(session)
+        assert f"{LIVE}: 1 call, 1 000 tokens in, 42 out" in run.stdout.replace("\u202f", " ")
+        assert "not in the head  1 of " in run.stdout
+        assert "/src/invented.py" in run.stdout
+        assert "\033" not in run.output
+
+    async def test_a_recorded_run_gives_the_same_outcome_offline(
+        self, session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async with fake_api(answer(DRAFT)) as api:
+            client_talks_to(api, monkeypatch)
+            first = json.loads((await compact(session, "-o", tmp_path / "a.jsonl", "--json")).stdout)
+        again = await compact(session, "-o", tmp_path / "b.jsonl", "--json", name=f"recorded:{first['run']}")
+        second = json.loads(again.stdout)
+        assert second["after"] == first["after"]
+        assert second["grounding"] == first["grounding"]
+        assert (second["cost"], second["run"]) == (None, None)
+        assert len(api.received) == 1
+        assert len(journal.kept()) == 1
+
+    async def test_a_failed_call_changes_nothing_and_is_kept(
+        self, session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before, out = fingerprint(session), tmp_path / "out.jsonl"
+        refused = error(401, "authentication_error", f"x-api-key {KEY} is bad")
+        async with fake_api(refused) as api:
+            client_talks_to(api, monkeypatch)
+            run = await compact(session, "-o", out)
+        assert run.exit_code == 1
+        assert not out.exists()
+        assert fingerprint(session) == before
+        assert KEY not in run.output
+        (entry,) = journal.kept()
+        assert (entry.end, entry.status) == ("failed", "unchanged")
+        assert KEY.encode() not in b"".join(path.read_bytes() for path in journal.path().parent.iterdir())
+
+    async def test_without_a_key_nothing_is_tried(self, session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        async with fake_api() as api:
+            client_talks_to(api, monkeypatch)
+            monkeypatch.delenv("ANTHROPIC_API_KEY")
+            run = await compact(session)
+        assert run.exit_code == 2
+        assert "ANTHROPIC_API_KEY" in run.stderr
+        assert len(run.stderr.splitlines()) == 1
+        assert api.received == []
+        assert journal.kept() == ()
+
+    async def test_a_run_can_be_left_out_of_the_journal(self, session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        async with fake_api(answer(DRAFT)) as api:
+            client_talks_to(api, monkeypatch)
+            run = await compact(session, "--no-journal", "--json")
+        assert json.loads(run.stdout)["run"] is None
+        assert not journal.path().exists()
+
+    async def test_a_damaged_journal_costs_the_entry_only(
+        self, session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        journal.path().parent.mkdir(parents=True)
+        journal.path().write_bytes(b"not a database, " * 500)
+        async with fake_api(answer(DRAFT)) as api:
+            client_talks_to(api, monkeypatch)
+            run = await compact(session, "-o", tmp_path / "out.jsonl", "--json")
+        assert run.exit_code == 0
+        assert json.loads(run.stdout)["run"] is None
+        assert "The run was not kept" in run.stderr
+        assert (tmp_path / "out.jsonl").exists()
+
+    async def test_ctrl_c_cancels_and_keeps_what_had_come(
+        self, session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before, out = fingerprint(session), tmp_path / "out.jsonl"
+        async with fake_api(stalling("The user wants ")) as api:
+            client_talks_to(api, monkeypatch)
+            args = ("compact", session, "--strategy", "exchange-summary", "--summarizer", LIVE, "-o", out)
+            child = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "workbench", *map(str, args),
+                cwd=ROOT, env=dict(os.environ), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            )  # fmt: skip
+            await asyncio.wait_for(api.arrived.wait(), 60)
+            child.send_signal(signal.SIGINT)
+            _, said = await asyncio.wait_for(child.communicate(), 60)
+            await asyncio.wait_for(api.gone.wait(), 10)
+        assert child.returncode == 130
+        assert said.decode().startswith("Cancelled: nothing was written; what had come is kept as run ")
+        assert len(said.decode().splitlines()) == 1
+        assert not out.exists()
+        assert fingerprint(session) == before
+        (entry,) = journal.kept()
+        kept = journal.load(entry.id)
+        assert (kept.end, kept.calls[0].failure, kept.calls[0].detail) == ("cancelled", "error", "cancelled")
+
+    async def test_a_terminal_shows_how_far_it_is(self, session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        async with fake_api(stalling("The user wants ")) as api:
+            client_talks_to(api, monkeypatch)
+            monkeypatch.setenv("TERM", "xterm")
+            terminal, inner = pty.openpty()
+            args = ("compact", session, "--strategy", "exchange-summary", "--summarizer", LIVE)
+            child = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "workbench", *map(str, args), cwd=ROOT, stdin=inner, stdout=inner, stderr=inner
+            )
+            os.close(inner)
+            seen = await asyncio.wait_for(asyncio.to_thread(read_until, terminal, b"~3 tokens written, "), 60)
+            child.send_signal(signal.SIGINT)
+            seen += await asyncio.wait_for(asyncio.to_thread(read_until, terminal, b"kept as run"), 60)
+            await asyncio.wait_for(child.wait(), 30)
+            os.close(terminal)
+        assert f"\033[K{MODEL}: ~0 tokens written, ".encode() in seen
+        assert b"$0.0051" in seen
+        assert b"\033[KCancelled: nothing was written" in seen
+
+    @pytest.mark.parametrize(
+        ("name", "said"),
+        [
+            ("oracle", "anthropic:MODEL"),
+            ("anthropic:", "anthropic:MODEL"),
+            ("extractive:x", "extractive"),
+            ("rehearse:boredom", "rate-limit"),
+            ("recorded:nope", "`cwb runs`"),
+        ],
+    )
+    def test_a_name_that_is_none_is_one_sentence(self, session: Path, name: str, said: str) -> None:
+        run = cwb("compact", session, "--strategy", "exchange-summary", "--summarizer", name)
+        assert run.exit_code == 2
+        assert said in run.stderr
+        assert len(run.stderr.splitlines()) == 1
+
+
+class TestRehearsal:
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_the_session_is_safe_and_the_run_is_kept(self, kind: str, session: Path) -> None:
+        before = session.read_bytes()
+        run = cwb("compact", session, "--strategy", "exchange-summary", "--summarizer", f"rehearse:{kind}", "--json")
+        found = json.loads(run.stdout)
+        assert session.read_bytes() == before
+        assert found["status"] == ("compacted" if kind == "garbage" else "unchanged")
+        assert run.exit_code == (0 if kind == "garbage" else 1)
+        (entry,) = journal.kept()
+        assert entry.end == ("finished" if kind == "garbage" else "failed")
+
+    def test_garbage_loses_the_standing_instruction(self, session: Path) -> None:
+        run = cwb("compact", session, "--strategy", "exchange-summary", "--summarizer", "rehearse:garbage", "--json")
+        losses = json.loads(run.stdout)["grounding"]["losses"]
+        assert [loss["text"] for loss in losses if loss["kind"] == "instruction"] == [RULE]
+
+    @pytest.mark.parametrize("strategy", [one.id for one in STRATEGIES])
+    def test_every_strategy_ends_whatever_fails(self, strategy: str, session: Path) -> None:
+        run = cwb("compact", session, "--strategy", strategy, "--summarizer", "rehearse:timeout", "--json")
+        assert run.exit_code in (0, 1), run.output
+        found = json.loads(run.stdout)
+        assert {call["failure"] for call in found["calls"]} <= {"timeout"}
+
+
+class TestExact:
+    async def test_inspect(self, session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        async with fake_api(document({"input_tokens": 12_345}), document({"input_tokens": 12_345})) as api:
+            client_talks_to(api, monkeypatch)
+            told = await asyncio.to_thread(cwb, "inspect", session, "--exact", MODEL)
+            found = json.loads((await asyncio.to_thread(cwb, "inspect", session, "--exact", MODEL, "--json")).stdout)
+        assert f"{MODEL}: 12,345 exact" in told.stdout
+        assert found["exact"]["tokens"] == 12_345
+        assert found["exact"]["difference"] == 12_345 - found["exact"]["local"]
+        assert [got.path.partition("?")[0] for got in api.received] == ["/v1/messages/count_tokens"] * 2
+
+    async def test_inspect_says_why_not(self, session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        async with fake_api(error(404, "not_found_error", "model: none")) as api:
+            client_talks_to(api, monkeypatch)
+            run = await asyncio.to_thread(cwb, "inspect", session, "--exact", "none")
+        assert run.exit_code == 2
+        assert run.stderr.startswith("Error: The exact count failed")
+
+    async def test_compact_counts_before_and_after(self, session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        async with fake_api(document({"input_tokens": 9_000}), document({"input_tokens": 700})) as api:
+            client_talks_to(api, monkeypatch)
+            run = await compact(session, "--exact", MODEL, "--json", name="extractive")
+        exact: dict[str, Any] = json.loads(run.stdout)["exact"]
+        assert (exact["before"]["tokens"], exact["after"]["tokens"]) == (9_000, 700)
+        assert len(api.received[0].body["messages"]) > len(api.received[1].body["messages"])
+
+    async def test_a_count_that_fails_costs_the_count_only(
+        self, session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async with fake_api(error(401, "authentication_error", KEY)) as api:
+            client_talks_to(api, monkeypatch)
+            run = await compact(session, "--exact", MODEL, "-o", tmp_path / "out.jsonl", name="extractive")
+        assert run.exit_code == 0
+        assert "The exact count failed" in run.stderr
+        assert KEY not in run.output
+        assert (tmp_path / "out.jsonl").exists()
+
+
+class TestDemo:
+    def test_it_is_marked_and_needs_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+        before = (SAMPLES / "claude-code-overflow.jsonl").read_bytes()
+        run = cwb("demo")
+        assert run.exit_code == 0
+        assert run.stdout.startswith("A RECORDING: nothing is sent and no model is asked.")
+        assert "Never log the refresh token." in run.stdout
+        assert "not in the head  1 of " in run.stdout
+        assert "“services/auth/throttle.py”" in run.stdout
+        assert not journal.path().exists()
+        assert (SAMPLES / "claude-code-overflow.jsonl").read_bytes() == before

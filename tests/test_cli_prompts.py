@@ -1,0 +1,108 @@
+"""The prompts on the command line, and a user's own in place of the program's."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.paths import ROOT
+from tests.test_cli import session_lines, write_lines
+from workbench.cli import commands
+from workbench.compaction.prompts import load_prompt, own_folder
+from workbench.resources import PROMPTS
+
+
+def cwb(*args: object) -> Result:
+    """In this process: only for what no prompt of the user's changes, for prompts are read once."""
+    return CliRunner().invoke(commands, [str(arg) for arg in args], prog_name="cwb", catch_exceptions=False)
+
+
+def program(*args: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "workbench", *map(str, args)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+
+
+def own(name: str, text: str) -> Path:
+    own_folder().mkdir(parents=True, exist_ok=True)
+    path = own_folder() / name
+    path.write_text(text, "utf-8")
+    return path
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    return write_lines(tmp_path / "session.jsonl", session_lines())
+
+
+def test_every_prompt_is_listed() -> None:
+    found = json.loads(cwb("prompts", "--json").stdout)["prompts"]
+    assert {Path(one["file"]) for one in found} == {path for path in PROMPTS.iterdir() if path.is_file()}
+    assert all(one["strategy"] for one in found)
+    (window,) = (one for one in found if one["id"] == "message-window.zh")
+    assert (window["language"], window["placeholders"], window["own"]) == ("zh", ["max_chars"], False)
+    assert "message-window.zh" in cwb("prompts").stdout
+
+
+@pytest.mark.parametrize("id", ["exchange-summary.en", "exchange-summary", "exchange-summary.en.md"])
+def test_a_prompt_is_shown_as_it_stands(id: str) -> None:
+    assert cwb("prompts", "show", id).stdout.strip() == load_prompt("exchange-summary.en.md").text.strip()
+
+
+@pytest.mark.parametrize("id", ["exchange-summary.zh", "context-reset.en", "message-window.en", "user-messages.zh"])
+def test_a_prompt_is_shown_as_it_is_sent(id: str, session: Path) -> None:
+    run = cwb("prompts", "show", id, session)
+    assert run.exit_code == 0, run.output
+    assert load_prompt(f"{id}.md").text.splitlines()[-1].strip() in run.stdout
+    assert "{max_chars}" not in run.stdout
+    assert "Please do step 3." in run.stdout
+
+
+def test_a_template_is_shown_filled(session: Path) -> None:
+    node, entry = (cwb("prompts", "show", id, session).stdout for id in ("summary-node", "abridged-entry"))
+    assert "{summary}" not in node
+    assert "Please do step " in node
+    assert "<agent_actions>" in entry
+
+
+def test_a_prompt_without_occasion_is_one_sentence(session: Path) -> None:
+    run = cwb("prompts", "show", "memories-rewrite.en", session)
+    assert run.exit_code == 2
+    assert "does not use the prompt" in run.stderr
+    assert len(run.stderr.splitlines()) == 1
+    assert "there are abridged-entry" in cwb("prompts", "show", "nothing").stderr
+
+
+def test_a_prompt_of_the_users_stands_first(session: Path) -> None:
+    own("context-reset.en.md", "---\nid: context-reset\n---\nTell it as a ballad.\n")
+    assert "Tell it as a ballad." in program("prompts", "show", "context-reset.en", session).stdout
+    (line,) = (line for line in program("prompts").stdout.splitlines() if "context-reset.en" in line)
+    assert "yours" in line
+    assert "context-reset.zh" in program("prompts").stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (
+            "context-reset.en.md",
+            "---\nid: x\n---\n\nOne.\nTwo {topic}.\n",
+            "line 6: nothing fills the placeholder 'topic'",
+        ),
+        ("context-reset.en.md", "no header\n", "line 1"),
+        ("message-window.en.md", "---\nid: x\nplaceholders: size\n---\n{max_chars} and {size}\n", "line 5"),
+        ("abridged-entry.jinja", "---\nid: x\n---\n{{ user_message }}\n{{ mood }}\n", "line 5: nothing fills"),
+        ("abridged-entry.jinja", "---\nid: x\n---\n\n{% if %}\n", "line 5"),
+    ],
+)
+def test_a_broken_prompt_of_the_users_is_one_sentence_with_its_line(name: str, text: str, said: str) -> None:
+    path = own(name, text)
+    run = program("prompts")
+    assert run.returncode == 2
+    assert str(path) in run.stderr
+    assert said in run.stderr
+    assert len(run.stderr.splitlines()) == 1

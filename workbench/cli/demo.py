@@ -1,0 +1,86 @@
+"""`cwb demo`: a recorded live compaction of a sample session, offline, at the pace of a model."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import sys
+
+import click
+
+from workbench.analysis.cost import estimate
+from workbench.analysis.grounding_of_runs import grounded
+from workbench.analysis.transcript import printable
+from workbench.bench import Bench, choose_preset
+from workbench.cli.grounding import grounding_rows
+from workbench.cli.loading import on_bench
+from workbench.cli.output import size_words, write_fields
+from workbench.compaction.checks import check
+from workbench.compaction.preset import load_preset
+from workbench.figures import grouped
+from workbench.resources import SAMPLES
+from workbench.summarizers import driver
+from workbench.summarizers.live_events import LiveEvent, Wrote
+from workbench.summarizers.recording import Recording, at_once, load_recording, played
+
+
+@click.command("demo")
+@click.option("--fast", is_flag=True, help="Do not wait between words; a pipe never waits.")
+def command(fast: bool) -> None:
+    """Play a recording of a live compaction on a sample session.
+
+    No model is asked, no key is needed, and nothing is sent or written. Ctrl-C ends it.
+    """
+    recording = load_recording()
+    path = SAMPLES / recording.session
+    bench = choose_preset(on_bench(path, epoch=None, window=None), load_preset(recording.preset))
+    _before(bench, recording)
+    waits = sys.stdout.isatty() and not fast
+    run = asyncio.run(driver.run(bench.compacting(), played(recording, _written, asyncio.sleep if waits else at_once)))
+    click.echo("\n")
+    _after(bench, run, recording)
+
+
+def _written(event: LiveEvent) -> None:
+    if isinstance(event, Wrote):
+        click.echo(printable(event.text), nl=False)
+        sys.stdout.flush()
+
+
+def _before(bench: Bench, recording: Recording) -> None:
+    click.secho("A RECORDING: nothing is sent and no model is asked.", bold=True)
+    click.echo(f"{recording.about}\n")
+    asked = [request.text for request in bench.plan.requests]
+    tokens = sum(map(bench.layout.sizes.meter.text_tokens, asked))
+    write_fields(
+        [
+            ("session", bench.session.title or recording.session),
+            ("context", size_words(bench.context.total)),
+            ("strategy", f"{bench.strategy.id}, preset {bench.preset}"),
+            ("request", f"{grouped(sum(map(len, asked)))} characters, ≈{grouped(tokens)} tokens"),
+        ]
+    )
+    click.secho("\nthe summary, as it is written:\n", dim=True)
+
+
+def _after(bench: Bench, run: driver.Run, recording: Recording) -> None:
+    meter = bench.layout.sizes.meter
+    sent = sum(meter.text_tokens(request.text) for request in run.requests)
+    cost = estimate(sent, meter.text_tokens(recording.answer), recording.priced_as)
+    checks = check(bench.context, run.outcome, bench.strategy, bench.policy)
+    failed = [one for one in checks if not one.passed]
+    found = grounded(run)
+    sample = shlex.quote(str(SAMPLES / recording.session))
+    write_fields(
+        [
+            ("before", size_words(bench.context.total)),
+            ("after", size_words(bench.context.outcome_size(run.outcome))),
+            ("checks", "\n".join([f"{len(checks) - len(failed)} passed", *(f"{c.name}: {c.detail}" for c in failed)])),
+            ("live", f"a call of this size would cost about {cost} with {recording.priced_as}"),
+            *(grounding_rows(found) if found else ()),
+            (
+                "next",
+                f"cwb compact {sample} --preset {bench.preset} --summarizer anthropic:MODEL",
+            ),
+        ]
+    )

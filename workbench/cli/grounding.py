@@ -1,0 +1,57 @@
+"""What a summary says without ground, and what it lost, as words and as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from workbench.analysis.grounding import Grounding
+from workbench.analysis.transcript import one_line
+from workbench.cli.output import counted
+from workbench.facts import FactKind
+from workbench.figures import grouped
+
+NAMED = 3
+"""So many examples stand in a line; --json lists all."""
+
+WORDS = 40
+"""Characters of each example."""
+
+_NOUNS: dict[FactKind, str] = {
+    "instruction": "standing instruction",
+    "error": "error message",
+    "path": "path",
+    "command": "command",
+    "identifier": "identifier",
+    "number": "number",
+}
+
+
+def grounding_fields(found: Grounding) -> dict[str, Any]:
+    return {
+        "checked": dict(found.checked),
+        "unfounded": [
+            {"kind": one.kind, "text": one.text, "start": one.start, "stop": one.stop} for one in found.unfounded
+        ],
+        "losses": [
+            {"kind": loss.kind, "text": loss.text, "message": loss.message, "number": loss.index + 1, "why": loss.why}
+            for loss in found.losses
+        ],
+    }
+
+
+def grounding_rows(found: Grounding) -> list[tuple[str, str]]:
+    """`not in the head: 2 of 31 claims (…)` and `lost: 3 standing instructions, …`, one line each."""
+    missing = f"{grouped(len(found.unfounded))} of {counted(found.claims, 'claim')}"
+    examples = _examples([one.text for one in found.unfounded])
+    kinds = Counter(loss.kind for loss in found.losses)
+    lost = ", ".join(counted(kinds[kind], word) for kind, word in _NOUNS.items() if kinds[kind])
+    gravest = _examples([loss.text for loss in found.losses])
+    return [
+        ("not in the head", missing + (f": {examples}" if examples else "")),
+        ("lost", f"{lost}; first: {gravest}" if lost else "nothing that was looked for"),
+    ]
+
+
+def _examples(texts: list[str]) -> str:
+    return ", ".join(f"“{one_line(text, WORDS)}”" for text in texts[:NAMED]) + (" …" if len(texts) > NAMED else "")

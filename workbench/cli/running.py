@@ -1,0 +1,223 @@
+"""A run on the command line: watched on a terminal, cancelled by Ctrl-C, kept in the journal however it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from workbench.analysis.cost import Cost, actual
+from workbench.analysis.transcript import printable
+from workbench.bench import Bench
+from workbench.cli.output import on_a_terminal, warn
+from workbench.compaction.checks import Check
+from workbench.compaction.context import Context
+from workbench.compaction.strategy import Answer, Compacting, Summary
+from workbench.figures import grouped
+from workbench.remembered import fingerprint
+from workbench.session import Usage
+from workbench.summarizers import driver, journal, runs
+from workbench.summarizers.connection import connect
+from workbench.summarizers.live_events import LiveEvent, Sent, Wrote, sentence
+from workbench.summarizers.named import Name, named
+from workbench.summarizers.recorder import Recorder
+
+TICK_S = 0.25
+"""How often the line of progress is drawn: its seconds pass without events, too."""
+
+CANCELLED = 130
+"""The exit code of what Ctrl-C ended, as shells have it."""
+
+CHARS_PER_TOKEN = 4
+"""Only for tokens that are still being written; the server tells the true figure at the end."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A run that has ended. `usage` is what was billed, failed attempts included; None where no model was asked."""
+
+    bench: Bench
+    name: Name
+    run: driver.Run
+    recorder: Recorder
+    began: float
+
+    @property
+    def usage(self) -> Usage | None:
+        if self.name.model:
+            return self.recorder.usage
+        billed = [answer.usage for answer in self.run.answers if isinstance(answer, Summary) and answer.usage]
+        return runs.total(billed) if billed else None
+
+    @property
+    def cost(self) -> Cost | None:
+        """What this run cost; None where no model was asked now, and so for a recorded one."""
+        return actual(self.recorder.usage, self.name.model) if self.name.model else None
+
+
+def run_named(bench: Bench, generator: Compacting, name: Name, *, journal: bool) -> Call:
+    """Run `generator` to its end. A run that Ctrl-C cancels is kept, too, and the command ends."""
+    recorder = Recorder()
+    watched = _Watched(name, recorder)
+    began = time.time()
+
+    def heard(event: LiveEvent) -> None:
+        recorder.heard(event)
+        watched.heard(event)
+
+    summarizer = named(name, on_event=heard, tools=bench.session.tools)
+
+    async def run() -> driver.Run:
+        if name.model:
+            # A missing key is the person's to mend, before any strategy falls back from it.
+            await (await connect(TICK_S)).close()
+        watching = asyncio.create_task(watched.tick())
+        try:
+            return await driver.run(generator, summarizer, on_event=recorder.told)
+        finally:
+            watching.cancel()
+            watched.clear()
+
+    clock = time.perf_counter()
+    try:
+        with closing(generator):
+            return Call(bench, name, asyncio.run(run()), recorder, began)
+    except KeyboardInterrupt:
+        where = ""
+        if journal and name.is_kept:
+            record = _record(bench, name, recorder, began, time.perf_counter() - clock, "cancelled")
+            where = f"; what had come is kept as run {record.id}" if not _keep(record) else ""
+        click.echo(f"Cancelled: nothing was written{where}.", err=True)
+        raise click.exceptions.Exit(CANCELLED) from None
+
+
+def keep_run(call: Call, context: Context, checks: Sequence[Check]) -> str:
+    """Put a run that has ended into the journal; its id, "" where it could not be kept, which is said on stderr."""
+    outcome, recorder = call.run.outcome, call.recorder
+    record = _record(
+        call.bench, call.name, recorder, call.began, call.run.seconds, "failed" if recorder.failed else "finished"
+    ).model_copy(
+        update={
+            "status": outcome.status,
+            "reason": outcome.reason,
+            "before": context.total.tokens,
+            "after": context.outcome_size(outcome).tokens,
+            "checks": tuple(runs.Checked(name=c.name, hard=c.hard, passed=c.passed, detail=c.detail) for c in checks),
+        }
+    )
+    return "" if _keep(record) else record.id
+
+
+def _record(bench: Bench, name: Name, recorder: Recorder, began: float, seconds: float, end: runs.End) -> runs.Run:
+    return runs.Run(
+        id=runs.new_id(began),
+        began=began,
+        seconds=seconds,
+        end=end,
+        strategy=bench.strategy.id,
+        policy=bench.policy.model_dump(mode="json"),
+        preset=bench.preset,
+        summarizer=str(name),
+        model=name.model,
+        session=fingerprint(bench.session),
+        file=str(bench.session.path.resolve()) if bench.session.path else "",
+        before=bench.context.total.tokens,
+        dollars=actual(recorder.usage, name.model).dollars if name.model else 0.0,
+        calls=recorder.calls(),
+    )
+
+
+def _keep(record: runs.Run) -> str:
+    """Why it was not kept, which is also said on stderr."""
+    trouble = journal.keep(record)
+    if trouble:
+        warn(trouble)
+    return trouble
+
+
+def answer_fields(answer: Answer) -> dict[str, Any]:
+    if isinstance(answer, Summary):
+        return {
+            "failure": None,
+            "detail": "",
+            "chars": len(answer.text),
+            "model": answer.model,
+            "seconds": round(answer.seconds, 3),
+        }
+    return {"failure": answer.kind, "detail": answer.detail, "chars": 0, "model": "", "seconds": None}
+
+
+def usage_fields(usage: Usage) -> dict[str, Any]:
+    return {
+        "input": usage.input,
+        "output": usage.output,
+        "cache_read": usage.cache_read,
+        "cache_write": usage.cache_write,
+    }
+
+
+def cost_fields(cost: Cost) -> dict[str, Any]:
+    return {"model": cost.model, "dollars": cost.dollars, "note": cost.note}
+
+
+def usage_words(usage: Usage) -> str:
+    cached = usage.cache_read + usage.cache_write
+    return (
+        f"{grouped(usage.context)} tokens in"
+        + (f" ({grouped(cached)} of them cached)" if cached else "")
+        + f", {grouped(usage.output)} out"
+    )
+
+
+def call_words(call: Call) -> str:
+    """`anthropic:claude-…: 1 call, 31 002 tokens in, 1 204 out, 18.2 s, $0.1110`; failures in lines of their own."""
+    answers = call.run.answers
+    if not answers:
+        return ""
+    parts = [f"{grouped(len(answers))} call{'s' * (len(answers) != 1)}"]
+    if call.usage:
+        parts += [usage_words(call.usage), f"{call.run.seconds:.1f} s"]
+    if call.cost:
+        parts.append(str(call.cost) + (f" ({call.cost.note})" if call.cost.note else ""))
+    lines = [f"{call.name}: {', '.join(parts)}"]
+    lines += [str(answer) for answer in answers if not isinstance(answer, Summary)]
+    return "\n".join(lines)
+
+
+class _Watched:
+    """One line on a terminal's stderr: who writes, tokens, seconds and cost so far; gone afterwards."""
+
+    def __init__(self, name: Name, recorder: Recorder) -> None:
+        self._seen = on_a_terminal() and name.kind == "anthropic"
+        self._name, self._recorder = name, recorder
+        self._began = time.perf_counter()
+        self._chars: dict[str, int] = {}
+
+    def heard(self, event: LiveEvent) -> None:
+        if isinstance(event, Wrote):
+            self._chars[event.key] = self._chars.get(event.key, 0) + len(event.text)
+        elif isinstance(event, Sent):
+            self._chars[event.key] = 0
+        if self._seen and not isinstance(event, Sent) and (words := sentence(event)):
+            click.echo(f"\r\033[K{printable(words)}", err=True)
+
+    async def tick(self) -> None:
+        while self._seen:
+            click.echo(f"\r\033[K{self._line()}", nl=False, err=True)
+            await asyncio.sleep(TICK_S)
+
+    def clear(self) -> None:
+        if self._seen:
+            click.echo("\r\033[K", nl=False, err=True)
+
+    def _line(self) -> str:
+        usage = self._recorder.usage
+        written = max(usage.output, sum(self._chars.values()) // CHARS_PER_TOKEN)
+        cost = actual(Usage(usage.input, written, usage.cache_read, usage.cache_write), self._name.model)
+        seconds = time.perf_counter() - self._began
+        return f"{self._name.model}: ~{grouped(written)} tokens written, {seconds:.0f} s, {cost}"

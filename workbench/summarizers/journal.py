@@ -1,0 +1,189 @@
+"""The run journal: kept runs in one SQLite file in the user's data folder.
+
+Several processes may use it at once. It may cost an entry, never a run: `keep` says in a sentence what went wrong, and
+never raises for a disk that is full or a file that is damaged. Requests hold what the session holds, so only the owner
+can read the file, and what is deleted is overwritten.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from workbench.errors import BadInput
+from workbench.summarizers.runs import Run
+
+BUSY_SECONDS = 10.0
+"""How long to wait for another program that is writing."""
+
+_COLUMNS = (
+    "id, began, seconds, end, strategy, preset, summarizer, model, session, file, status, calls, input, output, dollars"
+)
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS runs (
+  id TEXT PRIMARY KEY, began REAL NOT NULL, seconds REAL NOT NULL, end TEXT NOT NULL, strategy TEXT NOT NULL,
+  preset TEXT NOT NULL, summarizer TEXT NOT NULL, model TEXT NOT NULL, session TEXT NOT NULL, file TEXT NOT NULL,
+  status TEXT NOT NULL, calls INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL, dollars REAL,
+  document BLOB NOT NULL
+)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A kept run in a list: what can be told without reading its requests. Tokens are billed, all calls together."""
+
+    id: str
+    began: float
+    seconds: float
+    end: str
+    strategy: str
+    preset: str
+    summarizer: str
+    model: str
+    session: str
+    file: str
+    status: str
+    calls: int
+    input: int
+    output: int
+    dollars: float | None
+
+
+def path() -> Path:
+    from platformdirs import user_data_path
+
+    return user_data_path("compaction-workbench", appauthor=False) / "runs.sqlite"
+
+
+def keep(run: Run) -> str:
+    """Save a run; why it could not be kept, "" when it could. Never raises: the run itself is done."""
+    try:
+        with _writing() as base:
+            base.execute(f"INSERT INTO runs ({_COLUMNS}, document) VALUES ({', '.join('?' * 16)})", _row(run))
+    except sqlite3.IntegrityError:
+        return f"The run was not kept: there is a run {run.id} already."
+    except (sqlite3.Error, OSError, ValueError, OverflowError) as error:
+        return f"The run was not kept: {_trouble(error)}"
+    return ""
+
+
+def kept(limit: int | None = None) -> tuple[Entry, ...]:
+    """The newest `limit` runs, newest first. Raises BadInput for a journal that cannot be read."""
+    query = f"SELECT {_COLUMNS} FROM runs ORDER BY began DESC, id DESC LIMIT ?"
+    with _reading() as base:
+        return tuple(Entry(*row) for row in base.execute(query, (-1 if limit is None else limit,))) if base else ()
+
+
+def load(id: str) -> Run:
+    """A kept run by its id or by a beginning of it that no other has. Raises BadInput with one sentence."""
+    whole = whole_id(id)
+    with _reading() as base:
+        found = base.execute("SELECT document FROM runs WHERE id = ?", (whole,)).fetchone() if base else None
+    if found is None:
+        raise BadInput(_none(id))
+    try:
+        return Run.model_validate_json(zlib.decompress(found[0]))
+    except (zlib.error, TypeError, ValidationError):
+        raise BadInput(f"{path()}: run {whole} is damaged; remove it with `cwb runs delete {whole}`.") from None
+
+
+def whole_id(id: str) -> str:
+    """The id that begins with `id`. Raises BadInput where none or several do."""
+    with _reading() as base:
+        ids: list[str] = [name for (name,) in base.execute("SELECT id FROM runs")] if base and id else []
+    found = [name for name in ids if name.startswith(id)]
+    if id in found:
+        return id
+    if len(found) > 1:
+        raise BadInput(f"{len(found)} kept runs begin with {id!r}; give more of the name.")
+    if not found:
+        raise BadInput(_none(id))
+    return found[0]
+
+
+def delete(ids: Sequence[str]) -> None:
+    """Remove kept runs by their whole ids, all or none. Raises BadInput when one is not there."""
+    known = {entry.id for entry in kept()}
+    for id in ids:
+        if id not in known:
+            raise BadInput(_none(id))
+    try:
+        with _writing() as base:
+            base.executemany("DELETE FROM runs WHERE id = ?", [(id,) for id in ids])
+    except (sqlite3.Error, OSError) as error:
+        raise BadInput(f"Nothing was deleted: {_trouble(error)}") from None
+
+
+def _row(run: Run) -> tuple[object, ...]:
+    usage = run.usage
+    values = (run.id, run.began, run.seconds, run.end, run.strategy, run.preset, run.summarizer, run.model, run.session)
+    sent = usage.input + usage.cache_read + usage.cache_write
+    document = zlib.compress(run.model_dump_json().encode(), 1)
+    return (*values, run.file, run.status, len(run.calls), sent, usage.output, run.dollars, document)
+
+
+@contextmanager
+def _writing() -> Iterator[sqlite3.Connection]:
+    """One transaction on the journal, which is made where it is missing. Raises sqlite3.Error and OSError."""
+    file = path()
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # SQLite would make it readable to others; its side files then get the mode of the file.
+    os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
+    with closing(sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None)) as base:
+        base.execute("PRAGMA secure_delete = ON")
+        _prepare(base)
+        base.execute("BEGIN IMMEDIATE")
+        base.execute(_SCHEMA)
+        try:
+            yield base
+        except BaseException:
+            base.rollback()
+            raise
+        base.commit()
+
+
+def _prepare(base: sqlite3.Connection) -> None:
+    """Readers and a writer at once. Where the file system cannot do that, or another is just doing it, so be it."""
+    ((mode,),) = base.execute("PRAGMA journal_mode")
+    if mode != "wal":
+        try:
+            base.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as busy:
+            if "locked" not in str(busy):
+                raise
+
+
+@contextmanager
+def _reading() -> Iterator[sqlite3.Connection | None]:
+    """The journal, None where nothing was ever kept. Raises BadInput for one that cannot be read."""
+    file = path()
+    if not file.exists():
+        yield None
+        return
+    try:
+        with closing(sqlite3.connect(file, timeout=BUSY_SECONDS)) as base:
+            made = base.execute("SELECT 1 FROM sqlite_master WHERE name = 'runs'").fetchone()
+            yield base if made else None
+    except (sqlite3.Error, OSError) as error:
+        raise BadInput(_trouble(error)) from None
+
+
+def _trouble(error: Exception) -> str:
+    file = path()
+    if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+        return f"{file} is no journal or is damaged ({error}); move it away and a new one is begun."
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return f"{file} cannot be used ({reason}); make room, close what holds it, or choose another data folder."
+
+
+def _none(id: str) -> str:
+    return f"There is no kept run {id!r}; `cwb runs` lists them."

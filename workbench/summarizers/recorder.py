@@ -1,0 +1,67 @@
+"""Listens to a run while it goes on, so that it can be kept however it ends."""
+
+from __future__ import annotations
+
+from workbench.compaction.strategy import Answer, SummaryFailed, SummaryRequest
+from workbench.session import Usage
+from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade
+from workbench.summarizers.live_events import Ended, LiveEvent, Sent, Used
+from workbench.summarizers.runs import Call, call_record, total
+
+
+class Recorder:
+    """Told what the driver tells (`told`) and what live calls tell (`heard`), both on the event loop."""
+
+    def __init__(self) -> None:
+        self.events: list[LiveEvent] = []
+        self._requests: list[SummaryRequest] = []
+        self._answers: dict[int, Answer] = {}
+        self._seconds: dict[str, float] = {}
+
+    def told(self, event: Event) -> None:
+        match event:
+            case RequestsMade(requests, _):
+                self._requests.extend(requests)
+            case Answered(number, _, summary):
+                self._answers[number] = summary
+            case Failed(number, _, failure):
+                self._answers[number] = failure
+            case _:
+                pass
+
+    def heard(self, event: LiveEvent) -> None:
+        self.events.append(event)
+        if isinstance(event, Ended):
+            self._seconds[event.key] = event.seconds
+
+    def calls(self) -> tuple[Call, ...]:
+        """The record of every request so far; those without an answer count as cancelled.
+
+        Renders and hashes the requests: not for the event loop.
+        """
+        return tuple(
+            call_record(request, self._answers.get(number), self.events, self._seconds.get(request.key, 0.0))
+            for number, request in enumerate(self._requests)
+        )
+
+    @property
+    def failed(self) -> bool:
+        """Whether a request has ended without a summary."""
+        return any(isinstance(answer, SummaryFailed) for answer in self._answers.values())
+
+    @property
+    def usage(self) -> Usage:
+        """What live calls have billed so far, attempts that failed included."""
+        return billed(self.events)
+
+
+def billed(events: list[LiveEvent]) -> Usage:
+    """The tokens of every attempt: the last figure of each, since figures within one attempt are cumulative."""
+    last: dict[str, Usage] = {}
+    done: list[Usage] = []
+    for event in events:
+        if isinstance(event, Used):
+            last[event.key] = event.usage
+        elif isinstance(event, Sent) and event.key in last:
+            done.append(last.pop(event.key))
+    return total((*done, *last.values()))

@@ -1,0 +1,74 @@
+"""A recorded answer, played as if it were being written: for demonstrations, offline."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from workbench.compaction.strategy import Answer, Summary, SummaryRequest
+from workbench.summarizers.live_events import Ended, OnLiveEvent, Sent, Wrote
+from workbench.summarizers.summarizer import Summarizer
+
+MODEL = "recording"
+
+FOLDER = Path(__file__).resolve().parent / "recordings"
+
+DEMO = "claude-code-overflow"
+
+AT_LINE_END = 4
+"""A pause at the end of a line is so many times that between words: models, too, hesitate there."""
+
+Pause = Callable[[float], Awaitable[None]]
+
+
+class Recording(BaseModel):
+    """An answer for one sample session. `about` says where it comes from; `text` is its lines.
+
+    `first_token_s` seconds pass before the first word; then come `words_per_s`. `priced_as` is the model whose prices
+    say what a live call of this size costs.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    about: str
+    session: str
+    preset: str
+    priced_as: str
+    first_token_s: float
+    words_per_s: float
+    text: tuple[str, ...]
+
+    @property
+    def answer(self) -> str:
+        return "\n".join(self.text)
+
+
+def load_recording(name: str = DEMO) -> Recording:
+    return Recording.model_validate_json((FOLDER / f"{name}.json").read_bytes())
+
+
+async def at_once(seconds: float) -> None:
+    """A pause that is none."""
+
+
+def played(recording: Recording, on_event: OnLiveEvent, pause: Pause = asyncio.sleep) -> Summarizer:
+    """Answers every request with the recording, word by word. `pause` waits, or does not (`at_once`)."""
+
+    async def summarize(request: SummaryRequest) -> Answer:
+        key = await asyncio.to_thread(lambda: request.key)
+        began = time.perf_counter()
+        on_event(Sent(key, MODEL, 1, len(request.text)))
+        await pause(recording.first_token_s)
+        for word in re.findall(r"\s*\S+", recording.answer):
+            on_event(Wrote(key, word))
+            await pause((AT_LINE_END if "\n" in word else 1) / recording.words_per_s)
+        seconds = time.perf_counter() - began
+        on_event(Ended(key, "end_turn", seconds))
+        return Summary(recording.answer, model=MODEL, seconds=seconds)
+
+    return summarize

@@ -1,0 +1,61 @@
+"""A summarizer that fails on purpose, so that a person sees what each strategy does then and what would be lost.
+
+No model is asked and nothing is waited for: the failure is what a live call would have ended with.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from workbench.compaction.strategy import Answer, FailureKind, Summary, SummaryFailed, SummaryRequest
+from workbench.errors import BadInput
+from workbench.summarizers.live_events import Ended, OnLiveEvent, Sent, Wrote, nobody
+from workbench.summarizers.summarizer import Summarizer
+
+MODEL = "rehearsal"
+
+FAILURES: dict[str, tuple[FailureKind, str]] = {
+    "timeout": ("timeout", "no first token within 60 s"),
+    "rate-limit": ("error", "too many requests (429); given up after 5 tries"),
+    "overflow": ("overflow", "the prompt is too long for the model; cutting it 4 times did not help"),
+    "empty": ("empty", "the answer has no text (stop reason end_turn)"),
+    "truncated": ("truncated", "the answer reached the limit of output tokens"),
+    "refused": ("refused", "the model refused"),
+    "inflated": ("inflated", "the answer is longer than what it stands for"),
+}
+"""What a live call that fails in each of these ways ends with."""
+
+KINDS = (*FAILURES, "garbage")
+"""`garbage` is no failure that anybody would notice by itself: a whole answer that says nothing of the session."""
+
+GARBAGE = "Sure! Here is the summary you asked for. The weather in Lisbon is mild in March. "
+
+_HALF = "The user asked for"
+"""What a truncated answer had written."""
+
+
+def rehearse(kind: str, on_event: OnLiveEvent | None = None) -> Summarizer:
+    """Answers every request with the same failure. Raises BadInput for a kind that is none of `KINDS`."""
+    if kind not in KINDS:
+        raise BadInput(f"There is no failure {kind!r} to rehearse; there are {', '.join(KINDS)}.")
+    tell = on_event or nobody
+
+    async def summarize(request: SummaryRequest) -> Answer:
+        # Rendering and hashing megabytes would freeze a screen.
+        key = await asyncio.to_thread(lambda: request.key)
+        answer = _answer(kind, request)
+        tell(Sent(key, MODEL, 1, len(request.text)))
+        if kind == "truncated":
+            tell(Wrote(key, _HALF))
+        tell(Ended(key, "end_turn" if isinstance(answer, Summary) else answer.kind, 0.0))
+        return answer
+
+    return summarize
+
+
+def _answer(kind: str, request: SummaryRequest) -> Answer:
+    if kind in FAILURES:
+        failure, detail = FAILURES[kind]
+        return SummaryFailed(failure, f"{detail} (rehearsed)")
+    room = min(900, request.max_chars or 900, request.chars or 900)
+    return Summary((GARBAGE * (room // len(GARBAGE) + 1))[: max(room, len(_HALF))].strip(), model=MODEL)
