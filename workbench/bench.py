@@ -6,7 +6,7 @@ with the estimating summarizer, so it cannot disagree with a run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,15 +14,18 @@ from typing import Any
 
 from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Context, Layout
+from workbench.compaction.edits import SHORT_CHARS, UNEDITED, Edits, compacting, given, shortened_message
+from workbench.compaction.keeping import with_pairs
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, load_preset
 from workbench.compaction.strategies import strategy
-from workbench.compaction.strategy import Strategy, SummaryRequest, Trigger
+from workbench.compaction.strategy import Compacting, Strategy, SummaryRequest, Trigger
 from workbench.errors import BadInput
 from workbench.session import Message, Session
 from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.estimate import estimate
+from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter, Sizes, find_model, sizes_of
 from workbench.tokens.sizes import Size
 
@@ -30,9 +33,10 @@ from workbench.tokens.sizes import Size
 @dataclass(frozen=True)
 class Plan:
     """What a compaction would do, without a model: triggers, the estimated outcome, the requests as they would be
-    sent."""
+    sent. `given` is what the strategy works on: `context`, or what edits by hand leave of it."""
 
     context: Context
+    given: Context
     strategy: Strategy
     policy: Policy
     triggers: tuple[Trigger, ...]
@@ -77,6 +81,8 @@ class Bench:
     policy: Policy
     preset: str = ""
     pins: frozenset[str] = frozenset()
+    dropped: frozenset[str] = frozenset()
+    shortened: frozenset[str] = frozenset()
     split_at: str | None = None
     window: int | None = None
     rules: str = ""
@@ -102,8 +108,21 @@ class Bench:
 
     @cached_property
     def plan(self) -> Plan:
-        """The preview of a manual run under the present policy, pins and split."""
-        return plan(self.context, self.strategy, self.policy)
+        """The preview of a manual run under the present policy, pins, edits and split."""
+        return plan(self.context, self.strategy, self.policy, self.edits)
+
+    @property
+    def edits(self) -> Edits:
+        return Edits(self.dropped, self.shortened)
+
+    @cached_property
+    def offline(self) -> Run:
+        """What a run with the extractive summarizer would give: seconds for a long session, made when asked for."""
+        return drive(self.compacting(), extractive)
+
+    def compacting(self) -> Compacting:
+        """What a run drives: the strategy on what the edits leave."""
+        return compacting(self.context, self.edits, self.strategy, self.policy)
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -115,10 +134,12 @@ class Bench:
         return self.result.outcome if self.result else self.plan.outcome
 
 
-def plan(context: Context, chosen: Strategy, policy: Policy) -> Plan:
+def plan(context: Context, chosen: Strategy, policy: Policy, edits: Edits = UNEDITED) -> Plan:
     """Plan a compaction of `context` without a model and without a network."""
-    triggers = chosen.triggers(chosen.gauge(context, policy), policy)
-    return Plan(context, chosen, policy, triggers, drive(chosen.compact(context, policy), estimate))
+    left = given(context, edits)
+    triggers = chosen.triggers(chosen.gauge(left, policy), policy)
+    run = drive(compacting(context, edits, chosen, policy), estimate)
+    return Plan(context, left, chosen, policy, triggers, run)
 
 
 def open_bench(
@@ -163,19 +184,60 @@ def counted(bench: Bench, counter: Counter) -> Bench:
 
 
 def at_epoch(bench: Bench, epoch: int, counter: Counter) -> Bench:
-    """Another epoch of the same session. Pins of messages that it does not hold are let go."""
+    """Another epoch of the same session. Pins and edits of messages that it does not hold are let go."""
     if not 1 <= epoch <= len(bench.session.epochs):
         raise BadInput(f"There is no epoch {epoch}; this session has 1 to {len(bench.session.epochs)}.")
     layout = layout_of(bench.session, epoch, counter)
-    pins = frozenset(id for id in bench.pins if id in layout.index_of)
     overflowed = _overflowed(bench.session, epoch)
-    return replace(bench, epoch=epoch, layout=layout, pins=pins, split_at=None, overflowed=overflowed, result=None)
+    pins, dropped, shortened = (
+        frozenset(id for id in marked if id in layout.index_of)
+        for marked in (bench.pins, bench.dropped, bench.shortened)
+    )
+    there = replace(bench, epoch=epoch, layout=layout, pins=pins, dropped=dropped, shortened=shortened)
+    return replace(there, split_at=None, overflowed=overflowed, result=None)
 
 
 def toggle_pin(bench: Bench, id: str) -> Bench:
     """Pin a message, or let it go. Its tool call or result goes with it in the plan, not in the set of pins."""
     _index(bench, id)
     return replace(bench, pins=bench.pins ^ {id}, result=None)
+
+
+def toggle_dropped(bench: Bench, ids: Collection[str]) -> Bench:
+    """Drop messages from the plan, or let them stay when all of them are dropped already; their pairs follow.
+
+    Pins win: what is pinned stays all the same. Raises BadInput for the session's own system message.
+    """
+    layout, indexes = bench.layout, _editable(bench, ids)
+    whole = {layout.messages[i].id for i in with_pairs(layout, indexes)}
+    gone = {layout.messages[i].id for i in with_pairs(layout, [layout.index_of[id] for id in bench.dropped])}
+    dropped = bench.dropped - whole if whole <= gone else bench.dropped | frozenset(ids)
+    return replace(bench, dropped=dropped, shortened=bench.shortened - whole, result=None)
+
+
+def toggle_shortened(bench: Bench, ids: Collection[str]) -> Bench:
+    """Shorten messages in the plan, or let them be when all of them are short already; a dropped one comes back.
+
+    Of several, those that have nothing to shorten are left out. Raises BadInput when none has, and for the session's
+    own system message.
+    """
+    layout, indexes = bench.layout, _editable(bench, ids)
+    long = {m.id for i in indexes if shortened_message(m := layout.messages[i]) is not m}
+    if not long:
+        what = "this message" if len(indexes) == 1 else f"these {len(indexes)} messages"
+        raise BadInput(f"Nothing in {what} is longer than {SHORT_CHARS} characters; there is nothing to shorten.")
+    whole = {layout.messages[i].id for i in with_pairs(layout, indexes)}
+    shortened = bench.shortened - long if long <= bench.shortened else bench.shortened | long
+    return replace(bench, shortened=shortened, dropped=bench.dropped - whole, result=None)
+
+
+def _editable(bench: Bench, ids: Collection[str]) -> list[int]:
+    """The indexes of messages that may be edited; of several, the session's own system messages are left out."""
+    indexes = [_index(bench, id) for id in ids]
+    found = [i for i in indexes if not bench.layout.messages[i].is_own_system]
+    if not found:
+        raise BadInput("This is the session's own system message: every compaction leaves it as it is.")
+    return found
 
 
 def split_at(bench: Bench, id: str | None) -> Bench:

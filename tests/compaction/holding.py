@@ -12,7 +12,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, Made, Outcome
 from workbench.compaction.policy import Policy
 from workbench.compaction.strategy import Answer, Step, Strategy, Summary, SummaryFailed, SummaryRequest
-from workbench.session import Message, pairs_of
+from workbench.session import Message, Text, pairs_of
 
 FAILED = SummaryFailed("error", "no connection")
 
@@ -54,10 +54,25 @@ def loop(prefix: str, count: int, text: str = "x" * 200, name: str = "Bash") -> 
     return [*out, agent(f"{prefix}z", f"answer {prefix}")]
 
 
+def later(messages: tuple[Message, ...], index: int) -> tuple[Message, ...]:
+    """The message at `index` moved behind the next answer: a result that came late."""
+    message = messages[index]
+    rest = (*messages[:index], *messages[index + 1 :])
+    answer = next((i for i in range(index, len(rest)) if rest[i].role == "assistant"), None)
+    return messages if answer is None else (*rest[: answer + 1], message, *rest[answer + 1 :])
+
+
 @st.composite
 def contexts(draw: st.DrawFn, **wishes: Any) -> Context:
-    """Any context, with pins anywhere, a split now and then, fired by hand or not."""
+    """Any context, with pins anywhere, a split now and then, fired by hand or not. Now and then a system message stands
+    in the middle, or a result comes late."""
     messages = draw(conversations())
+    results = [index for index, message in enumerate(messages) if message.role == "tool"]
+    if results and draw(st.booleans()):
+        messages = later(messages, draw(st.sampled_from(results)))
+    if messages and draw(st.booleans()):
+        at = draw(st.integers(0, len(messages)))
+        messages = (*messages[:at], Message("own", "system", (Text("a rule"),)), *messages[at:])
     ids = [message.id for message in messages]
     pins = draw(st.sets(st.sampled_from(ids), max_size=5)) if ids else set()
     split = draw(st.none() | st.sampled_from(ids)) if ids else None

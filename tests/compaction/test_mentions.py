@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.building import agent, call, result, user
-from workbench.compaction.mentions import external_changes, mentioned, reminder, with_reminder
+from workbench.compaction.layered.mentions import external_changes, mentioned, reminder, with_reminder
 from workbench.session import Message, ToolUse
 
 

@@ -20,8 +20,9 @@ from workbench.compaction.gauge import Gauge
 from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.outcome import Fate, Made, Outcome
 from workbench.compaction.preset import BUNDLED
+from workbench.compaction.progressive.climb import CHAINS
 from workbench.compaction.prompts import load_prompt
-from workbench.compaction.strategies.progressive import CHAINS, STRATEGY, ProgressivePolicy, compact, triggers
+from workbench.compaction.strategies.progressive import STRATEGY, ProgressivePolicy, compact, triggers
 from workbench.compaction.strategy import Answer, Step, Summary, SummaryFailed, SummaryRequest
 from workbench.formats.files import load
 from workbench.session import Message, Text, Tool, pairs_of

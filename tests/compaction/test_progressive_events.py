@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.building import agent, call, context_of, result, user
-from workbench.compaction.key_events import events_of
-from workbench.compaction.task_type import TaskCutoffs, evidence_of, task_type
+from workbench.compaction.progressive.key_events import events_of
+from workbench.compaction.progressive.task_type import TaskCutoffs, evidence_of, task_type
 from workbench.formats.files import load
 from workbench.session import Message
 

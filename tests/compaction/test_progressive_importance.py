@@ -9,7 +9,7 @@ import pytest
 
 from tests.building import agent, call, context_of, result, user
 from workbench.compaction.context import Layout
-from workbench.compaction.importance import SIGNALS, ImportanceWeights, score, scores
+from workbench.compaction.progressive.importance import SIGNALS, ImportanceWeights, score, scores
 from workbench.formats.files import load
 from workbench.session import Message
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from tests.building import agent, call, conversations, result, summary, user
-from workbench.compaction.react import react
+from workbench.compaction.layered.react import react
 from workbench.session import Message, Text, Thinking
 from workbench.tokens.visible import json_text
 

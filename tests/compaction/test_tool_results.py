@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.building import call
-from workbench.compaction.tool_results import Limits, ToolKind, compress, envelope, kind_of
+from workbench.compaction.layered.tool_results import Limits, ToolKind, compress, envelope, kind_of
 from workbench.session import Media, Text, ToolResult, ToolUse
 
 

@@ -30,7 +30,7 @@ async def test_opens_a_session_and_shows_its_plan() -> None:
         assert rows.rows is not None
         assert rows.rows.split_line is not None
         assert "4 rounds · 32 messages" in str(rows.border_title)
-        assert screen.checks is not None
+        assert screen.checks
         assert all(check.passed for check in screen.checks)
 
 
@@ -180,20 +180,31 @@ async def test_help_names_every_key_of_the_screen() -> None:
         await press(pilot, "?")
         front = pilot.app.screen
         assert isinstance(front, HelpScreen)
-        explained = " ".join(words for _, words in front.keys)
+        explained = " ".join(words for _, words, _ in front.keys)
         assert all(binding.tooltip in explained for binding in screen.BINDINGS)  # type: ignore[union-attr]
         await press(pilot, "escape")
         assert pilot.app.screen is screen
 
 
-async def test_every_key_of_the_bench_is_in_the_palette() -> None:
+async def test_every_key_of_the_bench_is_in_the_palette(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EDITOR", raising=False)
+    monkeypatch.delenv("VISUAL", raising=False)
     async with app_of(story()).run_test(size=SIZE) as pilot:
         await settled(pilot)
         screen = bench_screen(pilot)
         await press(pilot, "[")
         commands = [command.help for command in pilot.app.get_system_commands(screen)]
         missing = {b.id for b in screen.BINDINGS if b.tooltip not in commands}  # type: ignore[union-attr]
-        assert missing == {"bench.redo", "bench.epoch.-1", "bench.epoch.1", "bench.leave"}
+        assert missing == {
+            "bench.redo",
+            "bench.reset-policy",
+            "bench.epoch.-1",
+            "bench.epoch.1",
+            "bench.leave",
+            "bench.open-text",
+            "bench.find-next.1",
+            "bench.find-next.-1",
+        }
 
 
 async def test_export_writes_a_file_and_says_where(tmp_path: Path) -> None:

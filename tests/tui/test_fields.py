@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from workbench.compaction.strategies import STRATEGIES
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
-from workbench.tui.fields import FormField, Refused, changed, fields_of, value_of
+from workbench.compaction.strategy import Strategy
+from workbench.tui.fields import FormField, Refused, changed, differing, fields_of, value_of, value_words
 
 POLICY = ExchangeSummaryPolicy()
 FIELDS = {field.key: field for field in fields_of(ExchangeSummaryPolicy)}
@@ -29,7 +31,9 @@ def test_every_field_of_the_policy_is_in_the_form_with_help() -> None:
         ("trigger_on_history_size_chars", "whole"),
         ("simulate_cache_expiry", "switch"),
         ("prompt", "lines"),
-        ("language", "text"),
+        ("language", "choice"),
+        ("history_summary_version", "whole"),
+        ("bot_type", "text"),
         ("earlier_summary", "choice"),
         ("abridged_history_params.total_chars_limit", "whole"),
     ],
@@ -63,9 +67,38 @@ def test_a_field_of_a_group_changes_the_group_whole() -> None:
         ("min_tail_exchanges", "x", "a whole number is wanted, at least 0, not 'x'"),
         ("min_tail_exchanges", "-1", "allowed is at least 0"),
         ("language", "fr", "pattern"),
+        ("summary_node_response_message", "", "at least 1 character"),
         ("abridged_history_params.action_chars_limit", "-1", "allowed is at least 0"),
     ],
 )
 def test_a_wrong_value_is_refused_with_the_reason(key: str, typed: str, reason: str) -> None:
     with pytest.raises(Refused, match=reason):
         changed(POLICY, field(key), typed)
+
+
+@pytest.mark.parametrize("one", STRATEGIES, ids=lambda one: one.id)
+def test_every_field_of_every_strategy_is_in_the_form(one: Strategy) -> None:
+    fields = fields_of(one.policy_type)
+    assert {field.path[0] for field in fields} == set(one.policy_type.model_fields)
+    assert all(field.help for field in fields)
+
+
+def test_what_differs_from_a_preset_is_found_in_nested_groups_too() -> None:
+    policy, _ = changed(POLICY, field("abridged_history_params.action_chars_limit"), "7")
+    policy, _ = changed(policy, field("simulate_cache_expiry"), True)
+    found = {one.key for one in differing(policy, POLICY)}
+    assert found == {"abridged_history_params.action_chars_limit", "simulate_cache_expiry"}
+    assert differing(POLICY, POLICY) == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("trigger_on_history_size_chars", 50_000, "50\u00a0000\u00a0characters"),
+        ("simulate_cache_expiry", False, "off"),
+        ("prompt", "x" * 1_200, "1\u00a0200 characters"),
+        ("bot_type", "", "''"),
+    ],
+)
+def test_a_value_is_told_in_words(key: str, value: object, words: str) -> None:
+    assert value_words(field(key), value) == words

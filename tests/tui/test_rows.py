@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tui.app import story
+from workbench.analysis.search import query_of
 from workbench.compaction.context import Layout
 from workbench.compaction.outcome import Fate, FateSpan, Outcome
 from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tokens import Counter, sizes_of
-from workbench.tui.lines import Drawn, header_cells, message_cells, split_words
+from workbench.tui.lines import Drawn, header_cells, marked, message_cells, split_words
 from workbench.tui.plain import bar, fit, plain, short
-from workbench.tui.rows import Groups, Rows, first_words, group_fate
+from workbench.tui.rows import Groups, Rows, arranged, first_words, group_fate
 
 MESSAGES = story().messages
 LAYOUT = Layout(MESSAGES, sizes_of(MESSAGES, "claude-sonnet-4-5", Counter()))
@@ -39,6 +40,59 @@ def test_every_message_has_its_line_and_the_split_stands_before_the_tail(
         assert lines[line].kind == "split"
         assert all(row.index < split for row in lines[:line])
         assert all(row.index >= split for row in lines[line + 1 :])
+
+
+@given(
+    st.frozensets(st.integers(0, 3)),
+    st.one_of(st.none(), st.integers(0, len(MESSAGES))),
+    st.one_of(st.none(), st.sets(st.integers(0, len(MESSAGES) - 1)).map(sorted)),
+    st.booleans(),
+)
+def test_what_is_listed_has_its_line_and_nothing_else_has(
+    opened: frozenset[int], split: int | None, shown: list[int] | None, by_size: bool
+) -> None:
+    arrangement = arranged(GROUPS, shown, by_size=by_size)
+    rows = Rows(GROUPS, opened, split, arrangement)
+    lines = [rows[line] for line in range(len(rows))]
+    listed = list(range(len(MESSAGES))) if shown is None else shown
+    groups = {GROUPS.group_of(index) for index in listed}
+    assert arrangement.hidden == len(MESSAGES) - len(listed)
+    assert sorted(row.group for row in lines if row.kind == "header") == sorted(groups)
+    assert sorted(row.index for row in lines if row.kind == "message") == [
+        index for index in listed if GROUPS.group_of(index) in opened
+    ]
+    assert sum(row.last for row in lines) == len(groups & opened)
+    for index in range(len(MESSAGES)):
+        assert rows.lists(index) == (index in listed)
+        if index in listed:
+            row = lines[rows.line_of(index, header=False)]
+            assert (row.kind, row.index) == ("message", index) or GROUPS.group_of(index) not in opened
+        elif lines:
+            assert lines[rows.line_of(index, header=False)].kind != "split"
+    if by_size:
+        sizes = [LAYOUT.tokens[GROUPS.spans[g].stop] - LAYOUT.tokens[GROUPS.spans[g].start] for g in rows.order]
+        assert sizes == sorted(sizes, reverse=True)
+        inside = [LAYOUT.sizes.tokens[r.index] for r in lines if r.kind == "message" and r.group == rows.order[0]]
+        assert inside == sorted(inside, reverse=True)
+        assert rows.split_line is None
+    elif split is not None and listed:
+        line = rows.split_line
+        assert line is not None
+        assert all(row.index < split for row in lines[:line])
+        assert all(row.index >= split for row in lines[line + 1 :])
+
+
+@pytest.mark.parametrize(("index", "line"), [(0, 0), (4, 2), (5, 2), (9, 3), (31, 3)])
+def test_a_message_that_is_not_listed_stands_on_the_nearest_line(index: int, line: int) -> None:
+    rows = Rows(GROUPS, frozenset({0, 2}), None, arranged(GROUPS, [2, 5, 20], by_size=False))
+    assert [(row.kind, row.index) for row in map(rows.__getitem__, range(len(rows)))] == [
+        ("header", 0),
+        ("message", 2),
+        ("message", 5),
+        ("header", 16),
+        ("message", 20),
+    ]
+    assert rows.line_of(index, header=index == 0) == line
 
 
 def outcome(split: int, *fates: FateSpan) -> Outcome:
@@ -70,6 +124,19 @@ def test_lines_have_exactly_the_width_there_is(width: int) -> None:
         cells = header_cells(drawn, row, width, is_open=True) if is_header else message_cells(drawn, row, width)
         text = "".join(text for text, _ in cells)
         assert len(text) == width or width == 20
+
+
+def test_a_hit_is_marked_by_sign_and_colour_and_the_line_is_as_wide_as_before() -> None:
+    drawn = Drawn(GROUPS, outcome(19), frozenset({"m3"}))
+    rows = Rows(GROUPS, frozenset({0}), None)
+    header, message = rows[0], rows[1]
+    cells = header_cells(drawn, header, 80, is_open=True)
+    found = marked(cells, query_of("TOKEN"))
+    assert [text for text, style in found if style == "hit"] == ["»", "token"]
+    assert sum(len(text) for text, _ in found) == 80
+    found = marked(message_cells(drawn, message, 80), query_of("not on this line"))
+    assert [text for text, style in found if style == "hit"] == ["»"]
+    assert sum(len(text) for text, _ in found) == 80
 
 
 def test_a_round_with_several_fates_says_so() -> None:

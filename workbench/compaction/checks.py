@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from workbench.compaction.context import Context
-from workbench.compaction.fates import pinned_with_pairs
+from workbench.compaction.keeping import pinned_with_pairs
 from workbench.compaction.outcome import Fate, Made, Outcome
 from workbench.compaction.policy import Policy
 from workbench.compaction.strategy import Strategy

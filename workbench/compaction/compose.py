@@ -6,11 +6,13 @@ messages that the session holds (spec/strategies.md, What holds §3: fates add u
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-from workbench.compaction.outcome import Kept, Made, Outcome, Piece
-from workbench.compaction.painting import Stroke, each, painted
+from workbench.compaction.fates import Saw, Stroke, painted
+from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Piece
 from workbench.session import Span
 
 
@@ -18,50 +20,111 @@ def composed(first: Outcome, second: Outcome) -> Outcome:
     """`second`, whose source is `first.messages`, as an outcome over `first.source`.
 
     Status and reason are the second's; rungs and traces are joined. What the first kept has the fate that the second
-    gave it; what it did not keep has its own for good. O(messages).
+    gave it, and so has what it only compressed, unless the second kept that. What it made into a summary or dropped has
+    that fate for good. O(pieces and fates), not messages.
     """
-    stood: list[int | Made] = []
-    for piece in first.pieces:
-        if isinstance(piece, Kept):
-            stood.extend(range(piece.start, piece.stop))
-        else:
-            stood.append(piece)
+    stood = Stood(first)
     return replace(
         second,
         source=first.source,
-        pieces=_pieces(first, second, stood),
-        fates=painted(len(first.source), _strokes(first, second, stood)),
+        pieces=_pieces(stood, second),
+        fates=painted(len(first.source), _strokes(stood, second)),
         rungs=(*first.rungs, *second.rungs),
         memories=first.memories if second.memories is None else second.memories,
         trace=(*first.trace, *second.trace),
+        tail=None if second.tail is None else stood.index(second.tail),
     )
 
 
-def _pieces(first: Outcome, second: Outcome, stood: Sequence[int | Made]) -> tuple[Piece, ...]:
+@dataclass(frozen=True)
+class Stood:
+    """Where each message that an outcome leaves stood before it."""
+
+    outcome: Outcome
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """The place in the output at which each piece begins."""
+        starts, at = [], 0
+        for piece in self.outcome.pieces:
+            starts.append(at)
+            at += piece.stop - piece.start if isinstance(piece, Kept) else 1
+        return starts
+
+    def parts(self, start: int, stop: int) -> Iterator[Piece]:
+        """The pieces, cut to size, that give the messages `start`..`stop` of the output."""
+        number = max(0, bisect_right(self._starts, start) - 1)
+        while start < stop and number < len(self.outcome.pieces):
+            piece, began = self.outcome.pieces[number], self._starts[number]
+            if isinstance(piece, Kept):
+                last = min(piece.stop, piece.start + stop - began)
+                yield Kept(piece.start + start - began, last)
+                start = began + last - piece.start
+            else:
+                yield piece
+                start += 1
+            number += 1
+
+    def index(self, place: int) -> int:
+        """The input's index of the message at `place` of the output; the number of messages for its end."""
+        for part in self.parts(place, place + 1):
+            if isinstance(part, Kept):
+                return part.start
+            if part.stands_for:
+                return part.stands_for[0].start
+        return len(self.outcome.source)
+
+
+def _pieces(stood: Stood, second: Outcome) -> tuple[Piece, ...]:
     pieces: list[Piece] = []
     for piece in second.pieces:
         if isinstance(piece, Made):
-            behind = {i for at in _indexes(piece.stands_for) for i in _indexes(first.provenance[at])}
-            pieces.append(Made(piece.message, tuple(each(sorted(behind)))))
+            behind = (span for given in piece.stands_for for span in _behind(stood, given))
+            pieces.append(Made(piece.message, tuple(_union(behind))))
             continue
-        for was in stood[piece.start : piece.stop]:
+        for part in stood.parts(piece.start, piece.stop):
             last = pieces[-1] if pieces else None
-            if isinstance(was, Made):
-                pieces.append(was)
-            elif isinstance(last, Kept) and last.stop == was:
-                pieces[-1] = Kept(last.start, was + 1)
+            if isinstance(part, Kept) and isinstance(last, Kept) and last.stop == part.start:
+                pieces[-1] = Kept(last.start, part.stop)
             else:
-                pieces.append(Kept(was, was + 1))
+                pieces.append(part)
     return tuple(pieces)
 
 
-def _strokes(first: Outcome, second: Outcome, stood: Sequence[int | Made]) -> Iterator[Stroke]:
-    for span in first.fates:
+def _behind(stood: Stood, given: Span) -> Iterator[Span]:
+    for part in stood.parts(given.start, given.stop):
+        if isinstance(part, Kept):
+            yield Span(part.start, part.stop)
+        else:
+            yield from part.stands_for
+
+
+def _union(spans: Iterable[Span]) -> list[Span]:
+    out: list[Span] = []
+    for span in sorted(spans, key=lambda one: one.start):
+        if out and span.start <= out[-1].stop:
+            out[-1] = Span(out[-1].start, max(out[-1].stop, span.stop))
+        else:
+            out.append(span)
+    return out
+
+
+def _strokes(stood: Stood, second: Outcome) -> Iterator[Stroke]:
+    for span in stood.outcome.fates:
         yield Stroke(span.fate, (Span(span.start, span.stop),), span.saw)
     for span in second.fates:
-        originals = (was for was in stood[span.start : span.stop] if isinstance(was, int))
-        yield Stroke(span.fate, each(originals), span.saw)
+        for part in stood.parts(span.start, span.stop):
+            if isinstance(part, Kept):
+                yield Stroke(span.fate, (Span(part.start, part.stop),), span.saw)
+            elif _compressed(stood.outcome, part) and span.fate not in (Fate.KEPT, Fate.PINNED):
+                yield Stroke(span.fate, part.stands_for, _saw_at_most_part(span))
 
 
-def _indexes(spans: Iterable[Span]) -> Iterator[int]:
-    return (index for span in spans for index in range(span.start, span.stop))
+def _compressed(first: Outcome, made: Made) -> bool:
+    """Whether this is one message in fewer words, not a summary."""
+    spans = made.stands_for
+    return len(spans) == 1 and len(spans[0]) == 1 and first.fate_at(spans[0].start).fate is Fate.COMPRESSED
+
+
+def _saw_at_most_part(span: FateSpan) -> Saw:
+    return "part" if span.saw == "all" else span.saw

@@ -6,14 +6,14 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from workbench.compaction.context import Context
-from workbench.compaction.fates import kept_runs, pinned_with_pairs, without
-from workbench.compaction.keeping import may_begin, run_of, with_pairs
+from workbench.compaction.fates import Stroke, painted
+from workbench.compaction.keeping import may_open, pinned_with_pairs, with_pairs
 from workbench.compaction.outcome import Fate, Made, Outcome, Piece
-from workbench.compaction.painting import Stroke, each, painted
-from workbench.session import Message, Span, Text, leading_system
+from workbench.compaction.spans import each, kept, without
+from workbench.session import Message, Span, Text
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Oldest:
     context: Context
     exempt: Sequence[int]
 
-    @cached_property
+    @property
     def lead(self) -> int:
-        return leading_system(self.context.messages)
+        return self.context.layout.lead
 
     @cached_property
     def _exempt_tokens(self) -> list[int]:
@@ -57,9 +57,11 @@ class Oldest:
         return self.lead + bisect_left(range(self.lead, len(self.context) + 1), True, key=lambda c: left(c) <= target)
 
     def whole_cut(self, ideal: int) -> int:
-        """The next cut from `ideal` on that tears no tool pair and leaves something; the last such before it if none
-        follows."""
-        torn, last = self.context.layout.open_across, len(self.context) - 1
+        """The next cut from `ideal` on that tears no tool pair and leaves more than system messages; the last such
+        before it if none follows."""
+        torn, messages = self.context.layout.open_across, self.context.messages
+        spoken = (c for c in range(len(messages) - 1, self.lead - 1, -1) if not messages[c].is_own_system)
+        last = next(spoken, self.lead)
         later = next((c for c in range(max(ideal, self.lead), last + 1) if not torn[c]), None)
         if later is not None:
             return later
@@ -83,17 +85,16 @@ def drop_oldest(old: Oldest, cut: int, marker: Marker) -> Outcome:
     lead, pins = old.lead, pinned_with_pairs(context)
     spared = [index for index in old.exempt if lead <= index < cut]
     gone = without([Span(lead, cut)], spared)
-    first = messages[spared[0]] if spared else messages[cut] if cut < len(context) else None
-    begins = first is None or may_begin(first) or first is messages[lead]
-    pieces: list[Piece] = [*run_of(0, lead)]
+    begins = may_open(context, chain(spared, range(cut, len(context))))
+    pieces: list[Piece] = [*kept([Span(0, lead)])]
     if gone and (marker.always or not begins):
         name = f"dropped-{messages[gone[-1].stop - 1].id}"
         made = Made(Message(name, "user", (Text(marker.text),), kind="meta"), tuple(gone))
         ahead = [index for index in spared if index < gone[0].start] if begins else []
-        pieces += [*kept_runs(ahead), made, *kept_runs(spared[len(ahead) :])]
+        pieces += [*kept(each(ahead)), made, *kept(each(spared[len(ahead) :]))]
     else:
-        pieces += kept_runs(spared)
-    pieces += run_of(cut, len(context))
+        pieces += kept(each(spared))
+    pieces += kept([Span(cut, len(context))])
     strokes = [
         Stroke(Fate.KEPT, [Span(0, lead), *each(spared), Span(cut, len(context))]),
         Stroke(Fate.PINNED, each(sorted(pins))),
@@ -103,4 +104,4 @@ def drop_oldest(old: Oldest, cut: int, marker: Marker) -> Outcome:
 
 def exempt_of(context: Context, indexes: Iterable[int]) -> list[int]:
     """Ascending: these messages with their pairs, the session's own system messages, and the pins."""
-    return sorted(with_pairs(context, [*indexes, *context.layout.own_system]) | pinned_with_pairs(context))
+    return sorted(with_pairs(context.layout, [*indexes, *context.layout.own_system]) | pinned_with_pairs(context))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Gauge:
     """How full a context is at one moment.
 
-    `chars` is the history's size by `exchange_chars` (compact JSON as the model sees it); `tokens` the whole context,
+    `chars` is the history's size by `api_chars` (compact JSON as the model sees it); `tokens` the whole context,
     overhead included, on the basis of the context's sizes; `last_usage` the last API call's billed tokens, input, cache
     and output together, None without one. `cache_age_ms` is the time since the last API call, None when unknown.
     `tool_uses` is filled in by the strategy that counts them.

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from workbench.compaction.context import Context
-from workbench.compaction.fates import pinned_with_pairs, without
-from workbench.compaction.outcome import Kept, Made, Piece
+from workbench.compaction.fates import Stroke, painted
+from workbench.compaction.layout import Layout
+from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Piece
 from workbench.compaction.policy import EarlierSummary
+from workbench.compaction.request import Excerpt
+from workbench.compaction.spans import each, joined, kept, without
 from workbench.compaction.text import summary_inside
-from workbench.session import Message, Role, Span, Text, leading_system
+from workbench.session import Message, Role, Span, Text
 
 
-def with_pairs(context: Context, indexes: Iterable[int]) -> frozenset[int]:
-    """These messages and every message at the other end of their tool pairs."""
-    partners = context.layout.partners
+def with_pairs(layout: Layout, indexes: Iterable[int]) -> frozenset[int]:
+    """These messages and every message at the other end of their tool pairs: parallel calls stay whole, all or none."""
+    partners = layout.partners
     waiting, found = list(indexes), set[int]()
     while waiting:
         index = waiting.pop()
@@ -25,62 +28,22 @@ def with_pairs(context: Context, indexes: Iterable[int]) -> frozenset[int]:
     return frozenset(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The messages before `stop`, sorted by what is to become of them. `lead` counts the leading system messages.
-
-    `kept`: what stays of them whatever the strategy does (own system messages, earlier summaries if the policy keeps
-    them, both with their pairs, and pins); `pins` are those of the whole context. `fresh`: what a summary is to be made
-    of, pins included; `previous`: the earlier summary's text where the policy nests or extends it.
-    """
-
-    lead: int
-    stop: int
-    kept: frozenset[int]
-    pins: frozenset[int]
-    earlier: tuple[int, ...]
-    fresh: tuple[Span, ...]
-    previous: str
-    carry_on: bool
-
-    @property
-    def indexes(self) -> list[int]:
-        """The fresh messages' indexes, ascending."""
-        return [index for span in self.fresh for index in range(span.start, span.stop)]
-
-    @property
-    def newest(self) -> int:
-        """The last fresh message: summaries are named after it."""
-        return self.fresh[-1].stop - 1
-
-    def is_spent(self, kept: Iterable[int]) -> bool:
-        """Whether nothing fresh would go: there is none, or all of it is kept."""
-        return not without(self.fresh, kept)
+def pinned_with_pairs(context: Context) -> frozenset[int]:
+    """The pinned messages, with every message at the other end of their tool pairs."""
+    index_of = context.layout.index_of
+    return with_pairs(context.layout, (index_of[id] for id in context.pins if id in index_of))
 
 
-def head_of(context: Context, stop: int, choice: EarlierSummary, template: str) -> Head:
-    """The head before message `stop`. `template` is how this strategy frames its own summaries."""
-    messages, layout = context.messages, context.layout
-    lead = leading_system(messages)
-    pins = pinned_with_pairs(context)
-    earlier = tuple(index for index in layout.summaries if lead <= index < stop)
-    own = [index for index in layout.own_system if lead <= index < stop]
-    start = earlier[-1] + 1 if earlier and choice == "extend" else lead
-    staying = with_pairs(context, [*own, *(earlier if choice == "keep" else ())])
-    previous = ""
-    if choice in ("nest", "extend"):
-        texts = [messages[index].text for index in earlier if messages[index].role != "assistant"]
-        previous = "\n\n".join(unframed(text, template) for text in texts)
-    return Head(
-        lead,
-        stop,
-        frozenset(index for index in pins | staying if lead <= index < stop),
-        pins,
-        earlier,
-        tuple(without([Span(start, stop)], {*own, *earlier})) if start < stop else (),
-        previous,
-        carry_on=choice == "extend",
-    )
+def carried_summaries(context: Context, earlier: Iterable[int], choice: EarlierSummary) -> tuple[int, ...]:
+    """The earlier summaries whose text a request carries; an agent's reply to a summary says nothing of its own."""
+    if choice not in ("nest", "extend"):
+        return ()
+    return tuple(index for index in earlier if context.messages[index].role != "assistant")
+
+
+def text_of_summaries(context: Context, indexes: Iterable[int], template: str = "") -> str:
+    """Earlier summaries' own words, oldest first. `template` is how the strategy frames its own."""
+    return "\n\n".join(unframed(context.messages[index].text, template) for index in indexes)
 
 
 def unframed(text: str, template: str) -> str:
@@ -93,9 +56,65 @@ def unframed(text: str, template: str) -> str:
     return summary_inside(text)
 
 
-def summary_made(context: Context, head: Head, gone: Sequence[Span], role: Role, text: str, reply: str) -> list[Made]:
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The messages before `stop`, sorted by what is to become of them. `lead` counts the leading system messages.
+
+    `kept`: what stays of them whatever the strategy does (own system messages, earlier summaries if the policy keeps
+    them, both with their pairs, and pins); `pins` are those of the whole context. `fresh`: what a summary is to be made
+    of, pins included. `earlier`: summaries among them; `carried`: those whose text goes into the request.
+    """
+
+    lead: int
+    stop: int
+    kept: frozenset[int]
+    pins: frozenset[int]
+    earlier: tuple[int, ...]
+    carried: tuple[int, ...]
+    fresh: tuple[Span, ...]
+
+    def is_spent(self, staying: Iterable[int]) -> bool:
+        """Whether nothing fresh would go: there is none, or all of it stays."""
+        return not without(self.fresh, staying)
+
+
+def head_of(context: Context, stop: int, choice: EarlierSummary) -> Head:
+    """The head before message `stop`."""
+    layout, lead = context.layout, context.layout.lead
+    pins = pinned_with_pairs(context)
+    earlier = tuple(index for index in layout.summaries if lead <= index < stop)
+    own = [index for index in layout.own_system if lead <= index < stop]
+    start = earlier[-1] + 1 if earlier and choice == "extend" else lead
+    staying = with_pairs(context.layout, [*own, *(earlier if choice == "keep" else ())])
+    return Head(
+        lead,
+        stop,
+        frozenset(index for index in pins | staying if lead <= index < stop),
+        pins,
+        earlier,
+        carried_summaries(context, earlier, choice),
+        tuple(without([Span(start, stop)], {*own, *earlier})) if start < stop else (),
+    )
+
+
+def head_fates(
+    context: Context, head: Head, shown: Excerpt, staying: Iterable[int], compressed: Iterable[Span] = ()
+) -> tuple[FateSpan, ...]:
+    """The fates where `staying` is what stays of the head: what was neither shown nor stays is dropped."""
+    strokes = [
+        *shown.strokes(),
+        Stroke(Fate.SUMMARIZED, each(head.carried), "all"),
+        Stroke(Fate.COMPRESSED, compressed),
+        Stroke(Fate.KEPT, [Span(0, head.lead), Span(head.stop, len(context)), *each(sorted(staying))]),
+        Stroke(Fate.PINNED, each(sorted(head.pins))),
+    ]
+    return painted(len(context), strokes)
+
+
+def summary_made(context: Context, head: Head, staying: Iterable[int], role: Role, text: str, reply: str) -> list[Made]:
     """The summary message, named after the newest message that it stands for, and the agent's reply to it if any."""
-    newest = context.messages[head.newest]
+    newest = context.messages[head.fresh[-1].stop - 1]
+    gone = joined(without(head.fresh, staying), head.carried)
     name = f"summary-{newest.id}"
     made = [Made(Message(name, role, (Text(text),), kind="summary", time=newest.time), tuple(gone))]
     if reply:
@@ -104,28 +123,43 @@ def summary_made(context: Context, head: Head, gone: Sequence[Span], role: Role,
     return made
 
 
-def run_of(start: int, stop: int) -> list[Kept]:
-    """Messages `start`..`stop` as they are; nothing for none."""
-    return [Kept(start, stop)] if start < stop else []
+def in_place(span: Span, new: Mapping[int, Message], gone: Set[int] = frozenset()) -> list[Piece]:
+    """The messages `span` as pieces, those of `new` (by index) in their old places, without those `gone`."""
+    pieces: list[Piece] = []
+    here = span.start
+    for index in sorted(new.keys() | gone):
+        if here < index:
+            pieces.append(Kept(here, index))
+        if index in new:
+            pieces.append(Made(new[index], (Span(index, index + 1),)))
+        here = index + 1
+    if here < span.stop:
+        pieces.append(Kept(here, span.stop))
+    return pieces
 
 
 def in_order(
-    context: Context, lead: int, before: Sequence[Piece], made: Sequence[Made], after: Sequence[Kept]
+    context: Context, before: Sequence[Piece], made: Sequence[Made], after: Sequence[Kept]
 ) -> tuple[Piece, ...]:
     """Leading system messages, `before`, the new messages, `after`.
 
     Where `before` would let the agent speak first, which an API refuses, the new messages go in front of it.
     """
-    if before and not _may_begin(context, lead, before[0]):
-        return (*run_of(0, lead), *made, *before, *after)
-    return (*run_of(0, lead), *before, *made, *after)
+    system = kept([Span(0, context.layout.lead)])
+    if may_open(context, (index for piece in before for index in _stands_at(piece))):
+        return (*system, *before, *made, *after)
+    return (*system, *made, *before, *after)
 
 
-def _may_begin(context: Context, lead: int, piece: Piece) -> bool:
-    first = piece.message if isinstance(piece, Made) else context.messages[piece.start]
-    return may_begin(first) or first is context.messages[lead]
+def _stands_at(piece: Piece) -> Iterable[int]:
+    return range(piece.start, piece.stop) if isinstance(piece, Kept) else (piece.stands_for[0].start,)
 
 
-def may_begin(message: Message) -> bool:
-    """Whether a conversation may begin with this message."""
-    return message.role in ("user", "system")
+def may_open(context: Context, indexes: Iterable[int]) -> bool:
+    """Whether a conversation may open with these messages, ascending, after the session's own system messages: it
+    begins with the user, unless the session itself does not."""
+    messages = context.messages
+    spoken = next((index for index in indexes if not messages[index].is_own_system), None)
+    if spoken is None or messages[spoken].role in ("user", "system"):
+        return True
+    return all(messages[index].is_own_system for index in range(spoken))

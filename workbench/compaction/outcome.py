@@ -111,6 +111,8 @@ class Outcome:
     rungs: tuple[Rung, ...] = ()
     memories: str | None = None
     trace: tuple[str, ...] = ()
+    tail: int | None = None
+    """Where the tail begins, if the fates alone do not tell: messages dropped by hand may lie in it."""
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
@@ -144,6 +146,8 @@ class Outcome:
     @cached_property
     def split(self) -> int:
         """Index of the first message of the trailing stretch that is kept as it is; the number of messages if none."""
+        if self.tail is not None:
+            return self.tail
         start = len(self.source)
         for span in reversed(self.fates):
             if span.fate not in (Fate.KEPT, Fate.COMPRESSED, Fate.PINNED):

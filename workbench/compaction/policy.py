@@ -1,5 +1,5 @@
-"""What every policy has. A policy's fields make the form on the screen, the flags on the command line and the
-presets."""
+"""What every policy has, and how it declares its settings: they make the form on the screen, the flags on the command
+line and the presets."""
 
 from __future__ import annotations
 
@@ -10,18 +10,29 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 EarlierSummary = Literal["drop", "keep", "nest", "extend"]
 
 
+def setting(
+    default: Any, group: str, description: str, *, unit: str = "", multiline: bool = False, **limits: Any
+) -> Any:
+    """A policy's field in one line: its default, the group in which the form shows it, its help, its unit unless its
+    name says it, whether it is a text to edit, and pydantic's limits of its range."""
+    extra: dict[str, Any] = {"group": group}
+    if unit:
+        extra["unit"] = unit
+    if multiline:
+        extra["multiline"] = True
+    return Field(default, description=description, json_schema_extra=extra, **limits)
+
+
 class Policy(BaseModel):
-    """Base of all policies: frozen, closed. Every field has a description (help), a range, and its unit in its name or
-    in `json_schema_extra={"unit": …}`; `json_schema_extra={"group": …}` says where the form shows it, and
-    `{"multiline": True}` that it is a text to edit."""
+    """Base of all policies: frozen, closed. Its fields are declared with `setting`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
-    earlier_summary: EarlierSummary = Field(
-        default="drop",
-        description="What becomes of an earlier summary: drop it; keep it where it stands; nest it in the new request "
-        "as context; or extend it: summarize only what came after and carry its text on.",
-        json_schema_extra={"group": "summary"},
+    earlier_summary: EarlierSummary = setting(
+        "drop",
+        "summary",
+        "What becomes of an earlier summary: drop it; keep it where it stands; nest it in the new request as context; "
+        "or extend it: summarize only what came after and carry its text on.",
     )
 
     def with_(self, **changes: Any) -> Policy:
@@ -37,3 +48,8 @@ def explain(error: ValidationError, prefix: str = "") -> str:
         return f"there is no field {name!r}."
     more = f" ({error.error_count() - 1} more)" if error.error_count() > 1 else ""
     return f"{name} = {first['input']!r}: {first['msg'][0].lower()}{first['msg'][1:]}.{more}"
+
+
+def names_in(text: str) -> frozenset[str]:
+    """The names in a setting that lists them with commas."""
+    return frozenset(name.strip() for name in text.split(",") if name.strip())

@@ -1,12 +1,15 @@
 """Presets: a strategy with numbers and a prompt, named after the product or paper it stands for.
 
 A preset is a TOML file: `strategy`, `about`, `source` (what it was read from), `[policy]` with field values, and
-`[basis]`
-that calls a field `documented` or `assumed`. A value `{ prompt = "file" }` takes the text of a file in `prompts/`.
+`[basis]` that calls a field `documented` or `assumed`. A value `{ prompt = "file" }` takes the text of a file in
+`prompts/`.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import tempfile
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +17,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+import tomlkit
+from pydantic import BaseModel, ValidationError
+from tomlkit.items import String
 
 from workbench.compaction.policy import Policy, explain
 from workbench.compaction.prompts import load_prompt
@@ -104,3 +109,79 @@ def _value(path: Path, name: str, value: Any) -> Any:
         except BadInput as error:
             raise BadInput(f"{path}: policy.{name}: {error}") from None
     return value
+
+
+def preset_toml(preset: Preset) -> str:
+    """A preset as its file: what `read_preset` reads back to the same policy.
+
+    Fields that have the strategy's own default are left out; texts of several lines stand as such where that loses
+    nothing. Raises BadInput for a text that no TOML file can hold (a lone surrogate).
+    """
+    document = tomlkit.document()
+    document["strategy"] = preset.strategy
+    for name, text in (("about", preset.about), ("source", preset.source)):
+        if text:
+            document[name] = _text(text)
+    values = _changed(preset.policy, type(preset.policy)())
+    policy = tomlkit.table()
+    for name, value in values.items():
+        policy[name] = _inline(value) if isinstance(value, dict) else _text(value) if isinstance(value, str) else value
+    document["policy"] = policy
+    basis = {name: word for name, word in preset.basis.items() if name in values}
+    if basis:
+        document["basis"] = basis
+    text = tomlkit.dumps(document)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        place = text[max(0, error.start - 20) : error.start]
+        raise BadInput(f"After {place!r} stands half of a character, which no file holds; remove it.") from None
+    return text
+
+
+def _changed(policy: BaseModel, default: BaseModel) -> dict[str, Any]:
+    given, own = policy.model_dump(), default.model_dump()
+    return {name: value for name, value in given.items() if value != own[name] and value is not None}
+
+
+def _inline(values: Mapping[str, Any]) -> Any:
+    table = tomlkit.inline_table()
+    table.update(values)
+    return table
+
+
+def _text(text: str) -> String:
+    """A TOML string; over several lines where reading that gives the same text."""
+    if "\n" in text:
+        lines = tomlkit.string(text, multiline=True)
+        try:
+            if tomllib.loads(f"text = {lines.as_string()}")["text"] == text:
+                return lines
+        except tomllib.TOMLDecodeError:
+            pass
+    return tomlkit.string(text)
+
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def preset_path(name: str) -> Path:
+    """Where a person's preset of this name lies. Raises BadInput for a name that is no file's."""
+    if not _NAME.fullmatch(name):
+        raise BadInput(f"{name!r} is no name for a preset: use letters, digits, '-', '_' and '.', at most 64 of them.")
+    return user_presets() / f"{name}.toml"
+
+
+def save_preset(preset: Preset) -> Path:
+    """Write a preset to the person's own, whole or not at all; one of the same name is replaced. Raises BadInput."""
+    path, text = preset_path(preset.id), preset_toml(preset)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="", dir=path.parent, delete=False) as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(file.name, path)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written ({error.strerror or error}); choose another place.") from None
+    return path

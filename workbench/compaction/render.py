@@ -1,29 +1,28 @@
-"""Messages as the text of a summary request, with the place of every message in it."""
+"""A message as text for a summarizer, in either of two styles.
+
+tagged    <user>…</user>, <agent>…<tool_call name="…">{…}</tool_call></agent>: nothing is cut
+labelled  [user]: …, [tool calls]: …: each part cut to its limit, thinking left out (document 003 §2.2)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import orjson
+from collections.abc import Collection
+from dataclasses import dataclass
 
 from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolUse
+from workbench.tokens.visible import json_text
 
 _TAGS = {"user": "user", "assistant": "agent", "tool": "tool_results", "system": "system"}
 
 
-def transcript(messages: Sequence[Message]) -> list[str]:
-    """One text per message, to be joined by newlines. Open calls are said to be open, so that the text is whole."""
-    answered = {result.call_id for message in messages for result in message.results}
-    return [_render(message, answered) for message in messages]
-
-
-def _render(message: Message, answered: set[str]) -> str:
+def tagged(message: Message, answered: Collection[str]) -> str:
+    """The whole message in tags. A call whose id is not `answered` is said to be open, so that the text is whole."""
     tag = "earlier_summary" if message.kind == "summary" else _TAGS[message.role]
-    parts = [part for block in message.blocks if (part := _block(block, answered))]
+    parts = [part for block in message.blocks if (part := _tagged_block(block, answered))]
     return f"<{tag}>\n" + "\n".join(parts) + f"\n</{tag}>"
 
 
-def _block(block: Block, answered: set[str]) -> str:
+def _tagged_block(block: Block, answered: Collection[str]) -> str:
     match block:
         case Text(text):
             return text
@@ -31,22 +30,89 @@ def _block(block: Block, answered: set[str]) -> str:
             return f"<thinking>\n{text}\n</thinking>" if text else ""
         case ToolUse(id, name, given):
             still_open = "" if id in answered else ' result="not in this part"'
-            return f'<tool_call name="{name}"{still_open}>{_json(given)}</tool_call>'
-        case Media():
-            return block.placeholder
-        case Opaque(type, _):
-            return f"[{type}]"
+            return f'<tool_call name="{name}"{still_open}>{_input(given)}</tool_call>'
+        case Media() | Opaque():
+            return _stand_in(block)
         case _:
             error = ' error="true"' if block.is_error else ""
             return f"<tool_result{error}>\n{block.text}\n</tool_result>"
 
 
-def _json(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    try:
-        return orjson.dumps(value).decode()
-    except (TypeError, orjson.JSONEncodeError):
-        import json
+@dataclass(frozen=True, slots=True)
+class Labels:
+    user: str
+    agent: str
+    calls: str
+    result: str
 
-        return json.dumps(value, ensure_ascii=False, default=str)
+
+LABELS = {
+    "en": Labels("user", "assistant", "tool calls", "tool result"),
+    "zh": Labels("用户", "助手", "工具调用", "工具结果"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Characters shown of a text, of a call's input (0: the call's name alone) and of a result."""
+
+    text: int
+    call_input: int
+    result: int
+
+
+WHOLE = Limits(100_000_000, 100_000_000, 100_000_000)
+"""For strategies that bound the whole text and not its parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A message's text, and how many of its characters it shows: `seen` of `of`. `text` may be empty."""
+
+    text: str
+    seen: int
+    of: int
+
+
+def labelled(message: Message, labels: Labels, limits: Limits, of: int) -> Entry:
+    """Texts, then calls on one line; of a message with results these first. `of`: the message's visible characters."""
+    lines: list[str] = []
+    seen = 0
+    for result in message.results:
+        text = result.text
+        seen += min(len(text), limits.result)
+        lines.append(f"[{labels.result}]: {_cut(text, limits.result)}")
+    if text := _words(message):
+        label = labels.agent if message.role == "assistant" else labels.user
+        seen += min(len(text), limits.text)
+        lines.append(f"[{label}]: {_cut(text, limits.text)}")
+    calls = []
+    for call in message.calls:
+        given = _input(call.input)
+        seen += len(call.name) + min(len(given), limits.call_input)
+        calls.append(f"{call.name}({_cut(given, limits.call_input)})" if limits.call_input else call.name)
+    if calls:
+        lines.append(f"[{labels.calls}]: {', '.join(calls)}")
+    return Entry("\n".join(lines), min(seen, of), of)
+
+
+def _words(message: Message) -> str:
+    """Texts, media as their placeholder, unknown blocks as their type."""
+    parts = [
+        block.text if isinstance(block, Text) else _stand_in(block)
+        for block in message.blocks
+        if isinstance(block, Text | Media | Opaque)
+    ]
+    return "\n".join(filter(None, parts))
+
+
+def _stand_in(block: Media | Opaque) -> str:
+    return block.placeholder if isinstance(block, Media) else f"[{block.type}]"
+
+
+def _input(given: object) -> str:
+    return given if isinstance(given, str) else json_text(given)
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[:limit] + "..."

@@ -1,18 +1,29 @@
-"""A summary request's text: the prompt, an earlier summary where there is one, and the messages as a transcript."""
+"""What a summarizer is asked: the prompt, an earlier summary if there is one, and what it is shown of the context.
+
+    prompt · earlier summary? · the messages: all of them, or their beginning and their end with a marker between
+
+A message of which nothing is shown was not summarized: its fate is for the strategy to say (spec/strategies.md, What
+holds §3). Only what may be shown is rendered, so that a plan over 60 000 messages costs what its limit costs.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 from workbench.compaction.context import Context
-from workbench.compaction.fates import Saw
-from workbench.compaction.render import transcript
-from workbench.compaction.strategy import SummaryRequest
-from workbench.compaction.text import cut_middle
-from workbench.session import Span
+from workbench.compaction.fates import Stroke
+from workbench.compaction.layout import Layout, per_layout
+from workbench.compaction.outcome import Fate
+from workbench.compaction.render import Entry, Labels, Limits, labelled, tagged
+from workbench.compaction.spans import each, indexes_of
+from workbench.compaction.strategy import Answer, Requests, SummaryFailed, SummaryRequest
+from workbench.compaction.text import cut_at_sentence, without_summary_tags
+from workbench.figures import grouped
+from workbench.session import Message, Span
 from workbench.tokens.sizes import visible_chars
 
 NEST = "An earlier summary of what came before. Work what still holds of it into the new summary."
@@ -20,108 +31,257 @@ EXTEND = "An earlier summary of what came before. It is carried on word for word
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What a request is made of, apart from the strategy's own settings of `SummaryRequest`.
-
-    `spans` are the context's messages to be summarized, ascending. `hard_limit` bounds the text; 0 is no bound.
-    """
+class Asked:
+    """What a request says beside the messages. `carry_on`: the earlier summary's text stands before the new one's."""
 
     purpose: str
     prompt: str
-    spans: tuple[Span, ...]
     previous: str = ""
     carry_on: bool = False
-    hard_limit: int = 0
+
+    @property
+    def before(self) -> str:
+        """What stands before the messages."""
+        if not self.previous:
+            return f"{self.prompt}\n\n"
+        how = EXTEND if self.carry_on else NEST
+        return f"{self.prompt}\n\n{how}\n<earlier_summary>\n{self.previous}\n</earlier_summary>\n\n"
+
+    def carried(self, summary: str) -> str:
+        """The new summary, after the earlier one where that is carried on."""
+        return f"{self.previous}\n\n{summary}" if self.carry_on and self.previous else summary
 
 
-@dataclass(frozen=True)
-class Rendered:
-    """A request, and what of the context its summarizer sees.
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How messages are shown: each by `entry_at(index)`, joined by `gap`, between `opening` and `closing`.
 
-    `saw(span)` divides a span of context indexes into what is seen in full, in part and not at all.
+    `at_most(span)` bounds the length of entries and gaps from above without rendering them; None where only rendering
+    can tell. With it goes `in_part(span)`: the messages that are not shown whole, as (seen, of) by index.
     """
 
-    request: SummaryRequest
-    saw: Callable[[Span], Iterable[tuple[Span, Saw]]]
+    entry_at: Callable[[int], Entry]
+    gap: str
+    opening: str
+    closing: str
+    at_most: Callable[[Span], int] | None = None
+    in_part: Callable[[Span], Mapping[int, tuple[int, int]]] = lambda span: {}
 
 
-def render_request(context: Context, given: Given, **settings: object) -> Rendered:
-    """The request for `given`; `settings` are further fields of `SummaryRequest`.
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """A text over `limit` characters becomes its first `first`, `marker`, and its last `last`."""
 
-    The text is rendered only when somebody reads it, unless it may be over the hard limit: then it is rendered at once,
-    because which messages lose their text decides their fates.
-    """
-    indexes = [i for span in given.spans for i in range(span.start, span.stop)]
-    messages = [context.messages[i] for i in indexes]
-    sums, api = context.layout.chars, context.layout.api_chars
-    chars = sum(sums[span.stop] - sums[span.start] for span in given.spans)
-    frame = _frame(given)
-    # No block's tags in the transcript are longer than its JSON; 40 covers those of a message.
-    at_most = sum(api[span.stop] - api[span.start] for span in given.spans) + 40 * len(messages)
-    room = given.hard_limit - sum(map(len, frame)) if given.hard_limit else 0
-    if not given.hard_limit or at_most <= room:
-
-        def render() -> str:
-            return frame[0] + "\n".join(transcript(messages)) + frame[1]
-
-        def seen(position: int) -> tuple[int, int]:
-            size = visible_chars(messages[position])
-            return size, size
-
-        request = SummaryRequest(
-            given.purpose, messages, given.prompt, render, previous=given.previous, chars=chars, seen=seen, **settings  # type: ignore[arg-type]
-        )  # fmt: skip
-        return Rendered(request, lambda span: [(span, "all")])
-
-    parts = transcript(messages)
-    text = cut_middle("\n".join(parts), max(room, 0))
-    views = _views(parts, max(room, 0))
-    by_index = dict(zip(indexes, views, strict=True))
-    request = SummaryRequest(
-        given.purpose, messages, given.prompt, lambda: frame[0] + text + frame[1],
-        previous=given.previous, chars=min(chars, room), seen=views.__getitem__, **settings,  # type: ignore[arg-type]
-    )  # fmt: skip
-    return Rendered(request, lambda span: _divide(span, by_index))
+    limit: int
+    first: int
+    last: int
+    marker: str = "…"
 
 
-def _frame(given: Given) -> tuple[str, str]:
-    """What stands before and after the transcript."""
-    before = given.prompt + "\n\n"
-    if given.previous:
-        before += f"{EXTEND if given.carry_on else NEST}\n<earlier_summary>\n{given.previous}\n</earlier_summary>\n\n"
-    return before + "<conversation>\n", "\n</conversation>\n"
-
-
-def _views(parts: Sequence[str], limit: int) -> list[tuple[int, int]]:
-    """For every part of the transcript: (characters that survive the cut in the middle, characters of it)."""
-    starts = list(accumulate((len(part) + 1 for part in parts), initial=0))
-    total = starts[-1] - 1
-    if total <= limit:
-        return [(len(part), len(part)) for part in parts]
+def without_middle(limit: int) -> Bounds:
+    """At most `limit` characters, the marker counted; the start gets the odd one. 0 and less: nothing."""
     end = max(limit - 1, 0) // 2
-    start = max(limit - 1, 0) - end
-    views = []
-    for begin, part in zip(starts, parts, strict=False):
-        stop = begin + len(part)
-        views.append((max(0, min(stop, start) - begin) + max(0, stop - max(begin, total - end)), len(part)))
-    return views
+    return Bounds(limit, max(limit - 1, 0) - end, end) if limit > 0 else Bounds(0, 0, 0, "")
 
 
-def _divide(span: Span, views: dict[int, tuple[int, int]]) -> list[tuple[Span, Saw]]:
-    out: list[tuple[Span, Saw]] = []
-    for index in range(span.start, span.stop):
-        seen, of = views.get(index, (1, 1))
-        saw: Saw = "all" if seen >= of else "part" if seen else "nothing"
-        if out and out[-1][1] == saw:
-            out[-1] = (Span(out[-1][0].start, index + 1), saw)
-        else:
-            out.append((Span(index, index + 1), saw))
-    return out
+UNBOUNDED = Bounds(1 << 62, 1 << 62, 0)
 
 
-def position_in(spans: Sequence[Span], index: int) -> int | None:
-    """Where context message `index` stands among a request's messages, None if it is not among them."""
-    at = bisect_left([span.stop for span in spans], index + 1)
-    if at == len(spans) or index < spans[at].start:
-        return None
-    return sum(len(span) for span in spans[:at]) + index - spans[at].start
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """What is shown: of the messages `spans` all but what `in_part` says, (seen, of) characters by index; of any other
+    message nothing. `chars` is about how much it is, `cut` whether a middle is left out."""
+
+    render: Callable[[], str]
+    chars: int
+    spans: tuple[Span, ...]
+    in_part: Mapping[int, tuple[int, int]]
+    cut: bool
+
+    def strokes(self) -> tuple[Stroke, Stroke]:
+        """The fates of what was shown: summarized, seen whole or in part. What was not is left to other strokes."""
+        parts = each(sorted(self.in_part))
+        return Stroke(Fate.SUMMARIZED, self.spans, "all"), Stroke(Fate.SUMMARIZED, parts, "part")
+
+
+def excerpt(context: Context, spans: Sequence[Span], style: Style, bounds: Bounds) -> Excerpt:
+    """The messages `spans` within `bounds` (marker not counted). Rendered now only where it may have to be cut."""
+    if style.at_most is not None and sum(map(style.at_most, spans)) <= bounds.limit:
+        return _whole(context, spans, style)
+    front, total = _gathered(indexes_of(spans), style, bounds.limit)
+    if total <= bounds.limit:
+        text = _joined(front, style)
+        return _shown(lambda: text, len(text), [(index, one.seen, one.of) for index, one in front], cut=False)
+    backwards = (index for span in reversed(spans) for index in range(span.stop - 1, span.start - 1, -1))
+    back = _gathered(backwards, style, bounds.last)[0] if bounds.last else []
+    start = _joined(front, style)[: bounds.first]
+    end = _joined(back[::-1], style)[-bounds.last :] if bounds.last else ""
+    views: dict[int, tuple[int, int]] = {}
+    for gathered, room in ((front, bounds.first), (back, bounds.last)):
+        for index, one in gathered:
+            if room <= 0:
+                break
+            already, _ = views.get(index, (0, 0))
+            seen = one.seen if len(one.text) <= room else one.seen * room // len(one.text)
+            views[index] = (min(seen + already, one.of), one.of)
+            room -= len(one.text) + (len(style.gap) if one.text else 0)
+    text = start + bounds.marker + end
+    return _shown(lambda: text, len(text), [(index, *view) for index, view in sorted(views.items())], cut=True)
+
+
+def _whole(context: Context, spans: Sequence[Span], style: Style) -> Excerpt:
+    chars = context.layout.chars
+    parts = {index: view for span in spans for index, view in style.in_part(span).items()}
+    return Excerpt(
+        lambda: style.gap.join(style.entry_at(index).text for index in indexes_of(spans)),
+        sum(chars[span.stop] - chars[span.start] for span in spans) - sum(of - seen for seen, of in parts.values()),
+        tuple(spans),
+        parts,
+        cut=False,
+    )
+
+
+def _shown(render: Callable[[], str], chars: int, views: Iterable[tuple[int, int, int]], *, cut: bool) -> Excerpt:
+    """`views`: index, seen, of; ascending. A message of no characters is shown whole, one of none seen not at all."""
+    there = [(index, seen, of) for index, seen, of in views if seen or not of]
+    parts = {index: (seen, of) for index, seen, of in there if seen < of}
+    return Excerpt(render, chars, tuple(each(index for index, _, _ in there)), parts, cut)
+
+
+def _gathered(indexes: Iterable[int], style: Style, enough: int) -> tuple[list[tuple[int, Entry]], int]:
+    """Entries until their joined length is over `enough`; that length."""
+    gathered: list[tuple[int, Entry]] = []
+    total = -len(style.gap)
+    for index in indexes:
+        one = style.entry_at(index)
+        gathered.append((index, one))
+        total += len(one.text) + len(style.gap) if one.text else 0
+        if total > enough:
+            break
+    return gathered, max(total, 0)
+
+
+def _joined(gathered: Iterable[tuple[int, Entry]], style: Style) -> str:
+    return style.gap.join(one.text for _, one in gathered if one.text)
+
+
+def tagged_style(context: Context, spans: Sequence[Span], message_at: Callable[[int], Message] | None = None) -> Style:
+    """Messages whole and in tags; a call is open where its result is not among `spans`. `message_at(index)` gives what
+    is shown in a message's place, in fewer words; itself by default."""
+    layout, chars, api = context.layout, context.layout.chars, context.layout.api_chars
+    starts = [span.start for span in spans]
+    known = _entries_made(layout, message_at)
+
+    def given(index: int) -> bool:
+        at = bisect_right(starts, index) - 1
+        return at >= 0 and index < spans[at].stop
+
+    def entry_at(index: int) -> Entry:
+        partners = layout.partners.get(index, ())
+        whole = all(map(given, partners))
+        if whole and index in known:
+            return known[index]
+        message = original = layout.messages[index]
+        seen = of = chars[index + 1] - chars[index]
+        if message_at is not None and (message := message_at(index)) is not original:
+            seen = min(visible_chars(message), of)
+        answered = {r.call_id for at in partners if given(at) for r in layout.messages[at].results}
+        entry = Entry(tagged(message, answered), seen, of)
+        if whole:
+            known[index] = entry
+        return entry
+
+    def in_part(span: Span) -> Mapping[int, tuple[int, int]]:
+        found: dict[int, tuple[int, int]] = {}
+        for index in range(span.start, span.stop) if message_at is not None else ():
+            if message_at is not None and (message := message_at(index)) is not layout.messages[index]:
+                of = chars[index + 1] - chars[index]
+                found[index] = (min(visible_chars(message), of), of)
+        return found
+
+    # No block's tags are longer than its JSON; 40 covers those of a message.
+    def at_most(span: Span) -> int:
+        return api[span.stop] - api[span.start] + 40 * len(span)
+
+    return Style(entry_at, "\n", "<conversation>\n", "\n</conversation>\n", at_most, in_part)
+
+
+def labelled_style(layout: Layout, labels: Labels, limits: Limits) -> Style:
+    """Messages as labelled lines, each part cut to its limit."""
+    known = _entries_made(layout, (labels, limits))
+    messages, chars = layout.messages, layout.chars
+
+    def entry_at(index: int) -> Entry:
+        found = known.get(index)
+        if found is None:
+            found = known[index] = labelled(messages[index], labels, limits, chars[index + 1] - chars[index])
+        return found
+
+    return Style(entry_at, "\n\n", "---\n", "\n---\n")
+
+
+def _entries_made(layout: Layout, style: Hashable) -> dict[int, Entry]:
+    """The entries of one style that are rendered already. Numbers move while a person turns them: only those of the
+    newest style are worth their memory."""
+    made = _entries(layout)
+    if style not in made:
+        made.clear()
+    return made.setdefault(style, {})
+
+
+@per_layout
+def _entries(layout: Layout) -> dict[Hashable, dict[int, Entry]]:
+    return {}
+
+
+def within(hard_limit: int, asked: Asked, style: Style) -> Bounds:
+    """The bounds that keep a whole request under `hard_limit` characters; 0 is no limit."""
+    if not hard_limit:
+        return UNBOUNDED
+    return without_middle(hard_limit - len(asked.before) - len(style.opening) - len(style.closing))
+
+
+def request_for(context: Context, asked: Asked, style: Style, shown: Excerpt, **settings: Any) -> SummaryRequest:
+    """The request about the messages of which something is shown; `settings` are further fields of `SummaryRequest`."""
+    messages: list[Message] = []
+    for span in shown.spans:
+        messages.extend(context.messages[span.start : span.stop])
+    ends = list(accumulate(map(len, shown.spans)))
+    chars = context.layout.chars
+
+    def seen(position: int) -> tuple[int, int]:
+        number = bisect_right(ends, position)
+        index = shown.spans[number].stop - (ends[number] - position)
+        of = chars[index + 1] - chars[index]
+        return shown.in_part.get(index, (of, of))
+
+    return SummaryRequest(
+        asked.purpose,
+        messages,
+        asked.prompt,
+        lambda: f"{asked.before}{style.opening}{shown.render()}{style.closing}",
+        previous=asked.previous,
+        chars=shown.chars,
+        seen=seen,
+        **settings,
+    )
+
+
+def answer_to(
+    request: SummaryRequest, trace: list[str]
+) -> Generator[Requests, tuple[Answer, ...] | None, str | SummaryFailed]:
+    """Ask one thing, and give the answer fit for use; see `cleaned`."""
+    (answer,) = (yield (request,)) or (SummaryFailed("error", "no answer"),)
+    return cleaned(answer, request.max_chars, trace)
+
+
+def cleaned(answer: Answer, limit: int, trace: list[str]) -> str | SummaryFailed:
+    """A summary without its outer tags, cut to `limit` characters (0: no limit), of which `trace` tells; the failure
+    where there is none. A summary of no text is a failure too."""
+    if isinstance(answer, SummaryFailed):
+        return answer
+    summary = without_summary_tags(answer.text)
+    if limit and len(summary) > limit:
+        trace.append(f"the summary's {grouped(len(summary))} characters were cut to {grouped(limit)}")
+        return cut_at_sentence(summary, limit)
+    return summary or SummaryFailed("empty", "the answer has no text")

@@ -54,14 +54,8 @@ def newest_reads(context: Context) -> Iterator[Read]:
         for result in reversed(message.results):
             if result.is_error or not result.text.strip():
                 continue
-            paths = [
-                action.target
-                for at in layout.partners.get(index, ())
-                for call in messages[at].calls
-                if call.id == result.call_id
-                for action in actions_of(call)
-                if action.kind == "viewed"
-            ]
+            call = layout.call_of(index, result.call_id)
+            paths = [a.target for a in actions_of(call) if a.kind == "viewed"] if call is not None else []
             if len(paths) == 1 and paths[0] not in seen:
                 seen.add(paths[0])
                 yield Read(paths[0], result.text, index, paths[0] in touched)

@@ -7,8 +7,8 @@ disagree with the run. A strategy does no I/O, holds no state and knows no scree
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -57,7 +57,7 @@ Form = Literal["prose", "sections", "lines"]
 class SummaryRequest:
     """One call of a summarizer.
 
-    `messages` are the input messages to be summarized, `prompt` what is asked of the model; `render` gives the
+    `messages` are the input messages of which it shows something, `prompt` is what is asked; `render` gives the
     request's whole text exactly as it would be sent (prompt included), lazily because it may be megabytes.
     `previous` is an earlier summary given as context (policy `earlier_summary`: nest or extend).
     `max_chars` 0 means no limit. `sections` are the titles a `form="sections"` answer must have, in order.
@@ -145,3 +145,22 @@ class Strategy:
     movable: bool = True
     lint: Callable[[Any], tuple[str, ...]] = field(default=lambda policy: ())
     """What is doubtful about a policy's prompts, one sentence each."""
+
+
+NOT_DUE = "no trigger fires"
+
+
+def is_due(context: Context, fired: Iterable[Trigger]) -> bool:
+    """Whether to compact at all: a manual run is a trigger of its own (spec/strategies.md, What holds §8)."""
+    return context.manual or any(trigger.fires for trigger in fired)
+
+
+def judged(context: Context, draft: Outcome) -> Outcome:
+    """The draft with its verdict: an outcome that is not smaller in tokens is reported, not called a success
+    (spec/strategies.md, What holds §6)."""
+    before, after = context.total, context.outcome_size(draft)
+    line = f"{grouped(before.tokens)} → {grouped(after.tokens)} tokens"
+    trace = (*draft.trace, line)
+    if draft.status == "compacted" and after.tokens >= before.tokens:
+        return replace(draft, status="not_smaller", reason=f"not smaller: {line}", trace=trace)
+    return replace(draft, reason=f"{draft.reason}: {line}" if draft.reason else line, trace=trace)

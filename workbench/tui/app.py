@@ -1,23 +1,30 @@
-"""The application: opens one session and shows it. Everything else is in `screens/` and `widgets/`.
+"""The application: opens sessions and shows them. Everything else is in `screens/` and `widgets/`.
 
 Only textual is imported here: the loading screen is on the terminal before a room of the workbench is imported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import work
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.dom import DOMNode
 from textual.screen import Screen
+from textual.theme import Theme
 
-from workbench.tui.screens.loading import LoadingScreen
+from workbench.tui.home import Home, opened, read_home, write_home
+from workbench.tui.screens.loading import LoadingScreen, Opening
+from workbench.tui.settings import Settings, unknown_keys
 from workbench.tui.themes import THEMES
 
 if TYPE_CHECKING:
+    from workbench.remembered import Work
     from workbench.session import Session
 
 BAD_INPUT = 2
@@ -25,7 +32,11 @@ BAD_INPUT = 2
 
 
 class WorkbenchApp(App[None]):
-    """Opens `source`, a path or a session that is loaded already, on the bench."""
+    """Opens `source`, a path or a session that is loaded already, on the bench; without one, the choice of files.
+
+    `given` are files to choose from. `memory` is the folder in which work, recent files and the theme are remembered;
+    without one nothing is. With `fresh` earlier work on the session is left aside. With `tour` a first start shows it.
+    """
 
     TITLE = "Compaction workbench"
     ENABLE_COMMAND_PALETTE = True
@@ -35,23 +46,143 @@ class WorkbenchApp(App[None]):
 
     def __init__(
         self,
-        source: Path | Session,
+        source: Path | Session | None,
         *,
         epoch: int | None = None,
         preset: str | None = None,
         window: int | None = None,
+        given: Sequence[Path] = (),
+        settings: Settings | None = None,
+        memory: Path | None = None,
+        fresh: bool = False,
+        tour: bool = False,
     ) -> None:
         super().__init__()
+        self.settings = settings or Settings()
         self.source = source
-        self.epoch = epoch
-        self.preset = preset
-        self.window = window
+        self.how = Opening(
+            source or Path(),
+            epoch=epoch,
+            preset=preset,
+            window=window,
+            usual_window=self.settings.window,
+            memory=memory,
+            fresh=fresh,
+        )
+        self.given = tuple(given)
+        self.memory = memory
+        self.home = read_home(memory) if memory else Home()
+        self.tour = tour
+        self._clashes: set[str] = set()
 
     def on_mount(self) -> None:
         for theme in THEMES:
             self.register_theme(theme)
-        self.theme = THEMES[0].name
-        self.push_screen(LoadingScreen(self.source, epoch=self.epoch, preset=self.preset, window=self.window))
+        self._choose_theme()
+        self.theme_changed_signal.subscribe(self, self._theme_chosen)
+        if self.settings.keys:
+            self.set_keymap(dict(self.settings.keys))
+        if self.source is None:
+            self.action_choose()
+        else:
+            self.push_screen(LoadingScreen(self.how))
+
+    def _choose_theme(self) -> None:
+        """The one in the settings, else the last one chosen, else ours."""
+        wanted = self.settings.theme or self.home.theme
+        self.theme = wanted if wanted in self.available_themes else THEMES[0].name
+        if self.settings.theme and self.settings.theme not in self.available_themes:
+            names = ", ".join(sorted(self.available_themes))
+            self.warn(f"{self.settings.path}: there is no theme {self.settings.theme!r}; there are {names}.")
+
+    # --- opening ----------------------------------------------------------------------------------------------------
+
+    def open(self, path: Path) -> None:
+        """Open another file. What is on the bench stays until that one is ready."""
+        self.push_screen(LoadingScreen(Opening(path, usual_window=self.settings.window, memory=self.memory)))
+
+    def read_again(self, path: Path, window: int | None, work: Work) -> None:
+        """Open the file of the bench once more and put the same work on it."""
+        self.push_screen(LoadingScreen(Opening(path, window=window, memory=self.memory, carry=work)))
+
+    def show_bench(self, ready: LoadingScreen.Ready) -> None:
+        """A session is loaded: it takes the place of everything that is shown."""
+        from workbench.tui.screens.bench import BenchScreen
+
+        with self.batch_update():
+            while len(self.screen_stack) > 1:
+                self.pop_screen()
+            screen = BenchScreen(ready.bench, ready.counter, ready.groups)
+            screen.loaded(ready.stamp, ready.note)
+            self.push_screen(screen)
+        session = ready.bench.session
+        if session.path:
+            self.remember(opened(self.home, session.path, session.title))
+        self.call_after_refresh(self._first_sight)
+
+    def _first_sight(self) -> None:
+        """What can only be said when every screen's keys are known; and the tour, once."""
+        if self.settings.keys and (wrong := unknown_keys(self.settings, known_key_ids())):
+            self.warn(wrong)
+        if self.tour and not self.home.toured:
+            self.action_tour()
+        self.tour = False
+
+    # --- screens ----------------------------------------------------------------------------------------------------
+
+    def action_choose(self) -> None:
+        """Show what there is to open."""
+        from workbench.tui.screens.open import OpenScreen
+
+        if not isinstance(self.screen, OpenScreen):
+            self.push_screen(OpenScreen(self.given, self.home.recents))
+
+    def action_tour(self) -> None:
+        from workbench.tui.screens.tour import TourScreen
+
+        self.push_screen(TourScreen())
+        self.remember(replace(self.home, toured=True))
+
+    def action_explain(self) -> None:
+        """Explain the screen in front."""
+        from workbench.tui.screens.help import HelpScreen
+
+        if not isinstance(self.screen, HelpScreen):
+            self.push_screen(HelpScreen.about(self.screen, self.settings.keys))
+
+    # --- remembered -------------------------------------------------------------------------------------------------
+
+    def remember(self, home: Home) -> None:
+        """Keep what is remembered between starts; written in a thread."""
+        if home != self.home:
+            self.home = home
+            if self.memory:
+                self.write_home(self.memory, home)
+
+    @work(thread=True, group="home", exit_on_error=False)
+    def write_home(self, folder: Path, home: Home) -> None:
+        from workbench.errors import BadInput
+
+        try:
+            write_home(folder, home)
+        except BadInput as refused:
+            self.call_from_thread(self.warn, str(refused))
+
+    def _theme_chosen(self, theme: Theme) -> None:
+        if theme.name != (self.settings.theme or self.home.theme or THEMES[0].name):
+            self.remember(replace(self.home, theme=theme.name))
+
+    # --- everywhere -------------------------------------------------------------------------------------------------
+
+    def warn(self, sentence: str) -> None:
+        self.notify(sentence, severity="warning", markup=False, timeout=10)
+
+    def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
+        """A remapped key took another one's place: said once for each."""
+        for binding in clashed_bindings:
+            if binding.id and binding.id not in self._clashes and binding.id not in self.settings.keys:
+                self._clashes.add(binding.id)
+                self.warn(f"{self.settings.path}: {binding.key!r} is {binding.id}'s key; give that another one, too.")
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every command of the screen in front, with its key, before Textual's own."""
@@ -64,13 +195,55 @@ class WorkbenchApp(App[None]):
             key = self.get_key_display(binding)
             run = partial(self.run_action, binding.action, active.node)
             yield SystemCommand(f"{binding.description} ({key})", binding.tooltip, run)
+        yield SystemCommand("Tour", "The six steps from a full window to a compacted session.", self.action_tour)
         yield from super().get_system_commands(screen)
 
 
+def known_key_ids() -> set[str]:
+    """The id of every key that can be remapped."""
+    from workbench.tui.screens.bench import BenchScreen
+    from workbench.tui.screens.export import ExportScreen
+    from workbench.tui.screens.help import HelpScreen
+    from workbench.tui.screens.open import OpenScreen
+    from workbench.tui.screens.tour import TourScreen
+    from workbench.tui.widgets.line_view import LineView
+    from workbench.tui.widgets.rounds_list import RoundsList
+    from workbench.tui.widgets.text_view import TextView
+
+    places = (WorkbenchApp, LoadingScreen, BenchScreen, ExportScreen, HelpScreen, OpenScreen, TourScreen)
+    widgets = (LineView, RoundsList, TextView)
+    found = Binding.make_bindings(
+        binding
+        for place in (*places, *widgets)
+        for base in place.__mro__
+        for binding in base.__dict__.get("BINDINGS", ())
+    )
+    return {binding.id for binding in found if binding.id}
+
+
 def run_app(
-    source: Path | Session, *, epoch: int | None = None, preset: str | None = None, window: int | None = None
+    source: Path | Session | None,
+    *,
+    epoch: int | None = None,
+    preset: str | None = None,
+    window: int | None = None,
+    given: Sequence[Path] = (),
+    settings: Settings | None = None,
+    memory: Path | None = None,
+    fresh: bool = False,
+    tour: bool = False,
 ) -> int:
     """Show the workbench until it is left; returns the exit code: 0, or 2 when nothing could be opened."""
-    app = WorkbenchApp(source, epoch=epoch, preset=preset, window=window)
+    app = WorkbenchApp(
+        source,
+        epoch=epoch,
+        preset=preset,
+        window=window,
+        given=given,
+        settings=settings,
+        memory=memory,
+        fresh=fresh,
+        tour=tour,
+    )
     app.run()
     return app.return_code or 0

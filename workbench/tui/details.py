@@ -2,138 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
 
 from workbench.bench import Bench
 from workbench.compaction.abridge import AbridgedHistoryParams, abridge
 from workbench.compaction.checks import Check
-from workbench.compaction.outcome import Fate, Made
-from workbench.compaction.strategy import SummaryRequest
-from workbench.session import Block, Media, Message, Opaque, Span, Text, Thinking, ToolUse
+from workbench.compaction.edits import nearest
+from workbench.compaction.outcome import Made
+from workbench.session import Span
+from workbench.tui.middle.changes import changes_parts
+from workbench.tui.middle.message import block_parts, message_parts
+from workbench.tui.middle.theirs import theirs_parts
+from workbench.tui.middle.view import Parts, View
 from workbench.tui.plain import figure
-from workbench.tui.rows import WORDS, Groups, first_words, role_word
+from workbench.tui.rows import first_words, role_word
 from workbench.tui.widgets.text_view import Part
-
-Parts = list[Part]
-
-
-@dataclass(frozen=True)
-class View:
-    """What a tab is made of: a bench, its rounds, the message under the cursor, and the checks if they are done."""
-
-    bench: Bench
-    groups: Groups
-    index: int
-    checks: tuple[Check, ...] | None = None
-
-
-def message_parts(view: View) -> Parts:
-    """The message under the cursor: what it is, what would become of it, and its blocks told apart."""
-    bench, groups, index = view.bench, view.groups, view.index
-    if not bench.messages:
-        return [Part("This epoch holds no messages.", "dim")]
-    context, message = bench.context, bench.messages[index]
-    size = context.size(index, index + 1)
-    fate = bench.outcome.fate_at(index).fate
-    where = groups.label(groups.group_of(index))
-    where = {"pre": "before the first round", "now": "current input"}.get(where, f"round {where}")
-    about = [f"{where} · message {figure(index + 1)} of {figure(len(bench.messages))}", role_word(message)]
-    if message.kind != "normal":
-        about.append(message.kind)
-    parts = [
-        Part(" · ".join([*about, f"{size} tokens", f"{figure(size.chars)} characters"]), "title"),
-        Part(f"{fate.glyph} {WORDS[fate]}{_pinned(bench, message)}{seen_words(bench, index)}"),
-        Part(
-            " · ".join(filter(None, (f"id {message.id}", _when(message), message.model or "", _usage(message)))), "dim"
-        ),
-    ]
-    for block in message.blocks:
-        parts += [Part(""), *_block(block)]
-    return parts if message.blocks else [*parts, Part(""), Part("(no content)", "dim")]
-
-
-def _pinned(bench: Bench, message: Message) -> str:
-    return " · pinned by you" if message.id in bench.pins else ""
-
-
-def seen_words(bench: Bench, index: int) -> str:
-    """What the summarizer sees of a message that is replaced, from the requests themselves."""
-    message = bench.messages[index]
-    if bench.outcome.fate_at(index).fate in (Fate.KEPT, Fate.PINNED, Fate.COMPRESSED):
-        return ""
-    for request in bench.plan.requests:
-        place = _place(request, message, index)
-        if place is None:
-            continue
-        if request.seen is None:
-            return " · the summarizer sees it"
-        seen, of = request.seen(place)
-        if seen >= of:
-            return f" · the summarizer sees all of it ({figure(of)} characters)"
-        return f" · the summarizer sees {figure(seen)} of {figure(of)} characters"
-    return " · the summarizer sees nothing of it"
-
-
-def _place(request: SummaryRequest, message: Message, index: int) -> int | None:
-    """The message's index in the request. A request's messages are a stretch of the context, seldom with gaps."""
-    messages = request.messages
-    # Looked for near its own place first: an id seldom moves by more than what was left out before it.
-    low = max(0, index - 64)
-    for place in (*range(min(low, len(messages)), min(index + 1, len(messages))), *range(min(low, len(messages)))):
-        if messages[place] is message:
-            return int(place)
-    return None
-
-
-def _when(message: Message) -> str:
-    if message.time is None:
-        return ""
-    try:
-        return datetime.fromtimestamp(message.time).strftime("%Y-%m-%d %H:%M:%S")
-    except (OverflowError, OSError, ValueError):
-        return ""
-
-
-def _usage(message: Message) -> str:
-    if message.usage is None:
-        return ""
-    output = f"{figure(message.usage.output)} out" if message.usage.output_final else ""
-    return "billed " + ", ".join(filter(None, (f"{figure(message.usage.context)} in", output)))
-
-
-def _block(block: Block) -> Parts:
-    match block:
-        case Text(text):
-            return [Part(text)]
-        case Thinking(text, signature):
-            hidden = f"(not recorded; its signature of {figure(len(signature))} characters still costs context)"
-            return [Part("┄ thinking", "dim"), Part(text or hidden, "thinking")]
-        case ToolUse(id, name, given):
-            return [Part(f"▶ call {name}", "call"), Part(f"  {id}", "dim"), Part(pretty(given))]
-        case Media():
-            return [Part(block.placeholder, "dim")]
-        case Opaque(type, raw):
-            return [Part(f"┄ {type} (a block of a kind not known here, kept as it is)", "dim"), Part(pretty(raw))]
-        case _:
-            sign = ("✘ error", "bad") if block.is_error else ("◀ result", "result")
-            head = f"{sign[0]} of {block.call_id} · {figure(len(block.text))} characters"
-            return [Part(head, sign[1]), Part(block.text or "(empty)")]
-
-
-def pretty(value: Any) -> str:
-    """A call's input to be read: JSON indented, its long texts with their own line breaks."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict):
-        long = {k: v for k, v in value.items() if isinstance(v, str) and "\n" in v}
-        rest = {k: v for k, v in value.items() if k not in long}
-        texts = [json.dumps(rest, indent=2, ensure_ascii=False, default=str)] if rest or not long else []
-        return "\n".join([*texts, *(f"{key}:\n{text}" for key, text in long.items())])
-    return json.dumps(value, indent=2, ensure_ascii=False, default=str)
 
 
 def request_parts(view: View) -> Parts:
@@ -177,7 +60,7 @@ def node_parts(view: View) -> Parts:
             Part(f"{piece.message.role} · {piece.message.kind} · {size} tokens · {_stands(piece.stands_for)}", "title"),
         ]
         for block in piece.message.blocks:
-            parts += [Part(""), *_block(block)]
+            parts += [Part(""), *block_parts(block)]
     return parts
 
 
@@ -284,14 +167,23 @@ def check_line(check: Check) -> str:
     return f"{'✔' if check.passed else '✘'} {check.name}{kind}"
 
 
+def _split_in(bench: Bench) -> int:
+    """Where the outcome's split lies in what the strategy was given, which edits by hand may have made shorter."""
+    given, split = bench.plan.given.layout, bench.outcome.split
+    if given is bench.layout or split >= len(bench.messages):
+        return split if given is bench.layout else len(given.messages)
+    id = nearest(bench.layout, given, bench.messages[split].id)
+    return given.index_of[id] if id is not None else 0
+
+
 def abridged_parts(view: View) -> Parts:
     """The abridged history as it stands in the summary node."""
     bench = view.bench
     params = getattr(bench.policy, "abridged_history_params", None)
     if not isinstance(params, AbridgedHistoryParams):
         return [Part(f"{bench.strategy.title} makes no abridged history.", "dim")]
-    split = bench.outcome.split
-    entries = abridge(bench.layout, split, params)
+    given = bench.plan.given.layout
+    entries = abridge(given, _split_in(bench), params)
     size = sum(len(entry.text) for entry in entries)
     if not entries:
         return [Part("The abridged history is empty: nothing stands before the tail, or the limit is 0.", "dim")]
@@ -315,5 +207,9 @@ TABS: dict[str, Callable[[View], Parts]] = {
     "result": result_parts,
     "trace": trace_parts,
     "checks": checks_parts,
+    "changes": changes_parts,
+    "theirs": theirs_parts,
 }
-"""The tabs of the middle, in the order of their keys 1 to 7."""
+"""The tabs of the middle, in the order in which they stand."""
+
+__all__ = ["TABS", "Parts", "View", "checks_parts", "checks_title", "message_parts", "node_parts", "preview_note"]

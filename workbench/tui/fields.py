@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import re
 import types
 import typing
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, Union
 
 from pydantic import BaseModel, ValidationError
@@ -43,6 +45,7 @@ class FormField:
         return ".".join(self.path)
 
 
+@cache
 def fields_of(model: type[BaseModel], path: tuple[str, ...] = (), group: str = "") -> tuple[FormField, ...]:
     """The form's fields, group by group: what the model itself declares before what it inherits, long texts last."""
     found: list[FormField] = []
@@ -67,7 +70,7 @@ def _field(info: FieldInfo, path: tuple[str, ...], group: str, control: Control,
         _extra(info, "unit"),
         allowed_words(info),
         info.get_default(call_default_factory=True) if not info.is_required() else None,
-        tuple(str(choice) for choice in typing.get_args(annotation)) if control == "choice" else (),
+        _choices(annotation, info) if control == "choice" else (),
         optional,
     )
 
@@ -87,7 +90,7 @@ def _without_none(annotation: Any) -> tuple[Any, bool]:
 
 def _control(annotation: Any, info: FieldInfo) -> Control | None:
     """How a type is edited; None for what a form of lines cannot edit (lists, mappings): those stay with the preset."""
-    if typing.get_origin(annotation) is Literal:
+    if _choices(annotation, info):
         return "choice"
     if annotation is bool:
         return "switch"
@@ -98,6 +101,17 @@ def _control(annotation: Any, info: FieldInfo) -> Control | None:
     if annotation is str:
         return "lines" if _extra(info, "multiline") else "text"
     return None
+
+
+def _choices(annotation: Any, info: FieldInfo) -> tuple[str, ...]:
+    """The values of a Literal, or of a pattern that only lists words; none for a field that is typed."""
+    if typing.get_origin(annotation) is Literal:
+        return tuple(str(choice) for choice in typing.get_args(annotation))
+    patterns = (getattr(rule, "pattern", None) for rule in info.metadata)
+    listed = next(
+        (found for pattern in patterns if (found := re.fullmatch(r"\^\((\w+(?:\|\w+)+)\)\$", pattern or ""))), None
+    )
+    return tuple(listed[1].split("|")) if listed else ()
 
 
 _BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
@@ -124,6 +138,24 @@ def value_of(policy: BaseModel, path: tuple[str, ...]) -> Any:
 def shown(value: Any) -> str:
     """A value as it stands in an input."""
     return "" if value is None else str(value)
+
+
+def differing(policy: BaseModel, preset: BaseModel) -> tuple[FormField, ...]:
+    """The fields in which a policy is not what its preset says, in the form's order."""
+    fields = fields_of(type(policy))
+    return tuple(field for field in fields if value_of(policy, field.path) != value_of(preset, field.path))
+
+
+def value_words(field: FormField, value: Any) -> str:
+    """A value in words: `50 000 characters`, `on`, `34 lines`."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, (int, float)):
+        number = figure(value) if float(value).is_integer() else f"{value:g}"
+        return f"{number}\u00a0{field.unit}" if field.unit else number
+    if field.control == "lines":
+        return f"{figure(len(value))} characters" if value else "nothing"
+    return repr(value) if value or value == "" else "nothing"
 
 
 def changes_of(policy: Policy, path: tuple[str, ...], value: Any) -> dict[str, Any]:

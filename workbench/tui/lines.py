@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from workbench.analysis.search import Query, marks
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.session import Span
 from workbench.tui.plain import bar, clock, figure, fit, short
@@ -14,7 +15,7 @@ from workbench.tui.rows import WORDS, Groups, Row, first_words, group_fate, role
 
 Cells = list[tuple[str, str]]
 
-STYLES = (*(fate.value for fate in Fate), "dim", "number", "split")
+STYLES = (*(fate.value for fate in Fate), "dim", "number", "split", "hit")
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,7 @@ def message_cells(drawn: Drawn, row: Row, width: int) -> Cells:
     message = layout.messages[row.index]
     tokens = layout.tokens[row.index + 1] - layout.tokens[row.index]
     fate = drawn.outcome.fate_at(row.index).fate
-    if message.id in drawn.pins:
-        mark = (" ● ", Fate.PINNED.value)
-    else:
-        mark = (" ├ " if row.index + 1 < groups.spans[row.group].stop else " └ ", "dim")
+    mark = (" ● ", Fate.PINNED.value) if message.id in drawn.pins else (" └ " if row.last else " ├ ", "dim")
     lead = [mark, (fit(role_word(message), 8), "dim")]
     span = Span(row.index, row.index + 1)
     share = tokens / groups.largest_message
@@ -113,3 +111,18 @@ def _cells(
         (bar(share, bars) + " ", fate.value),
         (f"{fate.glyph} {fit(word, 8)} ", fate.value),
     ]
+
+
+def marked(cells: Cells, query: Query) -> Cells:
+    """The line of a hit: `»` before its words, and what matches of them marked. As wide as it was."""
+    at = next(number for number, (_, style) in enumerate(cells) if not style)
+    words = cells[at][0]
+    parts: Cells = []
+    end = 0
+    for start, stop in marks(query, words):
+        parts += [(words[end:start], ""), (words[start:stop], "hit")]
+        end = stop
+    parts.append((words[end:], ""))
+    text, style = cells[at - 1]
+    before: Cells = [(text[:-1], style), ("»", "hit")] if text.endswith(" ") else [(text, style)]
+    return [*cells[: at - 1], *before, *parts, *cells[at + 1 :]]

@@ -13,16 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from workbench.compaction.context import Context, Layout
-from workbench.compaction.fates import pinned_with_pairs
+from workbench.compaction.context import Context
+from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.outcome import Fate, Kept, Made, Outcome, Piece, unchanged
-from workbench.compaction.painting import Stroke, each, painted
-from workbench.compaction.per_layout import per_layout
-from workbench.compaction.policy import EarlierSummary, Policy
-from workbench.compaction.setting import names_in, setting
-from workbench.compaction.strategy import Compacting, Step, Strategy, Trigger
-from workbench.compaction.verdict import judged
+from workbench.compaction.keeping import in_place, pinned_with_pairs
+from workbench.compaction.layout import Layout, per_layout
+from workbench.compaction.outcome import Fate, Outcome, unchanged
+from workbench.compaction.policy import EarlierSummary, Policy, names_in, setting
+from workbench.compaction.spans import each
+from workbench.compaction.strategy import NOT_DUE, Compacting, Step, Strategy, Trigger, is_due, judged
 from workbench.figures import grouped
 from workbench.session import Block, Message, Span, Text, ToolResult, ToolUse, pairs_of
 
@@ -105,8 +104,8 @@ def compact(context: Context, policy: ClearToolResultsPolicy) -> Compacting:
     """Clear all but the newest tool uses, oldest first, in place."""
     fired = triggers(gauge(context, policy), policy)
     trace = [str(trigger) for trigger in fired]
-    if not context.manual and not any(trigger.fires for trigger in fired):
-        return unchanged(context.messages, "no trigger fires", trace)
+    if not is_due(context, fired):
+        return unchanged(context.messages, NOT_DUE, trace)
     answered = answered_uses(context.layout)
     chosen = _chosen(context, policy, answered)
     changed = _changed(context, policy, chosen)
@@ -124,8 +123,8 @@ def compact(context: Context, policy: ClearToolResultsPolicy) -> Compacting:
 
 def _too_few(context: Context, policy: ClearToolResultsPolicy, changed: dict[int, Message]) -> str:
     """Why it is not worth it, "" if it is."""
-    meter, tokens = context.layout.sizes.meter, context.layout.sizes.tokens
-    cleared = sum(tokens[index] - meter.tokens(message) for index, message in changed.items())
+    tokens = context.layout.sizes.tokens
+    cleared = sum(tokens[i] - context.layout.measured(message).tokens for i, message in changed.items())
     if cleared >= policy.clear_at_least_tokens:
         return ""
     wanted = grouped(policy.clear_at_least_tokens)
@@ -148,16 +147,34 @@ def _changed(context: Context, policy: ClearToolResultsPolicy, chosen: Sequence[
         results.setdefault(use.result, set()).add(use.id)
         if policy.clear_tool_inputs and (not only or use.name in only):
             inputs.setdefault(use.call, set()).add(use.id)
+    known = _made(context.layout).setdefault(policy.placeholder, {})
     changed: dict[int, Message] = {}
     for index in sorted(results.keys() | inputs.keys()):
-        message = context.messages[index]
-        of_results, of_inputs = results.get(index, set()), inputs.get(index, set())
-        blocks = tuple(_cleared(block, of_results, of_inputs, policy.placeholder) for block in message.blocks)
-        if any(new is not old for new, old in zip(blocks, message.blocks, strict=True)):
-            # Written out because `replace` takes most of a plan's time over 30 000 results.
-            m = message
-            changed[index] = Message(m.id, m.role, blocks, m.kind, m.time, m.usage, m.model)
+        cleared = results.get(index, _NONE), inputs.get(index, _NONE)
+        if index not in known or known[index][0] != cleared:
+            known[index] = (cleared, _changed_message(context.messages[index], *cleared, policy.placeholder))
+        message = known[index][1]
+        if message is not context.messages[index]:
+            changed[index] = message
     return changed
+
+
+_NONE: set[str] = set()
+
+
+@per_layout
+def _made(layout: Layout) -> dict[str, dict[int, tuple[tuple[set[str], set[str]], Message]]]:
+    """By placeholder and index: what was cleared, and the message without it. A plan clears thousands of results, and
+    the next one nearly the same."""
+    return {}
+
+
+def _changed_message(message: Message, results: set[str], inputs: set[str], placeholder: str) -> Message:
+    """The message with these results and inputs cleared; the same object if there is nothing to clear."""
+    blocks = tuple(_cleared(block, results, inputs, placeholder) for block in message.blocks)
+    if all(new is old for new, old in zip(blocks, message.blocks, strict=True)):
+        return message
+    return replace(message, blocks=blocks, source=())
 
 
 def _cleared(block: Block, results: set[str], inputs: set[str], placeholder: str) -> Block:
@@ -170,15 +187,7 @@ def _cleared(block: Block, results: set[str], inputs: set[str], placeholder: str
 
 
 def _outcome(context: Context, changed: dict[int, Message], trace: list[str]) -> Outcome:
-    pieces: list[Piece] = []
-    start = 0
-    for index, message in changed.items():
-        if start < index:
-            pieces.append(Kept(start, index))
-        pieces.append(Made(message, (Span(index, index + 1),)))
-        start = index + 1
-    if start < len(context):
-        pieces.append(Kept(start, len(context)))
+    pieces = in_place(Span(0, len(context)), changed)
     strokes = [
         Stroke(Fate.KEPT, [Span(0, len(context))]),
         Stroke(Fate.COMPRESSED, each(changed)),

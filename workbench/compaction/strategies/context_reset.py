@@ -12,22 +12,18 @@ from dataclasses import replace
 from typing import Literal
 
 from workbench.compaction.context import Context
-from workbench.compaction.dialogue import LABELS, WHOLE, entry
-from workbench.compaction.excerpt import Asked, Bounds, Excerpt, excerpt, excerpt_request, shown_strokes
-from workbench.compaction.fates import kept_runs, without
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.keeping import Head, head_of, in_order, summary_made
+from workbench.compaction.keeping import head_fates, head_of, in_order, summary_made, text_of_summaries
 from workbench.compaction.lint import lint_prompt
-from workbench.compaction.outcome import Fate, Made, Outcome, unchanged
-from workbench.compaction.painting import Stroke, each, painted
-from workbench.compaction.policy import EarlierSummary
+from workbench.compaction.outcome import Outcome, unchanged
+from workbench.compaction.policy import EarlierSummary, setting
 from workbench.compaction.prompts import fill, load_prompt
-from workbench.compaction.setting import setting
-from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, SummaryRequest, Trigger
-from workbench.compaction.token_triggers import TokenLimits, count_trigger, token_triggers
-from workbench.compaction.verdict import cleaned, judged
+from workbench.compaction.render import LABELS, WHOLE
+from workbench.compaction.request import Asked, Bounds, answer_to, excerpt, labelled_style, request_for
+from workbench.compaction.spans import each, kept
+from workbench.compaction.strategy import NOT_DUE, Compacting, Strategy, SummaryFailed, Trigger, is_due, judged
+from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
 from workbench.figures import grouped
-from workbench.session import Span
 
 MARKER = {"en": "\n\n... [middle of the conversation left out] ...\n\n", "zh": "\n\n... [中间部分已省略] ...\n\n"}
 
@@ -117,28 +113,34 @@ def compact(context: Context, policy: ContextResetPolicy) -> Compacting:
     """See the module's docstring. The document has no fallback: without a summary the input comes back."""
     fired = triggers(context.gauge(), policy)
     trace = [str(trigger) for trigger in fired]
-    if not context.manual and not any(trigger.fires for trigger in fired):
-        return unchanged(context.messages, "no trigger fires", trace)
-    head = head_of(context, len(context), policy.earlier_summary, policy.summary_template)
+    if not is_due(context, fired):
+        return unchanged(context.messages, NOT_DUE, trace)
+    head = head_of(context, len(context), policy.earlier_summary)
     last = _last_request(context, policy)
-    if head.is_spent(head.kept | last):
+    staying = head.kept | last
+    if head.is_spent(staying):
         return unchanged(context.messages, "nothing to compact: nothing is there that could go", trace)
-    shown = _shown(context, policy, head)
+    guard = _guard(policy)
+    style = labelled_style(context.layout, LABELS[policy.language], WHOLE)
+    shown = excerpt(context, head.fresh, style, guard)
     if shown.cut:
-        first, end = _guarded(policy)
-        sizes = f"the first {grouped(first)} and the last {grouped(end)}"
+        sizes = f"the first {grouped(guard.first)} and the last {grouped(guard.last)}"
         trace.append(f"guard: over {grouped(policy.guard_chars)} characters; {sizes} are shown")
-    (answer,) = (yield (_request(context, policy, head, shown),)) or (SummaryFailed("error", "no answer"),)
-    if isinstance(answer, SummaryFailed):
-        return unchanged(context.messages, str(answer), trace)
-    summary = cleaned(answer.text, policy.summary_char_limit, trace)
-    if not summary:
-        return unchanged(context.messages, "the summary is empty", trace)
-    if head.carry_on and head.previous:
-        summary = f"{head.previous}\n\n{summary}"
-    text = fill(policy.summary_template, {"summary": summary})
-    made = summary_made(context, head, without(head.fresh, head.kept | last), "user", text, policy.reply)
-    return judged(context, _outcome(context, head, last, shown, made, trace))
+    previous = text_of_summaries(context, head.carried, policy.summary_template)
+    carry_on = policy.earlier_summary == "extend"
+    asked = Asked("summary of the conversation", prompt_of(policy), previous, carry_on)
+    limits = {"language": policy.language, "max_chars": policy.summary_char_limit}
+    summary = yield from answer_to(request_for(context, asked, style, shown, **limits), trace)
+    if isinstance(summary, SummaryFailed):
+        return unchanged(context.messages, str(summary), trace)
+    text = fill(policy.summary_template, {"summary": asked.carried(summary)})
+    made = summary_made(context, head, staying, "user", text, policy.reply)
+    turn = min(last, default=len(context))
+    before = each(sorted(index for index in staying if index < turn))
+    after = each(sorted(index for index in staying if index >= turn))
+    pieces = in_order(context, kept(before), made, kept(after))
+    fates = head_fates(context, head, shown, staying)
+    return judged(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
 
 
 def _last_request(context: Context, policy: ContextResetPolicy) -> frozenset[int]:
@@ -148,42 +150,11 @@ def _last_request(context: Context, policy: ContextResetPolicy) -> frozenset[int
     return frozenset([found]) if (found := next(own, None)) is not None else frozenset()
 
 
-def _guarded(policy: ContextResetPolicy) -> tuple[int, int]:
-    """Characters of the beginning and of the end that pass the guard: shares *of the limit*, so that it is a bound."""
+def _guard(policy: ContextResetPolicy) -> Bounds:
+    """What passes of the beginning and of the end: shares *of the limit*, so that it is a bound."""
     shares = policy.guard_first_percent, policy.guard_last_percent
     first, last = (int(policy.guard_chars * share / 100) for share in shares)
-    return first, last
-
-
-def _shown(context: Context, policy: ContextResetPolicy, head: Head) -> Excerpt:
-    labels = LABELS[policy.language]
-    first, last = _guarded(policy)
-    bounds = Bounds(policy.guard_chars, first, last, MARKER[policy.language])
-    return excerpt(head.indexes, lambda index: entry(context.messages[index], labels, WHOLE), bounds)
-
-
-def _request(context: Context, policy: ContextResetPolicy, head: Head, shown: Excerpt) -> SummaryRequest:
-    asked = Asked("summary of the conversation", prompt_of(policy), head.previous, head.carry_on)
-    settings = {"language": policy.language, "max_chars": policy.summary_char_limit}
-    return excerpt_request(context, asked, head.fresh, shown, **settings)
-
-
-def _outcome(
-    context: Context, head: Head, last: frozenset[int], shown: Excerpt, made: list[Made], trace: list[str]
-) -> Outcome:
-    """What is kept stands before the summary, but for the last request and what is kept after it."""
-    turn = min(last, default=len(context))
-    before = sorted(index for index in head.kept if index < turn)
-    after = sorted(index for index in head.kept | last if index >= turn)
-    pieces = in_order(context, head.lead, list(kept_runs(before)), made, kept_runs(after))
-    strokes = [
-        *shown_strokes(shown),
-        Stroke(Fate.SUMMARIZED, each(head.earlier) if head.previous else [], "all"),
-        Stroke(Fate.KEPT, [Span(0, head.lead), *each(sorted(head.kept | last))]),
-        Stroke(Fate.PINNED, each(sorted(head.pins))),
-    ]
-    fates = painted(len(context), strokes)
-    return Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace))
+    return Bounds(policy.guard_chars, first, last, MARKER[policy.language])
 
 
 STRATEGY = Strategy(

@@ -10,27 +10,34 @@ An archive is never compacted again, only added to. Where the model answers too 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from workbench.compaction.archived_summary import SECTIONS, dates, filled, lacking
 from workbench.compaction.context import Context
-from workbench.compaction.fates import kept_runs, merged
+from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.gauge import Gauge
+from workbench.compaction.keeping import carried_summaries, in_place, text_of_summaries
+from workbench.compaction.layered.archive import SECTIONS, dates, filled, lacking
+from workbench.compaction.layered.round_cut import Cut, cut_rounds, place_of_archive, without_archive
+from workbench.compaction.layered.tool_results import Limits, compressed
 from workbench.compaction.lint import lint_prompt
-from workbench.compaction.outcome import Fate, Kept, Made, Outcome, Piece, Rung, Status, unchanged
-from workbench.compaction.painting import Stroke, each, painted
-from workbench.compaction.policy import EarlierSummary, Policy
+from workbench.compaction.outcome import Fate, Made, Outcome, Piece, Rung, Status, unchanged
+from workbench.compaction.policy import EarlierSummary, Policy, setting
 from workbench.compaction.prompts import load_prompt
-from workbench.compaction.request import Given, Rendered, render_request
-from workbench.compaction.round_cut import Cut, cut_rounds, place_of_archive, without_archive
-from workbench.compaction.setting import setting
-from workbench.compaction.shortened import Shortened, about_originals, shortened, two_ends
-from workbench.compaction.strategy import Compacting, Step, Strategy, Summary, SummaryFailed, Trigger
-from workbench.compaction.text import summary_inside
-from workbench.compaction.tool_results import Limits
-from workbench.compaction.verdict import cleaned, judged
+from workbench.compaction.request import Asked, Excerpt, answer_to, excerpt, request_for, tagged_style, within
+from workbench.compaction.spans import each, indexes_of, joined, kept
+from workbench.compaction.strategy import (
+    NOT_DUE,
+    Compacting,
+    Step,
+    Strategy,
+    SummaryFailed,
+    SummaryRequest,
+    Trigger,
+    is_due,
+    judged,
+)
 from workbench.figures import grouped
 from workbench.session import Message, Span, Text
 
@@ -94,19 +101,7 @@ def gauge(context: Context, policy: LayeredPolicy) -> Gauge:
     current = context.layout.rounds.current_input
     counted = context.total.tokens - context.size(current.start, current.stop).tokens
     new = context.size(current.start, current.stop).chars
-    return replace(context.gauge(), tokens=counted, last_usage=_last_usage(context), input_chars=new)
-
-
-def _last_usage(context: Context) -> int | None:
-    """Input, cache and output of the newest call on which the sizes are anchored; a call that was billed for messages
-    which a compaction has since replaced anchors nothing."""
-    anchor = context.layout.sizes.anchored_until
-    if not anchor:
-        return None
-    for message in reversed(context.messages[: anchor + 1]):
-        if message.usage is not None and message.role == "assistant" and message.usage.context > 0:
-            return message.usage.context + message.usage.output
-    return None
+    return replace(context.gauge(), tokens=counted, input_chars=new)
 
 
 def triggers(now: Gauge, policy: LayeredPolicy) -> tuple[Trigger, ...]:
@@ -137,154 +132,134 @@ def compact(context: Context, policy: LayeredPolicy) -> Compacting:
     back with the reason."""
     fired = triggers(gauge(context, policy), policy)
     trace = [str(trigger) for trigger in fired]
-    if not context.manual and not any(trigger.fires for trigger in fired):
-        return unchanged(context.messages, "no trigger fires", trace)
+    if not is_due(context, fired):
+        return unchanged(context.messages, NOT_DUE, trace)
 
     cut = cut_rounds(context, policy.min_rounds, keep_summaries=policy.earlier_summary == "keep", trace=trace)
-    short = None if policy.compress_results == "off" else shortened(context.layout, policy.tool_results)
-    rewritten = _to_rewrite(policy, cut, short)
+    shorter = _shorter(context, policy, cut)
     rungs: list[Rung] = []
-    if short is not None and rewritten:
-        rungs.append(_compress_rung(context, short, rewritten))
+    if shorter:
+        rungs.append(_compress_rung(context, shorter))
         trace.append(f"{rungs[0].name}: {rungs[0].note}")
         yield Step(rungs[0].name, rungs[0].note)
 
     def outcome(
-        status: Status, reason: str, cut: Cut, archive: Made | None = None, asked: Asked | None = None
+        status: Status, reason: str, cut: Cut, archive: Made | None = None, asked: Question | None = None
     ) -> Outcome:
-        pieces = _pieces(context, cut, short, rewritten, archive)
-        fates = painted(len(context), _strokes(context, cut, short, rewritten, asked))
+        pieces = _pieces(context, cut, shorter, archive)
+        fates = painted(len(context), _strokes(context, cut, shorter, asked))
         return judged(
             context, Outcome(status, reason, context.messages, pieces, fates, tuple(rungs), trace=tuple(trace))
         )
 
     if not cut.head:
         nothing = f"nothing to compact: {cut.why_empty}"
-        if not rewritten:
+        if not shorter:
             return unchanged(context.messages, nothing, trace)
         return outcome("compacted", f"tool results only, {nothing}", cut)
 
-    asked = _ask(context, policy, cut, short, trace)
-    (answer,) = (yield (asked.rendered.request,)) or (SummaryFailed("error", "no answer"),)
-    if isinstance(answer, SummaryFailed):
-        if answer.kind != "timeout":
-            return unchanged(context.messages, str(answer), trace)
+    asked = _question(context, policy, cut, trace)
+    summary = yield from answer_to(asked.request, trace)
+    if isinstance(summary, SummaryFailed):
+        if summary.kind != "timeout":
+            return unchanged(context.messages, str(summary), trace)
         trace.append(TIMED_OUT)
         bare = without_archive(context, cut, keep_summaries=policy.earlier_summary != "drop")
         return replace(outcome("fallback", "", bare), reason=TIMED_OUT)
-    archive = _archive(context, policy, cut, asked, answer, trace)
-    if archive is None:
-        return unchanged(context.messages, "the summary is empty", trace)
-    done = outcome("compacted", "", cut, archive, asked)
+    done = outcome("compacted", "", cut, _archive(context, policy, cut, asked, summary, trace), asked)
     if rungs:
         rungs.append(Rung("archive the oldest rounds", rungs[0].after, context.outcome_size(done).tokens))
         done = replace(done, rungs=tuple(rungs))
     return done
 
 
-def _to_rewrite(policy: LayeredPolicy, cut: Cut, short: Shortened | None) -> Sequence[int]:
-    """The kept messages whose tool results become shorter: those of finished rounds, pins excepted."""
-    if short is None or policy.compress_results != "finished":
-        return ()
-    return [i for i in short.changed_in(Span(cut.tail, cut.ended)) if i not in cut.pins]
+def _shorter(context: Context, policy: LayeredPolicy, cut: Cut) -> dict[int, Message]:
+    """What takes the place of kept messages whose tool results become shorter, by index: those of finished rounds, pins
+    excepted."""
+    if policy.compress_results != "finished":
+        return {}
+    message_at = compressed(context.layout, policy.tool_results)
+    return {
+        index: message
+        for index in range(cut.tail, cut.ended)
+        if index not in cut.pins and (message := message_at(index)) is not context.messages[index]
+    }
 
 
-def _compress_rung(context: Context, short: Shortened, rewritten: Sequence[int]) -> Rung:
-    tokens, meter = context.layout.sizes.tokens, context.layout.sizes.meter
-    saved = sum(tokens[i] - meter.tokens(short.layout.messages[i]) for i in rewritten)
+def _compress_rung(context: Context, shorter: dict[int, Message]) -> Rung:
+    tokens = context.layout.sizes.tokens
+    saved = sum(tokens[i] - context.layout.measured(message).tokens for i, message in shorter.items())
     before = context.total.tokens
-    note = f"{grouped(len(rewritten))} messages of the kept rounds, {grouped(saved)} tokens less"
+    note = f"{grouped(len(shorter))} messages of the kept rounds, {grouped(saved)} tokens less"
     return Rung("compress tool results", before, before - saved, note)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The request, the spans of the head that it is about, and the earlier summaries whose text it carries."""
+class Question:
+    """The request, what it shows of the head, and the earlier summaries whose text it carries."""
 
-    rendered: Rendered
-    given: tuple[Span, ...] = ()
-    carried: tuple[int, ...] = ()
+    request: SummaryRequest
+    asked: Asked
+    shown: Excerpt
+    carried: tuple[int, ...]
 
 
-def _ask(context: Context, policy: LayeredPolicy, cut: Cut, short: Shortened | None, trace: list[str]) -> Asked:
+def _question(context: Context, policy: LayeredPolicy, cut: Cut, trace: list[str]) -> Question:
     """The prompt and the head, its tool results compressed; over the hard limit the two ends of it."""
-    carried = cut.earlier if policy.earlier_summary in ("nest", "extend") else ()
-    carried = tuple(i for i in carried if context.messages[i].role != "assistant")
-    shown = context if short is None else context.with_(layout=short.layout)
-    spans = two_ends(cut.head, shown.layout.chars, policy.request_hard_limit_chars)
-    if left_out := sum(map(len, cut.head)) - sum(map(len, spans)):
-        trace.append(f"hard limit: {grouped(left_out)} messages in the middle of the head are not shown")
-    given = Given(
+    carried = carried_summaries(context, cut.earlier, policy.earlier_summary)
+    asked = Asked(
         "archived session summary",
         policy.prompt.strip(),
-        spans,
-        previous="\n\n".join(summary_inside(context.messages[i].text) for i in carried),
+        text_of_summaries(context, carried),
         carry_on=policy.earlier_summary == "extend",
-        hard_limit=policy.request_hard_limit_chars,
     )
-    rendered = render_request(
+    message_at = None if policy.compress_results == "off" else compressed(context.layout, policy.tool_results)
+    style = tagged_style(context, cut.head, message_at)
+    shown = excerpt(context, cut.head, style, within(policy.request_hard_limit_chars, asked, style))
+    if left_out := sum(map(len, cut.head)) - sum(map(len, shown.spans)):
+        trace.append(f"hard limit: {grouped(left_out)} messages in the middle of the head are not shown")
+    if message_at is not None:
+        fewer = sum(message_at(index) is not context.messages[index] for index in indexes_of(shown.spans))
+        trace.append(f"tool results compressed for the summarizer: {grouped(fewer)} messages")
+    request = request_for(
+        context,
+        asked,
+        style,
         shown,
-        given,
         form="sections",
         sections=SECTIONS,
         language=policy.language,
         max_chars=policy.summary_char_limit,
         timeout_s=policy.timeout_s,
     )
-    if short is None:
-        return Asked(rendered, spans, carried)
-    fewer = sum(len(short.changed_in(span)) for span in spans)
-    trace.append(f"tool results compressed for the summarizer: {grouped(fewer)} messages")
-    return Asked(about_originals(context, short, spans, rendered), spans, carried)
+    return Question(request, asked, shown, carried)
 
 
 def _archive(
-    context: Context, policy: LayeredPolicy, cut: Cut, asked: Asked, answer: Summary, trace: list[str]
-) -> Made | None:
-    """The system message that stands for the head; None for an empty answer."""
-    summary = cleaned(answer.text, policy.summary_char_limit, trace)
-    if not summary:
-        return None
-    head = [message for span in cut.head for message in context.messages[span.start : span.stop]]
-    under = filled(summary, *dates(head), policy.language)
+    context: Context, policy: LayeredPolicy, cut: Cut, asked: Question, summary: str, trace: list[str]
+) -> Made:
+    """The system message that stands for the head."""
+    under = filled(summary, *dates(context.layout, cut.head), policy.language)
     trace.extend(f"warning: {warning}" for warning in under.warnings)
-    previous = asked.rendered.request.previous
-    text = f"{previous}\n\n{under.text}" if policy.earlier_summary == "extend" and previous else under.text
-    message = Message(f"summary-{head[-1].id}", "system", (Text(text),), kind="summary", time=head[-1].time)
-    stands_for = merged(sorted([*cut.head, *each(asked.carried)], key=lambda span: span.start))
-    return Made(message, tuple(stands_for))
+    newest = context.messages[cut.head[-1].stop - 1]
+    text = asked.asked.carried(under.text)
+    message = Message(f"summary-{newest.id}", "system", (Text(text),), kind="summary", time=newest.time)
+    return Made(message, tuple(joined(cut.head, asked.carried)))
 
 
-def _pieces(
-    context: Context, cut: Cut, short: Shortened | None, rewritten: Sequence[int], archive: Made | None
-) -> tuple[Piece, ...]:
+def _pieces(context: Context, cut: Cut, shorter: dict[int, Message], archive: Made | None) -> tuple[Piece, ...]:
     before = list(cut.stays)
     at = place_of_archive(context.messages, before)
-    pieces: list[Piece] = [*kept_runs(before[:at]), *([archive] if archive else []), *kept_runs(before[at:])]
-    here = cut.tail
-    for index in rewritten:
-        if here < index:
-            pieces.append(Kept(here, index))
-        assert short is not None
-        pieces.append(Made(short.layout.messages[index], (Span(index, index + 1),)))
-        here = index + 1
-    if here < len(context):
-        pieces.append(Kept(here, len(context)))
-    return tuple(pieces)
+    pieces: list[Piece] = [*kept(each(before[:at])), *([archive] if archive else []), *kept(each(before[at:]))]
+    return (*pieces, *in_place(Span(cut.tail, len(context)), shorter))
 
 
-def _strokes(
-    context: Context, cut: Cut, short: Shortened | None, rewritten: Sequence[int], asked: Asked | None
-) -> Iterable[Stroke]:
+def _strokes(context: Context, cut: Cut, shorter: Iterable[int], asked: Question | None) -> Iterable[Stroke]:
     if asked is not None:
         yield Stroke(Fate.SUMMARIZED, each(asked.carried), "all")
-        for span in asked.given:
-            for part, saw in asked.rendered.saw(span):
-                yield Stroke(Fate.SUMMARIZED, (part,), saw)
-                if short is not None and saw == "all":
-                    yield Stroke(Fate.SUMMARIZED, each(short.changed_in(part)), "part")
+        yield from asked.shown.strokes()
     yield Stroke(Fate.KEPT, (*each(cut.stays), Span(cut.tail, len(context))))
-    yield Stroke(Fate.COMPRESSED, each(rewritten))
+    yield Stroke(Fate.COMPRESSED, each(shorter))
     yield Stroke(Fate.PINNED, each(sorted(cut.pins)))
 
 

@@ -6,16 +6,22 @@ word by us; the model never sees them, so it cannot change them.
 
 from __future__ import annotations
 
-from pydantic import Field
-
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Outcome, Rung, unchanged
-from workbench.compaction.policy import Policy
+from workbench.compaction.policy import Policy, setting
 from workbench.compaction.prompts import fill, load_prompt
-from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, SummaryRequest, Trigger
-from workbench.compaction.text import without_summary_tags
+from workbench.compaction.request import answer_to
+from workbench.compaction.strategy import (
+    NOT_DUE,
+    Compacting,
+    Strategy,
+    SummaryFailed,
+    SummaryRequest,
+    Trigger,
+    is_due,
+)
 from workbench.figures import grouped
 from workbench.session import Message, Text
 
@@ -23,34 +29,23 @@ from workbench.session import Message, Text
 class MemoriesRewritePolicy(Policy):
     """`memories_params` of document 000 §6.4.1. Its `maxLines` has no value there; 50 is the workbench's."""
 
-    max_lines: int = Field(
-        50,
-        ge=1,
-        description="Rewrite when there are more lines than this.",
-        json_schema_extra={"unit": "lines", "group": "trigger"},
+    max_lines: int = setting(50, "trigger", "Rewrite when there are more lines than this.", unit="lines", ge=1)
+    compression_target: int = setting(50, "summary", "Lines that the rewritten part has at most.", unit="lines", ge=1)
+    num_recent_memories_to_keep: int = setting(
+        10, "split", "The newest memories, kept word for word.", unit="lines", ge=0
     )
-    compression_target: int = Field(
-        50,
-        ge=1,
-        description="Lines that the rewritten part has at most.",
-        json_schema_extra={"unit": "lines", "group": "summary"},
-    )
-    num_recent_memories_to_keep: int = Field(
-        10,
-        ge=0,
-        description="The newest memories, kept word for word.",
-        json_schema_extra={"unit": "lines", "group": "split"},
-    )
-    compression_prompt: str = Field(
+    compression_prompt: str = setting(
         load_prompt("memories-rewrite.en.md").text,
-        description="What the model is asked; {compression_target} and {num_recent_memories_to_keep} are filled in. "
+        "summary",
+        "What the model is asked; {compression_target} and {num_recent_memories_to_keep} are filled in. "
         "Empty: skipped.",
-        json_schema_extra={"multiline": True, "group": "summary"},
+        multiline=True,
     )
-    recent_memories_subprompt: str = Field(
+    recent_memories_subprompt: str = setting(
         load_prompt("recent-memories.en.md").text,
-        description="Stands between the rewritten memories and the newest ones. Empty: nothing does.",
-        json_schema_extra={"multiline": True, "group": "summary"},
+        "summary",
+        "Stands between the rewritten memories and the newest ones. Empty: nothing does.",
+        multiline=True,
     )
 
 
@@ -65,11 +60,11 @@ def compact(context: Context, policy: MemoriesRewritePolicy) -> Compacting:
     """One request for the older memories; the outcome's `memories` carries the result, its messages are the input's."""
     fired = triggers(context.gauge(), policy)
     trace = [str(trigger) for trigger in fired]
-    lines = [line for line in context.memories.split("\n") if line.strip()]
+    lines = context.memory_lines
     if not policy.compression_prompt.strip():
         return unchanged(context.messages, "skipped: there is no prompt", trace)
-    if not context.manual and not any(trigger.fires for trigger in fired):
-        return unchanged(context.messages, "no trigger fires", trace)
+    if not is_due(context, fired):
+        return unchanged(context.messages, NOT_DUE, trace)
     keep = policy.num_recent_memories_to_keep
     older, recent = (lines[:-keep], lines[-keep:]) if keep else (lines, [])
     if not older:
@@ -77,12 +72,10 @@ def compact(context: Context, policy: MemoriesRewritePolicy) -> Compacting:
             context.messages, f"nothing to rewrite: {len(lines)} memories, the newest {keep} are kept", trace
         )
 
-    (answer,) = (yield (_request(older, policy),)) or (SummaryFailed("error", "no answer"),)
+    answer = yield from answer_to(_request(older, policy), trace)
     if isinstance(answer, SummaryFailed):
-        return unchanged(context.messages, f"the rewrite failed ({answer.kind}): {answer.detail}", trace)
-    rewritten = [line for line in without_summary_tags(answer.text).split("\n") if line.strip()]
-    if not rewritten:
-        return unchanged(context.messages, "the rewritten memories are empty", trace)
+        return unchanged(context.messages, str(answer), trace)
+    rewritten = [line for line in answer.split("\n") if line.strip()]
     if len(rewritten) > policy.compression_target:
         trace.append(f"the answer's {len(rewritten)} lines were cut to {policy.compression_target}")
         rewritten = rewritten[: policy.compression_target]

@@ -17,22 +17,27 @@ from dataclasses import replace
 from typing import Literal
 
 from workbench.compaction.context import Context, Layout
-from workbench.compaction.dialogue import LABELS, Limits, entry
 from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
-from workbench.compaction.excerpt import Asked, Bounds, Excerpt, excerpt, excerpt_request, shown_strokes
-from workbench.compaction.fates import kept_runs, without
-from workbench.compaction.gauge import Gauge
-from workbench.compaction.keeping import Head, head_of, in_order, run_of, summary_made, with_pairs
+from workbench.compaction.keeping import (
+    Head,
+    head_fates,
+    head_of,
+    in_order,
+    summary_made,
+    text_of_summaries,
+    with_pairs,
+)
 from workbench.compaction.lint import lint_prompt
-from workbench.compaction.outcome import Fate, Made, Outcome, Piece, unchanged
-from workbench.compaction.painting import Stroke, each, painted
+from workbench.compaction.outcome import Made, Outcome, Piece, unchanged
+from workbench.compaction.policy import setting
 from workbench.compaction.prompts import fill, load_prompt
-from workbench.compaction.setting import setting
-from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, SummaryRequest, Trigger
-from workbench.compaction.token_triggers import TokenLimits, count_trigger, token_triggers
-from workbench.compaction.verdict import cleaned, judged
+from workbench.compaction.render import LABELS, Limits
+from workbench.compaction.request import Asked, Bounds, answer_to, excerpt, labelled_style, request_for
+from workbench.compaction.spans import each, kept
+from workbench.compaction.strategy import NOT_DUE, Compacting, Strategy, SummaryFailed, is_due, judged
+from workbench.compaction.triggers import MessageLimits, message_gauge, message_triggers
 from workbench.figures import grouped
-from workbench.session import Message, Span, leading_system
+from workbench.session import Message, Span
 
 SafeEnd = Literal["plain_chat", "whole_pairs", "user_message"]
 TEMPLATES = {
@@ -43,7 +48,7 @@ MARKERS = {"zh": "...[已截断]", "en": "...[cut]"}
 DROPPED = {"zh": "[更早的消息已被丢弃]", "en": "[Earlier messages were dropped.]"}
 
 
-class MessageWindowPolicy(TokenLimits):
+class MessageWindowPolicy(MessageLimits):
     """Document 003's constants, and other ways to say when the window closes and where it ends."""
 
     trigger_messages: int = setting(
@@ -126,53 +131,42 @@ def template_of(policy: MessageWindowPolicy) -> str:
     return policy.summary_template or TEMPLATES[policy.language]
 
 
-def triggers(now: Gauge, policy: MessageWindowPolicy) -> tuple[Trigger, ...]:
-    found = token_triggers(now, policy)
-    if policy.trigger_messages or not found:
-        return (count_trigger("messages", now.messages, policy.trigger_messages, "messages"), *found)
-    return found
-
-
-def gauge(context: Context, policy: MessageWindowPolicy) -> Gauge:
-    """The context's gauge, leading system messages not counted as messages."""
-    now = context.gauge()
-    return replace(now, messages=now.messages - leading_system(context.messages))
-
-
 def compact(context: Context, policy: MessageWindowPolicy) -> Compacting:
     """See the module's docstring. Without a summary the policy's fallback runs."""
-    fired = triggers(gauge(context, policy), policy)
+    fired = message_triggers(message_gauge(context, policy), policy)
     trace = [str(trigger) for trigger in fired]
-    if not context.manual and not any(trigger.fires for trigger in fired):
-        return unchanged(context.messages, "no trigger fires", trace)
+    if not is_due(context, fired):
+        return unchanged(context.messages, NOT_DUE, trace)
     end = _window_end(context, policy, trace)
-    head = head_of(context, end, policy.earlier_summary, template_of(policy))
+    head = head_of(context, end, policy.earlier_summary)
     first = _first(context, policy, head)
-    if head.is_spent(head.kept | first):
+    staying = head.kept | first
+    if head.is_spent(staying):
         return unchanged(context.messages, "nothing to compact: the window holds nothing that could go", trace)
-    shown = _shown(context, policy, head)
+    style = labelled_style(context.layout, LABELS[policy.language], _limits(policy))
+    shown = excerpt(context, head.fresh, style, _bounds(policy))
     if shown.cut:
         trace.append(
             f"the transcript is cut to {grouped(policy.transcript_limit)} characters: {policy.transcript_cut} left out"
         )
-    (answer,) = (yield (_request(context, policy, head, shown),)) or (SummaryFailed("error", "no answer"),)
-    if isinstance(answer, SummaryFailed):
-        return _fallen_back(context, policy, str(answer), trace)
-    summary = cleaned(answer.text, policy.summary_char_limit, trace)
-    if not summary:
-        return _fallen_back(context, policy, "the summary is empty", trace)
-    if head.carry_on and head.previous:
-        summary = f"{head.previous}\n\n{summary}"
-    text = fill(template_of(policy), {"summary": summary})
-    gone = without(head.fresh, head.kept | first)
-    made = summary_made(context, head, gone, policy.summary_role, text, policy.reply)
-    return judged(context, _outcome(context, policy, head, first, shown, made, trace))
+    previous = text_of_summaries(context, head.carried, template_of(policy))
+    asked = Asked("summary of the window", prompt_of(policy), previous, policy.earlier_summary == "extend")
+    limits = {"max_chars": policy.summary_char_limit, "temperature": policy.temperature}
+    request = request_for(context, asked, style, shown, language=policy.language, **limits)
+    summary = yield from answer_to(request, trace)
+    if isinstance(summary, SummaryFailed):
+        return _fallen_back(context, policy, str(summary), trace)
+    text = fill(template_of(policy), {"summary": asked.carried(summary)})
+    made = summary_made(context, head, staying, policy.summary_role, text, policy.reply)
+    pieces = _pieces(context, policy, head, first, made)
+    fates = head_fates(context, head, shown, staying)
+    return judged(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
 
 
 def _window_end(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> int:
     """Where the window ends; the number of leading system messages when nothing may be compacted."""
     layout, count = context.layout, len(context)
-    lead = leading_system(context.messages)
+    lead = layout.lead
     if context.split_at is not None:
         end = safe_end(layout, lead, max(layout.index_of[context.split_at], lead), "whole_pairs")
         trace.append(f"split by hand before message {end + 1}")
@@ -241,58 +235,30 @@ def _first(context: Context, policy: MessageWindowPolicy, head: Head) -> frozens
     if not policy.keep_first:
         return frozenset()
     stop = safe_end(context.layout, head.lead, min(head.lead + policy.keep_first, head.stop), "whole_pairs")
-    return with_pairs(context, (i for i in range(head.lead, stop) if context.messages[i].kind != "summary"))
+    return with_pairs(context.layout, (i for i in range(head.lead, stop) if context.messages[i].kind != "summary"))
 
 
-def _shown(context: Context, policy: MessageWindowPolicy, head: Head) -> Excerpt:
-    labels = LABELS[policy.language]
-    limits = Limits(policy.text_limit, policy.call_input_limit, policy.result_limit)
+def _limits(policy: MessageWindowPolicy) -> Limits:
+    return Limits(policy.text_limit, policy.call_input_limit, policy.result_limit)
+
+
+def _bounds(policy: MessageWindowPolicy) -> Bounds:
     limit = policy.transcript_limit
     first = {"end": limit, "middle": limit // 2, "start": 0}[policy.transcript_cut]
-    bounds = Bounds(limit, first, limit - first, MARKERS[policy.language])
-    return excerpt(head.indexes, lambda index: entry(context.messages[index], labels, limits), bounds)
+    return Bounds(limit, first, limit - first, MARKERS[policy.language])
 
 
-def _request(context: Context, policy: MessageWindowPolicy, head: Head, shown: Excerpt) -> SummaryRequest:
-    asked = Asked("summary of the window", prompt_of(policy), head.previous, head.carry_on)
-    return excerpt_request(
-        context,
-        asked,
-        head.fresh,
-        shown,
-        language=policy.language,
-        max_chars=policy.summary_char_limit,
-        temperature=policy.temperature,
-    )
-
-
-def _outcome(
-    context: Context,
-    policy: MessageWindowPolicy,
-    head: Head,
-    first: frozenset[int],
-    shown: Excerpt,
-    made: list[Made],
-    trace: list[str],
-) -> Outcome:
+def _pieces(
+    context: Context, policy: MessageWindowPolicy, head: Head, first: frozenset[int], made: list[Made]
+) -> tuple[Piece, ...]:
     """Leading system, first messages, earlier summaries that are kept and stand first, summary, pins, tail."""
     turn = max((index for index in first if index < head.stop), default=-1)
     before = sorted(index for index in head.kept | first if index <= turn)
     rest = sorted(index for index in head.kept if index > turn)
     while policy.earlier_summary == "keep" and rest and rest[0] in head.earlier:
         before.append(rest.pop(0))
-    before_pieces: list[Piece] = list(kept_runs(before))
-    after = [*kept_runs(rest), *run_of(head.stop, len(context))]
-    pieces = in_order(context, head.lead, before_pieces, made, after)
-    nested = each(head.earlier) if head.previous else []
-    strokes = [
-        *shown_strokes(shown),
-        Stroke(Fate.SUMMARIZED, nested, "all"),
-        Stroke(Fate.KEPT, [Span(0, head.lead), Span(head.stop, len(context)), *each(sorted(head.kept | first))]),
-        Stroke(Fate.PINNED, each(sorted(head.pins))),
-    ]
-    fates = painted(len(context), strokes)
-    return Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace))
+    after = [*kept(each(rest)), *kept([Span(head.stop, len(context))])]
+    return in_order(context, kept(each(before)), made, after)
 
 
 def _fallen_back(context: Context, policy: MessageWindowPolicy, reason: str, trace: list[str]) -> Outcome:
@@ -318,8 +284,8 @@ STRATEGY = Strategy(
     title="Message window",
     about="The oldest messages become one short summary, the rest stays; a hard trim when there is no summary.",
     policy_type=MessageWindowPolicy,
-    triggers=triggers,
+    triggers=message_triggers,
     compact=compact,
-    gauge=gauge,
+    gauge=message_gauge,
     lint=lambda policy: lint_prompt(prompt_of(policy)),
 )

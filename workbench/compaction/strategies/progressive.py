@@ -11,43 +11,30 @@ Which rungs are tried, in which order, depends on the type of the task. Pins sta
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import field_validator
 
-from workbench.compaction.compose import composed
-from workbench.compaction.context import SUMMARY_MARKER, Context
+from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.importance import ImportanceWeights
-from workbench.compaction.keeping import with_pairs
+from workbench.compaction.layout import SUMMARY_MARKER
 from workbench.compaction.lint import lint_summary_prompt
-from workbench.compaction.outcome import Outcome, Rung, unchanged
-from workbench.compaction.policy import EarlierSummary, Policy
+from workbench.compaction.outcome import Outcome, unchanged
+from workbench.compaction.policy import EarlierSummary, Policy, setting
+from workbench.compaction.progressive.climb import Climb, all_texts, attempt, ladder
+from workbench.compaction.progressive.importance import ImportanceWeights
+from workbench.compaction.progressive.retained import Texts, described, retained_of, task_lines
+from workbench.compaction.progressive.task_type import TaskCutoffs
 from workbench.compaction.prompts import load_prompt
-from workbench.compaction.replacing import Wording, replaced
-from workbench.compaction.retained import Texts, described, memory_lines, retained_of, task_lines
-from workbench.compaction.rungs import Cut, full_summary, importance, incremental, key_events, sliding_window
-from workbench.compaction.setting import setting
-from workbench.compaction.strategy import Answer, Compacting, Requests, Step, Strategy, SummaryFailed, Trigger
-from workbench.compaction.task_type import TaskCutoffs, TaskKind, task_type
-from workbench.compaction.verdict import judged
+from workbench.compaction.strategy import (
+    NOT_DUE,
+    Compacting,
+    Strategy,
+    Trigger,
+    judged,
+)
 from workbench.figures import grouped
-
-RungName = Literal["sliding window", "importance", "key events", "incremental", "full summary"]
-
-CHAINS: dict[TaskKind, tuple[RungName, ...]] = {
-    "code": ("sliding window", "key events", "incremental"),
-    "analysis": ("sliding window", "importance", "incremental"),
-    "conversation": ("sliding window", "importance", "incremental"),
-    "mixed": ("sliding window", "incremental", "importance"),
-    "unknown": ("sliding window", "importance", "incremental"),
-}
-AFTERWARDS: tuple[RungName, ...] = ("sliding window", "importance")
-"""Tried when a chain's rung changed something and it is not enough."""
-FALLBACK: tuple[RungName, ...] = ("sliding window", "importance", "key events", "incremental")
-"""Tried when every rung of a chain failed."""
 
 TOKENS, ROUNDS, MARKER, COMMAND = "remaining tokens", "rounds", "marker", "command"
 
@@ -179,220 +166,26 @@ def _token_trigger(now: Gauge, policy: ProgressivePolicy) -> Trigger:
     return Trigger(TOKENS, now.tokens, limit, "tokens", remaining < least, note)
 
 
-@dataclass
-class Climb:
-    """A ladder being climbed: the input, what it has become, and every rung so far with its reason."""
-
-    policy: ProgressivePolicy
-    context: Context
-    state: Context
-    more: Texts
-    done: Outcome | None = None
-    made: set[str] = field(default_factory=set)
-    rungs: list[Rung] = field(default_factory=list)
-    trace: list[str] = field(default_factory=list)
-    failure: str = ""
-
-    @property
-    def remaining(self) -> int | None:
-        return None if self.state.window is None else self.state.window - self.state.total.tokens
-
-    @property
-    def enough(self) -> bool:
-        """Whether the threshold is kept; True where the window is not known."""
-        remaining, window = self.remaining, self.state.window
-        share = self.policy.summary_remaining_token_threshold
-        return remaining is None or window is None or remaining >= window * share / 100
-
-    def record(self, name: RungName, before: int, after: int, note: str) -> None:
-        self.rungs.append(Rung(name, before, after, note))
-        self.trace.append(f"{name}: {note}")
-
-    def then(self, why: str) -> None:
-        """Add to the last rung's record why the next one runs or does not."""
-        last = self.rungs[-1]
-        self.rungs[-1] = replace(last, note=f"{last.note}; {why}")
-        self.trace[-1] += f"; {why}"
-
-
-Climbing = Generator[Step | Requests, tuple[Answer, ...] | None, bool]
-"""Climbs, and returns whether anything changed."""
-
-
 def compact(context: Context, policy: ProgressivePolicy) -> Compacting:
     """Fired by tokens alone: the ladder. By rounds, the marker or the user's command: the full summary at once."""
     fired = triggers(context.gauge(), policy)
     trace = [str(trigger) for trigger in fired]
     names = {trigger.name for trigger in fired if trigger.fires}
     if not names:
-        return unchanged(context.messages, "no trigger fires", trace)
+        return unchanged(context.messages, NOT_DUE, trace)
     layout = context.layout
     more = Texts(tasks=task_lines(layout))
     climb = Climb(policy, context, context, more, trace=trace)
     climb.trace.append(
-        described(context, retained_of(context, non_interactive=policy.non_interactive), _all_texts(climb))
+        described(context, retained_of(context, non_interactive=policy.non_interactive), all_texts(climb))
     )
     at_once = sorted(names - ({TOKENS, COMMAND} if policy.manual_runs == "ladder" else {TOKENS}))
     if at_once:
-        yield from _attempt(climb, "full summary")
+        yield from attempt(climb, "full summary")
         climb.then(f"no lighter rung ran: fired by {', '.join(at_once)}")
     else:
-        yield from _ladder(climb)
+        yield from ladder(climb)
     return _told(climb)
-
-
-def _ladder(climb: Climb) -> Climbing:
-    """The chain of the task's type; the first rung that changes something ends it. Then more, or the fallback."""
-    found = task_type(climb.state.layout, climb.policy.task_cutoffs, climb.policy.task_type)
-    climb.trace.append(str(found))
-    changed = yield from _first_that_changes(climb, CHAINS[found.kind])
-    if changed:
-        yield from _while_short(climb, AFTERWARDS)
-    else:
-        climb.then(f"every rung for {found.kind} failed: the fallback order next")
-        changed = yield from _until_enough(climb, FALLBACK)
-    if changed and climb.enough:
-        climb.then(_balance(climb))
-        return True
-    climb.then(f"{_balance(climb)}: full summary next" if changed else "nothing lighter is left: full summary next")
-    changed = (yield from _attempt(climb, "full summary")) or changed
-    climb.then(_balance(climb))
-    return changed
-
-
-def _first_that_changes(climb: Climb, chain: Sequence[RungName]) -> Climbing:
-    for number, name in enumerate(chain):
-        if (yield from _attempt(climb, name)):
-            return True
-        if number + 1 < len(chain):
-            climb.then(f"next: {chain[number + 1]}")
-    return False
-
-
-def _while_short(climb: Climb, names: Sequence[RungName]) -> Climbing:
-    """Rungs one after another as long as too few tokens remain."""
-    changed = False
-    for name in names:
-        if climb.enough:
-            break
-        climb.then(f"{_balance(climb)}: {name} next")
-        changed = (yield from _attempt(climb, name)) or changed
-    return changed
-
-
-def _until_enough(climb: Climb, names: Sequence[RungName]) -> Climbing:
-    """Rungs one after another until one has changed something and enough tokens remain."""
-    changed = False
-    for number, name in enumerate(names):
-        changed = (yield from _attempt(climb, name)) or changed
-        if changed and climb.enough:
-            break
-        if number + 1 < len(names):
-            climb.then(f"{_balance(climb)}: {names[number + 1]} next" if changed else f"next: {names[number + 1]}")
-    return changed
-
-
-def _attempt(climb: Climb, name: RungName) -> Climbing:
-    """One rung on what the ones before left. It changes something, or it fails: nothing to do, no summary, not smaller.
-
-    The full summary is taken where it is the only thing that happened, so that an outcome which is not smaller is
-    reported and not hidden.
-    """
-    state, policy = climb.state, climb.policy
-    before = state.total.tokens
-    retained = retained_of(state, non_interactive=policy.non_interactive)
-    full = name == "full summary"
-    keep = retained.full if full else retained.light
-    if policy.earlier_summary == "keep":
-        keep = with_pairs(state, keep | set(state.layout.summaries))
-    cut = _cut(name, state, keep, policy)
-    if not cut.groups:
-        climb.record(name, before, before, f"nothing to summarize: {cut.note}")
-        yield Step(name, cut.note)
-        return False
-    answered = yield from replaced(
-        state,
-        cut,
-        keep=keep,
-        pinned=retained.pinned,
-        more=_all_texts(climb) if full else climb.more,
-        choice=lambda index: _choice(climb, index),
-        wording=_wording(policy, full=full),
-        exact=climb.done is None,
-    )
-    if isinstance(answered, SummaryFailed):
-        climb.failure = str(answered)
-        climb.record(name, before, before, climb.failure)
-        return False
-    after = state.outcome_size(answered).tokens
-    if after >= before and (not full or climb.done is not None):
-        climb.record(name, before, after, f"{cut.note}; taken back: it would not be smaller")
-        return False
-    climb.trace += [f"{name}: {line}" for line in answered.trace]
-    _take(climb, answered)
-    made = sum(1 for message in climb.state.messages if message.id in climb.made)
-    climb.record(
-        name, before, after, f"{cut.note}; {len(state)} → {len(climb.state)} messages, {made} of them new summaries"
-    )
-    return True
-
-
-def _cut(name: RungName, state: Context, keep: frozenset[int], policy: ProgressivePolicy) -> Cut:
-    match name:
-        case "sliding window":
-            return sliding_window(state, keep, policy.sliding_window_size)
-        case "importance":
-            threshold, newest = policy.importance_score_threshold, policy.importance_newest
-            return importance(state, keep, policy.importance_weights, threshold, newest)
-        case "key events":
-            return key_events(state, keep, policy.key_events_newest)
-        case "incremental":
-            return incremental(state, keep, policy.incremental_summary_chunk_size)
-        case _:
-            return full_summary(state, keep)
-
-
-def _take(climb: Climb, outcome: Outcome) -> None:
-    """Go on from what a rung made. Outcomes are kept over the input, so that every fate speaks of it."""
-    climb.made |= {message.id for message in outcome.messages if message.kind == "summary"} - {
-        message.id for message in climb.state.messages
-    }
-    climb.state = climb.state.from_outcome(outcome)
-    bare = replace(outcome, trace=())
-    climb.done = bare if climb.done is None else composed(climb.done, bare)
-
-
-def _choice(climb: Climb, index: int) -> EarlierSummary:
-    """What becomes of the summary at `index`. One that this very run made is never dropped: it is nested."""
-    policy = climb.policy.earlier_summary
-    own = climb.state.messages[index].id in climb.made
-    return "nest" if own and policy == "drop" else policy
-
-
-def _all_texts(climb: Climb) -> Texts:
-    """What the full summary carries beyond what stands in the messages: memories, tasks."""
-    count = climb.policy.recent_memories
-    return replace(climb.more, memories=memory_lines(climb.context)[-count:] if count else ())
-
-
-def _wording(policy: ProgressivePolicy, *, full: bool) -> Wording:
-    node = load_prompt(f"progressive-{'full' if full else 'rung'}-node.{policy.language}.md").text
-    return Wording(
-        policy.full_prompt_used if full else policy.rung_prompt_used,
-        node,
-        policy.language,
-        policy.summary_char_limit,
-        policy.request_hard_limit_chars,
-    )
-
-
-def _balance(climb: Climb) -> str:
-    remaining, window = climb.remaining, climb.state.window
-    if remaining is None or window is None:
-        return "the window is not known, so one rung is enough"
-    share = climb.policy.summary_remaining_token_threshold
-    verdict = "enough" if climb.enough else f"still under {share:g} %"
-    return f"{grouped(remaining)} of {grouped(window)} tokens remain ({100 * remaining / window:.1f} %), {verdict}"
 
 
 def _told(climb: Climb) -> Outcome:

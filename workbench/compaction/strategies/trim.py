@@ -12,25 +12,18 @@ from typing import Literal
 
 from workbench.compaction.context import Context
 from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
-from workbench.compaction.gauge import Gauge
 from workbench.compaction.outcome import Fate, Made, Outcome, unchanged
-from workbench.compaction.policy import EarlierSummary
-from workbench.compaction.setting import setting
-from workbench.compaction.strategy import Compacting, Step, Strategy, Trigger
-from workbench.compaction.token_triggers import TokenLimits, count_trigger, token_triggers
-from workbench.compaction.verdict import judged
+from workbench.compaction.policy import EarlierSummary, setting
+from workbench.compaction.strategy import NOT_DUE, Compacting, Step, Strategy, is_due, judged
+from workbench.compaction.triggers import MessageLimits, message_gauge, message_triggers
 from workbench.figures import grouped
-from workbench.session import leading_system
 
 Target = Literal["messages", "tokens", "percent_of_context", "percent_of_window"]
 
 
-class TrimPolicy(TokenLimits):
+class TrimPolicy(MessageLimits):
     """When to trim, down to what, and what is spared."""
 
-    trigger_messages: int = setting(
-        0, "trigger", "Trim when there are at least so many messages. 0: never.", unit="messages", ge=0
-    )
     trigger_window_percent: float = setting(
         90.0, "trigger", "Trim when this share of the model's window is used. 0: never.", unit="%", ge=0, le=100
     )
@@ -63,25 +56,12 @@ class TrimPolicy(TokenLimits):
     )
 
 
-def triggers(now: Gauge, policy: TrimPolicy) -> tuple[Trigger, ...]:
-    found = token_triggers(now, policy)
-    if policy.trigger_messages or not found:
-        return (count_trigger("messages", now.messages, policy.trigger_messages, "messages"), *found)
-    return found
-
-
-def gauge(context: Context, policy: TrimPolicy) -> Gauge:
-    """The context's gauge, leading system messages not counted as messages."""
-    now = context.gauge()
-    return replace(now, messages=now.messages - leading_system(context.messages))
-
-
 def compact(context: Context, policy: TrimPolicy) -> Compacting:
     """Drop from the oldest until the target is met, or up to a split set by hand."""
-    fired = triggers(gauge(context, policy), policy)
+    fired = message_triggers(message_gauge(context, policy), policy)
     trace = [str(trigger) for trigger in fired]
-    if not context.manual and not any(trigger.fires for trigger in fired):
-        return unchanged(context.messages, "no trigger fires", trace)
+    if not is_due(context, fired):
+        return unchanged(context.messages, NOT_DUE, trace)
     old = Oldest(context, _exempt(context, policy))
     marker = Marker(policy.marker_text, policy.marker)
     if context.split_at is not None:
@@ -160,7 +140,7 @@ STRATEGY = Strategy(
     title="Trim",
     about="The oldest rounds or messages are dropped until a target is met; no model is asked.",
     policy_type=TrimPolicy,
-    triggers=triggers,
+    triggers=message_triggers,
     compact=compact,
-    gauge=gauge,
+    gauge=message_gauge,
 )

@@ -9,27 +9,31 @@ where:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from workbench.compaction.context import Context
-from workbench.compaction.dialogue import LABELS, WHOLE, entry
-from workbench.compaction.excerpt import Asked, Bounds, Excerpt, excerpt, excerpt_request, shown_strokes
-from workbench.compaction.fates import kept_runs, without
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.keeping import Head, head_of, in_order, summary_made, with_pairs
+from workbench.compaction.keeping import (
+    Head,
+    head_fates,
+    head_of,
+    in_order,
+    summary_made,
+    text_of_summaries,
+    with_pairs,
+)
 from workbench.compaction.lint import lint_prompt
-from workbench.compaction.outcome import Fate, FateSpan, Made, Outcome, Piece, unchanged
-from workbench.compaction.painting import Stroke, each, painted
-from workbench.compaction.policy import EarlierSummary
+from workbench.compaction.outcome import Made, Outcome, Piece, unchanged
+from workbench.compaction.policy import EarlierSummary, setting
 from workbench.compaction.prompts import fill, load_prompt
+from workbench.compaction.render import LABELS, WHOLE
+from workbench.compaction.request import Asked, Bounds, answer_to, excerpt, labelled_style, request_for
 from workbench.compaction.restoring import Allowance, Restored, restored
-from workbench.compaction.setting import setting
-from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, SummaryRequest, Trigger
+from workbench.compaction.spans import each, kept
+from workbench.compaction.strategy import NOT_DUE, Compacting, Strategy, SummaryFailed, Trigger, is_due, judged
 from workbench.compaction.text import cut_middle
-from workbench.compaction.token_triggers import TokenLimits, count_trigger, token_triggers
-from workbench.compaction.verdict import cleaned, judged
+from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
 from workbench.figures import grouped
 from workbench.session import Message, Span, Text
 
@@ -113,31 +117,32 @@ def compact(context: Context, policy: UserMessagesPolicy) -> Compacting:
     """See the module's docstring. A failed summary has no fallback: the input comes back with the reason."""
     fired = triggers(context.gauge(), policy)
     trace = [str(trigger) for trigger in fired]
-    if not context.manual and not any(trigger.fires for trigger in fired):
-        return unchanged(context.messages, "no trigger fires", trace)
-    head = head_of(context, len(context), policy.earlier_summary, policy.summary_template)
+    if not is_due(context, fired):
+        return unchanged(context.messages, NOT_DUE, trace)
+    head = head_of(context, len(context), policy.earlier_summary)
     beside = head.kept | _first(context, policy, head)
     words = _words(context, policy, head, beside, trace)
     staying = beside | words.whole
     if head.is_spent(staying):
         return unchanged(context.messages, "nothing to compact: nothing is there that could go", trace)
-    shown = _shown(context, policy, head)
+    style = labelled_style(context.layout, LABELS[policy.language], WHOLE)
+    shown = excerpt(context, head.fresh, style, _bounds(policy))
     if shown.cut:
         trace.append(f"the request is over {grouped(policy.request_limit_chars)} characters: its middle is left out")
-    (answer,) = (yield (_request(context, policy, head, shown),)) or (SummaryFailed("error", "no answer"),)
-    if isinstance(answer, SummaryFailed):
-        return unchanged(context.messages, str(answer), trace)
-    summary = cleaned(answer.text, policy.summary_char_limit, trace)
-    if not summary:
-        return unchanged(context.messages, "the summary is empty", trace)
-    if head.carry_on and head.previous:
-        summary = f"{head.previous}\n\n{summary}"
-    text = fill(policy.summary_template, {"summary": summary})
-    made = summary_made(context, head, without(head.fresh, staying), "user", text, policy.reply)
+    previous = text_of_summaries(context, head.carried, policy.summary_template)
+    carry_on = policy.earlier_summary == "extend"
+    asked = Asked("summary of the conversation", prompt_of(policy), previous, carry_on)
+    limits = {"language": policy.language, "max_chars": policy.summary_char_limit}
+    summary = yield from answer_to(request_for(context, asked, style, shown, **limits), trace)
+    if isinstance(summary, SummaryFailed):
+        return unchanged(context.messages, str(summary), trace)
+    text = fill(policy.summary_template, {"summary": asked.carried(summary)})
+    made = summary_made(context, head, staying, "user", text, policy.reply)
     files = _files(context, policy, staying, trace)
-    before = _before(context, staying, words)
-    pieces = in_order(context, head.lead, before, [*made, *(file.made for file in files)], ())
-    fates = _fates(context, head, staying, words, shown, files)
+    pieces = in_order(context, _before(staying, words), [*made, *(file.made for file in files)], ())
+    whole = [words.cut[0]] if words.cut else []
+    whole += [span.start for file in files if file.whole for span in file.made.stands_for]
+    fates = head_fates(context, head, shown, staying, compressed=each(sorted(whole)))
     return judged(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
 
 
@@ -147,7 +152,7 @@ def _first(context: Context, policy: UserMessagesPolicy, head: Head) -> frozense
     if policy.keep_preamble:
         stop = max(stop, context.layout.rounds.preamble.stop if context.layout.rounds.rounds else 0)
     chosen = (i for i in range(head.lead, stop) if context.messages[i].kind != "summary")
-    return with_pairs(context, chosen)
+    return with_pairs(context.layout, chosen)
 
 
 def _words(context: Context, policy: UserMessagesPolicy, head: Head, beside: frozenset[int], trace: list[str]) -> Words:
@@ -187,63 +192,31 @@ def _shortened(context: Context, message: Message, room: int) -> Message | None:
     return None
 
 
-def _shown(context: Context, policy: UserMessagesPolicy, head: Head) -> Excerpt:
-    labels = LABELS[policy.language]
+def _bounds(policy: UserMessagesPolicy) -> Bounds:
     limit = policy.request_limit_chars
-    bounds = Bounds(limit, limit // 2, limit - limit // 2, "\n\n…\n\n")
-    return excerpt(head.indexes, lambda index: entry(context.messages[index], labels, WHOLE), bounds)
+    return Bounds(limit, limit // 2, limit - limit // 2, "\n\n…\n\n")
 
 
-def _request(context: Context, policy: UserMessagesPolicy, head: Head, shown: Excerpt) -> SummaryRequest:
-    asked = Asked("summary of the conversation", prompt_of(policy), head.previous, head.carry_on)
-    return excerpt_request(
-        context, asked, head.fresh, shown, language=policy.language, max_chars=policy.summary_char_limit
-    )
-
-
-def _files(context: Context, policy: UserMessagesPolicy, staying: Iterable[int], trace: list[str]) -> list[Restored]:
+def _files(context: Context, policy: UserMessagesPolicy, staying: frozenset[int], trace: list[str]) -> list[Restored]:
     """Restored files; what stays anyway is not given a second time."""
     allowance = Allowance(policy.restore_files, policy.restore_tokens_each, policy.restore_tokens)
-    kept = set(staying)
-    files = [file for file in restored(context, allowance) if file.made.stands_for[0].start not in kept]
+    files = [file for file in restored(context, allowance) if file.made.stands_for[0].start not in staying]
     if policy.restore_files:
         trace.append(f"files after the summary: {len(files)} of at most {policy.restore_files}")
     return files
 
 
-def _before(context: Context, staying: Iterable[int], words: Words) -> list[Piece]:
+def _before(staying: frozenset[int], words: Words) -> list[Piece]:
     """What stays, in its old order, the shortened message in its place."""
     indexes = sorted(staying)
     if words.cut is None:
-        return list(kept_runs(indexes))
+        return [*kept(each(indexes))]
     place, message = words.cut
     return [
-        *kept_runs(index for index in indexes if index < place),
+        *kept(each(index for index in indexes if index < place)),
         Made(message, (Span(place, place + 1),)),
-        *kept_runs(index for index in indexes if index > place),
+        *kept(each(index for index in indexes if index > place)),
     ]
-
-
-def _fates(
-    context: Context,
-    head: Head,
-    staying: Iterable[int],
-    words: Words,
-    shown: Excerpt,
-    files: Sequence[Restored],
-) -> tuple[FateSpan, ...]:
-    shortened = [words.cut[0]] if words.cut else []
-    strokes = [
-        *shown_strokes(shown),
-        Stroke(Fate.SUMMARIZED, each(head.earlier) if head.previous else [], "all"),
-        Stroke(
-            Fate.COMPRESSED,
-            [*each(shortened), *(span for file in files if file.whole for span in file.made.stands_for)],
-        ),
-        Stroke(Fate.KEPT, [Span(0, head.lead), *each(sorted(staying))]),
-        Stroke(Fate.PINNED, each(sorted(head.pins))),
-    ]
-    return painted(len(context), strokes)
 
 
 STRATEGY = Strategy(

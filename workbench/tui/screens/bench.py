@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -18,11 +17,9 @@ from textual.widgets import Footer, Static, Tab, Tabs
 from textual.worker import Worker, get_current_worker
 
 from workbench import bench as steps
-from workbench.analysis.budget import layers
 from workbench.bench import Bench
 from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Layout
-from workbench.compaction.preset import load_preset, preset_names
 from workbench.errors import BadInput
 from workbench.tokens import Counter
 from workbench.tui.counting import count_in_slices
@@ -32,9 +29,18 @@ from workbench.tui.history import History
 from workbench.tui.lines import Drawn
 from workbench.tui.plain import figure
 from workbench.tui.rows import Groups
-from workbench.tui.screens.bench_keys import BINDINGS, PANES, explained
+from workbench.tui.screens.bench_compare import Comparing
+from workbench.tui.screens.bench_find import Finding
+from workbench.tui.screens.bench_home import Remembering
+from workbench.tui.screens.bench_keys import BINDINGS, PANE_KEYS, PANES
+from workbench.tui.screens.bench_policy import PolicyActions, budget_layers
+from workbench.tui.screens.bench_shape import Shaping
+from workbench.tui.screens.bench_text import Reading
+from workbench.tui.screens.help import ABOUT_BENCH
 from workbench.tui.statuses import status_text, title_text
 from workbench.tui.widgets.budget_bar import Budget, BudgetBar
+from workbench.tui.widgets.find_bar import FindBar
+from workbench.tui.widgets.growth_line import GrowthLine
 from workbench.tui.widgets.policy_form import PolicyForm
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextView, wrap
@@ -43,13 +49,18 @@ NARROW, HUGE = 110, 170
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (NARROW, "-wide"), (HUGE, "-huge")]
 """Columns from which the panes stand side by side, and from which the policy has a column of its own."""
 
+LINES: list[tuple[int, str]] | None = [(0, "-low"), (30, "-tall")]
+"""Lines from which there is room for the growth of the context."""
+
 SETTLE_S = 0.05
 """How long the cursor rests before the middle is filled."""
 
 
-class BenchScreen(Screen[None]):
+class BenchScreen(Shaping, Reading, Comparing, Finding, PolicyActions, Remembering, Screen[None]):
+    HELP = ABOUT_BENCH
     CSS_PATH = "bench.tcss"
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
+    VERTICAL_BREAKPOINTS = LINES
     AUTO_FOCUS = "#rounds"
     BINDINGS = BINDINGS
 
@@ -86,12 +97,14 @@ class BenchScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield Static(id="title")
         yield BudgetBar(id="budget")
+        yield GrowthLine(id="growth")
         with Grid(id="panes"):
             yield RoundsList(id="rounds")
             with Vertical(id="middle"):
                 yield Tabs(*(Tab(title, id=f"tab-{name}") for name, title in PANES.items()), active="tab-rounds")
                 yield TextView(id="text")
             yield PolicyForm(id="policy")
+        yield FindBar(id="find")
         yield Static(id="status")
         yield Footer()
 
@@ -104,6 +117,7 @@ class BenchScreen(Screen[None]):
     async def _after_first_paint(self) -> None:
         await self._show_policy()
         self.count()
+        self.show_growth()
 
     # --- drawing ----------------------------------------------------------------------------------------------------
 
@@ -115,18 +129,20 @@ class BenchScreen(Screen[None]):
         self.query_one(RoundsList).show(Drawn(self.groups, outcome, bench.pins, bench.strategy.movable))
         after = bench.context.outcome_size(outcome)
         compacts = outcome.status != "unchanged"
-        budget = Budget(layers(bench.context, outcome), plan.before, after, bench.window, plan.triggers, compacts)
+        budget = Budget(budget_layers(bench), plan.before, after, bench.window, plan.triggers, compacts)
         self.query_one(BudgetBar).show(budget)
         rounds = len(bench.layout.rounds.rounds)
         held = f"{figure(rounds)} round{'s' * (rounds != 1)} · {figure(len(bench.messages))} messages"
         _entitle(self.query_one(RoundsList), held)
         _entitle(self.query_one(PolicyForm), bench.strategy.title)
-        self.query_one(PolicyForm).show_triggers(plan.triggers, bench.strategy.lint(bench.policy))
+        self.show_triggers()
         self.checks = None
+        self.find_again()
         self._draw_words()
         self._grey()
         self.fill_middle()
         self.run_checks()
+        self.remember()
 
     def _groups(self) -> Groups:
         layout = self.bench.layout
@@ -139,17 +155,13 @@ class BenchScreen(Screen[None]):
         status = status_text(self.bench, self.checks, self.running, self.said)
         self.query_one("#status", Static).update(status, layout=False)
 
-    async def _show_policy(self) -> None:
-        names = [(name, name) for name in preset_names()]
-        await self.query_one(PolicyForm).show(self.bench.policy, self.bench.preset, names)
-
     @work(exclusive=True, group="middle", exit_on_error=False)
     async def fill_middle(self) -> None:
         """Fill the middle when the cursor has rested; made and wrapped in a thread."""
         await asyncio.sleep(SETTLE_S)
         view = self.query_one(TextView)
         tab, width = self.tab, view.wrap_width
-        source = View(self.bench, self.groups, self._index(), self.checks)
+        source = View(self.bench, self.groups, self._index(), self.checks, self.verbosity)
         parts = tuple(await asyncio.to_thread(TABS[tab], source))
         wrapped = await asyncio.to_thread(wrap, parts, width)
         view.put(parts, wrapped, (tab, source.index if tab == "message" else None, self.bench.epoch))
@@ -224,16 +236,6 @@ class BenchScreen(Screen[None]):
             self.draw()
             await self._show_policy()
 
-    @on(PolicyForm.Changed)
-    def _policy_changed(self, event: PolicyForm.Changed) -> None:
-        changes: Mapping[str, Any] = event.changes
-        self.step(lambda: steps.set_fields(self.bench, changes), key=f"policy.{event.key}")
-
-    @on(PolicyForm.PresetChosen)
-    async def _preset_chosen(self, event: PolicyForm.PresetChosen) -> None:
-        self.step(lambda: steps.choose_preset(self.bench, load_preset(event.preset)))
-        await self._show_policy()
-
     @work(exclusive=True, group="epoch", exit_on_error=False)
     async def action_epoch(self, by: int) -> None:
         number = self.bench.epoch + by
@@ -293,7 +295,7 @@ class BenchScreen(Screen[None]):
         self._draw_words()
         self._grey()
         try:
-            done = await run(bench.strategy.compact(bench.context, bench.policy), awaited(extractive), on_event=told)
+            done = await run(bench.compacting(), awaited(extractive), on_event=told)
         except asyncio.CancelledError:
             self.said = "cancelled; nothing was changed"
             raise
@@ -309,12 +311,19 @@ class BenchScreen(Screen[None]):
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if failure := failure_of(event):
             self.notify(failure, severity="error", markup=False)
+            if event.worker.group == "count":
+                self.counting = None
+            if event.worker.group == "checks":
+                self.checks = ()
+            self._draw_words()
 
     def action_leave(self) -> None:
         if self.running:
             self.workers.cancel_group(self, "run")
         elif self.focused is not self.query_one(RoundsList):
             self.show_pane("rounds")
+        elif self.finding:
+            self.clear_finding()
         elif self.counting:
             self.workers.cancel_group(self, "count")
             self.counting = None
@@ -356,7 +365,7 @@ class BenchScreen(Screen[None]):
 
     def _focus_pane(self, place: str) -> None:
         if place == "policy":
-            first = next(iter(self.query("#fields Input, #fields OnOff, #fields Select, #fields TextArea")), None)
+            first = next(iter(self.query("#fields Input, #fields OnOff, #fields Select, #fields LongText")), None)
             (first or self.query_one("#preset")).focus()
         else:
             self.query_one("#text" if place == "middle" else "#rounds").focus()
@@ -378,8 +387,8 @@ class BenchScreen(Screen[None]):
         self.show_pane("message")
 
     def on_resize(self) -> None:
-        for number, (name, title) in enumerate(PANES.items()):
-            label = f"{number} {title}" if self.size.width >= HUGE else title
+        for name, title in PANES.items():
+            label = f"{PANE_KEYS[name]} {title}" if self.size.width >= HUGE else title
             self.query_one(f"#tab-{name}", Tab).label = label
         self._activate()
 
@@ -389,11 +398,6 @@ class BenchScreen(Screen[None]):
         from workbench.tui.screens.export import ExportScreen
 
         self.app.push_screen(ExportScreen(self.bench))
-
-    def action_help(self) -> None:
-        from workbench.tui.screens.help import HelpScreen
-
-        self.app.push_screen(HelpScreen(explained(*BINDINGS, *RoundsList.BINDINGS)))
 
     def _grey(self) -> None:
         """Draw the footer anew, but only when something can be done that could not be done before, or the reverse."""
@@ -406,15 +410,13 @@ class BenchScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Grey what cannot be done now."""
+        if self.why_not(action):
+            return None
         match action:
             case "undo":
                 possible = bool(self.history.past)
             case "redo":
                 possible = bool(self.history.future)
-            case "move_split" | "split_here":
-                possible = self.bench.strategy.movable and bool(self.bench.messages)
-            case "unsplit":
-                possible = self.bench.split_at is not None
             case "pin":
                 possible = bool(self.bench.messages)
             case "run":
@@ -424,7 +426,7 @@ class BenchScreen(Screen[None]):
                 possible = 1 <= number <= len(self.bench.session.epochs)
             case "leave":
                 # Hidden, not grey, where there is nothing to leave.
-                return bool(self.running or self.counting or not isinstance(self.focused, RoundsList))
+                return bool(self.running or self.counting or self.finding or not isinstance(self.focused, RoundsList))
             case _:
                 return True
         return True if possible else None

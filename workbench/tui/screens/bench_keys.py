@@ -5,9 +5,14 @@ from __future__ import annotations
 from textual.binding import Binding, BindingType
 
 from workbench.tui.details import TABS
+from workbench.tui.screens import bench_find, bench_policy, bench_shape, bench_text
 
 PANES = {"rounds": "Rounds", **{name: name.capitalize() for name in TABS}, "policy": "Policy"}
 """Every pane by its name; on a narrow screen they share one place and the tabs choose."""
+
+TAB_KEYS = {**{name: str(n) for n, name in enumerate(TABS, 1)}, "changes": "8,d", "theirs": "T"}
+PANE_KEYS = {"rounds": "0", **{name: key[0] for name, key in TAB_KEYS.items()}, "policy": "9"}
+"""The key that is shown beside a pane's title."""
 
 _SPLIT = Binding.Group("Split", compact=True)
 
@@ -25,48 +30,35 @@ _ACTIONS = (
     ("}", "epoch(1)", "Next epoch", "One epoch forward."),
     ("escape", "leave", "Back", "Cancel what is running, or return to the rounds."),
     ("0", "pane('rounds')", "Rounds", "To the list of rounds."),
-    *((str(n), f"pane('{name}')", name.capitalize(), f"Show the {name} tab.") for n, name in enumerate(TABS, 1)),
+    *((TAB_KEYS[name], f"pane('{name}')", name.capitalize(), f"Show the {name} tab.") for name in TABS),
     ("9", "pane('policy')", "Policy", "To the policy's fields."),
-    ("?", "help", "Help", "Explain this screen and its keys."),
+    ("C", "compare", "Compare", "Compare strategies and presets on this session, side by side."),
+    ("R", "reread", "Read again", "Read the file again, with your pins, split and policy."),
+    ("ctrl+o", "choose_file", "Open", "Choose another session to open."),
+    ("?,f1", "help", "Help", "Explain this screen and its keys."),
     ("q", "app.quit", "Quit", "Leave the workbench."),
 )
 
-_IN_FOOTER = {
-    "pin",
-    "move_split(-1)",
-    "move_split(1)",
-    "split_here",
-    "unsplit",
-    "run",
-    "export",
-    "undo",
-    "leave",
-    "help",
-}
+_IN_FOOTER = {"pin", "move_split(-1)", "move_split(1)", "split_here", "run", "export", "undo", "compare", "help"}
 
-BINDINGS: list[BindingType] = [
-    Binding(
-        key,
-        action,
-        description,
-        show=action in _IN_FOOTER or key in "?q",
-        tooltip=tooltip,
-        id="bench." + action.removeprefix("app.").replace("(", ".").rstrip(")").replace("'", ""),
-        group=_SPLIT if action.startswith("move_split") else None,
-    )
-    for key, action, description, tooltip in _ACTIONS
-]
+BINDINGS: list[BindingType] = (
+    [
+        Binding(
+            key,
+            action,
+            description,
+            show=action in _IN_FOOTER,
+            tooltip=tooltip,
+            id="bench." + action.removeprefix("app.").replace("(", ".").rstrip(")").replace("'", ""),
+            group=_SPLIT if action.startswith("move_split") else None,
+        )
+        for key, action, description, tooltip in _ACTIONS
+    ]
+    + bench_find.BINDINGS
+    + bench_policy.BINDINGS
+    + bench_shape.BINDINGS
+    + bench_text.BINDINGS
+)
 
 MAY_BE_GREY = ("undo", "redo", "move_split", "unsplit", "pin", "run", "leave")
 """Actions that are not always possible; `BenchScreen.check_action` knows when."""
-
-_NAMES = {"pagedown": "pgdn", "pageup": "pgup", "escape": "esc", "down": "↓", "up": "↑", "left": "←", "right": "→"}
-
-
-def explained(*bindings: BindingType) -> list[tuple[str, str]]:
-    """Keys as they are shown, and what each does."""
-    return [
-        (" ".join(_NAMES.get(key, key) for key in binding.key.split(",")), binding.tooltip)
-        for binding in bindings
-        if isinstance(binding, Binding) and binding.tooltip
-    ]

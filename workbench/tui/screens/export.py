@@ -23,6 +23,7 @@ from workbench.formats import registry
 from workbench.formats.export import Export, export, resume_words, save
 from workbench.tui.details import check_line, checks_title
 from workbench.tui.failures import failure_of
+from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, plain
 
 
@@ -53,7 +54,27 @@ def _preview_check(bench: Bench) -> tuple[Check, ...]:
     return (Check("summary written", True, False, "this is a preview with a placeholder; close and run it first (r)"),)
 
 
+def place_of(made: Export, where: Path) -> Path | None:
+    """Where the format's tool looks for the file, None where it looks nowhere in particular or it lies there."""
+    home = Path(made.written.home).expanduser() if made.written.home else None
+    return home if home and home.resolve() != where.resolve() else None
+
+
+def put_in_place(made: Export, source: Path | None) -> Path:
+    """Save an export where its tool looks, with the folders on the way. Raises BadInput; never writes over a file."""
+    home = Path(made.written.home).expanduser()
+    try:
+        home.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{home.parent} cannot be made ({error.strerror}); copy the file there yourself.") from None
+    return save(made, home, source)
+
+
 class ExportScreen(ModalScreen[None]):
+    HELP = """\
+Choose the format and the place of the new file. Everything that was checked stands in the middle: a hard check that \
+failed stops the export unless you insist. Afterwards the file can be put where its tool looks for it, and the command \
+that resumes it there is shown. Nothing is ever written over, and the open session is never changed."""
     CSS = """
     ExportScreen { align: center middle; }
     ExportScreen > Vertical { width: 96; max-width: 98%; height: auto; max-height: 96%; padding: 0 2; }
@@ -67,7 +88,10 @@ class ExportScreen(ModalScreen[None]):
     ExportScreen #said { height: auto; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Close", id="export.close", tooltip="Close without writing."),
+        Binding("escape", "dismiss", "Close", id="export.close", tooltip="Close; what is written stays."),
+        Binding("p", "place", "Place", id="export.place", tooltip="Put the file where its tool looks for it."),
+        Binding("y", "copy", "Copy", id="export.copy", tooltip="Copy the command that resumes the session."),
+        help_key("export"),
     ]
     AUTO_FOCUS = "#write"
 
@@ -75,6 +99,7 @@ class ExportScreen(ModalScreen[None]):
         super().__init__()
         self.bench = bench
         self.draft: Draft | None = None
+        self.written: tuple[Export, Path] | None = None
 
     def compose(self) -> ComposeResult:
         formats = [(known.title, known.id) for known in registry.FORMATS]
@@ -92,10 +117,13 @@ class ExportScreen(ModalScreen[None]):
             with Horizontal(id="buttons"):
                 yield Button("Write", variant="primary", id="write", disabled=True)
                 yield Button("Export anyway", variant="error", id="anyway")
+                yield Button("Place where its tool looks (p)", variant="primary", id="place")
+                yield Button("Copy the command (y)", id="copy")
                 yield Button("Close", id="close")
 
     def on_mount(self) -> None:
-        self.query_one("#anyway").display = False
+        for name in ("#anyway", "#place", "#copy"):
+            self.query_one(name).display = False
         self.prepare(self.bench.session.format)
 
     def _about(self) -> str:
@@ -166,8 +194,46 @@ class ExportScreen(ModalScreen[None]):
         except BadInput as refused:
             self._say(f"✘ {refused}")
             return
-        resume = resume_words(made.written, where)
+        self._wrote(made, where)
+
+    def _wrote(self, made: Export, where: Path) -> None:
+        """Say where the file is and how to go on with it, and offer what can be done next."""
+        self.written = (made, where)
+        home, resume = place_of(made, where), resume_words(made.written, where)
         self._say(f"✔ written to {where}" + (f"\nresume with: {resume}" if resume else ""))
         self.query_one("#write", Button).disabled = True
-        self.query_one("#anyway", Button).display = False
-        self.query_one("#close").focus()
+        self.query_one("#anyway").display = False
+        self.query_one("#place").display = home is not None
+        self.query_one("#copy").display = bool(made.written.resume)
+        self.query_one("#place" if home else "#close").focus()
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Placing and copying are for what is written."""
+        match action:
+            case "place":
+                return self.written is not None and place_of(*self.written) is not None
+            case "copy":
+                return self.written is not None and bool(self.written[0].written.resume)
+            case _:
+                return True
+
+    @on(Button.Pressed, "#place")
+    def action_place(self) -> None:
+        if self.written and place_of(*self.written):
+            self.place(self.written[0])
+
+    @work(exclusive=True, group="export", exit_on_error=False)
+    async def place(self, made: Export) -> None:
+        try:
+            where = await asyncio.to_thread(put_in_place, made, self.bench.session.path)
+        except BadInput as refused:
+            self._say(f"✘ {refused}")
+            return
+        self._wrote(made, where)
+
+    @on(Button.Pressed, "#copy")
+    def action_copy(self) -> None:
+        if self.written and (command := self.written[0].written.resume):
+            self.app.copy_to_clipboard(command)
+            self.notify(f"Copied: {command}", markup=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual import on, work
@@ -16,11 +16,37 @@ from textual.screen import Screen
 from textual.widgets import ProgressBar, Static
 from textual.worker import Worker, get_current_worker
 
+from workbench.tui.help_key import help_key
+
 if TYPE_CHECKING:
     from workbench.bench import Bench
+    from workbench.formats.format import Progress
+    from workbench.remembered import Work
     from workbench.session import Session
     from workbench.tokens import Counter
     from workbench.tui.rows import Groups
+
+
+Stamp = tuple[int, int]
+"""When a file was last changed (ns) and how long it was (bytes): by this a later change is noticed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What to open and how. `epoch`, `preset`, `window` are for `open_bench`; `usual_window` is for a session whose
+    model is not known.
+
+    `carry` is work to put on the bench; without it the work remembered in the folder `memory`, unless `fresh`.
+    """
+
+    source: Path | Session
+    epoch: int | None = None
+    preset: str | None = None
+    window: int | None = None
+    usual_window: int | None = None
+    memory: Path | None = None
+    fresh: bool = False
+    carry: Work | None = None
 
 
 class Abandoned(Exception):
@@ -28,8 +54,11 @@ class Abandoned(Exception):
 
 
 class LoadingScreen(Screen[None]):
-    """Loads in a thread and gives way to the bench. `epoch`, `preset`, `window` are for `open_bench`."""
+    """Loads in a thread and gives way to the bench. Given up or refused, it gives way to what was there before."""
 
+    HELP = """\
+The session is being read and its messages are put in order. The bar shows how much of the file is read. Nothing is \
+changed and nothing is sent anywhere; giving up now loses nothing."""
     CSS = """
     LoadingScreen { align: center middle; }
     LoadingScreen > Vertical { width: 64; max-width: 90%; height: auto; }
@@ -38,7 +67,8 @@ class LoadingScreen(Screen[None]):
     LoadingScreen .dim { color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "abandon", "Cancel", id="loading.cancel", tooltip="Give up loading and leave."),
+        Binding("escape,q", "abandon", "Cancel", id="loading.cancel", tooltip="Give up loading."),
+        help_key("loading"),
     ]
 
     @dataclass
@@ -54,20 +84,20 @@ class LoadingScreen(Screen[None]):
         bench: Bench
         counter: Counter
         groups: Groups
+        stamp: Stamp | None = None
+        note: str = ""
 
     @dataclass
     class Refused(Message):
         sentence: str
 
-    def __init__(self, source: Path | Session, *, epoch: int | None, preset: str | None, window: int | None) -> None:
+    def __init__(self, opening: Opening) -> None:
         super().__init__()
-        self.source = source
-        self.epoch = epoch
-        self.preset = preset
-        self.window = window
+        self.opening = opening
 
     def compose(self) -> ComposeResult:
-        name = self.source.name if isinstance(self.source, Path) else "session"
+        source = self.opening.source
+        name = source.name if isinstance(source, Path) else "session"
         with Vertical():
             yield Static(Text(f"Opening {name}", no_wrap=True, overflow="ellipsis"))
             yield ProgressBar(total=None, show_eta=False)
@@ -89,7 +119,7 @@ class LoadingScreen(Screen[None]):
         from workbench.errors import BadInput
 
         try:
-            ready = open_on_bench(self.source, self.epoch, self.preset, self.window, progress)
+            ready = open_on_bench(self.opening, progress)
         except Abandoned:
             return
         except BadInput as refused:
@@ -104,15 +134,16 @@ class LoadingScreen(Screen[None]):
 
     @on(Ready)
     def _ready(self, event: Ready) -> None:
-        from workbench.tui.screens.bench import BenchScreen
+        from workbench.tui.app import WorkbenchApp
 
-        self.app.switch_screen(BenchScreen(event.bench, event.counter, event.groups))
+        if isinstance(self.app, WorkbenchApp):
+            self.app.show_bench(event)
 
     @on(Refused)
     def _refused(self, event: Refused) -> None:
         from workbench.tui.screens.refusal import RefusalScreen
 
-        self.app.push_screen(RefusalScreen(event.sentence), lambda _: self.app.exit(return_code=2))
+        self.app.push_screen(RefusalScreen(event.sentence), lambda _: self._give_way(return_code=2))
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         from workbench.tui.failures import failure_of
@@ -122,22 +153,60 @@ class LoadingScreen(Screen[None]):
 
     def action_abandon(self) -> None:
         self.workers.cancel_group(self, "load")
-        self.app.exit()
+        self._give_way()
+
+    def _give_way(self, return_code: int = 0) -> None:
+        """Back to the screen below; where there is none but the blank one of the start, leave."""
+        if len(self.app.screen_stack) > 2:
+            self.dismiss()
+        else:
+            self.app.exit(return_code=return_code)
 
 
-def open_on_bench(
-    source: Path | Session, epoch: int | None, preset: str | None, window: int | None, progress: Any
-) -> LoadingScreen.Ready:
+def open_on_bench(opening: Opening, progress: Progress) -> LoadingScreen.Ready:
     """Load, and make everything the first drawing needs, here and not where the screen is drawn. Raises BadInput."""
     import workbench.tui.screens.bench  # here, in the thread, for the screen that follows  # noqa: F401
-    from workbench.bench import open_bench
+    from workbench.bench import open_bench, with_window
     from workbench.formats.files import load
     from workbench.tokens import CountCache, Counter, default_path
     from workbench.tui.rows import Groups
 
+    source = opening.source
+    stamp = stamp_of(source) if isinstance(source, Path) else None
     session = load(source, progress) if isinstance(source, Path) else source
     counter = Counter(CountCache(default_path()))
-    chosen = {} if preset is None else {"preset": preset}
-    bench = open_bench(session, counter, epoch=epoch, window=window, **chosen)
+    chosen = {} if opening.preset is None else {"preset": opening.preset}
+    bench = open_bench(session, counter, epoch=opening.epoch, window=opening.window, **chosen)
+    if bench.window is None:
+        bench = with_window(bench, opening.usual_window)
+    bench, note = _with_earlier_work(opening, bench, counter)
     bench.context.outcome_size(bench.plan.outcome)
-    return LoadingScreen.Ready(bench, counter, Groups(bench.layout))
+    return LoadingScreen.Ready(bench, counter, Groups(bench.layout), stamp, note)
+
+
+def _with_earlier_work(opening: Opening, bench: Bench, counter: Counter) -> tuple[Bench, str]:
+    """The bench with what was done to its session before, and what to say about it. What the caller named stays."""
+    from workbench.errors import BadInput
+    from workbench.remembered import carry_over, recall
+
+    work = opening.carry
+    if work is None and opening.memory and not opening.fresh:
+        try:
+            work = recall(bench.session, opening.memory / "sessions")
+        except BadInput as lost:
+            return bench, str(lost)
+    if work is None:
+        return bench, ""
+    if opening.epoch is not None:
+        work = work.model_copy(update={"epoch": None})
+    carried = carry_over(work, bench, counter, keep_policy=opening.preset is not None)
+    return carried.bench, carried.note
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """None for a file that is not there."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_size

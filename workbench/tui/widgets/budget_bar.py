@@ -25,10 +25,18 @@ _STYLES = {
     "head": "head",
     "pins": "pins",
     "tail": "tail",
+    "L1 system+tools": "prompt",
+    "L2 rules": "prompt",
+    "L3 summaries": "summaries",
+    "L3 head": "head",
+    "L3 pins": "pins",
+    "L3 tail": "tail",
+    "current input": "tail",
+    "recap": "summaries",
 }
 
 
-_OVERHEAD = ("system", "tools", "rules", "not in file")
+_OVERHEAD = ("system", "tools", "rules", "not in file", "L1 system+tools", "L2 rules")
 
 
 @dataclass(frozen=True)
@@ -163,7 +171,7 @@ def tick_cells(budget: Budget, width: int) -> Cells:
         end = start + len(label) + 1
         cells.append((" ", ""))
     if budget.window is None and width - end > 40:
-        note = " window unknown: the bar is as long as the context (--window sets it)"
+        note = " window unknown: the bar is as long as the context (W sets it)"
         cells.append((fit(note, min(len(note), width - end - 2)), "dim"))
     return cells
 

@@ -32,8 +32,8 @@ class OnOff(Widget, can_focus=True):
         def control(self) -> OnOff:
             return self.on_off
 
-    def __init__(self, value: bool) -> None:
-        super().__init__()
+    def __init__(self, value: bool, *, id: str | None = None) -> None:
+        super().__init__(id=id)
         self.set_reactive(OnOff.value, value)
 
     def render(self) -> Text:

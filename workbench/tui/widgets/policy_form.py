@@ -13,102 +13,85 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Input, Select, Static, TextArea
+from textual.widgets import Input, Select, Static
 
 from workbench.compaction.policy import Policy
 from workbench.compaction.strategy import Trigger
-from workbench.tui.fields import FormField, Refused, changed, fields_of, shown, value_of
-from workbench.tui.plain import figure
+from workbench.tui.fields import FormField, Refused, changed, changes_of, fields_of, value_of
+from workbench.tui.plain import fit, one_line
+from workbench.tui.policy_words import help_words, trigger_words
+from workbench.tui.widgets.field_row import FieldRow, LongText
 from workbench.tui.widgets.on_off import OnOff
 
 AT_ONCE = 12
 """Fields that are put on the screen in one go."""
 
 
-class FieldRow(Widget):
-    """One field: its name, its control, and what is wrong with what was typed."""
+class Chosen(Widget, can_focus=True):
+    """Which preset is chosen, and how many fields differ from it; enter opens the list."""
 
+    DEFAULT_CSS = """
+    Chosen { height: 1; background: $panel; }
+    Chosen:focus { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "app.focus_next", "Next field", show=False, id="form.next", tooltip="To the next field."),
-        Binding(
-            "up", "app.focus_previous", "Field before", show=False, id="form.previous", tooltip="To the field before."
-        ),
+        Binding("enter,space", "open", "Choose", show=False, id="chosen.open", tooltip="Choose strategy and preset."),
+        Binding("down", "app.focus_next", "Next field", show=False, id="chosen.next", tooltip="To the first field."),
     ]
 
-    def __init__(self, field: FormField, value: Any) -> None:
-        super().__init__(classes=f"field {field.control}")
-        self.field = field
-        self.value = value
+    @dataclass
+    class Opened(Message):
+        chosen: Chosen
 
-    def compose(self) -> ComposeResult:
-        yield Static(Text(self.field.label, overflow="fold"), classes="label")
-        yield self._control()
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.words = ""
 
-    def _control(self) -> Widget:
-        match self.field.control:
-            case "switch":
-                return OnOff(self.value)
-            case "choice":
-                options = [(choice, choice) for choice in self.field.choices]
-                return Select(options, value=str(self.value), allow_blank=False, compact=True)
-            case "lines":
-                return TextArea(shown(self.value), soft_wrap=True, compact=True, tab_behavior="focus")
-            case _:
-                return Input(shown(self.value), compact=True, select_on_focus=False)
+    def show(self, words: str) -> None:
+        if words != self.words:
+            self.words = words
+            self.refresh()
 
-    def set_value(self, value: Any) -> None:
-        """Show another value, as after an undo; tells nobody."""
-        self.value = value
-        control = self.query_one("Input, Select, OnOff, TextArea", Widget)
-        with self.prevent(Input.Changed, Select.Changed, OnOff.Changed, TextArea.Changed):
-            match control:
-                case OnOff() | Select():
-                    control.value = value if isinstance(control, OnOff) else str(value)
-                case Input() if not self.same_as_typed(control.value):
-                    control.value = shown(value)
-                case TextArea() if control.text != value:
-                    control.load_text(shown(value))
-                case _:
-                    pass
-        self.explain("")
+    def render(self) -> Text:
+        return Text(fit(f" ▾ {self.words}", self.content_size.width), no_wrap=True, overflow="crop")
 
-    def same_as_typed(self, typed: str) -> bool:
-        """Whether what stands in the input means the field's value, so that `50 000` is not rewritten while typed."""
-        return typed.replace(" ", "").replace("_", "") == shown(self.value)
+    def action_open(self) -> None:
+        self.post_message(self.Opened(self))
 
-    def explain(self, reason: str) -> None:
-        """Say what is wrong below the field, or nothing any more."""
-        known = self.query(".error")
-        self.set_class(bool(reason), "-refused")
-        if not reason:
-            known.remove()
-        elif known:
-            known.first(Static).update(Text(f"✘ {reason}"))
-        else:
-            self.mount(Static(Text(f"✘ {reason}"), classes="error"))
+    def on_click(self) -> None:
+        self.action_open()
 
 
 class PolicyForm(Vertical):
+    DEFAULT_CSS = """
+    PolicyForm #triggers { max-height: 8; }
+    """
+
     @dataclass
     class Changed(Message):
-        """A field has a new, valid value. `changes` are for `Policy.with_`, `key` names the field."""
+        """A field has a new, valid value. `policy` is the whole policy with it, `key` names the field."""
 
-        changes: dict[str, Any]
+        policy: Policy
         key: str
 
     @dataclass
-    class PresetChosen(Message):
-        preset: str
+    class TextOpened(Message):
+        """A text of several lines is to be edited."""
+
+        field: FormField
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.policy: Policy | None = None
+        self.preset: Policy | None = None
+        self.about = ""
+        self._name = ""
         self._triggers = Static(id="triggers")
         self._told = Text()
         self._help = Static(id="field-help")
 
     def compose(self) -> ComposeResult:
-        yield Select[str]([], prompt="preset", id="preset", compact=True)
+        yield Chosen(id="preset")
         yield self._triggers
         yield VerticalScroll(id="fields", can_focus=False)
         yield self._help
@@ -117,24 +100,28 @@ class PolicyForm(Vertical):
     def rows(self) -> Iterator[FieldRow]:
         return iter(self.query(FieldRow))
 
-    async def show(self, policy: Policy, preset: str, presets: Sequence[tuple[str, str]]) -> None:
-        """Show a policy: the same kind of policy keeps its widgets, so that focus and cursor stay."""
-        before, self.policy = self.policy, policy
-        chooser = self.query_one("#preset", Select)
-        with self.prevent(Select.Changed):
-            if presets and [value for _, value in presets] != [value for _, value in chooser._options if _]:
-                chooser.set_options(presets)
-            if any(value == preset for _, value in presets) and chooser.value != preset:
-                chooser.value = preset
-        if type(before) is not type(policy):
-            await self._rebuild(policy)
-            return
-        for row in self.rows:
-            value = value_of(policy, row.field.path)
-            if before is None or value != row.value or row.has_class("-refused"):
-                row.set_value(value)
+    @property
+    def focused_field(self) -> FormField | None:
+        """The field that has the focus, None when none has."""
+        focused = self.screen.focused
+        row = next((a for a in focused.ancestors if isinstance(a, FieldRow)), None) if focused else None
+        return row.field if row else None
 
-    async def _rebuild(self, policy: Policy) -> None:
+    async def show(self, policy: Policy, preset: Policy, name: str, about: str) -> None:
+        """Show a policy beside the `preset` called `name`: the same kind of policy keeps its widgets, so that focus and
+        cursor stay."""
+        before, self.policy, self.preset = self.policy, policy, preset
+        self._name, self.about = name, one_line(about, 600)
+        if type(before) is not type(policy):
+            await self._rebuild(policy, preset)
+        else:
+            for row in self.rows:
+                value = value_of(policy, row.field.path)
+                if value != row.value or row.has_class("-refused"):
+                    row.set_value(value)
+        self._mark()
+
+    async def _rebuild(self, policy: Policy, preset: Policy) -> None:
         fields = self.query_one("#fields", VerticalScroll)
         await fields.remove_children()
         widgets: list[Widget] = []
@@ -143,73 +130,100 @@ class PolicyForm(Vertical):
             if field.group != group:
                 group = field.group
                 widgets.append(Static(Text(group), classes="group"))
-            widgets.append(FieldRow(field, value_of(policy, field.path)))
+            value = value_of(policy, field.path)
+            widgets.append(FieldRow(field, value, differs=value != value_of(preset, field.path)))
         for start in range(0, len(widgets), AT_ONCE):
             # A few at a time, so that keys are answered in between: a form of thirty fields takes a third of a second.
             await fields.mount_all(widgets[start : start + AT_ONCE])
 
-    def show_triggers(self, triggers: Sequence[Trigger], notes: Sequence[str] = ()) -> None:
-        """Every trigger with value, limit and distance; `notes` say what is doubtful."""
+    def _mark(self) -> None:
+        """Mark what differs from the preset: in each row, in the count beside its name, and in the help."""
+        if self.policy is None or self.preset is None:
+            return
+        count = 0
+        for row in self.rows:
+            differs = value_of(self.policy, row.field.path) != value_of(self.preset, row.field.path)
+            row.mark(differs)
+            count += differs
+        changed_words = f" · ≠ {count} changed" if count else ""
+        self.query_one(Chosen).show(f"{self._name}{changed_words}")
+        self._explain_focus(self.screen.focused)
+
+    def show_triggers(self, triggers: Sequence[Trigger], words: Sequence[str], doubts: Sequence[str] = ()) -> None:
+        """Every trigger with value, limit and distance, then `words`; `doubts` are about the prompts."""
         text = Text()
         for trigger in triggers:
-            text.append(trigger_words(trigger) + "\n", "bold" if trigger.fires else "dim")
-        for note in notes:
-            text.append(f"! {note}\n")
+            text.append(trigger_words(trigger) + "\n", "bold" if trigger.fires else "")
+        for line in words:
+            text.append(f"  {line}\n", "dim")
+        for doubt in doubts:
+            text.append(f"! {doubt}\n")
+        text.rstrip()
         if text != self._told:
             self._told = text
             self._triggers.update(text)
             self._triggers.display = bool(text)
 
+    @property
+    def told(self) -> str:
+        """The trigger panel as plain text."""
+        return self._told.plain
+
     @on(Input.Changed)
     @on(OnOff.Changed)
-    @on(TextArea.Changed)
     @on(Select.Changed)
-    def _typed(self, event: Input.Changed | OnOff.Changed | TextArea.Changed | Select.Changed) -> None:
+    def _typed(self, event: Input.Changed | OnOff.Changed | Select.Changed) -> None:
         event.stop()
-        control = event.control
-        if control.id == "preset":
-            if isinstance(event, Select.Changed) and isinstance(event.value, str):
-                self.post_message(self.PresetChosen(event.value))
-            return
-        row = next((a for a in control.ancestors if isinstance(a, FieldRow)), None)
+        row = next((a for a in event.control.ancestors if isinstance(a, FieldRow)), None)
         if row is None or self.policy is None:
             return
-        typed = event.text_area.text if isinstance(event, TextArea.Changed) else event.value
-        if not isinstance(typed, bool):
-            typed = str(typed)
+        typed = event.value if isinstance(event.value, bool) else str(event.value)
         try:
-            policy, changes = changed(self.policy, row.field, typed)
+            policy, _ = changed(self.policy, row.field, typed)
         except Refused as refused:
             row.explain(str(refused))
             return
         row.explain("")
-        value = value_of(policy, row.field.path)
+        self._take(row, policy)
+
+    @on(FieldRow.Reset)
+    def _reset(self, event: FieldRow.Reset) -> None:
+        event.stop()
+        row = event.row
+        if self.policy is None or self.preset is None:
+            return
+        value = value_of(self.preset, row.field.path)
+        try:
+            policy = self.policy.with_(**changes_of(self.policy, row.field.path, value))
+        except ValueError as refused:
+            # The preset's value of one field may not go with what another was changed to.
+            row.explain(str(refused))
+            return
+        self._take(row, policy)
+        row.set_value(value)
+
+    def _take(self, row: FieldRow, policy: Policy) -> None:
+        value: Any = value_of(policy, row.field.path)
         if value == row.value:
             return
         row.value, self.policy = value, policy
-        self.post_message(self.Changed(changes, row.field.key))
+        self._mark()
+        self.post_message(self.Changed(policy, row.field.key))
+
+    @on(LongText.Opened)
+    def _opened(self, event: LongText.Opened) -> None:
+        event.stop()
+        row = next(a for a in event.long_text.ancestors if isinstance(a, FieldRow))
+        self.post_message(self.TextOpened(row.field))
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        row = next((a for a in event.widget.ancestors if isinstance(a, FieldRow)), None)
-        if row is not None:
-            self._help.update(Text(help_words(row.field)))
+        self._explain_focus(event.widget)
 
-
-def trigger_words(trigger: Trigger) -> str:
-    """`✔ history: 412 380 of 50 000 characters, fires` or `· …, 1 200 to go`."""
-    if trigger.limit <= 0:
-        return f"{'✔' if trigger.fires else '·'} {trigger.name}{f': {trigger.note}' if trigger.note else ''}"
-    figures = f"{figure(trigger.value)} of {figure(trigger.limit)} {trigger.unit}"
-    verdict = "fires" if trigger.fires else f"{figure(max(0, trigger.distance))} to go"
-    return f"{'✔' if trigger.fires else '·'} {trigger.name}: {figures}, {verdict}"
-
-
-def help_words(field: FormField) -> str:
-    """What a field means, what it takes, and its default."""
-    facts = [f"allowed: {field.allowed}"] if field.allowed else []
-    if field.unit:
-        facts.insert(0, field.unit)
-    if field.control != "lines" and field.default not in (None, ""):
-        facts.append(f"default {field.default}")
-    beside = f" ({', '.join(facts)})" if facts else ""
-    return f"{field.help}{beside}" if field.help else ", ".join(facts)
+    def _explain_focus(self, focused: Widget | None) -> None:
+        """Below the form: help of the field in focus, or what the preset is about."""
+        row = next((a for a in focused.ancestors if isinstance(a, FieldRow)), None) if focused else None
+        if row is None or self.preset is None:
+            self._help.update(Text(self.about))
+            return
+        preset_value = value_of(self.preset, row.field.path)
+        self._help.update(Text(help_words(row.field, preset_value, differs=row.differs)))

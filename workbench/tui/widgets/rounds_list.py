@@ -6,6 +6,8 @@ are ever made. Fates are looked up when a line is drawn, never stored per messag
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,9 +20,10 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 
+from workbench.analysis.search import Query
 from workbench.session import Span
-from workbench.tui.lines import STYLES, Drawn, header_cells, message_cells, split_cells
-from workbench.tui.rows import Row, Rows
+from workbench.tui.lines import STYLES, Drawn, header_cells, marked, message_cells, split_cells
+from workbench.tui.rows import Arrangement, Row, Rows
 from workbench.tui.widgets.line_view import LineView
 
 
@@ -33,6 +36,7 @@ class RoundsList(LineView, can_focus=True):
         .rounds--cursor { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
         .rounds--cursor-blurred { background: $panel-lighten-1; text-style: bold; }
         .rounds--split { color: $text-warning; text-style: bold; }
+        .rounds--hit { background: $warning; color: $background; text-style: bold underline; }
         .rounds--pinned { color: $text-error; }
         .rounds--kept { color: $text-success; }
         .rounds--compressed { color: $text-accent; }
@@ -46,14 +50,21 @@ class RoundsList(LineView, can_focus=True):
         Binding("up,k", "move(-1)", "Up", show=False, id="rounds.up", tooltip="To the line before."),
         Binding("pagedown", "page(1)", "Page down", show=False, id="rounds.page-down", tooltip="One page down."),
         Binding("pageup", "page(-1)", "Page up", show=False, id="rounds.page-up", tooltip="One page up."),
-        Binding("home,g", "end(-1)", "First", show=False, id="rounds.first", tooltip="To the first round."),
+        Binding("home", "end(-1)", "First", show=False, id="rounds.first", tooltip="To the first round."),
         Binding("end,G", "end(1)", "Last", show=False, id="rounds.last", tooltip="To the last line."),
         Binding("enter,space", "open", "Open", id="rounds.open", tooltip="Open or close the round; read the message."),
         Binding("right,l", "unfold", "Open round", show=False, id="rounds.unfold", tooltip="Open the round."),
         Binding("left,h", "fold", "Close round", show=False, id="rounds.fold", tooltip="Close the round."),
-        Binding("J", "next_round(1)", "Next round", show=False, id="rounds.next", tooltip="To the next round."),
         Binding(
-            "K", "next_round(-1)", "Round before", show=False, id="rounds.previous", tooltip="To the round before."
+            "J,ctrl+down", "next_round(1)", "Next round", show=False, id="rounds.next", tooltip="To the next round."
+        ),
+        Binding(
+            "K,ctrl+up",
+            "next_round(-1)",
+            "Round before",
+            show=False,
+            id="rounds.previous",
+            tooltip="To the round before.",
         ),
     ]
 
@@ -78,6 +89,13 @@ class RoundsList(LineView, can_focus=True):
         self.drawn: Drawn | None = None
         self.rows: Rows | None = None
         self.line = 0
+        self.arrangement: Arrangement | None = None
+        self._place = (0, True)
+        """Where the cursor was put: a message, and whether on its round's header. It returns there when the message
+        is listed again."""
+        self._open_before: frozenset[int] | None = None
+        self._query: Query | None = None
+        self._hits: Sequence[int] = ()
         self._anchor: tuple[str, bool] | None = None
         self._strips: LRUCache[tuple[int, int, bool, bool], Strip] = LRUCache(512)
 
@@ -91,7 +109,7 @@ class RoundsList(LineView, can_focus=True):
         if before is None or before.groups.layout.messages is not layout.messages:
             self._start(drawn)
         else:
-            self._lay(self.rows.opened if self.rows else frozenset())
+            self._lay(self.rows.opened if self.rows is not None else frozenset())
 
     def _start(self, drawn: Drawn) -> None:
         """First sight of a context: the round that the split cuts is open, the cursor on the first kept line."""
@@ -105,9 +123,33 @@ class RoundsList(LineView, can_focus=True):
         known = groups.layout.index_of.get(self._anchor[0]) if self._anchor else None
         if known is not None and self._anchor:
             index, header = known, self._anchor[1]
+        self.arrangement, self._open_before, self._hits = None, None, ()
         self.rows = Rows(groups, opened, self._split())
         self._lay(opened, (index, header))
         self.call_after_refresh(self._center)
+
+    def relist(self, arrangement: Arrangement | None) -> None:
+        """List other messages or in another order, None for all in time. Where some are hidden, rounds are open."""
+        if self.rows is None:
+            return
+        opened = self.rows.opened
+        narrowed = arrangement is not None and arrangement.hidden > 0
+        if narrowed and arrangement:
+            known = self.rows.order if self._open_before is not None else ()
+            self._open_before = opened if self._open_before is None else self._open_before
+            opened = opened.union(arrangement.order).difference(frozenset(known) - opened)
+        elif self._open_before is not None:
+            here = {self.row.group} if self.row and self.row.kind == "message" else set()
+            opened, self._open_before = self._open_before | here, None
+        self.arrangement = arrangement
+        self._lay(opened)
+        self._into_view()
+
+    def mark(self, query: Query | None, hits: Sequence[int]) -> None:
+        """Mark the messages `hits` (indexes in order), and in their words what the query finds."""
+        self._query, self._hits = query, hits
+        self._strips.clear()
+        self.refresh()
 
     def _split(self) -> int | None:
         return self.drawn.outcome.split if self.drawn and self.drawn.movable else None
@@ -115,9 +157,9 @@ class RoundsList(LineView, can_focus=True):
     def _lay(self, opened: frozenset[int], place: tuple[int, bool] | None = None) -> None:
         if self.drawn is None:
             return
-        place = place or (self.index, self.on_header)
+        self._place = place = place or self._place
         offset = self.line - self.scroll_offset.y
-        self.rows = Rows(self.drawn.groups, opened, self._split())
+        self.rows = Rows(self.drawn.groups, opened, self._split(), self.arrangement)
         self._strips.clear()
         self.set_lines(len(self.rows))
         line = self.rows.line_of(place[0], header=place[1])
@@ -158,12 +200,14 @@ class RoundsList(LineView, can_focus=True):
         bottom = min(top + max(1, self.size.height), len(self.rows)) - 1
         start = self.rows[top].index
         last = self.rows[bottom]
+        if self.arrangement is not None:
+            start, last = self.index, self.rows[self.line]
         stop = max(last.index + 1, self.drawn.groups.spans[last.group].stop)
         return Span(start, min(stop, start + 2_000, len(self.drawn.groups.layout.messages)))
 
     def go(self, index: int, *, header: bool = False) -> None:
-        """Put the cursor on a message, opening its round if need be."""
-        if not self.rows:
+        """Put the cursor on a message, opening its round if need be; if it is not listed, on the nearest line."""
+        if not self.rows or not len(self.rows):
             return
         group = self.rows.groups.group_of(index)
         if not header and group not in self.rows.opened:
@@ -178,6 +222,8 @@ class RoundsList(LineView, can_focus=True):
         if line == rows.split_line:
             # The split is no place to stand; at either end of the list step back over it.
             line += step if 0 <= line + step < len(rows) else -step
+        row = rows[line]
+        self._place = (row.index, row.kind == "header")
         if line == self.line:
             return
         old, self.line = self.line, line
@@ -222,11 +268,9 @@ class RoundsList(LineView, can_focus=True):
         self._to(0 if way < 0 else len(self.rows or ()) - 1, -way)
 
     def action_next_round(self, way: int) -> None:
-        if self.rows and self.row and len(self.rows.groups):
-            here = self.row.group
-            group = here if way < 0 and not self.on_header else here + way
-            group = max(0, min(group, len(self.rows.groups) - 1))
-            self._to(self.rows.line_of(self.rows.groups.spans[group].start, header=True), way)
+        if self.rows and self.row:
+            by = 0 if way < 0 and not self.on_header else way
+            self._to(self.rows.round_line(self.row.group, by), way)
 
     def action_open(self) -> None:
         if self.row and self.row.kind == "message":
@@ -263,7 +307,7 @@ class RoundsList(LineView, can_focus=True):
 
     def on_resize(self) -> None:
         self._strips.clear()
-        if self.rows:
+        if self.rows is not None:
             self.set_lines(len(self.rows))
             self._into_view()
 
@@ -298,17 +342,26 @@ class RoundsList(LineView, can_focus=True):
         base = self.rich_style
         match row.kind:
             case "header":
-                cells = header_cells(self.drawn, row, width, is_open=row.group in self.rows.opened)
+                is_open = row.group in self.rows.opened
+                cells = header_cells(self.drawn, row, width, is_open=is_open)
+                hit = not is_open and self._hit_within(self.drawn.groups.spans[row.group])
             case "message":
                 cells = message_cells(self.drawn, row, width)
+                hit = self._hit_within(Span(row.index, row.index + 1))
             case "split":
-                cells = split_cells(self.drawn, width)
+                cells, hit = split_cells(self.drawn, width), False
+        if hit and self._query:
+            cells = marked(cells, self._query)
         over = Style()
         if at_cursor:
             name = "rounds--cursor" if self.has_focus else "rounds--cursor-blurred"
             over = self.get_component_rich_style(name, partial=True)
         segments = [Segment(text, (base + self._style(name) if name else base) + over) for text, name in cells]
         return Strip(segments).adjust_cell_length(width, base + over)
+
+    def _hit_within(self, span: Span) -> bool:
+        at = bisect_left(self._hits, span.start)
+        return at < len(self._hits) and self._hits[at] < span.stop
 
     def _style(self, name: str) -> Style:
         return self.get_component_rich_style(f"rounds--{name}", partial=True)

@@ -142,6 +142,11 @@ class TextView(LineView, can_focus=True):
         """Everything shown, as plain text."""
         return "\n".join(self._wrapped.lines)
 
+    @property
+    def source(self) -> str:
+        """Everything shown as the session holds it, control characters and all; not for a terminal."""
+        return "\n".join(part.text for part in self._parts)
+
     def show(self, parts: Sequence[Part], key: object = None) -> None:
         """Show `parts` at once. For more than `BIG` characters wrap in a thread and use `put`."""
         self.put(tuple(parts), wrap(parts, self.wrap_width), key)

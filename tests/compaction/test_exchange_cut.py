@@ -1,0 +1,53 @@
+"""spec/strategies.md §1, vectors 1 to 4."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.compaction.exchange_cut import guarded_start, head_length
+
+
+def test_vector_1_tail_holds_what_fits_below_the_limit() -> None:
+    sizes = [800] * 13 + [400]  # E1 … E14, 10 800 in all
+    assert sum(sizes) == 10_800
+    assert head_length([1_300, 1_300, 1_300, 1_300, 1_200, 1_200, 800, 800, 800, 800], 3_000, 1, 10_000) == 7
+
+
+def test_vector_1_total_at_the_threshold_fires() -> None:
+    sizes = [1_000] * 10
+    assert head_length(sizes, 3_000, 1, 10_000) == 8
+    assert head_length(sizes, 3_000, 1, 10_001) == 0
+
+
+def test_vector_2_one_exchange_larger_than_the_tail_limit_is_the_tail() -> None:
+    assert head_length([500, 9_000], 3_000, 1, 0) == 1
+    assert head_length([9_000], 3_000, 1, 0) == 0
+
+
+def test_vector_3_total_under_the_threshold_leaves_no_head() -> None:
+    assert head_length([100, 100, 100], 50, 1, 301) == 0
+
+
+def test_an_exchange_that_meets_the_limit_exactly_goes_to_the_head() -> None:
+    assert head_length([500, 500, 500], 1_000, 0, 0) == 2
+
+
+@pytest.mark.parametrize(("segments", "start"), [(3, 0), (4, 2), (5, 2), (6, 4), (7, 4)])
+def test_vector_4_segments(segments: int, start: int) -> None:
+    sizes = [200_000] * segments  # one exchange fills a segment of 800 000 / 3: two of them do not fit
+    assert guarded_start(sizes, 800_000) == start
+
+
+def test_an_oversize_first_exchange_opens_an_empty_first_segment() -> None:
+    # [], [300k], [200k], [200k] are four segments: the third begins at exchange 1.
+    assert guarded_start([300_000, 200_000, 200_000], 800_000) == 1
+
+
+@given(st.lists(st.integers(1, 5_000), max_size=40), st.integers(0, 20_000), st.integers(0, 5))
+def test_the_walk_agrees_with_the_document(sizes: list[int], tail_chars: int, min_tail: int) -> None:
+    """The document's own loop, which goes on after the first exchange of the head."""
+    total, tail, head = 0, [], []
+    for size in reversed(sizes):
+        (tail if total + size < tail_chars or len(tail) < min_tail else head).append(size)
+        total += size
+    assert head_length(sizes, tail_chars, min_tail, 0) == len(head)

@@ -1,0 +1,49 @@
+"""A text in the person's own editor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workbench.errors import BadInput
+from workbench.tui.editing import edited, editor_command
+
+
+def editor(folder: Path, script: str) -> str:
+    path = folder / "my editor"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return f"'{path}' -w"
+
+
+def test_the_editors_text_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", editor(tmp_path, 'printf "more" >> "$2"'))
+    assert edited("漢字\n") == "漢字\nmore"
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [("exit 3", "ended with code 3"), ('rm "$2"', "cannot be read"), ('printf "\\377" > "$2"', "UTF-8")],
+)
+def test_an_editor_that_fails_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, reason: str
+) -> None:
+    monkeypatch.setenv("VISUAL", editor(tmp_path, script))
+    with pytest.raises(BadInput, match=reason):
+        edited("text")
+
+
+@pytest.mark.parametrize(("command", "reason"), [("", "No editor is known"), ("'vi", "no command line")])
+def test_no_editor_is_explained(monkeypatch: pytest.MonkeyPatch, command: str, reason: str) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", command)
+    with pytest.raises(BadInput, match=reason):
+        editor_command()
+
+
+def test_an_editor_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VISUAL", "/no/such/editor")
+    with pytest.raises(BadInput, match="/no/such/editor cannot be run"):
+        edited("text")

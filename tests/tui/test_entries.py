@@ -1,0 +1,93 @@
+"""The lines of the open screen, without a screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.cells import cell_len
+
+from tests.paths import SAMPLES
+from workbench.formats.discover import Found
+from workbench.tui.entries import (
+    Entry,
+    age_words,
+    entry_cells,
+    found_entry,
+    given_entries,
+    matching,
+    preview,
+    recent_entries,
+    sample_entries,
+    typed_path,
+)
+from workbench.tui.home import Recent
+
+
+def test_every_sample_is_listed_with_what_it_teaches() -> None:
+    entries = sample_entries()
+    assert {entry.path for entry in entries} >= set(SAMPLES.glob("*.json*"))
+    overflow = next(entry for entry in entries if entry.path.name == "claude-code-overflow.jsonl")
+    assert overflow.words == "A session that ran into its window: Prompt is too long"
+    assert "look for the three rules" in overflow.about
+
+
+def test_no_samples_no_lines(tmp_path: Path) -> None:
+    assert sample_entries(tmp_path) == []
+
+
+def test_a_recent_file_that_is_gone_is_not_offered(tmp_path: Path) -> None:
+    there = tmp_path / "there.jsonl"
+    there.write_text("{}")
+    entries = recent_entries([Recent(str(there), "the title", 5.0), Recent(str(tmp_path / "gone"), "", 4.0)])
+    assert [(entry.path, entry.words, entry.time) for entry in entries] == [(there, "the title", 5.0)]
+
+
+def test_a_search_finds_every_word_anywhere() -> None:
+    entries = [
+        Entry("found", Path("/p/harbour/a.jsonl"), "Mend the GATE"),
+        Entry("sample", Path("/s/gate.json"), "a lesson", "about pins"),
+    ]
+    assert matching(entries, "") == entries
+    assert matching(entries, "gate") == entries
+    assert matching(entries, "gate harbour") == entries[:1]
+    assert matching(entries, "PINS sample") == entries[1:]
+    assert matching(entries, "nothing") == []
+
+
+def test_a_typed_path_is_a_file_that_is_there(tmp_path: Path, own_home: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text("{}")
+    (own_home / "h.jsonl").write_text("{}")
+    assert typed_path(str(path)) == path
+    assert typed_path("~/h.jsonl") == own_home / "h.jsonl"
+    assert [typed_path(text) for text in ("s.jsonl", str(tmp_path), "/nowhere", "~nobody/x", "/\0")] == [None] * 5
+
+
+def test_lines_have_the_width_of_the_list_whatever_they_say() -> None:
+    entries = [
+        *given_entries([Path("/x/[red].jsonl")]),
+        found_entry(Found(Path("/p/漢字/b.jsonl"), 123_456, 0.0, "Claude Code", "漢字 \x1b[31m [/red] 👩‍👩‍👧‍👦" * 9)),
+    ]
+    for width in (40, 78, 120):
+        for entry in entries:
+            text = "".join(cell for cell, _ in entry_cells(entry, width, 1e9))
+            assert cell_len(text) == width
+            assert "\x1b" not in text
+
+
+def test_ages() -> None:
+    ages = {-5: "now", 59: "now", 120: "2 min", 7_200: "2 h", 86_400 * 3: "3 d", 86_400 * 800: "2 y"}
+    assert {seconds: age_words(seconds) for seconds in ages} == ages
+
+
+def test_a_preview_tells_format_size_and_request() -> None:
+    entry = next(one for one in sample_entries() if one.path.name == "openai-chat-tools.json")
+    facts = dict(preview(entry))
+    assert "OpenAI" in facts["format"]
+    assert "41 messages" in facts["holds"]
+
+
+def test_a_preview_of_what_is_no_session_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("nothing")
+    assert "✘" in preview(Entry("given", path, "notes"))[1][1]

@@ -1,0 +1,397 @@
+"""The policy in the bench: chosen, changed, reset, pasted, copied, saved, its texts edited."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, OptionList, Static, TextArea
+
+from tests.tui.app import app_of, bench_screen, press, session_of, settled, story
+from workbench.compaction.preset import load_preset, preset_names, read_preset, user_presets
+from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
+from workbench.compaction.strategies.progressive import ProgressivePolicy
+from workbench.compaction.summary_params import params_json, policy_from_params
+from workbench.errors import BadInput
+from workbench.session import Message, Text
+from workbench.tui.screens.ask import AskScreen, read_preset_name, read_window
+from workbench.tui.screens.bench import BenchScreen
+from workbench.tui.screens.choose_preset import ChoosePresetScreen, choices, matching
+from workbench.tui.screens.paste_params import PasteParamsScreen
+from workbench.tui.screens.policy_text import PolicyTextScreen
+from workbench.tui.widgets.budget_bar import BudgetBar
+from workbench.tui.widgets.field_row import FieldRow
+from workbench.tui.widgets.on_off import OnOff
+from workbench.tui.widgets.policy_form import Chosen, PolicyForm
+from workbench.tui.widgets.rounds_list import RoundsList
+from workbench.tui.widgets.text_view import TextView
+
+SIZE = (160, 50)
+
+
+def row_of(screen: BenchScreen, key: str) -> FieldRow:
+    return next(row for row in screen.query(FieldRow) if row.field.key == key)
+
+
+def said(pilot: Pilot[None]) -> str:
+    return " ".join(notification.message for notification in pilot.app._notifications)
+
+
+async def choose(pilot: Pilot[None], name: str) -> None:
+    await press(pilot, "P")
+    front = pilot.app.screen
+    assert isinstance(front, ChoosePresetScreen)
+    front.query_one(Input).value = name
+    await settled(pilot)
+    at = next(i for i, one in enumerate(front.shown) if one.preset.id == name and not one.heading)
+    front.query_one(OptionList).highlighted = at
+    await press(pilot, "enter")
+
+
+# --- choosing ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["progressive", "layered", "message-window", "codex", "trim", "augment-memories"])
+async def test_a_preset_changes_form_triggers_and_plan_at_once(name: str) -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        await choose(pilot, name)
+        preset = load_preset(name)
+        assert (screen.bench.strategy.id, screen.bench.policy) == (preset.strategy, preset.policy)
+        form = screen.query_one(PolicyForm)
+        assert {row.field.path[0] for row in form.rows} == set(type(preset.policy).model_fields)
+        assert all(trigger.name in form.told for trigger in screen.bench.plan.triggers)
+        assert screen.query_one(Chosen).words == f"{screen.bench.strategy.title} · {name}"
+        await press(pilot, "u")
+        assert screen.bench.strategy.id == "exchange-summary"
+        assert {row.field.path[0] for row in form.rows} == set(ExchangeSummaryPolicy.model_fields)
+
+
+async def test_the_list_shows_what_each_preset_is_about_and_esc_keeps_what_is() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        before = screen.bench
+        await press(pilot, "P")
+        front = pilot.app.screen
+        assert load_preset("augment-example").about in str(front.query_one("#about", Static).render())
+        await press(pilot, "down")
+        assert load_preset("augment-example").about not in str(front.query_one("#about", Static).render())
+        await press(pilot, "escape")
+        assert screen.bench is before
+
+
+def test_presets_stand_below_their_strategies_and_are_found_by_words() -> None:
+    every, refused = choices()
+    assert not refused
+    assert {one.preset.id for one in every if not one.heading} == set(preset_names())
+    strategy = ""
+    for one in every:
+        strategy = one.strategy.id if one.heading else strategy
+        assert one.strategy.id == one.preset.strategy == strategy
+    found = matching(every, "window CODEX")
+    assert [one.preset.id for one in found if not one.heading] == []
+    assert [one.preset.id for one in matching(every, "codex OWN words") if not one.heading] == ["codex"]
+
+
+def test_a_preset_that_cannot_be_read_is_named_and_the_others_stay() -> None:
+    user_presets().mkdir(parents=True)
+    (user_presets() / "bad.toml").write_text("strategy = 'trim'\n[policy]\ncolour = 1\n")
+    every, refused = choices()
+    assert len(refused) == 1
+    assert "bad.toml" in refused[0]
+    assert "trim" in {one.preset.id for one in every}
+
+
+@pytest.mark.parametrize("key", ["[", "]", "c", "t"])
+async def test_keys_of_the_split_are_grey_without_one_and_say_why(key: str) -> None:
+    async with app_of(story(), preset="context-reset").run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        before = screen.bench
+        assert [screen.check_action(action, (1,)) for action in ("move_split", "split_here", "unsplit")] == [None] * 3
+        await press(pilot, key)
+        assert screen.bench is before
+        assert "has no split that can be moved" in said(pilot)
+
+
+async def test_progressive_shows_the_task_type_with_its_evidence_and_the_field_overrules_it() -> None:
+    async with app_of(story(), preset="progressive").run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        form = screen.query_one(PolicyForm)
+        assert "task type analysis (found;" in form.told
+        assert "reads and searches" in form.told
+        screen.step(lambda: screen.bench)
+        assert isinstance(screen.bench.policy, ProgressivePolicy)
+        from textual.widgets import Select
+
+        row_of(screen, "task_type").query_one(Select).value = "code"
+        await settled(pilot)
+        assert screen.bench.policy.model_dump()["task_type"] == "code"
+        assert "task type code (your word; found: analysis)" in form.told
+
+
+# --- the form ---------------------------------------------------------------------------------------------------------
+
+
+async def test_what_differs_from_the_preset_is_marked_and_one_field_is_reset() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        row = row_of(screen, "history_tail_size_chars_to_exclude")
+        row.query_one(Input).focus()
+        row.query_one(Input).value = "12000"
+        await settled(pilot)
+        assert row.differs
+        assert "≠ changed" in str(row._label.render())
+        assert "≠ 1 changed" in screen.query_one(Chosen).words
+        assert "≠ preset: 5\u00a0000" in str(screen.query_one("#field-help", Static).render())
+        await press(pilot, "ctrl+z")
+        assert not row.differs
+        assert row.query_one(Input).value == "5000"
+        assert screen.bench.policy == load_preset("augment-example").policy
+        assert "changed" not in screen.query_one(Chosen).words
+
+
+async def test_backspace_on_an_emptied_input_and_on_a_switch_resets_it() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        row = row_of(screen, "min_tail_exchanges")
+        typed = row.query_one(Input)
+        typed.focus()
+        typed.value = "7"
+        await settled(pilot)
+        await press(pilot, "backspace")
+        assert "a whole number is wanted" in str(row.query_one(".error", Static).render())
+        assert screen.bench.policy.model_dump()["min_tail_exchanges"] == 7
+        await press(pilot, "backspace")
+        assert (typed.value, screen.bench.policy.model_dump()["min_tail_exchanges"]) == ("1", 1)
+        assert not row.query(".error")
+        switch = row_of(screen, "simulate_cache_expiry")
+        switch.query_one(OnOff).focus()
+        await press(pilot, "space")
+        assert screen.bench.policy.model_dump()["simulate_cache_expiry"] is True
+        await press(pilot, "delete")
+        assert screen.bench.policy.model_dump()["simulate_cache_expiry"] is False
+        assert not switch.query_one(OnOff).value
+
+
+async def test_all_fields_are_reset_at_once_and_undo_brings_them_back() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        await press(pilot, "D")
+        assert "No field differs" in said(pilot)
+        for key in ("history_tail_size_chars_to_exclude", "abridged_history_params.total_chars_limit"):
+            row_of(screen, key).query_one(Input).value = "1"
+            await settled(pilot)
+        mine = screen.bench.policy
+        screen.query_one(RoundsList).focus()
+        await press(pilot, "D")
+        assert screen.bench.policy == load_preset("augment-example").policy
+        assert not any(row.differs for row in screen.query(FieldRow))
+        await press(pilot, "u")
+        assert screen.bench.policy == mine
+        assert sum(row.differs for row in screen.query(FieldRow)) == 2
+
+
+async def test_two_fields_changed_in_one_breath_are_both_taken() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        row_of(screen, "history_tail_size_chars_to_exclude").query_one(Input).value = "7"
+        row_of(screen, "summary_char_limit").query_one(Input).value = "9"
+        await settled(pilot)
+        values = screen.bench.policy.model_dump()
+        assert (values["history_tail_size_chars_to_exclude"], values["summary_char_limit"]) == (7, 9)
+
+
+# --- paste, copy, save ------------------------------------------------------------------------------------------------
+
+
+async def test_params_are_pasted_and_wrong_ones_are_explained() -> None:
+    async with app_of(story(), preset="trim").run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        await press(pilot, "V")
+        front = pilot.app.screen
+        assert isinstance(front, PasteParamsScreen)
+        area, words = front.query_one(TextArea), front.query_one("#understood", Static)
+        for text, reason in (("{", "no JSON"), ("[1]", "no JSON object"), ('{"min_tail_exchanges": -1}', "min_tail")):
+            area.load_text(text)
+            await settled(pilot)
+            assert reason in str(words.render())
+            await press(pilot, "ctrl+s")
+            assert pilot.app.screen is front
+        params = json.dumps({"trigger_on_history_size_chars": 1234, "prompt": "Summarize."})
+        area.load_text(params)
+        await settled(pilot)
+        assert "1 234" in str(words.render())
+        await press(pilot, "ctrl+s")
+        assert screen.bench.policy == policy_from_params(params)
+        assert screen.bench.strategy.id == "exchange-summary"
+
+
+async def test_the_policy_is_copied_as_toml_and_as_params(tmp_path: Path) -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        row_of(screen, "summary_char_limit").query_one(Input).value = "9"
+        await settled(pilot)
+        screen.query_one(RoundsList).focus()
+        await press(pilot, "Y")
+        (tmp_path / "copied.toml").write_text(pilot.app.clipboard)
+        assert read_preset(tmp_path / "copied.toml").policy == screen.bench.policy
+        await press(pilot, "ctrl+y")
+        assert isinstance(screen.bench.policy, ExchangeSummaryPolicy)
+        assert pilot.app.clipboard == params_json(screen.bench.policy)
+        await choose(pilot, "trim")
+        assert screen.check_action("copy_params", ()) is None
+        assert screen.check_action("edit_text", ()) is None
+
+
+async def test_a_policy_is_saved_as_a_preset_of_ones_own() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        row_of(screen, "summary_char_limit").query_one(Input).value = "9"
+        await settled(pilot)
+        await press(pilot, "ctrl+s")
+        front = pilot.app.screen
+        assert isinstance(front, AskScreen)
+        front.query_one(Input).value = "../mine"
+        await press(pilot, "enter")
+        assert pilot.app.screen is front
+        assert "no name for a preset" in str(front.query_one("#understood", Static).render())
+        front.query_one(Input).value = "mine"
+        await press(pilot, "enter")
+        saved = load_preset("mine")
+        assert saved.policy == screen.bench.policy
+        assert "summary_char_limit" in saved.about
+        assert saved.basis["cache_ttl_ms"] == "documented"
+        assert screen.bench.preset == "mine"
+        assert not any(row.differs for row in screen.query(FieldRow))
+
+
+def test_a_name_says_what_it_takes_the_place_of() -> None:
+    assert "writes" in read_preset_name(" mine ").note
+    assert "stands before the one that comes" in read_preset_name("trim").note
+    user_presets().mkdir(parents=True)
+    (user_presets() / "mine.toml").write_text("strategy = 'trim'\n")
+    assert "replaces your preset" in read_preset_name("mine").note
+
+
+# --- window -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "tokens"), [("200k", 200_000), ("1M", 1_000_000), ("200 000", 200_000), ("12_500", 12_500), ("", 7)]
+)
+def test_a_window_is_read_as_people_write_it(typed: str, tokens: int) -> None:
+    assert read_window(typed, 7).value == tokens
+
+
+@pytest.mark.parametrize("typed", ["many", "-5", "0", "1e9", "999", "900000000"])
+def test_a_wrong_window_is_refused_with_what_is_allowed(typed: str) -> None:
+    with pytest.raises(BadInput, match=r"200k|1\u00a0000"):
+        read_window(typed, None)
+
+
+async def test_an_unknown_window_says_so_and_is_set_from_the_screen() -> None:
+    session = session_of([Message("1", "user", (Text("Hello"),)), Message("2", "assistant", (Text("Hi"),))], model=None)
+    async with app_of(session, preset="trim").run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        assert "window is not known" in screen.query_one(PolicyForm).told
+        assert "window unknown" in "".join(segment.text for segment in screen.query_one(BudgetBar).render_line(1))
+        await press(pilot, "W")
+        front = pilot.app.screen
+        front.query_one(Input).value = "2k"
+        await press(pilot, "enter")
+        assert screen.bench.window == 2_000
+        assert "to go" in screen.query_one(PolicyForm).told
+
+
+# --- texts ------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_prompt_is_edited_beside_the_request_and_taken() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        await press(pilot, "E")
+        front = pilot.app.screen
+        assert isinstance(front, PolicyTextScreen)
+        assert front.field.key == "prompt"
+        assert "Never log the token" in front.query_one(TextView).text
+        front.query_one(TextArea).load_text("Say it in three words.")
+        await settled(pilot)
+        assert "Say it in three words." in front.query_one(TextView).text
+        assert "gives no output format" in str(front.query_one("#doubts", Static).render())
+        await press(pilot, "ctrl+s")
+        assert screen.bench.policy.model_dump()["prompt"] == "Say it in three words."
+        assert "Say it in three words." in screen.bench.plan.requests[0].text
+        assert row_of(screen, "prompt").differs
+
+
+async def test_a_template_is_edited_beside_the_new_messages_and_esc_asks_before_it_is_lost() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        before = screen.bench
+        await press(pilot, "E", "f6")
+        front = pilot.app.screen
+        assert isinstance(front, PolicyTextScreen)
+        front.query_one(TextArea).load_text("My own node.\n{summary}\n{abridged_history}")
+        await settled(pilot)
+        assert "My own node." in front.query_one(TextView).text
+        await press(pilot, "f7")
+        assert "My own node." not in front.query_one(TextView).text
+        await press(pilot, "escape")
+        assert pilot.app.screen is front
+        await press(pilot, "escape")
+        assert screen.bench is before
+
+
+async def test_enter_on_a_text_in_the_form_opens_it() -> None:
+    async with app_of(story(), preset="progressive").run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        row = row_of(screen, "full_prompt")
+        row.query_one("LongText").focus()
+        await press(pilot, "enter")
+        front = pilot.app.screen
+        assert isinstance(front, PolicyTextScreen)
+        assert front.field.key == "full_prompt"
+
+
+async def test_without_an_editor_the_text_is_edited_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.delenv("EDITOR", raising=False)
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        await press(pilot, "E", "f4")
+        assert "set $EDITOR" in said(pilot)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+@pytest.mark.parametrize("key", ["P", "W", "V", "E", "ctrl+s"])
+async def test_every_dialog_opens_and_closes_at_every_size(key: str, size: tuple[int, int]) -> None:
+    async with app_of(story()).run_test(size=size) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        before = screen.bench
+        await press(pilot, key)
+        front = pilot.app.screen
+        assert front is not screen
+        assert front.focused is not None
+        assert front.focused.region.width > 20
+        assert front.region.contains_region(front.focused.region)
+        await press(pilot, "escape")
+        assert pilot.app.screen is screen
+        assert screen.bench is before

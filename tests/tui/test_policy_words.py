@@ -1,0 +1,80 @@
+"""What the policy panel says, without a screen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.tui.app import story
+from workbench.bench import Bench, choose_preset, open_bench, split_at
+from workbench.compaction.preset import load_preset, preset_names
+from workbench.compaction.progressive.task_type import TaskCutoffs, task_type
+from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
+from workbench.compaction.strategy import Trigger
+from workbench.tokens import CountCache, Counter, default_path
+from workbench.tui.fields import fields_of
+from workbench.tui.policy_words import help_words, split_words, task_words, trigger_words, unmovable_words
+
+
+def bench(preset: str = "augment-example") -> Bench:
+    return open_bench(story(), Counter(CountCache(default_path())), preset=preset)
+
+
+@pytest.mark.parametrize(
+    ("trigger", "words"),
+    [
+        (Trigger("rounds", 37, 200, "rounds", False), "· rounds: 37 of 200 rounds, 163 to go"),
+        (
+            Trigger("tokens", 300, 100, "tokens", True, "counted"),
+            "✔ tokens: 300 of 100 tokens, 200 over: fires (counted)",
+        ),
+        (Trigger("overflow", 1, 1, "errors", True), "✔ overflow: 1 of 1 errors: fires"),
+        (Trigger("events", 630, 0, "events", False, "off"), "· events: 630 events, does not fire (off)"),
+    ],
+)
+def test_a_trigger_tells_value_limit_distance_and_note(trigger: Trigger, words: str) -> None:
+    assert trigger_words(trigger).replace("\u00a0", " ") == words
+
+
+@pytest.mark.parametrize(
+    ("preset", "unit"), [("augment-example", "exchange"), ("layered", "round"), ("trim", "message")]
+)
+def test_the_split_is_told_in_the_strategys_own_units(preset: str, unit: str) -> None:
+    opened = bench(preset)
+    opened = split_at(opened, opened.messages[16].id)
+    assert opened.strategy.unit == unit
+    starts = opened.context.unit_starts(unit)
+    above = sum(start < opened.outcome.split for start in starts)
+    words = split_words(opened)
+    assert words.startswith(f"split: {above} {unit}s above, {len(starts) - above} ")
+    assert "set by hand" in words
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_every_preset_says_what_it_splits_or_that_it_has_no_split(name: str) -> None:
+    opened = choose_preset(bench(), load_preset(name))
+    assert bool(unmovable_words(opened)) is not opened.strategy.movable
+    words = split_words(opened)
+    assert words.startswith(
+        "nothing is compacted" if opened.outcome.status == "unchanged" else ("split:", opened.strategy.title)
+    )
+
+
+def test_the_task_type_is_told_with_its_evidence_and_who_said_it() -> None:
+    layout = bench().layout
+    found = task_words(task_type(layout, TaskCutoffs()))
+    assert found.startswith("task type analysis (found;")
+    assert "reads and searches" in found
+    assert task_words(task_type(layout, TaskCutoffs(), "code")).startswith(
+        "task type code (your word; found: analysis)"
+    )
+
+
+def test_help_has_range_unit_default_and_what_the_preset_says() -> None:
+    field = next(f for f in fields_of(ExchangeSummaryPolicy) if f.key == "trigger_on_history_size_chars")
+    plain = help_words(field).replace("\u00a0", " ")
+    assert plain.endswith("(characters, allowed: at least 0, default 0 characters)")
+    differs = help_words(field, 50_000, differs=True).replace("\u00a0", " ")
+    assert differs.endswith("≠ preset: 50 000 characters; ctrl+z goes back to it.")
+    assert "one of" in help_words(replace(field, choices=("a", "b")))

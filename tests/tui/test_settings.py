@@ -1,0 +1,78 @@
+"""What a person set, and what the screen remembers of itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from workbench.errors import BadInput
+from workbench.tui.app import known_key_ids
+from workbench.tui.home import RECENT, Home, Recent, opened, read_home, write_home
+from workbench.tui.settings import Settings, read_settings, unknown_keys
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "config.toml"
+    path.write_text(text)
+    return path
+
+
+def test_no_file_no_settings(tmp_path: Path) -> None:
+    assert read_settings(tmp_path / "config.toml") == Settings()
+
+
+def test_keys_theme_and_window_are_read(tmp_path: Path) -> None:
+    path = written(tmp_path, 'theme = "contrast"\nwindow = 300000\n[keys]\n"bench.pin" = "space"\nbench.run = "f5"\n')
+    found = read_settings(path)
+    assert (found.theme, found.window) == ("workbench-contrast", 300_000)
+    assert found.keys == {"bench.pin": "space", "bench.run": "f5"}
+    assert unknown_keys(found, known_key_ids()) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("theme = ", "is no readable TOML"),
+        ("colour = 1", "there is no key 'colour'"),
+        ("theme = 3", "theme = 3"),
+        ("window = 0", "window = 0"),
+        ("window = true", "window = True"),
+        ("keys = 1", "keys = 1"),
+        ('[keys]\n"bench.pin" = 1', 'keys."bench.pin" = 1'),
+        ('[keys]\n"bench.pin" = " "', "is no key"),
+    ],
+)
+def test_a_wrong_setting_is_one_sentence_with_file_and_key(tmp_path: Path, text: str, said: str) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(BadInput) as refused:
+        read_settings(path)
+    assert said in str(refused.value)
+    assert str(path) in str(refused.value)
+
+
+def test_a_key_that_names_nothing_is_told(tmp_path: Path) -> None:
+    settings = read_settings(written(tmp_path, '[keys]\n"bench.pinn" = "space"'))
+    assert 'keys."bench.pinn" names nothing' in unknown_keys(settings, known_key_ids())
+
+
+def test_home_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    home = opened(Home("workbench-light", True), tmp_path / "a.jsonl", "the title")
+    write_home(tmp_path / "new", home)
+    assert read_home(tmp_path / "new") == home
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"theme": "x", "toured": true, "recents": [{}]}', "\xff"])
+def test_a_damaged_home_is_an_empty_one(tmp_path: Path, text: str) -> None:
+    (tmp_path / "home.json").write_text(text, "latin-1")
+    assert read_home(tmp_path) == Home()
+
+
+def test_a_file_opened_again_comes_first_and_stands_there_once(tmp_path: Path) -> None:
+    home = Home(recents=tuple(Recent(f"/s/{n}", "", 0.0) for n in range(RECENT)))
+    home = opened(home, Path("/s/7"), "seven")
+    assert [one.path for one in home.recents][:3] == ["/s/7", "/s/0", "/s/1"]
+    assert len(home.recents) == RECENT
+    assert len(opened(home, Path("/s/new"), "").recents) == RECENT
+    assert replace(home, recents=()).recents == ()

@@ -1,0 +1,310 @@
+"""Shaping the plan by hand, and what the middle shows of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input, Static
+
+from tests.paths import SAMPLES
+from tests.tui.app import app_of, bench_screen, press, session_of, settled, story
+from workbench import bench as steps
+from workbench.bench import Bench, open_bench
+from workbench.compaction.outcome import Fate
+from workbench.compaction.preset import load_preset
+from workbench.errors import BadInput
+from workbench.session import Compaction, Epoch, Media, Message, Session, Text, Thinking, ToolResult, ToolUse
+from workbench.tokens import Counter
+from workbench.tui.middle.changes import changes_parts, text_changes
+from workbench.tui.middle.message import message_parts
+from workbench.tui.middle.theirs import theirs_parts
+from workbench.tui.middle.view import Parts, View
+from workbench.tui.rows import Groups
+from workbench.tui.screens.writing import WritingScreen
+from workbench.tui.widgets.rounds_list import RoundsList
+from workbench.tui.widgets.text_view import TextView
+
+SIZE = (120, 40)
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return open_bench(story(), Counter())
+
+
+def view(bench: Bench, index: int = 0, **wishes: object) -> View:
+    return View(bench, Groups(bench.layout), index, **wishes)  # type: ignore[arg-type]
+
+
+def words(parts: Parts) -> str:
+    return "\n".join(part.text for part in parts)
+
+
+# --- the steps ---
+
+
+def test_dropping_a_call_drops_its_result_and_either_end_brings_both_back(bench: Bench) -> None:
+    dropped = steps.toggle_dropped(bench, ["m3"])
+    assert [dropped.plan.outcome.fate_at(i).fate for i in (3, 4)] == [Fate.DROPPED] * 2
+    assert steps.toggle_dropped(dropped, ["m4"]).edits == bench.edits
+
+
+def test_a_message_has_one_edit(bench: Bench) -> None:
+    short = steps.toggle_shortened(bench, ["m4"])
+    assert short.edits.shortened == {"m4"}
+    dropped = steps.toggle_dropped(short, ["m3"])
+    assert (dropped.dropped, dropped.shortened) == ({"m3"}, frozenset())
+    again = steps.toggle_shortened(dropped, ["m4"])
+    assert (again.dropped, again.shortened) == (frozenset(), {"m4"})
+
+
+def test_shortening_a_round_takes_what_is_long_and_a_short_message_is_refused(bench: Bench) -> None:
+    ids = [m.id for m in bench.messages[:8]]
+    assert steps.toggle_shortened(bench, ids).shortened == {"m2", "m4", "m6"}
+    with pytest.raises(BadInput, match="nothing to shorten"):
+        steps.toggle_shortened(bench, ["m0"])
+
+
+def test_the_session_s_own_system_message_is_not_edited() -> None:
+    told = session_of([Message("s", "system", (Text("x" * 5_000),)), *story().messages])
+    bench = open_bench(told, Counter())
+    for toggle in (steps.toggle_dropped, steps.toggle_shortened):
+        with pytest.raises(BadInput, match="system message"):
+            toggle(bench, ["s"])
+
+
+def test_without_edits_the_strategy_is_given_the_very_context(bench: Bench) -> None:
+    assert bench.plan.given is bench.context
+
+
+def test_a_moved_split_under_edits_moves_by_one_unit(bench: Bench) -> None:
+    edited = steps.toggle_dropped(bench, ["m3"])
+    before = edited.plan.outcome.split
+    up = steps.move_split(edited, -1)
+    assert up.plan.outcome.split < before
+    assert steps.move_split(up, 1).plan.outcome.split == before
+
+
+# --- the middle, without a screen ---
+
+
+def test_changes_say_what_is_gone_new_shortened_and_kept(bench: Bench) -> None:
+    edited = steps.toggle_shortened(steps.toggle_dropped(bench, ["m30"]), ["m28"])
+    edited = steps.split_at(edited, "m16")
+    shown = words(changes_parts(view(edited)))
+    gone = [line for line in shown.split("\n") if line.startswith("- ")]
+    assert len(gone) == 16 + 2
+    assert "~    29" in shown
+    assert "    - export const value" in shown or "  - export const value" in shown
+    assert "+       " in shown
+    assert "- 18 gone · + " in shown.replace("\u00a0", " ")
+
+
+def test_a_text_diff_folds_what_is_equal() -> None:
+    old = [f"line {n}" for n in range(100)]
+    new = [*old[:50], "changed", *old[51:]]
+    shown = words(list(text_changes(old, new))).split("\n")
+    assert [line for line in shown if line.startswith(("-", "+"))] == ["- line 50", "+ changed"]
+    assert "  ⋮ 48 lines unchanged" in shown
+    assert "  ⋮ 47 lines unchanged" in shown
+
+
+def test_a_huge_rewritten_text_is_told_apart_without_a_long_comparison() -> None:
+    old, new = [f"a{n}" for n in range(20_000)], [f"b{n}" for n in range(20_000)]
+    assert [part.style for part in text_changes(old, new)] == ["bad", "good"]
+
+
+def test_the_message_tells_call_result_image_and_thinking_apart() -> None:
+    told = session_of(
+        [
+            Message("u", "user", (Text("look"), Media("image/png", 2_048))),
+            Message("a", "assistant", (Thinking("hm", "sig"), ToolUse("c", "Read", {"file_path": "a.json"}))),
+            Message("r", "tool", (ToolResult("c", (Text(json.dumps({"b": [1, 2]})), Media("image/png", 99))),)),
+        ]
+    )
+    bench = open_bench(told, Counter())
+    first, second, third = (words(message_parts(view(bench, i))).replace("\u00a0", " ") for i in range(3))
+    assert "▣ image/png · 2 048 bytes" in first
+    assert "┄ thinking" in second
+    assert "▶ call Read" in second
+    assert '"b": [\n' in third
+    assert "▣ image/png · 99 bytes" in third
+
+
+def test_a_shortened_message_shows_before_and_after_and_what_the_summarizer_sees_of_it(bench: Bench) -> None:
+    short = steps.toggle_shortened(bench, ["m28"])
+    kept = words(message_parts(view(steps.split_at(short, "m24"), 28)))
+    assert "in fewer words" in kept
+    assert "shortened by you" in kept
+    gone = words(message_parts(view(steps.split_at(steps.toggle_shortened(bench, ["m4"]), "m24"), 4)))
+    size = bench.layout.chars[5] - bench.layout.chars[4]
+    assert f"of {size:,} characters".replace(",", "\u00a0") in gone
+
+
+def test_progressive_says_how_important_a_message_is_and_why_it_is_a_key_event(bench: Bench) -> None:
+    chosen = steps.choose_preset(bench, load_preset("progressive"))
+    shown = words(message_parts(view(chosen, 0)))
+    assert "importance " in shown
+    assert "request +3.0" in shown
+    assert "key event: " in shown
+
+
+def test_layered_shows_mentions() -> None:
+    told = session_of([Message("u", "user", (Text("read @src/a.py"),)), Message("a", "assistant", (Text("ok"),))])
+    bench = steps.choose_preset(open_bench(told, Counter()), load_preset("layered"))
+    assert "mentions @src/a.py" in words(message_parts(view(bench)))
+
+
+def test_verbosity_shows_the_round_a_line_a_call_or_its_answer_only(bench: Bench) -> None:
+    compact = words(message_parts(view(bench, 3, verbosity="compact")))
+    quiet = words(message_parts(view(bench, 3, verbosity="quiet")))
+    assert "Read " in compact
+    assert "value49" not in compact
+    assert "Done with part 0" in quiet
+    assert "Fix the token" not in quiet
+
+
+def compacted_story() -> Session:
+    told = story()
+    theirs = Message(
+        "theirs", "user", (Text("Summary: fixed src/auth/session.ts and src/never/was.ts."),), kind="summary"
+    )
+    members = range(len(told.messages))
+    ended = Compaction("auto", 150_000, "theirs")
+    epochs = (Epoch(1, members, ended), Epoch(2, (len(told.messages),)))
+    return replace(told, messages=(*told.messages, theirs), branch=range(len(told.messages) + 1), epochs=epochs)
+
+
+def test_theirs_stands_beside_ours_with_sizes_and_losses() -> None:
+    bench = steps.split_at(open_bench(compacted_story(), Counter(), epoch=1), "m24")
+    shown = words(theirs_parts(view(bench)))
+    assert "trigger: auto · at 150\u00a0000 tokens" in shown
+    assert "what theirs lost" in shown
+    assert "Never log the token" in shown.split("what theirs lost")[1].split("what ours lost")[0]
+    assert "not found in the messages: src/never/was.ts" in shown
+    assert "── Theirs" in shown
+    assert "── Ours" in shown
+
+
+def test_theirs_says_so_where_nothing_was_recorded(bench: Bench) -> None:
+    assert "No recorded compaction ends this epoch." in words(theirs_parts(view(bench)))
+    last = open_bench(compacted_story(), Counter(), epoch=2)
+    assert "Epochs that do: 1" in words(theirs_parts(view(last)))
+
+
+# --- on the screen ---
+
+
+async def test_x_drops_a_pair_says_what_it_cost_and_undo_brings_it_back() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        screen.query_one(RoundsList).go(28)
+        await press(pilot, "x")
+        assert [screen.bench.outcome.fate_at(i).fate for i in (27, 28)] == [Fate.DROPPED] * 2
+        assert "dropped messages 28–29: " in screen.said
+        assert " → 0 tokens; result " in screen.said
+        assert screen.checks
+        assert all(check.passed for check in screen.checks if check.hard)
+        await press(pilot, "u")
+        assert not screen.bench.edits
+        await press(pilot, "U", "x")
+        assert not screen.bench.edits
+        assert "as before" in screen.said
+
+
+async def test_s_on_a_round_shortens_what_is_long_in_it_and_a_run_keeps_to_it() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        screen.query_one(RoundsList).go(24, header=True)
+        await press(pilot, "s")
+        assert screen.bench.shortened == {"m26", "m28", "m30"}
+        assert screen.bench.outcome.fate_counts[Fate.COMPRESSED] == 3
+        await press(pilot, "r")
+        assert screen.bench.result is not None
+        assert screen.bench.outcome.fate_counts[Fate.COMPRESSED] == 3
+
+
+async def test_a_pinned_message_stays_though_it_is_dropped() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        screen.query_one(RoundsList).go(3)
+        await press(pilot, "p", "x")
+        assert screen.bench.outcome.fate_at(3).fate is Fate.PINNED
+        assert "a pin wins" in screen.said
+
+
+@pytest.mark.parametrize(("key", "tab", "sign"), [("d", "changes", "gone ·"), ("T", "theirs", "No recorded")])
+async def test_the_new_tabs_open_by_key(key: str, tab: str, sign: str) -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        await press(pilot, key)
+        screen = bench_screen(pilot)
+        assert screen.tab == tab
+        assert sign in screen.query_one(TextView).text
+
+
+async def test_theirs_on_a_sample() -> None:
+    async with app_of(SAMPLES / "claude-code-overflow.jsonl", epoch=1).run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await press(pilot, "T")
+        shown = bench_screen(pilot).query_one(TextView).text
+        assert "theirs" in shown.lower() or "No recorded" in shown
+
+
+async def test_v_cycles_the_verbosity() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        seen = []
+        for _ in range(3):
+            await press(pilot, "v")
+            seen.append((screen.verbosity, screen.query_one(TextView).text.split(" · ")[1]))
+        assert [name for name, _ in seen] == ["compact", "quiet", "default"]
+        assert [name for _, name in seen[:2]] == ["compact", "quiet"]
+
+
+async def test_y_copies_what_the_session_holds() -> None:
+    async with app_of(session_of([Message("u", "user", (Text("\x1b[31mred \ud800"),))])).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        await press(pilot, "y")
+        assert "\x1b[31mred ?" in pilot.app.clipboard
+
+
+async def test_w_writes_a_new_file_and_never_over_one(tmp_path: Path) -> None:
+    there = tmp_path / "there.txt"
+    there.write_text("mine")
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        await press(pilot, "3", "w")
+        screen = pilot.app.screen
+        assert isinstance(screen, WritingScreen)
+        screen.query_one("#path", Input).value = str(there)
+        await press(pilot, "enter")
+        assert "exists already" in str(screen.query_one("#sentence", Static).render())
+        assert there.read_text() == "mine"
+        new = tmp_path / "request.txt"
+        screen.query_one("#path", Input).value = str(new)
+        await press(pilot, "enter")
+        bench = bench_screen(pilot).bench
+        assert bench.plan.requests[0].text in new.read_text()
+
+
+async def test_o_is_grey_without_an_editor_and_explained_without_a_terminal_to_lend(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.delenv("EDITOR", raising=False)
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        assert screen.check_action("open_text", ()) is None
+        monkeypatch.setenv("EDITOR", "true")
+        assert screen.check_action("open_text", ()) is True
+        await press(pilot, "o")
+        assert any("cannot be given to an editor" in n.message for n in pilot.app._notifications)

@@ -1,0 +1,184 @@
+"""Edits of a plan by hand: messages dropped or shortened before the strategy sees the context.
+
+The strategy works on what the edits leave, and the outcome is told over the session's own messages, so that fates and
+checks show the edits like everything else. Without edits nothing of this runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+
+from workbench.compaction.compose import Stood, composed
+from workbench.compaction.context import Context, Layout
+from workbench.compaction.fates import Stroke, painted
+from workbench.compaction.keeping import in_place, pinned_with_pairs, with_pairs
+from workbench.compaction.layout import per_layout
+from workbench.compaction.outcome import Fate, Kept, Outcome, Rung, unchanged
+from workbench.compaction.policy import Policy
+from workbench.compaction.spans import each
+from workbench.compaction.strategy import Compacting, Strategy
+from workbench.compaction.text import cut_middle
+from workbench.figures import grouped
+from workbench.session import Block, Message, Span, Text, ToolResult
+
+SHORT_CHARS = 1_000
+"""A shortened message's texts and tool results are cut in the middle to so many characters each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """Ids of messages to drop and to shorten. A message that is in both is dropped; pins win over either."""
+
+    dropped: frozenset[str] = frozenset()
+    shortened: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.dropped or self.shortened)
+
+
+UNEDITED = Edits()
+
+
+def shortened_message(message: Message) -> Message:
+    """The message with every text and tool result over `SHORT_CHARS` cut in the middle; the same object where none is.
+
+    Its id stays, and so do calls, media and thinking; it has no `source`, for no record holds its new words.
+    """
+    blocks = tuple(_short(block) for block in message.blocks)
+    if all(new is old for new, old in zip(blocks, message.blocks, strict=True)):
+        return message
+    return replace(message, blocks=blocks, source=())
+
+
+def _short(block: Block) -> Block:
+    match block:
+        case Text(text) if len(text) > SHORT_CHARS:
+            return Text(cut_middle(text, SHORT_CHARS))
+        case ToolResult(_, content) if any(isinstance(p, Text) and len(p.text) > SHORT_CHARS for p in content):
+            return replace(
+                block,
+                content=tuple(
+                    Text(cut_middle(part.text, SHORT_CHARS)) if isinstance(part, Text) else part for part in content
+                ),
+            )
+    return block
+
+
+def reach(context: Context, edits: Edits) -> tuple[frozenset[int], frozenset[int]]:
+    """The messages that the edits drop, pairs and all, and those that they shorten, by index.
+
+    Pins with their pairs are left alone, and so are the session's own system messages.
+    """
+    layout = context.layout
+    safe = pinned_with_pairs(context) | frozenset(layout.own_system)
+    dropped = with_pairs(layout, _known(layout, edits.dropped)) - safe
+    return dropped, frozenset(_known(layout, edits.shortened)) - dropped - safe
+
+
+def _known(layout: Layout, ids: Iterable[str]) -> list[int]:
+    return [layout.index_of[id] for id in ids if id in layout.index_of]
+
+
+def edited(context: Context, edits: Edits) -> Outcome:
+    """What the edits alone do: dropped messages gone, shortened ones in fewer words, the rest as it is."""
+    dropped, shortened = reach(context, edits)
+    messages = context.messages
+    new = {i: short for i in shortened if (short := shortened_message(messages[i])) is not messages[i]}
+    if not dropped and not new:
+        return unchanged(messages, "the edits change nothing: what they name is pinned, or short already")
+    pieces = in_place(Span(0, len(messages)), new, dropped)
+    strokes = (
+        Stroke(Fate.KEPT, (Span(0, len(messages)),)),
+        Stroke(Fate.PINNED, each(sorted(pinned_with_pairs(context)))),
+        Stroke(Fate.COMPRESSED, each(sorted(new)), "part"),
+        Stroke(Fate.DROPPED, each(sorted(dropped))),
+    )
+    draft = Outcome("compacted", _words(dropped, new), messages, tuple(pieces), painted(len(messages), strokes))
+    before, after = context.total.tokens, context.outcome_size(draft).tokens
+    line = f"by hand: {draft.reason}: {grouped(before)} → {grouped(after)} tokens"
+    return replace(draft, rungs=(Rung("by hand", before, after, draft.reason),), trace=(line,))
+
+
+def _words(dropped: Collection[int], shortened: Collection[int]) -> str:
+    parts = (
+        f"{named(indexes)} {what}" for indexes, what in ((dropped, "dropped"), (shortened, "shortened")) if indexes
+    )
+    return ", ".join(parts)
+
+
+def named(indexes: Collection[int]) -> str:
+    """Messages by their numbers, `messages 4–5, 9`; many are only counted."""
+    spans, count = each(sorted(indexes)), len(indexes)
+    if len(spans) > 4:
+        return f"{grouped(count)} messages"
+    several = (f"{s.start + 1}–{s.stop}" if len(s) > 1 else str(s.start + 1) for s in spans)
+    return f"message{'s' * (count != 1)} {', '.join(several)}"
+
+
+def given(context: Context, edits: Edits) -> Context:
+    """The context that the strategy is given: what the edits leave, with its pins, and its split at the nearest message
+    that is left."""
+    first = _first(context, edits)
+    return context if first is None else _after(context, first)
+
+
+def compacting(context: Context, edits: Edits, strategy: Strategy, policy: Policy) -> Compacting:
+    """The strategy's own generator where there are no edits; else the same on what they leave, told over `context`.
+
+    Where the strategy changes nothing, the edits alone are the outcome, unless it was only to run when it fires.
+    """
+    first = _first(context, edits)
+    if first is None:
+        return (yield from strategy.compact(context, policy))
+    second = yield from strategy.compact(_after(context, first), policy)
+    both = composed(first, second)
+    tail = Stood(first).index(second.split) if second.split else 0
+    if second.status == "unchanged" and not context.manual:
+        return unchanged(context.messages, second.reason, both.trace)
+    if second.status == "unchanged":
+        return replace(both, status="compacted", reason=f"only by hand, {first.reason}; {second.reason}", tail=tail)
+    return replace(both, reason=f"{second.reason}; by hand, {first.reason}", tail=tail)
+
+
+def _first(context: Context, edits: Edits) -> Outcome | None:
+    """What the edits do, None if nothing: then the strategy works on the context itself."""
+    if not edits:
+        return None
+    first = edited(context, edits)
+    return None if first.status == "unchanged" else first
+
+
+def _after(context: Context, first: Outcome) -> Context:
+    layout = _layout(context, first)
+    pins = frozenset(id for id in context.pins if id in layout.index_of)
+    return context.with_(layout=layout, pins=pins, split_at=nearest(context.layout, layout, context.split_at))
+
+
+def nearest(before: Layout, after: Layout, id: str | None) -> str | None:
+    """The id itself where `after` holds it, else the next one that it holds, else the last before it."""
+    if id is None or id in after.index_of or id not in before.index_of:
+        return id
+    at = before.index_of[id]
+    others = (*range(at + 1, len(before.messages)), *range(at - 1, -1, -1))
+    return next((there for i in others if (there := before.messages[i].id) in after.index_of), None)
+
+
+def _layout(context: Context, first: Outcome) -> Layout:
+    """The layout of what the edits leave: made once for the same edits, whatever the split, the pins and the policy."""
+    known = _last_layout(context.layout)
+    key = tuple(piece if isinstance(piece, Kept) else piece.stands_for for piece in first.pieces)
+    sizes = context.layout.sizes
+    if key not in known:
+        known.clear()
+        known[key] = (sizes, context.from_outcome(first).layout)
+    made_for, layout = known[key]
+    if made_for is not sizes:
+        layout = layout.resized(context.from_outcome(first).layout.sizes)
+        known[key] = (sizes, layout)
+    return layout
+
+
+@per_layout
+def _last_layout(layout: Layout) -> dict[tuple[Kept | tuple[Span, ...], ...], tuple[object, Layout]]:
+    return {}

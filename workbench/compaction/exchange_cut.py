@@ -1,0 +1,201 @@
+"""Where `exchange-summary` cuts: what of a context is history to it, head and tail by characters, and the segments that
+bound what its summarizer is shown (spec/strategies.md §1)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.compaction.context import Context
+from workbench.compaction.keeping import pinned_with_pairs
+from workbench.compaction.layout import Layout
+from workbench.compaction.spans import merged, without
+from workbench.figures import grouped
+from workbench.session import Span, ToolUse
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What of a context is history to this strategy: exchanges by ascending number. `sizes` are theirs."""
+
+    exchanges: Sequence[int]
+    sizes: Sequence[int]
+
+
+def preprocess(versions: Sequence[int | None], *, current: int, enabled: bool) -> tuple[int, ...]:
+    """Leave out what an earlier summary replaced (spec/strategies.md §1, Preprocess; document 000 §2.2).
+
+    `versions` has the summary version of each exchange, None for one that is no summary; the numbers of those that stay
+    are given.
+    """
+    if not enabled:
+        return tuple(i for i, version in enumerate(versions) if version is None)
+    newest = next((i for i in range(len(versions) - 1, -1, -1) if versions[i] == current), 0)
+    return tuple(i for i in range(newest, len(versions)) if versions[i] in (None, current))
+
+
+def history_of(context: Context, *, version: int, enabled: bool) -> History:
+    """A context's history; a summary whose version is not recorded is of this `version`."""
+    layout = context.layout
+    if not layout.summaries:
+        return History(range(len(layout.exchanges)), layout.exchange_sizes)
+    versions: list[int | None] = [None] * len(layout.exchanges)
+    for index in layout.summaries:
+        recorded = context.summary_versions.get(context.messages[index].id, version)
+        versions[layout.exchange_index(index + 1) - 1] = recorded
+    numbers = preprocess(versions, current=version, enabled=enabled)
+    return History(numbers, [layout.exchange_sizes[number] for number in numbers])
+
+
+def head_length(sizes: Sequence[int], tail_chars: int, min_tail: int, threshold: int) -> int:
+    """How many of the oldest exchanges become the head (spec/strategies.md §1, Split; document 000 §4.1).
+
+    From the newest: an exchange goes to the tail while `total + size < tail_chars` or the tail holds fewer than
+    `min_tail`; `total` grows either way, so the first that goes to the head ends the walk. A sum below `threshold`
+    gives 0.
+    """
+    if sum(sizes) < threshold:
+        return 0
+    total = kept = 0
+    for size in reversed(sizes):
+        if not (total + size < tail_chars or kept < min_tail):
+            break
+        total += size
+        kept += 1
+    return len(sizes) - kept
+
+
+def guarded_start(sizes: Sequence[int], limit: int) -> int:
+    """The first exchange of the head that the summarizer is given (spec/strategies.md §1, Guard; document 000 §4.3).
+
+    A segment holds at most `limit / 3`; an exchange that would push it over starts a new one (an oversize first
+    exchange leaves the first segment empty). Fewer than 4 segments: 0. Else the start of segment `2·⌊(n−2)/2⌋`.
+    """
+    starts = [0]
+    current = 0
+    for index, size in enumerate(sizes):
+        # 3 · size against the limit: thirds of a number of characters need no fraction.
+        if 3 * (current + size) > limit:
+            starts.append(index)
+            current = 0
+        current += size
+    if len(starts) < 4:
+        return 0
+    return starts[2 * ((len(starts) - 2) // 2)]
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What a policy says of the cut; see `head_length` and `guarded_start`."""
+
+    tail_chars: int
+    min_tail: int
+    threshold: int
+    guard_chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Where the context is cut, by message index.
+
+    `head`: what the summary stands for; `given`: what of it the summarizer is shown; `last`: the head's last exchange;
+    `tail`: the first message of the tail; `earlier`: summaries in the head; `pins`: with their pairs, wherever they
+    are.
+    """
+
+    head: tuple[Span, ...]
+    given: tuple[Span, ...]
+    last: Span
+    tail: int
+    earlier: tuple[int, ...]
+    pins: frozenset[int]
+
+
+def cut_exchanges(context: Context, history: History, numbers: Numbers, trace: list[str]) -> Cut | str:
+    """The cut, or why there is nothing to compact. `trace` tells of it."""
+    layout, exchanges, sizes = context.layout, history.exchanges, history.sizes
+    length = _before_late_results(layout, exchanges, _head_length(context, history, numbers, trace), trace)
+    if length == 0:
+        return "the head is empty"
+    trace.append(
+        f"head: {length} exchanges, {grouped(sum(sizes[:length]))} characters; "
+        f"tail: {len(exchanges) - length} exchanges, {grouped(sum(sizes[length:]))} characters"
+    )
+    head = exchanges[:length]
+    old = {layout.exchange_index(i + 1) - 1 for i in layout.summaries}
+    fresh = [number for number in head if number not in old] if old else head
+    if not fresh:
+        return "the head holds only an earlier summary"
+    pins = pinned_with_pairs(context)
+    spans = _spans(layout, fresh)
+    if not without(spans, pins):
+        return "every message of the head is pinned"
+    fresh_sizes = [size for number, size in zip(head, sizes, strict=False) if number not in old]
+    skipped = guarded_start(fresh_sizes, numbers.guard_chars)
+    if skipped:
+        trace.append(f"guard: the oldest {skipped} of {len(fresh)} exchanges are not shown to the summarizer")
+    return Cut(
+        head=spans,
+        given=_spans(layout, fresh[skipped:]),
+        last=layout.exchanges[fresh[-1]],
+        tail=_tail(layout, exchanges, length),
+        earlier=tuple(i for i in layout.summaries if layout.exchange_index(i + 1) - 1 in head),
+        pins=pins,
+    )
+
+
+def _head_length(context: Context, history: History, numbers: Numbers, trace: list[str]) -> int:
+    """How many exchanges are the head, by hand or by the policy."""
+    layout = context.layout
+    if context.split_at is not None:
+        first_tail = max(layout.exchange_index(layout.index_of[context.split_at] + 1) - 1, 0)
+        trace.append(f"split by hand before exchange {first_tail + 1}")
+        return bisect_left(history.exchanges, first_tail)
+    trace.append(f"tail by size: below {grouped(numbers.tail_chars)} characters, at least {numbers.min_tail} exchanges")
+    return head_length(history.sizes, numbers.tail_chars, numbers.min_tail, numbers.threshold)
+
+
+def _before_late_results(layout: Layout, exchanges: Sequence[int], length: int, trace: list[str]) -> int:
+    """The head shortened until the only calls answered in the tail are its last exchange's, and at once: those go with
+    the node. A call whose result came late would be cut from it."""
+    wanted = length
+    while length and not _answered_at_once(layout, exchanges, length):
+        length -= 1
+    if length < wanted:
+        trace.append(f"moved back by {wanted - length} exchanges: a call's result stands later than in the next one")
+    return length
+
+
+def _answered_at_once(layout: Layout, exchanges: Sequence[int], length: int) -> bool:
+    tail = _tail(layout, exchanges, length)
+    if not layout.open_across[tail]:
+        return True
+    last, following = layout.exchanges[exchanges[length - 1]], layout.exchanges[exchanges[length]]
+    results = [at for index in range(last.start, last.stop) for at in layout.partners.get(index, ()) if at >= tail]
+    return max(results, default=0) < following.stop and layout.open_across[tail] == len(open_calls(layout, last, tail))
+
+
+def open_calls(layout: Layout, span: Span, tail: int) -> tuple[tuple[int, ToolUse], ...]:
+    """The calls of messages `span` whose results stand in the tail, each with its message's index."""
+    return tuple(
+        (index, call)
+        for index in range(span.start, span.stop)
+        for call in layout.messages[index].calls
+        if any(
+            at >= tail and any(result.call_id == call.id for result in layout.messages[at].results)
+            for at in layout.partners.get(index, ())
+        )
+    )
+
+
+def _tail(layout: Layout, exchanges: Sequence[int], length: int) -> int:
+    return layout.exchanges[exchanges[length]].start if length < len(exchanges) else len(layout.messages)
+
+
+def _spans(layout: Layout, numbers: Sequence[int]) -> tuple[Span, ...]:
+    """Exchanges by ascending numbers as spans of messages, those that touch made one."""
+    exchanges = layout.exchanges
+    if numbers and numbers[-1] - numbers[0] + 1 == len(numbers):
+        return (Span(exchanges[numbers[0]].start, exchanges[numbers[-1]].stop),)
+    return tuple(merged(exchanges[number] for number in numbers))

@@ -1,0 +1,125 @@
+"""`@file` in what a user types, and files that changed under the agent (spec/strategies.md §3; document 002).
+
+Both are annotations of a recorded session: nothing is read from disk and nothing is rewritten in place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.compaction.layered.tool_results import envelope
+from workbench.facts.calls import Called, calls_in
+from workbench.facts.done import normal_path
+from workbench.session import Message, ToolResult
+
+MOST = 5
+"""Files that a reminder names; the rest is counted."""
+
+_MENTION = re.compile(r"(?<![A-Za-z0-9])@([a-zA-Z0-9/._-]+(?:\.[a-zA-Z0-9]+)?)")
+_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+
+
+def mentioned(text: str) -> tuple[str, ...]:
+    """The paths mentioned, in order and once each. A trailing full stop ends the sentence, not the path; what stands in
+    reminders was not typed by the user."""
+    paths = (found.rstrip(".") for found in _MENTION.findall(_REMINDER.sub("", text)))
+    return tuple(dict.fromkeys(path for path in paths if path))
+
+
+def reminder(paths: Sequence[str]) -> str:
+    """The reminder of document 002, A7, one line per file, at most `MOST`; "" without paths."""
+    if not paths:
+        return ""
+    lines = [f"The user mentioned @{path}." for path in paths[:MOST]]
+    if len(paths) > MOST:
+        lines.append(f"(and {len(paths) - MOST} more…)")
+    which = "this file" if len(paths) == 1 else "these files, one after another,"
+    lines.append(f"You MUST read {which} with the Read tool before answering.")
+    return "\n".join(("<system-reminder>", *lines, "</system-reminder>"))
+
+
+def with_reminder(text: str) -> str:
+    """The user's text as the model would get it: the reminder appended inside it. Unchanged without a mention, and when
+    the reminder is there already."""
+    words = reminder(mentioned(text))
+    return f"{text}\n\n{words}" if words and words not in text else text
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """The result at message `index` shows that `file` changed since the agent read it last."""
+
+    index: int
+    call_id: str
+    file: str
+
+    def __str__(self) -> str:
+        return f"Note: {self.file} was modified externally."
+
+
+_LINE = re.compile(r"^\s*(\d+)(?:→|\t)(.*)$", re.MULTILINE)
+_MAY_WRITE = re.compile(
+    r">|\btee\b|\b(?:mv|cp|rm|patch|install|dd|truncate|format|fmt|prettier|ruff|black|gofmt|make|rustfmt)\b"
+    r"|\bsed\b.{0,40} -i|\bsed -i|\bperl -p?i|--(?:write|fix|in-place)\b"
+    r"|\bgit (?:checkout|restore|stash|apply|pull|merge|rebase|reset|cherry-pick|revert|switch|clean|mv|rm|am)\b"
+)
+_MTIMES = ("mtime", "mtime_ms", "file_mtime", "file_mtime_ms", "last_modified")
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A file as the last read showed it: its lines by number, or its whole text when they bear none."""
+
+    mtime: object
+    lines: dict[str, str]
+    text: str
+    given: str
+
+
+def external_changes(messages: Sequence[Message]) -> tuple[Note, ...]:
+    """Files read again whose recorded mtime, or a line shown both times, differs, and that the agent did not change
+    itself in between.
+
+    An edit of the file explains a difference, and so does any command that may write (a redirection, `sed -i`, a
+    formatter, `git checkout`): whether it touched this file cannot be told. O(text of the reads).
+    """
+    known: dict[str, _Known] = {}
+    notes: list[Note] = []
+    for called in calls_in(messages):
+        kinds = {action.kind for action in called.actions}
+        if "command" in kinds and any(_MAY_WRITE.search(a.target) for a in called.actions if a.kind == "command"):
+            known.clear()
+        for action in called.actions:
+            if action.kind in ("created", "modified", "deleted") and called.ok is not False:
+                known.pop(normal_path(action.target), None)
+        if kinds == {"viewed"} and len(called.actions) == 1 and called.result is not None and called.ok:
+            at = called.index if called.result_index is None else called.result_index
+            path = normal_path(called.actions[0].target)
+            seen = _seen(called, called.result)
+            before = known.get(path)
+            if before is not None and _differ(before, seen):
+                notes.append(Note(at, called.call.id, called.actions[0].target))
+            lines = {**before.lines, **seen.lines} if before is not None else seen.lines
+            known[path] = _Known(seen.mtime, lines, seen.text, seen.given)
+    return tuple(notes)
+
+
+def _seen(called: Called, result: ToolResult) -> _Known:
+    data = envelope(result)["data"]
+    fields = data if isinstance(data, dict) else {"content": data}
+    content = fields.get("content")
+    text = _REMINDER.sub("", content).rstrip() if isinstance(content, str) else ""
+    mtime = next((fields[key] for key in _MTIMES if fields.get(key) is not None), None)
+    return _Known(mtime, dict(_LINE.findall(text)), text, str(called.call.input))
+
+
+def _differ(before: _Known, now: _Known) -> bool:
+    if before.mtime is not None and now.mtime is not None:
+        return before.mtime != now.mtime
+    if before.lines and now.lines:
+        return any(before.lines.get(number, line) != line for number, line in now.lines.items())
+    if before.lines or now.lines:
+        return False  # One of them is no listing, such as a note that nothing changed.
+    return before.given == now.given and before.text != now.text

@@ -1,0 +1,31 @@
+"""The todo recap: the agent's task list in one line (document 002, A1 and A3: TodoWrite keeps its recap only)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.compaction.context import Layout
+from workbench.compaction.layout import per_layout
+from workbench.facts.calls import calls_in
+from workbench.facts.plan import Task, plan_of
+from workbench.facts.wording import clipped
+
+TASK_CHARS = 80
+
+
+def recap(tasks: Sequence[Task]) -> str:
+    """How many tasks are done, which one is being worked on, which is next; "" without tasks."""
+    if not tasks:
+        return ""
+    parts = [f"{sum(task.status == 'completed' for task in tasks)} of {len(tasks)} done"]
+    for status, words in (("in_progress", "in progress"), ("pending", "next")):
+        first = next((task for task in tasks if task.status == status), None)
+        if first is not None:
+            parts.append(f"{words}: {clipped(first.text, TASK_CHARS)}")
+    return "; ".join(parts)
+
+
+@per_layout
+def recap_of(layout: Layout) -> str:
+    """The recap as the context's last todo call leaves it, "" when the agent kept no list."""
+    return recap(plan_of(calls_in(layout.messages)))

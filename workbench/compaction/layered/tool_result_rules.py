@@ -1,0 +1,328 @@
+"""What `layered` keeps of a tool's result: one rule for each kind of tool.
+
+Source: spec/strategies.md §3, Tool results; document 002, A3. A rule has two halves: one reads plain text into the
+fields that the document's envelope has for such a tool (`entries`, `paths`, `matches`, `content`, `stdout`), one cuts
+such fields. Whatever else the data holds, flags and counts, stays. Applying a rule twice gives the same as once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from workbench.compaction.layered.recap import recap
+from workbench.compaction.text import cut_middle
+from workbench.facts.calls import Called, exit_code
+from workbench.facts.plan import plan_of
+from workbench.facts.tools import actions_of
+from workbench.session import ToolUse
+from workbench.tokens.visible import json_text
+
+ToolKind = Literal["ls", "glob", "grep", "read", "edit", "write", "bash", "todo", "other"]
+Data = dict[str, Any]
+Rule = Callable[["Use", Any], Any]
+
+
+class Limits(BaseModel):
+    """How much of a result stays: the document's numbers, and where it has none the workbench's own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ls_entries: int = Field(20, ge=0, description="Entries of a directory listing (the document says N; ours).")
+    glob_paths: int = Field(10, ge=0, description="Paths of a file search.")
+    grep_lines: int = Field(5, ge=0, description="Lines of a text search, with file and line number.")
+    read_lines: int = Field(500, ge=0, description="Lines of a file that was read.")
+    fragment_lines: int = Field(50, ge=0, description="Lines up to which the fragment of an edit or write stays whole.")
+    long_fragment_lines: int = Field(
+        20, ge=0, description="Lines that a write keeps of a longer one; an edit keeps none."
+    )
+    stderr_lines: int = Field(20, ge=0, description="Lines of stderr, its last.")
+    stdout_lines: int = Field(10, ge=0, description="Lines of stdout, its first and its last (ours).")
+    other_chars: int = Field(
+        2_000, ge=1, description="Characters of any other result; longer ones lose the middle (ours)."
+    )
+    line_chars: int = Field(
+        2_000, ge=1, description="Characters of one line: a line of a minified file may be megabytes (ours)."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What a rule knows of the call."""
+
+    call: ToolUse | None
+    given: Data
+    failed: bool
+    limits: Limits
+
+    def argument(self, *names: str) -> str:
+        return next((self.given[name] for name in names if isinstance(self.given.get(name), str)), "")
+
+    @property
+    def files(self) -> str:
+        actions = actions_of(self.call) if self.call is not None else ()
+        return ", ".join(dict.fromkeys(action.target for action in actions if action.kind != "command"))
+
+
+def _said(lines: list[str]) -> list[str]:
+    return [line.rstrip() for line in lines if line.strip()]
+
+
+def _listing(use: Use, data: Any) -> Any:
+    """LS: directory, counts, first entries."""
+    if isinstance(data, str):
+        lines = [line for line in _said(data.split("\n")) if not line.startswith("NOTE:")]
+        data = {"entries": [re.sub(r"^\s*[-*•│├└─ ]+\s*", "", line) for line in lines]}
+    if not isinstance(data, dict) or not isinstance(data.get("entries"), list):
+        return _generic(use, data)
+    folders = sum(
+        one.get("type") in ("dir", "directory") if isinstance(one, dict) else str(one).endswith("/")
+        for one in data["entries"]
+    )
+    counts = {"directories": folders, "files": len(data["entries"]) - folders}
+    where = use.argument("path", "directory", "dir_path", "target_directory", "relative_workspace_path")
+    head = {"directory": where} if where else {}
+    return _first(use, {**head, **counts, **data}, "entries", use.limits.ls_entries)
+
+
+_NOTE = re.compile(
+    r"^\((?:results?|output)\b.{0,200}\)$|^found \d+ .{0,200}|^no (?:files|matches) found", re.IGNORECASE
+)
+
+
+def _hits(use: Use, data: Any) -> Any:
+    """Glob: pattern, hit count, first hits."""
+    if isinstance(data, str):
+        paths = [line for line in _said(data.split("\n")) if not _NOTE.match(line)]
+        data = {"count": len(paths), "paths": paths}
+    if not isinstance(data, dict) or not isinstance(data.get("paths"), list):
+        return _generic(use, data)
+    pattern = use.argument("pattern", "glob", "glob_pattern", "query")
+    head = {"pattern": pattern} if pattern else {}
+    return _first(use, {**head, "count": len(data["paths"]), **data}, "paths", use.limits.glob_paths)
+
+
+_MATCH = re.compile(r"^(?:(?P<file>(?:[A-Za-z]:)?[^:\n]{1,1000}):)?(?P<line>\d+):(?P<text>.*)$", re.DOTALL)
+
+
+def _matches(use: Use, data: Any) -> Any:
+    """Grep: summary, and the first lines with file and line number."""
+    if isinstance(data, str):
+        data = _grep_text(use, data)
+    if not isinstance(data, dict) or not isinstance(data.get("matches"), list):
+        return _generic(use, data)
+    pattern = use.argument("pattern", "query", "regex", "search_term")
+    head = {"pattern": pattern} if pattern else {}
+    return _first(use, {**head, "count": len(data["matches"]), **data}, "matches", use.limits.grep_lines)
+
+
+def _grep_text(use: Use, text: str) -> Data:
+    """A search prints `file:line:text`, `line:text` for one file, or names only."""
+    lines = [line for line in _said(text.split("\n")) if line != "--"]
+    notes = [line for line in lines[:1] if _NOTE.match(line)]
+    numbered = [found for line in lines if (found := _MATCH.match(line))]
+    if not numbered:
+        rest = lines[len(notes) :]
+        return {"summary": notes[0] if notes else f"{len(rest)} lines", "matches": rest}
+    searched = use.argument("path", "file_path", "file")
+    files = {found["file"] or searched for found in numbered}
+    matches = [f"{found['file'] or searched}:{found['line']}:{found['text']}".lstrip(":") for found in numbered]
+    words = f"{len(matches)} matching lines in {len(files)} file{'s' * (len(files) != 1)}"
+    return {"summary": notes[0] if notes else words, "matches": matches}
+
+
+_NUMBERED = re.compile(r"^\s*(\d+)(?:→|\t|\| ?|: )")
+
+
+def _lines_read(use: Use, data: Any) -> Any:
+    """Read: the lines read, with their numbers."""
+    if isinstance(data, str):
+        data = {"content": data}
+    if not isinstance(data, dict) or not isinstance(data.get("content"), str):
+        return _generic(use, data)
+    lines = data["content"].removesuffix("\n").split("\n")
+    shown = lines[: use.limits.read_lines]
+    if not any(_NUMBERED.match(line) for line in lines[:4]):
+        first = next((use.given[key] for key in ("offset", "start_line", "line_start") if _is_line(use, key)), 1)
+        shown = [f"{number:>6}→{line}" for number, line in enumerate(shown, first)]
+    kept = _narrow(use, shown)
+    out = {**data, "content": "\n".join(kept)}
+    if len(lines) > len(kept) or kept != shown:
+        out = {"lines": len(lines), **out, "truncated": True}
+    return out
+
+
+def _is_line(use: Use, key: str) -> bool:
+    value = use.given.get(key)
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+_FRAGMENTS = ("fragment", "diff_preview", "diff", "patch", "snippet", "content", "preview")
+
+
+def _change(use: Use, data: Any) -> Any:
+    """Edit and MultiEdit: file, range, key fragment; of a large diff only its summary."""
+    return _written(use, data, _summed_up)
+
+
+def _new_text(use: Use, data: Any) -> Any:
+    """Write: file, new or overwritten, first lines."""
+    if isinstance(data, str):
+        low = data[:400].lower()
+        old = any(word in low for word in ("overwr", "updated", "replaced", "modified"))
+        new = not old and any(word in low for word in ("created", "new file"))
+        operation = "overwritten" if old else "new" if new else ""
+        fields = _change_text(use, data)
+        data = {"file": fields.pop("file"), "operation": operation, **fields} if operation else fields
+    return _written(use, data, lambda use, lines: "\n".join(lines[: use.limits.long_fragment_lines]))
+
+
+def _written(use: Use, data: Any, shortened: Callable[[Use, list[str]], str]) -> Any:
+    if isinstance(data, str):
+        data = _change_text(use, data)
+    if not isinstance(data, dict):
+        return _generic(use, data)
+    out = dict(data)
+    for key in _FRAGMENTS:
+        value = out.get(key)
+        if not isinstance(value, str):
+            continue
+        lines = value.removesuffix("\n").split("\n")
+        long = len(lines) > use.limits.fragment_lines
+        out[key] = shortened(use, lines) if long else "\n".join(_narrow(use, lines))
+        if long or out[key] != value.removesuffix("\n"):
+            out["truncated"] = True
+    rest = {key: value for key, value in out.items() if key not in _FRAGMENTS}
+    return {**_smaller(use, rest), **{key: out[key] for key in _FRAGMENTS if key in out}}
+
+
+def _change_text(use: Use, text: str) -> Data:
+    lines = text.removesuffix("\n").split("\n")
+    summary, rest = lines[0], lines[1:]
+    numbers = [int(found[1]) for line in rest if (found := _NUMBERED.match(line))]
+    spans = [(int(start), int(start) + int(count or 1) - 1) for start, count in _HUNK.findall(text)]
+    data: Data = {"file": use.files, "summary": cut_middle(summary, 300)}
+    if numbers or spans:
+        low, high = (numbers[0], numbers[-1]) if numbers else (spans[0][0], spans[-1][1])
+        data["range"] = f"{low}-{high}"
+    if any(line.strip() for line in rest):
+        data["fragment"] = "\n".join(rest)
+    return data
+
+
+def _summed_up(use: Use, lines: list[str]) -> str:
+    added = sum(line.startswith("+") and not line.startswith("+++") for line in lines)
+    removed = sum(line.startswith("-") and not line.startswith("---") for line in lines)
+    return f"({len(lines)} lines" + (f", +{added} −{removed}" if added or removed else "") + ", left out)"
+
+
+_TAGGED = re.compile(r"<(stdout|stderr)>\n?(.*?)\n?</\1>", re.DOTALL)
+_BEGINNINGS = ("Command:", "Stdout:", "Output:", "Exit Code:")
+_LABELLED = re.compile(r"^(Stdout|Output|Stderr|Error|Exit Code|Signal|Command|Directory): ?", re.MULTILINE)
+_EXIT_LINE = re.compile(r"\A\W{0,3}exit code:? ?-?\d{1,5}\n?", re.IGNORECASE)
+
+
+def _output(use: Use, data: Any) -> Any:
+    """Bash: a summary of stdout, the last lines of stderr. Output that is not told apart is stderr when it failed."""
+    if isinstance(data, str):
+        data = _shell_text(use, data)
+    if not isinstance(data, dict):
+        return _generic(use, data)
+    out = _smaller(use, {key: value for key, value in data.items() if key not in ("stdout", "stderr")})
+    for key, chosen, limit in (
+        ("stdout", _ends, use.limits.stdout_lines),
+        ("stderr", _last, use.limits.stderr_lines),
+    ):
+        value = data.get(key)
+        if not isinstance(value, str) or not value.strip():
+            continue
+        lines = value.strip("\n").split("\n")
+        kept = _narrow(use, chosen(lines, limit) if len(lines) > limit else lines)
+        out[key] = "\n".join(kept)
+        if kept != lines:
+            out = {**out, f"{key}_lines": out.get(f"{key}_lines", len(lines)), "truncated": True}
+    return out
+
+
+def _shell_text(use: Use, text: str) -> Data:
+    code = exit_code(text[:300] + "\n" + text[-300:])
+    found: Data = {} if code is None else {"exit_code": code}
+    if "<std" in text and (tagged := _TAGGED.findall(text)):
+        return {**found, **dict(tagged)}
+    marks = list(_LABELLED.finditer(text)) if text.startswith(_BEGINNINGS) else []
+    if {"Exit Code", "Command"} & {mark[1] for mark in marks}:
+        bounds = [mark.start() for mark in marks[1:]] + [len(text)]
+        parts = {mark[1]: text[mark.end() : stop].strip("\n") for mark, stop in zip(marks, bounds, strict=True)}
+        parts = {name: part for name, part in parts.items() if part not in ("(empty)", "(none)")}
+        stdout, stderr = parts.get("Stdout", parts.get("Output", "")), parts.get("Stderr", parts.get("Error", ""))
+        return {**found, "stdout": stdout, "stderr": stderr}
+    return {**found, "stderr" if use.failed else "stdout": _EXIT_LINE.sub("", text)}
+
+
+def _ends(lines: list[str], limit: int) -> list[str]:
+    """At most `limit` lines: the first third, a mark, the rest from the end, where a run says how it went."""
+    if limit < 3:
+        return _last(lines, limit)
+    head = (limit - 1) // 3
+    return [*lines[:head], "…", *lines[len(lines) - (limit - 1 - head) :]]
+
+
+def _last(lines: list[str], limit: int) -> list[str]:
+    return lines[-limit:] if limit else []
+
+
+def _recap(use: Use, data: Any) -> Any:
+    """TodoWrite: the recap only."""
+    if isinstance(data, dict) and isinstance(data.get("recap"), str):
+        return {"recap": data["recap"]}
+    words = recap(plan_of((Called(0, use.call, ()),))) if use.call is not None else ""
+    return {"recap": words} if words else _generic(use, data)
+
+
+def _generic(use: Use, data: Any) -> Any:
+    """Any other tool: a cut in the middle, and said so. `excerpt` is no other rule's field, so it stays what it is."""
+    limit = use.limits.other_chars
+    if isinstance(data, str):
+        return data if len(data) <= limit else {"excerpt": cut_middle(data, limit), "truncated": True}
+    if isinstance(data, dict) and data.keys() == {"excerpt", "truncated"} and len(str(data["excerpt"])) <= limit:
+        return data
+    text = json_text(data)
+    return data if len(text) <= limit else {"excerpt": cut_middle(text, limit), "truncated": True}
+
+
+def _first(use: Use, data: Data, key: str, limit: int) -> Data:
+    """The first `limit` items of the list `key`, and whatever else the data holds: its flags, its counts."""
+    items = data[key]
+    kept = [cut_middle(one, use.limits.line_chars) if isinstance(one, str) else one for one in items[:limit]]
+    out = {**_smaller(use, {name: value for name, value in data.items() if name != key}), key: kept}
+    return {**out, "truncated": True} if kept != items else out
+
+
+def _smaller(use: Use, data: Data) -> Data:
+    """Fields that no rule names: flags and counts as they are, anything long by the generic cut."""
+    return {key: _generic(use, value) for key, value in data.items()}
+
+
+def _narrow(use: Use, lines: list[str]) -> list[str]:
+    limit = use.limits.line_chars
+    if max(map(len, lines), default=0) <= limit:
+        return lines
+    return [cut_middle(line, limit) for line in lines]
+
+
+RULES: dict[ToolKind, Rule] = {
+    "ls": _listing,
+    "glob": _hits,
+    "grep": _matches,
+    "read": _lines_read,
+    "edit": _change,
+    "write": _new_text,
+    "bash": _output,
+    "todo": _recap,
+    "other": _generic,
+}

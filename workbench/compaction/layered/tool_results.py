@@ -1,0 +1,140 @@
+"""Tool results as `layered` writes them to history: status, and data by the rule of the tool's kind.
+
+Source: spec/strategies.md §3, Tool results; document 002, A3 and C1. A result is read as the document's envelope
+{status, data, text, stats, error, context}; plain text, which is what most agents record, is `data`, with the status
+from the record's own error flag. Other agents' tools take the rule of their kind: what a call does to files and shells
+is known from `workbench.facts.tools`, the names of those that only list, search or plan stand here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+import orjson
+
+from workbench.compaction.layered.tool_result_rules import RULES, Data, Limits, ToolKind, Use
+from workbench.compaction.layout import Layout, per_layout
+from workbench.facts.tools import ActionKind, actions_of, tool_name
+from workbench.session import Block, Media, Message, Text, ToolResult, ToolUse
+from workbench.tokens.visible import json_text
+
+__all__ = ["Limits", "ToolKind", "compress", "compressed", "envelope", "kind_of"]
+
+_BY_NAME: dict[str, ToolKind] = {
+    **dict.fromkeys(("ls", "list_dir", "list_directory", "list_files", "list", "tree", "readdir"), "ls"),
+    **dict.fromkeys(("glob", "find_files", "file_search", "find", "find_file", "search_file_names", "fd"), "glob"),
+    **dict.fromkeys(("grep", "grep_search", "search_files", "search_file_content", "rg", "ripgrep"), "grep"),
+    **dict.fromkeys(("search_dir", "search_file", "search_code", "code_search", "grep_files"), "grep"),
+    **dict.fromkeys(("todowrite", "todo_write", "update_plan", "write_todos", "manage_todo_list"), "todo"),
+    **dict.fromkeys(("task_tracker", "update_todo_list"), "todo"),
+}
+_BY_ACTION: dict[ActionKind, ToolKind] = {
+    "viewed": "read",
+    "modified": "edit",
+    "deleted": "edit",
+    "created": "write",
+    "command": "bash",
+}
+
+
+def kind_of(call: ToolUse | None) -> ToolKind:
+    """Which rule a call's result takes; `other` for an unknown tool and for a result whose call is not known."""
+    if call is None:
+        return "other"
+    name = tool_name(call.name)
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    actions = actions_of(call)
+    return _BY_ACTION[actions[-1].kind] if actions else "other"
+
+
+_ENVELOPE = frozenset(("status", "data", "text", "stats", "error", "context"))
+_STATUS = ("success", "partial", "error")
+
+
+def envelope(result: ToolResult) -> Data:
+    """The result as {status, data, error?}: what it holds of the document's envelope, or its plain text as `data`.
+
+    `text`, `stats` and `context` are left out: the first is in the data, the last in the call.
+    """
+    text = _text(result)
+    if text.lstrip()[:1] == "{" and '"status"' in text:
+        try:
+            found = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            found = None
+        if isinstance(found, dict) and _ENVELOPE.issuperset(found) and found.get("status") in _STATUS:
+            kept = {"status": found["status"], "data": found.get("data")}
+            error = found.get("error")
+            if found["status"] == "error" and isinstance(error, dict):
+                kept["error"] = {key: error[key] for key in ("code", "message") if key in error}
+            elif found["status"] == "error" and error is not None:
+                kept["error"] = error
+            return kept
+    return {"status": "error" if result.is_error else "success", "data": text}
+
+
+def compress(call: ToolUse | None, result: ToolResult, limits: Limits | None = None) -> ToolResult:
+    """The result with its text compressed; the same object where that would not make it shorter.
+
+    Images stay as they are. Never raises, whatever call and result hold.
+    """
+    text = _text(result)
+    if len(text) <= _NEVER_SHORTER:
+        return result
+    limits = limits or Limits()
+    whole = envelope(result)
+    kind = kind_of(call)
+    if whole["status"] == "error" and kind != "bash" and isinstance(whole["data"], str):
+        kind = "other"  # An error message is no listing.
+    given = call.input if call is not None and isinstance(call.input, dict) else {}
+    use = Use(call, given, whole["status"] == "error", limits)
+    short = json_text({**whole, "data": RULES[kind](use, whole["data"])})
+    if len(short) >= len(text):
+        return result
+    media = tuple(part for part in result.content if isinstance(part, Media))
+    return ToolResult(result.call_id, (Text(short), *media), result.is_error)
+
+
+_NEVER_SHORTER = len('{"status":"success","data":""}')
+
+
+def _text(result: ToolResult) -> str:
+    return "\n".join(part.text for part in result.content if isinstance(part, Text))
+
+
+def compressed(layout: Layout, limits: Limits) -> Callable[[int], Message]:
+    """The message at an index with its tool results compressed, each by its tool's kind; the same object where that
+    changes nothing. A changed message keeps its id; it has no `source`, for no record holds its new words.
+
+    Each is made when it is first asked for, and kept while the limits stay the same.
+    """
+    made = _made(layout)
+    if limits not in made:
+        made.clear()  # Numbers move while a person turns them: only the newest are worth their memory.
+        made[limits] = cache(lambda index: _compressed(layout, index, limits))
+    return made[limits]
+
+
+@per_layout
+def _made(layout: Layout) -> dict[Limits, Callable[[int], Message]]:
+    return {}
+
+
+def _compressed(layout: Layout, index: int, limits: Limits) -> Message:
+    """A result whose call is not there stays: which rule it takes cannot be told."""
+    message = layout.messages[index]
+    if message.kind == "summary" or message.role not in ("tool", "user"):
+        return message
+
+    def shorter(block: Block) -> Block:
+        if not isinstance(block, ToolResult):
+            return block
+        call = layout.call_of(index, block.call_id)
+        return block if call is None else compress(call, block, limits)
+
+    blocks = tuple(map(shorter, message.blocks))
+    changed = any(new is not old for new, old in zip(blocks, message.blocks, strict=True))
+    return replace(message, blocks=blocks, source=()) if changed else message

@@ -1,0 +1,172 @@
+"""How important a message is, by signals that a person can check. The formula is the workbench's own: document 001
+gives a threshold (3.0) and no formula.
+
+    score = Σ weight × value, one part per signal:
+
+    request       the user's own message                                            1
+    instruction   it says how things are to be done from then on                    1
+    decision      something is decided in it                                        1
+    error         a call failed: its result                                         1
+    fix           what made a failed attempt succeed, and the attempt that did      1
+    change        its calls changed files, or a command changed something           1
+    reuse         names and numbers that it is first to use and later messages use  how many of 6, at most 1
+    length        its own words                                                     characters of 1 200, at most 1
+    recency       where it stands                                                   0 for the first, 1 for the last
+
+The values depend on the messages alone and are found once; weights are the policy's. What three real sessions score
+is in docs/importance.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from operator import mul
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from workbench.compaction.context import Layout
+from workbench.compaction.layout import calls_of, per_layout
+from workbench.compaction.progressive.key_events import changed_by, fixes_of
+from workbench.facts.said import LONGEST_SENTENCE, is_decision, is_instruction
+from workbench.facts.wording import own_words, sentences
+from workbench.session import Message
+
+REUSE_FULL, LENGTH_FULL = 6, 1_200
+SCANNED = 4_000
+"""Of a message's own words so many characters are searched; of a call's path or command `TARGET`."""
+TARGET = 400
+DIGITS = 6
+"""Scores are rounded to so many, so that thirds which add up to a threshold reach it."""
+
+_NAME = re.compile(
+    r"(?<!\w)(?:(?:[\w.~-]{1,80}/){1,20}[\w.-]{1,80}|[A-Za-z][A-Za-z0-9]{0,40}_\w{1,60}|[a-z]{1,40}[A-Z]\w{1,60}"
+    r"|[A-Z][a-z]{1,40}[A-Z]\w{1,60}|\w{1,60}\.[a-z]{1,5}\b|#\d{1,9}|\d{3,20}|\d{1,9}\.\d{1,9})"
+)
+"""Paths, names with an underscore or a hump, files, numbers. Bounded: a long run of one letter must not be slow."""
+
+
+class ImportanceWeights(BaseModel):
+    """What each signal adds to a message's score; see `workbench.compaction.progressive.importance`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    request: float = Field(3.0, ge=0, description="The user's own message.")
+    instruction: float = Field(
+        2.0, ge=0, description="A standing instruction of the user's (never, always, from now on)."
+    )
+    decision: float = Field(2.0, ge=0, description="Something is decided in it.")
+    error: float = Field(1.0, ge=0, description="The result of a call that failed.")
+    fix: float = Field(2.0, ge=0, description="What made a failed attempt succeed.")
+    change: float = Field(
+        2.5, ge=0, description="Its calls changed files, or a command changed something (a commit, an install)."
+    )
+    reuse: float = Field(2.0, ge=0, description="Names and numbers that later messages use again; 6 give all of it.")
+    length: float = Field(1.0, ge=0, description="Its own words; 1 200 characters give all of it.")
+    recency: float = Field(1.0, ge=0, description="Where it stands: nothing for the first message, all for the last.")
+
+
+SIGNALS = tuple(ImportanceWeights.model_fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One signal's share of a score: `points` = weight × `value`."""
+
+    name: str
+    value: float
+    points: float
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.points:+.1f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A message's score with its parts, those that add nothing left out."""
+
+    total: float
+    parts: tuple[Part, ...]
+
+    def __str__(self) -> str:
+        return f"{self.total:.1f}" + (f" ({', '.join(map(str, self.parts))})" if self.parts else "")
+
+
+def score(layout: Layout, index: int, weights: ImportanceWeights) -> Score:
+    """The score of message `index` and what it is made of. Raises IndexError outside the context."""
+    given = _weights(weights)
+    parts = tuple(
+        Part(name, value, weight * value)
+        for name, value, weight in zip(SIGNALS, values_of(layout)[index], given, strict=True)
+        if weight * value
+    )
+    return Score(round(sum(part.points for part in parts), DIGITS), parts)
+
+
+def scores(layout: Layout, weights: ImportanceWeights) -> list[float]:
+    """Every message's score."""
+    given = _weights(weights)
+    rows = values_of(layout)
+    return [round(sum(map(mul, given, row)), DIGITS) for row in rows]
+
+
+def _weights(weights: ImportanceWeights) -> tuple[float, ...]:
+    return tuple(getattr(weights, name) for name in SIGNALS)
+
+
+@per_layout
+def values_of(layout: Layout) -> tuple[tuple[float, ...], ...]:
+    """Each message's signals, 0 to 1, in the order of `SIGNALS`."""
+    messages = layout.messages
+    words = [own_words(message.text) if _speaks(message) else "" for message in messages]
+    changed, failed = set[int](), set[int]()
+    for called in calls_of(layout):
+        if changed_by(called):
+            changed.add(called.index)
+        elif called.ok is False and not called.refused and called.result_index is not None:
+            failed.add(called.result_index)
+    fixed = {index for fix in fixes_of(layout) for index in (fix.by, fix.success)}
+    reused = _reused(layout, words)
+    last = max(len(messages) - 1, 1)
+    rows = []
+    for index, message in enumerate(messages):
+        own = message.starts_round
+        said = [one for one in sentences(words[index]) if len(one) <= LONGEST_SENTENCE] if words[index] else []
+        rows.append((
+            float(own),
+            float(own and any(map(is_instruction, said))),
+            float(any(map(is_decision, said))),
+            float(index in failed),
+            float(index in fixed),
+            float(index in changed),
+            min(reused[index] / REUSE_FULL, 1.0),
+            min(len(words[index]) / LENGTH_FULL, 1.0),
+            index / last,
+        ))  # fmt: skip
+    return tuple(rows)
+
+
+def _speaks(message: Message) -> bool:
+    return message.starts_round or (message.role == "assistant" and message.kind == "normal")
+
+
+def _reused(layout: Layout, words: Sequence[str]) -> list[int]:
+    """How many names each message is the first to use that a later message uses again, in its words or its calls."""
+    count = [0] * len(words)
+    first: dict[str, int] = {}
+    again: set[str] = set()
+    for index in range(len(words)):
+        for name in set(_names(layout, index, words[index])):
+            if name not in first:
+                first[name] = index
+            elif name not in again:
+                again.add(name)
+                count[first[name]] += 1
+    return count
+
+
+def _names(layout: Layout, index: int, words: str) -> Iterator[str]:
+    yield from _NAME.findall(words[:SCANNED])
+    for action in layout.actions(index):
+        yield from _NAME.findall(action.target[:TARGET])

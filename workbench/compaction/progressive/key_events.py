@@ -1,0 +1,176 @@
+"""What in a session is an event worth keeping whole, and why: a task finished, an error fixed, a call that changed
+something, an instruction of the user's (spec/strategies.md §2, key events; document 001 §1.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from workbench.compaction.context import Layout
+from workbench.compaction.layout import calls_of, per_layout
+from workbench.facts.calls import Called
+from workbench.facts.done import error_line, normal_path, same_command
+from workbench.facts.plan import plan_of
+from workbench.facts.said import is_instruction
+from workbench.facts.tools import tool_name
+from workbench.facts.wording import clipped, own_words, sentences
+
+WHY_CHARS = 120
+"""What is quoted of a message in the reason is cut to this."""
+
+_CHANGES_SOMETHING = re.compile(
+    r"(?:^|[;&|(\n]\s{0,3}|\bsudo )(?:git (?:commit|push|merge|rebase|revert|tag|reset|cherry-pick|checkout -b|mv|rm)|"
+    r"rm|mv|cp|mkdir|touch|ln|chmod|patch|sed -i|tee|(?:npm|pnpm|yarn|pip3?|uv|cargo|apt|apt-get|brew|go|gem|bundle|"
+    r"poetry) (?:install|add|remove|uninstall|i|get|update|upgrade|publish)|docker (?:build|run|compose up)|"
+    r"kubectl apply|terraform apply|alembic upgrade|psql|dropdb|createdb)\b"
+)
+_ACKNOWLEDGED = re.compile(
+    r"\W*(?:(?:ok(?:ay)?|yes|yep|no|sure|thanks?|thank you|great|good|nice|perfect|please|continue|go on|go ahead|"
+    r"proceed|好的?|是的?|对|继续|谢谢|可以|行|嗯)\W*){0,4}",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A failed attempt and what became of it, by message index: the failure's result, what was changed (or run) last
+    before the attempt succeeded, and the call that did."""
+
+    error: int
+    by: int
+    success: int
+    line: str
+
+
+@per_layout
+def fixes_of(layout: Layout) -> tuple[Fixed, ...]:
+    """Every error after which the same command, or the same tool on the same file, succeeded."""
+    calls = calls_of(layout)
+    found: list[Fixed] = []
+    waiting: dict[str, list[int]] = {}
+    changed: int | None = None
+    for number, called in enumerate(calls):
+        key = _attempt(called)
+        if called.ok is False and not called.refused and called.result_index is not None and key:
+            waiting.setdefault(key, []).append(number)
+        elif called.ok:
+            for failed in waiting.pop(key, ()) if key else ():
+                between = changed if changed is not None and changed > failed else number
+                found.append(_fixed(calls[failed], calls[between].index, called.index))
+            if _files_changed(called):
+                changed = number
+    return tuple(sorted(found, key=lambda one: (one.error, one.success)))
+
+
+def _fixed(failed: Called, by: int, success: int) -> Fixed:
+    at = failed.result_index if failed.result_index is not None else failed.index
+    of_command = any(action.kind == "command" for action in failed.actions)
+    line = error_line(failed.result.text, of_command=of_command) if failed.result else ""
+    return Fixed(at, by, success, clipped(line, WHY_CHARS) or "failed without a message")
+
+
+def _attempt(called: Called) -> str:
+    """What makes two calls the same attempt, "" where that cannot be told."""
+    if not called.actions:
+        return ""
+    last = called.actions[-1]
+    if last.kind == "command":
+        return same_command(last.target)
+    return f"{'read' if last.kind == 'viewed' else 'change'} {normal_path(last.target)}"
+
+
+def _files_changed(called: Called) -> list[str]:
+    return [f"{action.kind} {action.target}" for action in called.actions if action.kind not in ("viewed", "command")]
+
+
+@per_layout
+def events_of(layout: Layout) -> Mapping[int, str]:
+    """The events by message index, each with why it is one; the first reason found in this order stands."""
+    found: dict[int, str] = {}
+    for index, why in _all_events(layout):
+        found.setdefault(index, why)
+    return found
+
+
+def _all_events(layout: Layout) -> list[tuple[int, str]]:
+    calls = calls_of(layout)
+    return [
+        *_instructions(layout),
+        *_finished(calls),
+        *_answers(layout, calls),
+        *_fixed_errors(layout),
+        *_changed(calls),
+    ]
+
+
+def _instructions(layout: Layout) -> list[tuple[int, str]]:
+    found = []
+    for index, message in enumerate(layout.messages):
+        if message.starts_round and not _ACKNOWLEDGED.fullmatch(message.text[:80]):
+            standing = next((one for one in sentences(own_words(message.text)) if is_instruction(one)), "")
+            why = f"standing instruction: {standing}" if standing else "the user's instruction"
+            found.append((index, clipped(why, WHY_CHARS)))
+    return found
+
+
+def _finished(calls: Sequence[Called]) -> list[tuple[int, str]]:
+    """Calls of the task list that call a task done which was not done before."""
+    found = []
+    done: set[str] = set()
+    one_by_one: list[Called] = []
+    for called in calls:
+        if called.actions or called.ok is False:
+            continue
+        name = tool_name(called.call.name)
+        if name in ("taskcreate", "taskupdate"):
+            one_by_one.append(called)
+            written = plan_of(one_by_one) if _says_completed(called) else ()
+        else:
+            written = plan_of((called,))
+        now = {task.text for task in written if task.status == "completed"}
+        if more := sorted(now - done):
+            found.append((called.index, clipped(f"task finished: {'; '.join(more)}", WHY_CHARS)))
+        done |= now
+    return found
+
+
+def _says_completed(called: Called) -> bool:
+    return isinstance(called.call.input, dict) and called.call.input.get("status") == "completed"
+
+
+def _answers(layout: Layout, calls: Sequence[Called]) -> list[tuple[int, str]]:
+    """The answer that ends a round in which something was changed."""
+    changes = [called.index for called in calls if called.ok is not False and _files_changed(called)]
+    found, at = [], 0
+    for span in layout.rounds.rounds:
+        began = at
+        while at < len(changes) and changes[at] < span.stop:
+            at += 1
+        last = layout.messages[span.stop - 1]
+        if at > began and last.role == "assistant" and not last.calls and last.text.strip():
+            found.append((span.stop - 1, f"task finished: the answer after {at - began} changes"))
+    return found
+
+
+def _fixed_errors(layout: Layout) -> list[tuple[int, str]]:
+    found = []
+    for fix in fixes_of(layout):
+        found.append((fix.error, f"error, fixed later: {fix.line}"))
+        found.append((fix.success, f"error fixed: {fix.line}"))
+    return found
+
+
+def _changed(calls: Sequence[Called]) -> list[tuple[int, str]]:
+    found = ((called.index, changed_by(called)) for called in calls)
+    return [(index, clipped(f"changed something: {', '.join(what)}", WHY_CHARS)) for index, what in found if what]
+
+
+def changed_by(called: Called) -> list[str]:
+    """What a call changed, in words: files, or what its command line changes (a commit, an installed package)."""
+    if called.ok is False:
+        return []
+    commands = [action.target for action in called.actions if action.kind == "command"]
+    return _files_changed(called) + [
+        f"ran {same_command(line)}" for line in commands if _CHANGES_SOMETHING.search(line[:2_000])
+    ]

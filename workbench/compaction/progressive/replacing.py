@@ -1,0 +1,178 @@
+"""Groups of a context's messages replaced by one summary each: the requests, and the outcome when they are answered.
+
+Each summary stands where the first message that it replaces stood; the first user request stays before it where nothing
+older is kept. A group whose summary fails stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from workbench.compaction.context import Context
+from workbench.compaction.fates import Stroke, painted
+from workbench.compaction.keeping import carried_summaries, text_of_summaries
+from workbench.compaction.outcome import Fate, Kept, Made, Outcome, Piece
+from workbench.compaction.policy import EarlierSummary
+from workbench.compaction.progressive.retained import Texts, request_of, texts_for
+from workbench.compaction.progressive.rungs import Cut, Group
+from workbench.compaction.prompts import fill
+from workbench.compaction.request import Asked, Excerpt, cleaned, excerpt, request_for, tagged_style, within
+from workbench.compaction.spans import each, joined, kept, without
+from workbench.compaction.strategy import Answer, Requests, SummaryFailed, SummaryRequest
+from workbench.session import Message, Span, Text
+
+Replacing = Generator[Requests, tuple[Answer, ...] | None, Outcome | SummaryFailed]
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How summaries are asked for and set into the context; 0 is no limit, `template` has {summary} and {retained}."""
+
+    prompt: str
+    template: str
+    language: str
+    max_chars: int
+    hard_limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """One group with the earlier summaries that its own takes the place of: `nested` are given to the request."""
+
+    group: Group
+    consumed: tuple[int, ...]
+    nested: tuple[int, ...]
+    asked: Asked
+    shown: Excerpt
+    request: SummaryRequest
+
+
+def replaced(
+    context: Context,
+    cut: Cut,
+    *,
+    keep: Collection[int],
+    pinned: Collection[int],
+    more: Texts,
+    choice: Callable[[int], EarlierSummary],
+    wording: Wording,
+    exact: bool,
+) -> Replacing:
+    """Ask for the cut's summaries, all at once, and give the outcome, or the failure when every one of them failed.
+
+    `choice(i)` says what becomes of the earlier summary at `i`; one among `keep` stays. The last group's summary
+    carries the texts `more`; see `texts_for`.
+    """
+    waiting = _replacements(context, cut, keep, choice, wording, exact)
+    answers = (yield tuple(one.request for one in waiting)) or ()
+    trace: list[str] = []
+    done: list[tuple[Replacement, str]] = []
+    failure = SummaryFailed("error", "no answer")
+    for one, answer in zip(waiting, answers, strict=False):
+        summary = cleaned(answer, wording.max_chars, trace)
+        if isinstance(summary, SummaryFailed):
+            failure = summary
+            trace.append(f"{one.group.purpose}: its {len(one.group.indexes)} messages stay: {failure}")
+        else:
+            done.append((one, one.asked.carried(summary)))
+    return _outcome(context, done, pinned, more, wording, trace) if done else failure
+
+
+def _replacements(
+    context: Context,
+    cut: Cut,
+    keep: Collection[int],
+    choice: Callable[[int], EarlierSummary],
+    wording: Wording,
+    exact: bool,
+) -> list[Replacement]:
+    found: list[Replacement] = []
+    open_summaries = [index for index in context.layout.summaries if index not in keep and choice(index) != "keep"]
+    for group in cut.groups:
+        consumed = tuple(index for index in open_summaries if index < group.indexes[-1])
+        open_summaries = open_summaries[len(consumed) :]
+        nested = tuple(i for i in consumed if carried_summaries(context, (i,), choice(i)))
+        previous = text_of_summaries(context, nested)
+        carry_on = any(choice(index) == "extend" for index in nested)
+        asked = Asked(group.purpose, wording.prompt, previous, carry_on)
+        spans = each(group.indexes)
+        style = tagged_style(context, spans)
+        shown = excerpt(context, spans, style, within(wording.hard_limit, asked, style))
+        limits = {"language": wording.language, "max_chars": wording.max_chars, "exact": exact}
+        request = request_for(context, asked, style, shown, **limits)
+        found.append(Replacement(group, consumed, nested, asked, shown, request))
+    return found
+
+
+def _outcome(
+    context: Context,
+    done: Sequence[tuple[Replacement, str]],
+    pinned: Collection[int],
+    more: Texts,
+    wording: Wording,
+    trace: Sequence[str],
+) -> Outcome:
+    gone = {index for one, _ in done for index in (*one.group.indexes, *one.consumed)}
+    standing = frozenset(index for index in range(len(context)) if index not in gone)
+    nodes: dict[int, list[Made]] = {}
+    for number, (one, summary) in enumerate(done, 1):
+        texts = texts_for(
+            context.layout, one.group.indexes, one.consumed, standing, more if number == len(done) else Texts()
+        )
+        text = fill(wording.template, {"summary": summary, "retained": str(texts)}).strip()
+        newest = context.messages[one.group.indexes[-1]]
+        node = Message(f"summary-{newest.id}", "user", (Text(text),), kind="summary", time=newest.time)
+        stands_for = tuple(joined(each(one.group.indexes), one.nested))
+        nodes.setdefault(_place(context, one, standing), []).append(Made(node, stands_for))
+    return Outcome(
+        "compacted",
+        "",
+        context.messages,
+        tuple(_pieces(len(context), gone, nodes)),
+        painted(len(context), _strokes(context, done, pinned)),
+        trace=tuple(trace),
+    )
+
+
+def _place(context: Context, one: Replacement, standing: Collection[int]) -> int:
+    """Before which message the summary of `one` stands; never between a call that stays and its results."""
+    at = min((one.group.indexes[0], *one.consumed))
+    request = request_of(context.layout)
+    if request is not None and request in standing:
+        older = (index for index in range(request) if index in standing)
+        if all(context.messages[index].is_own_system for index in older):
+            at = max(at, request + 1)
+    partners = context.layout.partners
+    for index in range(at, len(context)):
+        if index in standing:
+            if not any(call < at and call in standing for call in partners.get(index, ())):
+                break
+            at = index + 1
+    return at
+
+
+def _pieces(count: int, gone: Collection[int], nodes: Mapping[int, Sequence[Made]]) -> Iterable[Piece]:
+    """What stays, with every new message before the message at its place."""
+    places = deque(sorted(nodes))
+    for span in without([Span(0, count)], gone):
+        start = span.start
+        while places and places[0] < span.stop:
+            place = places.popleft()
+            yield from kept([Span(start, place)])
+            yield from nodes[place]
+            start = max(start, place)
+        yield Kept(start, span.stop)
+    for place in places:
+        yield from nodes[place]
+
+
+def _strokes(context: Context, done: Sequence[tuple[Replacement, str]], pinned: Collection[int]) -> Iterable[Stroke]:
+    """What of a group reached no request is dropped, like an earlier summary that is given up."""
+    yield Stroke(Fate.KEPT, (Span(0, len(context)),))
+    yield Stroke(Fate.PINNED, each(sorted(pinned)))
+    for one, _ in done:
+        yield Stroke(Fate.DROPPED, each(sorted((*one.group.indexes, *one.consumed))))
+        yield Stroke(Fate.SUMMARIZED, each(one.nested), "all")
+        yield from one.shown.strokes()

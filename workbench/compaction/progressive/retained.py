@@ -1,0 +1,240 @@
+"""What `progressive` retains whatever rung runs, as messages that stay or as text after a summary.
+
+Source: spec/strategies.md §2, Retained; document 001, 关键信息保留机制. A summary's message carries as text what is no
+longer there as a message, in elements that the next compaction reads back, so that it lasts through generations:
+
+    <original_request>, <pinned>, <recent_memories>, <tasks>, <changes>
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from workbench.compaction.context import Context, Layout
+from workbench.compaction.keeping import pinned_with_pairs, with_pairs
+from workbench.compaction.layout import calls_of, per_layout
+from workbench.facts.diffstat import FileChange, changes, diffstat, in_words
+from workbench.facts.plan import Status, Task, plan_of
+from workbench.facts.tools import tool_name
+from workbench.session import Span
+
+_PIN = re.compile(r"<Pin>(.*?)</Pin>", re.DOTALL | re.IGNORECASE)
+_REQUEST = re.compile(r"^<original_request>\n(.*)\n</original_request>$", re.DOTALL | re.MULTILINE)
+_ELEMENT = re.compile(r"^<(pinned|recent_memories|tasks|changes)>\n(.*?)\n</\1>$", re.DOTALL | re.MULTILINE)
+_CHANGE = re.compile(r"^(.*) \+(\d+) −(\d+) \((\d+)×\)$")
+_MARKS: dict[Status, str] = {"completed": "x", "in_progress": "~", "cancelled": "-", "pending": " "}
+_ONE_BY_ONE = ("taskcreate", "taskupdate")
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What a summary's message carries beside the summary, each part empty where there is nothing."""
+
+    request: str = ""
+    passages: tuple[str, ...] = ()
+    memories: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    changes: tuple[FileChange, ...] = ()
+
+    def __str__(self) -> str:
+        """The first request first (document 001: 始终保留在最前面)."""
+        elements = [("original_request", self.request), *(("pinned", passage) for passage in self.passages)]
+        elements.append(("recent_memories", "\n".join(self.memories)))
+        elements.append(("tasks", "\n".join(self.tasks)))
+        elements.append(("changes", "\n".join(f"{one} ({one.edits}×)" for one in self.changes)))
+        return "\n".join(f"<{tag}>\n{text}\n</{tag}>" for tag, text in elements if text)
+
+
+def read_texts(text: str) -> Texts:
+    """What a summary's message carries, from its text; nothing from any other text."""
+    rest = text.partition("</summary>")[2]
+    found = _REQUEST.search(rest)
+    request = found[1] if found else ""
+    rest = rest[found.end() :] if found else rest
+    parts: dict[str, list[str]] = {}
+    for tag, body in _ELEMENT.findall(rest):
+        parts.setdefault(tag, []).append(body)
+    changed = [_CHANGE.match(line) for body in parts.get("changes", ()) for line in body.split("\n")]
+    return Texts(
+        request,
+        tuple(parts.get("pinned", ())),
+        _lines(parts.get("recent_memories", ())),
+        _lines(parts.get("tasks", ())),
+        tuple(FileChange(m[1], int(m[2]), int(m[3]), int(m[4])) for m in changed if m),
+    )
+
+
+def joined(several: Iterable[Texts]) -> Texts:
+    """Carried texts, oldest first, as one: the first request, every passage once, the newest list, the changes' sum."""
+    total = Texts()
+    for one in several:
+        total = Texts(
+            total.request or one.request,
+            tuple(dict.fromkeys((*total.passages, *one.passages))),
+            one.memories or total.memories,
+            one.tasks or total.tasks,
+            diffstat((*total.changes, *one.changes)) if total.changes else one.changes,
+        )
+    return total
+
+
+@per_layout
+def changes_of(layout: Layout) -> Mapping[int, tuple[FileChange, ...]]:
+    """What each message's calls changed, by index."""
+    found: dict[int, tuple[FileChange, ...]] = {}
+    for index, change in changes(calls_of(layout)):
+        found[index] = (*found.get(index, ()), change)
+    return found
+
+
+@per_layout
+def all_changes_of(layout: Layout) -> tuple[FileChange, ...]:
+    """The diff statistic of all that was changed, what earlier summaries carry of it included."""
+    carried = joined(carried_of(layout).values()).changes
+    return diffstat((*carried, *(change for several in changes_of(layout).values() for change in several)))
+
+
+@per_layout
+def passages_of(layout: Layout) -> Mapping[int, tuple[str, ...]]:
+    """The `<Pin>…</Pin>` passages of the user's own messages, by index."""
+    found: dict[int, tuple[str, ...]] = {}
+    for index, message in enumerate(layout.messages):
+        if message.starts_round:
+            passages = tuple(text for passage in _PIN.findall(message.text) if (text := passage.strip()))
+            if passages:
+                found[index] = passages
+    return found
+
+
+@per_layout
+def carried_of(layout: Layout) -> Mapping[int, Texts]:
+    """What earlier summaries carry, by index."""
+    return {index: read_texts(layout.messages[index].text) for index in layout.summaries}
+
+
+@per_layout
+def tasks_of(layout: Layout) -> tuple[Task, ...]:
+    return plan_of(calls_of(layout))
+
+
+@per_layout
+def request_of(layout: Layout) -> int | None:
+    """The first user request, None where an earlier summary carries it as text (or there is none)."""
+    if any(texts.request for texts in carried_of(layout).values()):
+        return None
+    return next((index for index, message in enumerate(layout.messages) if message.starts_round), None)
+
+
+@per_layout
+def requirement_of(layout: Layout) -> frozenset[int]:
+    """The whole requirement: every message of the user's own before the first answer."""
+    first = request_of(layout)
+    if first is None:
+        return frozenset()
+    found = set()
+    for index in range(first, len(layout.messages)):
+        message = layout.messages[index]
+        if message.role == "assistant" and message.kind == "normal":
+            break
+        if message.starts_round:
+            found.add(index)
+    return frozenset(found)
+
+
+@per_layout
+def unfinished_of(layout: Layout) -> Span:
+    """What is still going on at the end and no history yet: the current input, or an answer whose calls are open."""
+    messages = layout.messages
+    current = layout.rounds.current_input
+    if len(current):
+        return current
+    for index in range(len(messages) - 1, -1, -1):
+        if messages[index].role == "assistant":
+            answered = {result.call_id for message in messages[index:] for result in message.results}
+            is_open = any(call.id not in answered for call in messages[index].calls)
+            return Span(index if is_open else len(messages), len(messages))
+    return Span(len(messages), len(messages))
+
+
+@dataclass(frozen=True, slots=True)
+class Retained:
+    """What stays of one context as messages, by index, closed over tool pairs.
+
+    `pinned` counts as pinned: pins with their pairs, and the requirement of a session without a user at hand. `light`
+    is what a light rung keeps, `full` what the full summary does: there the rest is carried as text.
+    """
+
+    pinned: frozenset[int]
+    light: frozenset[int]
+    full: frozenset[int]
+
+
+def retained_of(context: Context, *, non_interactive: bool) -> Retained:
+    """See `Retained`. In a non-interactive session the whole requirement counts as pinned."""
+    layout = context.layout
+    requirement = requirement_of(layout) if non_interactive else frozenset()
+    pinned = pinned_with_pairs(context) | requirement
+    unfinished = unfinished_of(layout)
+    always = pinned | set(layout.own_system) | set(range(unfinished.start, unfinished.stop))
+    request = request_of(layout)
+    light = {*always, *passages_of(layout), *_task_list(layout), *(() if request is None else (request,))}
+    return Retained(pinned, with_pairs(context.layout, light), with_pairs(context.layout, always))
+
+
+def _task_list(layout: Layout) -> tuple[int, ...]:
+    """The message of the last todo or plan call, where it holds the whole list; a list that is written item by item
+    stands in many calls and is carried as text."""
+    tasks = tasks_of(layout)
+    if not tasks or any(tool_name(call.name) in _ONE_BY_ONE for call in layout.messages[tasks[-1].index].calls):
+        return ()
+    return (tasks[-1].index,)
+
+
+def task_lines(layout: Layout) -> tuple[str, ...]:
+    """The task list's state, one task a line; as an earlier summary carries it where no call says anything newer."""
+    if tasks := tasks_of(layout):
+        return tuple(f"[{_MARKS[task.status]}] {task.text}" for task in tasks)
+    return joined(carried_of(layout).values()).tasks
+
+
+def texts_for(
+    layout: Layout, gone: Sequence[int], consumed: Collection[int], kept: Collection[int], more: Texts
+) -> Texts:
+    """What the summary that stands for the messages `gone` and the earlier summaries `consumed` must carry.
+
+    That is the request, the passages and the changes among them, what those summaries carried, and `more`: memories,
+    and tasks unless their list is among the messages `kept`.
+    """
+    request, passages, changed = request_of(layout), passages_of(layout), changes_of(layout)
+    before = joined(texts for index, texts in carried_of(layout).items() if index in consumed)
+    now = Texts(
+        layout.messages[request].text if request in gone and request is not None else "",
+        tuple(passage for index in gone for passage in passages.get(index, ())),
+        more.memories,
+        more.tasks,
+        diffstat(change for index in gone for change in changed.get(index, ())),
+    )
+    listed = _task_list(layout)
+    total = joined((before, now))
+    return replace(total, tasks=()) if listed and all(index in kept for index in listed) else total
+
+
+def described(context: Context, retained: Retained, more: Texts) -> str:
+    """What is retained, in one line with figures."""
+    layout = context.layout
+    carried = joined(carried_of(layout).values())
+    parts = [
+        "the first request" if request_of(layout) is not None or carried.request else "no request",
+        f"{len(retained.pinned)} pinned messages",
+        f"{sum(map(len, passages_of(layout).values())) + len(carried.passages)} <Pin> passages",
+        f"{len(more.memories)} of {len(context.memory_lines)} memories",
+        f"{len(more.tasks)} tasks",
+        f"the changes of {in_words(all_changes_of(layout))}",
+    ]
+    return "retained: " + ", ".join(parts)
+
+
+def _lines(bodies: Iterable[str]) -> tuple[str, ...]:
+    return tuple(line for body in bodies for line in body.split("\n") if line.strip())

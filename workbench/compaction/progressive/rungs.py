@@ -1,0 +1,105 @@
+"""The rungs of the ladder: each says which messages of a context a summary would stand for. No rung asks a model.
+
+Source: spec/strategies.md §2; document 001 §1.2 and stage 2. A rung gets the context, the messages that stay whatever
+it does (`keep`, closed over tool pairs), and its own numbers. An earlier summary is never in a group: what becomes of
+it is the policy's `earlier_summary`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from workbench.compaction.context import Context
+from workbench.compaction.keeping import with_pairs
+from workbench.compaction.progressive.importance import ImportanceWeights, scores
+from workbench.compaction.progressive.key_events import events_of
+from workbench.session import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Messages that one summary is to stand for: ascending indexes, never empty."""
+
+    purpose: str
+    indexes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What a rung would summarize, and in words what it found. No groups: it changes nothing."""
+
+    groups: tuple[Group, ...]
+    note: str
+
+
+def sliding_window(context: Context, keep: Collection[int], size: int) -> Cut:
+    """The newest `size` messages stay; older ones are summarized. A tool pair across the edge widens the window."""
+    own = [index for index, message in enumerate(context.messages) if not message.is_own_system]
+    window = own[-size:]
+    gone = _others(context, keep, window)
+    note = f"the last {len(window)} of {len(own)} messages stay"
+    if wider := len(with_pairs(context.layout, window)) - len(window):
+        note += f", {wider} more to keep tool pairs whole"
+    return _cut("summary of what is older than the window", gone, note)
+
+
+def importance(
+    context: Context, keep: Collection[int], weights: ImportanceWeights, threshold: float, newest: int
+) -> Cut:
+    """Messages that score `threshold` or more stay, and the newest of the rest; the others are summarized."""
+    high = [index for index, points in enumerate(scores(context.layout, weights)) if points >= threshold]
+    share = f"{100 * len(high) / max(len(context), 1):.0f} %"
+    note = f"{len(high)} of {len(context)} messages ({share}) score {threshold:g} or more and stay"
+    return _rest("summary of less important messages", context, keep, high, newest, note)
+
+
+def key_events(context: Context, keep: Collection[int], newest: int) -> Cut:
+    """Events stay (see `events_of`), and the newest of the rest; the others are summarized."""
+    events = events_of(context.layout)
+    note = f"{len(events)} of {len(context)} messages are key events and stay"
+    return _rest("summary of what is no key event", context, keep, events, newest, note)
+
+
+def incremental(context: Context, keep: Collection[int], chunk_rounds: int) -> Cut:
+    """Chunks of `chunk_rounds` rounds from the oldest; each but the last becomes a summary of its own."""
+    rounds = context.layout.rounds.rounds
+    chunks = [rounds[at : at + chunk_rounds] for at in range(0, len(rounds), chunk_rounds)]
+    sizes = ", ".join(str(len(chunk)) for chunk in chunks)
+    note = f"{len(rounds)} rounds in chunks of {chunk_rounds}: {sizes or 'none'}"
+    if len(chunks) < 2:
+        return Cut((), f"{note}; the last chunk stays whole")
+    gone = _others(context, keep, range(chunks[-1][0].start, len(context)))
+    groups = []
+    start = 0
+    for number, chunk in enumerate(chunks[:-1], 1):
+        part = Span(start, chunk[-1].stop)
+        start = part.stop
+        if indexes := tuple(index for index in gone if part.start <= index < part.stop):
+            groups.append(Group(f"summary of chunk {number} of {len(chunks)}", indexes))
+    return Cut(tuple(groups), note)
+
+
+def full_summary(context: Context, keep: Collection[int]) -> Cut:
+    """Everything is summarized but what must stay as messages."""
+    gone = _others(context, keep, ())
+    return _cut("summary of the whole conversation", gone, f"{len(gone)} of {len(context)} messages are summarized")
+
+
+def _rest(purpose: str, context: Context, keep: Collection[int], stay: Iterable[int], newest: int, note: str) -> Cut:
+    """The messages that neither stay nor are among the newest `newest` of the rest."""
+    stay = list(stay)
+    rest = _others(context, keep, stay)
+    near = rest[-newest:] if newest else []
+    return _cut(purpose, _others(context, keep, [*stay, *near]), f"{note}, the newest {len(near)} of the rest too")
+
+
+def _others(context: Context, keep: Collection[int], stay: Iterable[int]) -> list[int]:
+    """What is left to summarize when `stay`, with its tool pairs, stays beside `keep`."""
+    closed = with_pairs(context.layout, stay)
+    summaries = set(context.layout.summaries)
+    return [i for i in range(len(context)) if i not in keep and i not in closed and i not in summaries]
+
+
+def _cut(purpose: str, gone: Sequence[int], note: str) -> Cut:
+    return Cut((Group(purpose, tuple(gone)),) if gone else (), note)

@@ -1,0 +1,143 @@
+"""What kind of task a session is about, told from what was called and said, with the evidence.
+
+Source: spec/strategies.md §2, Task type; document 001 §1.1. The cut-offs are the workbench's own: it has none.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from workbench.compaction.context import Layout
+from workbench.compaction.layout import calls_of, per_layout
+from workbench.facts.calls import Called, is_check
+from workbench.facts.done import same_command
+from workbench.facts.tools import tool_name
+from workbench.figures import grouped
+
+TaskKind = Literal["code", "analysis", "conversation", "mixed", "unknown"]
+
+_LOOKS = re.compile(
+    r"^(?:cat|head|tail|less|ls|tree|find|fd|grep|rg|ag|awk|wc|du|df|stat|file|jq|sqlite3|psql|mysql|duckdb|curl|wget|"
+    r"sed -n|git (?:log|show|diff|status|blame|grep|ls-files|branch)|gh (?:api|(?:pr|issue|run) (?:view|list|diff)))\b"
+)
+_SEARCHES = ("grep", "glob", "ls", "search", "find", "query", "fetch", "codebase_retrieval", "list", "read")
+_QUERY = re.compile(r"(?:^|_)(?:" + "|".join(_SEARCHES) + r")(?:_|$|er|s$)|websearch|webfetch|toolsearch")
+
+
+class TaskCutoffs(BaseModel):
+    """From which figures on a session is called what."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    code_share: float = Field(
+        0.2, ge=0, le=1, description="Code: edits, builds and tests are at least this share of all that is told apart."
+    )
+    analysis_share: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="Analysis: nothing is edited, and reads and searches are at least this share of calls.",
+    )
+    conversation_calls_per_round: float = Field(
+        0.5, ge=0, description="Conversation: at most so many tool calls a round."
+    )
+    conversation_mean_chars: int = Field(
+        600, ge=1, description="Conversation: the messages have at most so many characters on average."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a verdict stands on. `edits` to `other` count calls, each once."""
+
+    rounds: int
+    edits: int
+    checks: int
+    lookups: int
+    other: int
+    spoken: int
+    mean_chars: int
+
+    @property
+    def calls(self) -> int:
+        return self.edits + self.checks + self.lookups + self.other
+
+    def __str__(self) -> str:
+        return (
+            f"{self.edits} edits and writes, {self.checks} builds and tests, {self.lookups} reads and searches, "
+            f"{self.other} other calls in {self.rounds} rounds; {self.spoken} spoken messages of "
+            f"{grouped(self.mean_chars)} characters on average"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TaskType:
+    """The verdict and why. `overruled` is what was found where the user says otherwise, "" where not."""
+
+    kind: TaskKind
+    evidence: Evidence
+    why: str
+    overruled: str = ""
+
+    def __str__(self) -> str:
+        says = f" (the user's word; found: {self.overruled})" if self.overruled else ""
+        return f"task type {self.kind}{says}: {self.why}; {self.evidence}"
+
+
+def task_type(layout: Layout, cutoffs: TaskCutoffs, chosen: TaskKind | Literal["auto"] = "auto") -> TaskType:
+    """The kind of a session's task; `chosen` other than auto is the user's word and stands."""
+    evidence = evidence_of(layout)
+    found, why = _verdict(evidence, cutoffs)
+    if chosen == "auto":
+        return TaskType(found, evidence, why)
+    return TaskType(chosen, evidence, why, overruled=found)
+
+
+def _verdict(seen: Evidence, cutoffs: TaskCutoffs) -> tuple[TaskKind, str]:
+    told = seen.edits + seen.checks + seen.lookups
+    code = (seen.edits + seen.checks) / told if told else 0.0
+    a_round = seen.calls / max(seen.rounds, 1)
+    if seen.spoken and a_round <= cutoffs.conversation_calls_per_round:
+        if seen.mean_chars <= cutoffs.conversation_mean_chars:
+            return "conversation", f"short messages and {a_round:.1f} calls a round"
+        if not seen.calls:
+            return "unknown", "no tool was called, and the messages are long"
+    if not seen.edits and seen.lookups >= cutoffs.analysis_share * seen.calls and seen.lookups:
+        return "analysis", f"nothing was edited, and {seen.lookups} of {seen.calls} calls read or search"
+    if told and code >= cutoffs.code_share:
+        return "code", f"{code:.0%} of {told} calls edit, build or test"
+    if sum(1 for count in (seen.edits + seen.checks, seen.lookups, seen.other) if count) > 1:
+        return "mixed", f"several kinds of calls, and only {code:.0%} edit, build or test"
+    return "unknown", "nothing tells"
+
+
+@per_layout
+def evidence_of(layout: Layout) -> Evidence:
+    """The counts that tell a task's type."""
+    counts = dict.fromkeys(("edits", "checks", "lookups", "other"), 0)
+    for called in calls_of(layout):
+        counts[_sort(called)] += 1
+    spoken = [
+        len(text)
+        for message in layout.messages
+        if message.starts_round or (message.role == "assistant" and message.kind == "normal")
+        if (text := message.text.strip())
+    ]
+    mean = sum(spoken) // len(spoken) if spoken else 0
+    return Evidence(len(layout.rounds.rounds), **counts, spoken=len(spoken), mean_chars=mean)
+
+
+def _sort(called: Called) -> str:
+    kinds = {action.kind for action in called.actions}
+    if kinds & {"created", "modified", "deleted"}:
+        return "edits"
+    if "command" in kinds:
+        lines = [action.target for action in called.actions if action.kind == "command"]
+        if any(map(is_check, lines)):
+            return "checks"
+        return "lookups" if all(_LOOKS.match(same_command(line)) for line in lines) else "other"
+    return "lookups" if kinds or _QUERY.search(tool_name(called.call.name)) else "other"

@@ -1,0 +1,71 @@
+"""Sets of messages as ascending spans of their indexes. Everything here is linear in what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from workbench.compaction.outcome import Kept
+from workbench.session import Span
+
+
+def each(indexes: Iterable[int]) -> list[Span]:
+    """Ascending indexes as spans."""
+    out: list[Span] = []
+    start = stop = -1
+    for index in indexes:
+        if index != stop:
+            if start >= 0:
+                out.append(Span(start, stop))
+            start = index
+        stop = index + 1
+    if start >= 0:
+        out.append(Span(start, stop))
+    return out
+
+
+def indexes_of(spans: Iterable[Span]) -> Iterator[int]:
+    """The indexes in these spans, in their order."""
+    return (index for span in spans for index in range(span.start, span.stop))
+
+
+def merged(spans: Iterable[Span]) -> list[Span]:
+    """Ascending spans, those that touch made one; empty ones left out."""
+    out: list[Span] = []
+    start = stop = -1
+    for span in spans:
+        if span.start >= span.stop:
+            continue
+        if span.start != stop:
+            if start >= 0:
+                out.append(Span(start, stop))
+            start = span.start
+        stop = span.stop
+    if start >= 0:
+        out.append(Span(start, stop))
+    return out
+
+
+def joined(spans: Iterable[Span], more: Iterable[int]) -> list[Span]:
+    """Ascending spans and some more indexes, none of which is in them, as ascending spans."""
+    return merged(sorted((*spans, *each(sorted(more))), key=lambda span: span.start))
+
+
+def without(spans: Iterable[Span], indexes: Iterable[int]) -> list[Span]:
+    """Ascending spans without the given indexes."""
+    holes = iter(sorted(indexes))
+    hole = next(holes, None)
+    left: list[Span] = []
+    for span in spans:
+        start = span.start
+        while hole is not None and hole < span.stop:
+            if hole >= start:
+                left.append(Span(start, hole))
+                start = hole + 1
+            hole = next(holes, None)
+        left.append(Span(start, span.stop))
+    return [span for span in left if span.start < span.stop]
+
+
+def kept(spans: Iterable[Span]) -> list[Kept]:
+    """These messages as they are, as pieces of an outcome; nothing for an empty span."""
+    return [Kept(span.start, span.stop) for span in spans if span.start < span.stop]

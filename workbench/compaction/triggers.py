@@ -1,0 +1,81 @@
+"""Triggers that several strategies share: counts, and tokens as a number, a share of the model's window, or what must
+stay free of it. Products differ only in which they use, so a strategy that fires on tokens has all three; 0 is off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from workbench.compaction.context import Context
+from workbench.compaction.gauge import Gauge
+from workbench.compaction.policy import Policy, setting
+from workbench.compaction.strategy import Trigger
+from workbench.figures import grouped
+
+
+class TokenLimits(Policy):
+    """The settings of `token_triggers`. Several may be on: the first that is reached fires."""
+
+    trigger_tokens: int = setting(
+        0, "trigger", "Compact when the context has at least so many tokens. 0: never.", unit="tokens", ge=0
+    )
+    trigger_window_percent: float = setting(
+        0.0, "trigger", "Compact when this share of the model's window is used. 0: never.", unit="%", ge=0, le=100
+    )
+    trigger_reserve_tokens: int = setting(
+        0, "trigger", "Compact when no more than so many tokens of the window are free. 0: never.", unit="tokens", ge=0
+    )
+
+
+def token_triggers(now: Gauge, policy: TokenLimits, note: str = "") -> tuple[Trigger, ...]:
+    """One trigger for each limit that is on. `note` says how `now.tokens` was come by."""
+    found = []
+    if policy.trigger_tokens:
+        limit = policy.trigger_tokens
+        found.append(Trigger("tokens", now.tokens, limit, "tokens", now.tokens >= limit, note))
+    if policy.trigger_window_percent:
+        name = f"{policy.trigger_window_percent:g} % of the window"
+        share = policy.trigger_window_percent / 100
+        found.append(_of_window(name, now, None if now.window is None else now.window * share, note))
+    if policy.trigger_reserve_tokens:
+        name = f"{grouped(policy.trigger_reserve_tokens)} tokens left"
+        left = None if now.window is None else max(now.window - policy.trigger_reserve_tokens, 0)
+        found.append(_of_window(name, now, left, note))
+    return tuple(found)
+
+
+def _of_window(name: str, now: Gauge, limit: float | None, note: str) -> Trigger:
+    if limit is None:
+        return Trigger(name, now.tokens, 0, "tokens", False, "the model's window is not known")
+    return Trigger(name, now.tokens, limit, "tokens", now.tokens >= limit, note)
+
+
+def count_trigger(name: str, value: int, limit: int, unit: str) -> Trigger:
+    """A trigger on a count; a limit of 0 is off and says so."""
+    return Trigger(name, value, limit, unit, 0 < limit <= value, "" if limit else "off: limit 0")
+
+
+class MessageLimits(TokenLimits):
+    """The settings of `message_triggers`."""
+
+    trigger_messages: int = setting(
+        0,
+        "trigger",
+        "Compact when there are at least so many messages, leading system messages not counted. 0: never.",
+        unit="messages",
+        ge=0,
+    )
+
+
+def message_triggers(now: Gauge, policy: MessageLimits) -> tuple[Trigger, ...]:
+    """Messages and tokens; where nothing is on, the count of messages says so."""
+    found = token_triggers(now, policy)
+    if policy.trigger_messages or not found:
+        return (count_trigger("messages", now.messages, policy.trigger_messages, "messages"), *found)
+    return found
+
+
+def message_gauge(context: Context, policy: Policy) -> Gauge:
+    """The context's gauge, leading system messages not counted as messages."""
+    now = context.gauge()
+    return replace(now, messages=now.messages - context.layout.lead)

@@ -1,0 +1,200 @@
+"""What a person did to a session, kept from one day to the next: pins, edits, split, policy, epoch.
+
+One small JSON file for each session, found again by the session's fingerprint and not by its name, so that a copied or
+growing file keeps its work. What no longer exists in the session is let go and counted, never guessed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from workbench import bench as steps
+from workbench.bench import Bench
+from workbench.compaction.policy import Policy
+from workbench.compaction.preset import Preset, load_preset
+from workbench.errors import BadInput
+from workbench.formats.files import write_atomically
+from workbench.session import Session
+from workbench.tokens import Counter
+
+
+class Work(BaseModel):
+    """The work on one session. `epoch` is None for the last one, whichever that is by now.
+
+    `changed` are the fields of the policy that differ from the preset's. Ids of messages stand in the order of the
+    context.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    epoch: int | None = None
+    preset: str = ""
+    changed: dict[str, Any] = {}
+    split_at: str | None = None
+    pins: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    shortened: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A bench with earlier work on it, what came along, and how much of it could not."""
+
+    bench: Bench
+    kept: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """`carried over: 3 pins, the split; let go: 1 pin that is no longer in the session`, or ""."""
+        kept = f"carried over: {', '.join(self.kept)}" if self.kept else ""
+        lost = f"let go, because it no longer exists: {', '.join(self.lost)}" if self.lost else ""
+        return "; ".join(part for part in (kept, lost) if part)
+
+
+def fingerprint(session: Session) -> str:
+    """32 hex digits that stay the same while a session grows, "" for one that has neither an id nor a file.
+
+    Made of the format, the session's id (its path where it has none) and its first message.
+    """
+    name = session.id or (str(session.path.resolve()) if session.path else "")
+    if not name:
+        return ""
+    first = session.messages[0] if session.messages else None
+    parts = (session.format, name, first.role if first else "", repr(first.blocks) if first else "")
+    return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def work_of(bench: Bench) -> Work:
+    """What is worth remembering of a bench."""
+    preset = _preset(bench.preset)
+    values = bench.policy.model_dump(mode="json")
+    given = preset.policy.model_dump(mode="json") if preset and preset.strategy == bench.strategy.id else {}
+    is_last = bench.epoch == len(bench.session.epochs)
+    return Work(
+        epoch=None if is_last else bench.epoch,
+        preset=bench.preset,
+        changed={name: value for name, value in values.items() if name not in given or given[name] != value},
+        split_at=bench.split_at,
+        pins=_in_order(bench, bench.pins),
+        dropped=_in_order(bench, bench.dropped),
+        shortened=_in_order(bench, bench.shortened),
+    )
+
+
+def carry_over(work: Work, bench: Bench, counter: Counter, *, keep_policy: bool = False) -> Carried:
+    """Earlier work put on a freshly opened bench. With `keep_policy` the bench's own strategy and numbers stay."""
+    kept: list[str] = []
+    lost: list[str] = []
+    if work.epoch is not None and work.epoch != bench.epoch:
+        if work.epoch <= len(bench.session.epochs):
+            bench = steps.at_epoch(bench, work.epoch, counter)
+            kept.append(f"epoch {work.epoch}")
+        else:
+            lost.append(f"epoch {work.epoch}")
+    if not keep_policy:
+        bench = _with_policy(work, bench, kept, lost)
+    marked = {"pin": work.pins, "dropped message": work.dropped, "shortened message": work.shortened}
+    there: dict[str, frozenset[str]] = {}
+    for thing, ids in marked.items():
+        there[thing] = frozenset(id for id in ids if id in bench.layout.index_of)
+        if there[thing]:
+            kept.append(_counted(len(there[thing]), thing))
+        if len(there[thing]) < len(ids):
+            lost.append(_counted(len(ids) - len(there[thing]), thing))
+    if any(there.values()):
+        pins, dropped, shortened = there.values()
+        bench = replace(bench, pins=pins, dropped=dropped, shortened=shortened, result=None)
+    if work.split_at is not None:
+        if work.split_at in bench.layout.index_of and bench.strategy.movable:
+            bench = steps.split_at(bench, work.split_at)
+            kept.append("the split")
+        else:
+            lost.append("the split")
+    return Carried(bench, tuple(kept), tuple(lost))
+
+
+def _with_policy(work: Work, bench: Bench, kept: list[str], lost: list[str]) -> Bench:
+    preset = _preset(work.preset)
+    if preset is None:
+        if work.preset:
+            lost.append(f"the preset {work.preset}")
+        return bench
+    if preset.id != bench.preset:
+        bench = steps.choose_preset(bench, preset)
+        kept.append(f"the preset {preset.id}")
+    policy, refused = _changed(preset.policy, work.changed)
+    if taken := len(work.changed) - refused:
+        bench = steps.set_policy(bench, policy)
+        kept.append(_counted(taken, "policy field"))
+    if refused:
+        lost.append(_counted(refused, "policy field"))
+    return bench
+
+
+def _changed(policy: Policy, changes: dict[str, Any]) -> tuple[Policy, int]:
+    """The policy with every change that it still takes, and how many it does not."""
+    try:
+        return policy.with_(**changes), 0
+    except ValidationError:
+        pass
+    refused = 0
+    for name, value in changes.items():
+        try:
+            policy = policy.with_(**{name: value})
+        except ValidationError:
+            refused += 1
+    return policy, refused
+
+
+def _preset(name: str) -> Preset | None:
+    try:
+        return load_preset(name) if name else None
+    except BadInput:
+        return None
+
+
+def _in_order(bench: Bench, ids: frozenset[str]) -> tuple[str, ...]:
+    return tuple(sorted(ids, key=lambda id: bench.layout.index_of.get(id, -1)))
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'s' * (number != 1)}"
+
+
+# --- on disk --------------------------------------------------------------------------------------------------------
+
+
+def recall(session: Session, folder: Path) -> Work | None:
+    """The work on `session` that was kept in `folder`, None where there is none.
+
+    Raises BadInput for a file that cannot be read as one.
+    """
+    key = fingerprint(session)
+    path = folder / f"{key}.json"
+    if not key or not path.is_file():
+        return None
+    try:
+        return Work.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        raise BadInput(f"{path} is damaged, so earlier work on this session is lost; delete the file.") from None
+
+
+def keep(session: Session, work: Work, folder: Path) -> None:
+    """Write `work` down, whole or not at all. A session without a fingerprint is not kept.
+
+    Raises BadInput where it cannot be written.
+    """
+    key = fingerprint(session)
+    if not key:
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise BadInput(f"{folder} cannot be made ({error.strerror}); work on sessions is not remembered.") from None
+    write_atomically(folder / f"{key}.json", work.model_dump_json(indent=1).encode("utf-8", "replace"), overwrite=True)

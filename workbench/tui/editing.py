@@ -1,0 +1,57 @@
+"""A text in the person's own editor, while the screen waits."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import tempfile
+from pathlib import Path
+
+from textual.app import App, SuspendNotSupported
+
+from workbench.errors import BadInput
+
+
+def editor_command() -> list[str]:
+    """$VISUAL, else $EDITOR, as a command line. Raises BadInput when neither is set."""
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise BadInput(f"$EDITOR is {command!r}, which is no command line ({error}); correct it.") from None
+    if not words:
+        raise BadInput("No editor is known: set $EDITOR, for example EDITOR=nano.")
+    return words
+
+
+def edited(text: str, suffix: str = ".md") -> str:
+    """`text` as the editor leaves it. Blocks until the editor ends. Raises BadInput when it cannot be run or fails."""
+    command = editor_command()
+    with tempfile.TemporaryDirectory(prefix="cwb-") as folder:
+        path = Path(folder) / f"text{suffix}"
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))
+        try:
+            code = subprocess.run([*command, str(path)], check=False).returncode
+        except OSError as error:
+            raise BadInput(
+                f"{command[0]} cannot be run ({error.strerror}); set $EDITOR to a command that can."
+            ) from None
+        if code:
+            raise BadInput(f"{command[0]} ended with code {code}; the text is as it was.")
+        try:
+            return path.read_bytes().decode("utf-8", "surrogatepass")
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadInput(
+                f"What {command[0]} left cannot be read as UTF-8 ({error}); the text is as it was."
+            ) from None
+
+
+def edit_outside(app: App[None], text: str, suffix: str = ".md") -> str:
+    """`edited`, with the screen given to the editor. Raises BadInput, also where a terminal cannot be given away."""
+    editor_command()
+    try:
+        with app.suspend():
+            return edited(text, suffix)
+    except SuspendNotSupported:
+        raise BadInput("This terminal cannot be given to an editor; edit the text here.") from None

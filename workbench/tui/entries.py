@@ -1,0 +1,133 @@
+"""What the open screen lists: files given, recent files, samples, sessions found. Pure: no widget, no textual."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.formats.discover import Found, Unreadable, glance
+from workbench.resources import SAMPLES
+from workbench.tui.home import Recent
+from workbench.tui.plain import figure, fit, one_line, short
+
+Cells = list[tuple[str, str]]
+
+KINDS = ("given", "recent", "sample", "found")
+
+_ROW = re.compile(r"^\|\s*`(?P<file>[^`]+)`\s*\|(?P<rest>.*)\|\s*$", re.MULTILINE)
+_MARKS = re.compile(r"[*`]")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line to choose. `about` is longer text for the preview; `bytes` and `time` are None where not yet known."""
+
+    kind: str
+    path: Path
+    words: str
+    about: str = ""
+    bytes: int | None = None
+    time: float | None = None
+
+    @property
+    def haystack(self) -> str:
+        return f"{self.kind} {self.words} {self.path} {self.about}".casefold()
+
+
+def given_entries(paths: Iterable[Path]) -> list[Entry]:
+    return [Entry("given", path, path.name) for path in paths]
+
+
+def recent_entries(recents: Iterable[Recent]) -> list[Entry]:
+    """Recent files that still exist, with the time they were opened."""
+    there = [one for one in recents if Path(one.path).is_file()]
+    return [Entry("recent", Path(one.path), one.title or Path(one.path).name, time=one.time) for one in there]
+
+
+def sample_entries(folder: Path = SAMPLES) -> list[Entry]:
+    """The sample sessions, each with what it teaches: the rows of the table in their README."""
+    try:
+        table = (folder / "README.md").read_text("utf-8")
+    except OSError:
+        table = ""
+    found = []
+    for row in _ROW.finditer(table):
+        cells = [_MARKS.sub("", cell).strip() for cell in row["rest"].split("|")]
+        path = folder / row["file"]
+        if path.is_file() and len(cells) >= 2:
+            lesson = cells[1]
+            about = "\n\n".join((lesson, cells[-1]))
+            found.append(Entry("sample", path, lesson.split(". ")[0].rstrip(".:"), about, path.stat().st_size))
+    return found
+
+
+def found_entry(found: Found) -> Entry:
+    words = found.title or found.request or found.path.stem
+    about = f"{found.request}\n{found.folder}"
+    return Entry("found", found.path, words, about, found.bytes, found.time)
+
+
+def typed_path(query: str) -> Path | None:
+    """The file that a search names outright, None where it is only a search."""
+    if not query.startswith(("/", "~", "./", "../")):
+        return None
+    try:
+        path = Path(query).expanduser()
+        return path if path.is_file() else None
+    except (OSError, ValueError, RuntimeError):
+        return None
+
+
+def matching(entries: Sequence[Entry], query: str) -> list[Entry]:
+    """The entries in which every word of `query` occurs somewhere."""
+    words = query.casefold().split()
+    return [entry for entry in entries if all(word in entry.haystack for word in words)] if words else list(entries)
+
+
+def entry_cells(entry: Entry, width: int, now: float) -> Cells:
+    """One line of exactly `width` cells: kind, words, folder or file, size, age."""
+    size = "" if entry.bytes is None else f"{short(entry.bytes)}B"
+    age = "" if entry.time is None else age_words(now - entry.time)
+    wide = width >= 90
+    place = entry.path.parent.name if entry.kind == "found" else entry.path.name
+    places = min(36, width // 3) if wide else 0
+    return [
+        (f" {entry.kind:<7}", entry.kind),
+        (fit(one_line(entry.words, 300), width - 8 - places - 16 - (1 if places else 0)), "words"),
+        ((" " + fit(one_line(place, 200), places)) if places else "", "dim"),
+        (f"{size:>7} ", "dim"),
+        (f"{age:>7} ", "dim"),
+    ]
+
+
+def age_words(seconds: float) -> str:
+    """`now`, `5 min`, `3 h`, `12 d`, `2 y`."""
+    minutes = max(0.0, seconds) / 60
+    if minutes < 1:
+        return "now"
+    if minutes < 60:
+        return f"{minutes:.0f} min"
+    if minutes < 24 * 60:
+        return f"{minutes / 60:.0f} h"
+    days = minutes / (24 * 60)
+    return f"{days:.0f} d" if days < 730 else f"{days / 365:.0f} y"
+
+
+def preview(entry: Entry) -> list[tuple[str, str]]:
+    """Name and value of what is known about an entry by a glance at its file; a name of "" is a paragraph."""
+    found = glance(entry.path)
+    if isinstance(found, Unreadable):
+        return [("file", str(entry.path)), ("", f"✘ {one_line(found.reason)}")]
+    facts = [("file", str(entry.path)), ("format", found.format), ("size", f"{figure(found.bytes)} bytes")]
+    facts += [("title", found.title), ("folder", found.folder), ("model", found.model)]
+    if found.whole is not None:
+        session = found.whole
+        rounds = sum(message.starts_round for message in session.context())
+        facts.append(("holds", f"{figure(len(session.messages))} messages, {figure(rounds)} rounds now"))
+        facts.append(("epochs", figure(len(session.epochs))))
+    texts = [entry.about if entry.kind == "sample" else "", found.request and f"› {found.request}"]
+    return [(name, one_line(value, 1_000)) for name, value in facts if value] + [
+        ("", "\n\n".join(one_line(part, 2_000) for part in text.split("\n\n"))) for text in texts if text
+    ]

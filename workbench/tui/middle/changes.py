@@ -1,0 +1,174 @@
+"""What the compaction changes: the context before and after, message by message, and within a message line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+
+from workbench.bench import Bench
+from workbench.compaction.outcome import Fate, Kept, Made, Outcome
+from workbench.session import Message, Span
+from workbench.tokens.visible import visible_parts
+from workbench.tui.middle.view import Parts, View
+from workbench.tui.plain import figure
+from workbench.tui.rows import WORDS, first_words, role_word
+from workbench.tui.widgets.text_view import Part
+
+AROUND = 2
+"""Unchanged messages, or lines, that are shown before and after a change."""
+
+MOST_LINES = 1_500
+"""Of a message with more differing lines than this, the differing stretch is shown as one removed and one added."""
+
+
+def changes_parts(view: View) -> Parts:
+    """The context before and after: `-` gone, `+` new, `~` shortened, the unchanged folded."""
+    bench = view.bench
+    outcome, context = bench.outcome, bench.context
+    if outcome.status == "unchanged":
+        return [Part("Nothing would change.", "title"), Part(outcome.reason, "dim")]
+    after = context.outcome_size(outcome)
+    made = [piece for piece in outcome.pieces if isinstance(piece, Made)]
+    short = [piece for piece in made if rewritten(outcome, piece) is not None]
+    kept = sum(piece.stop - piece.start for piece in outcome.pieces if isinstance(piece, Kept))
+    gone = len(outcome.source) - kept - len(short)
+    state = "preview" if bench.result is None else "result of the run"
+    counts = f"- {figure(gone)} gone · + {figure(len(made) - len(short))} new · ~ {figure(len(short))} shortened"
+    return [
+        Part(f"{state} · {counts} · = {figure(kept)} unchanged", "title"),
+        Part(f"{context.total} → {after} tokens, system prompt and tools included", "dim"),
+        Part(""),
+        *_walk(bench, outcome),
+    ]
+
+
+def rewritten(outcome: Outcome, piece: Made) -> int | None:
+    """The index of the message that `piece` is in fewer words; None where it is a new one."""
+    spans = piece.stands_for
+    if len(spans) != 1 or len(spans[0]) != 1 or outcome.fate_at(spans[0].start).fate is not Fate.COMPRESSED:
+        return None
+    return spans[0].start
+
+
+def _walk(bench: Bench, outcome: Outcome) -> Iterator[Part]:
+    """The pieces in output order; what is gone stands before the first piece that comes after it in the input."""
+    staying = _staying(outcome)
+    at = 0
+    for piece in outcome.pieces:
+        index = piece.start if isinstance(piece, Kept) else rewritten(outcome, piece)
+        upto = index if index is not None else max((span.stop for span in _stood(piece)), default=at)
+        yield from _gone(bench, outcome, staying, at, upto)
+        at = max(at, upto)
+        if isinstance(piece, Kept):
+            yield from _unchanged(bench, piece)
+            at = max(at, piece.stop)
+        elif index is not None:
+            yield from _shortened(bench, outcome.source[index], piece.message, index)
+            at = max(at, index + 1)
+        else:
+            yield from _new(bench, piece)
+    yield from _gone(bench, outcome, staying, at, len(outcome.source))
+
+
+def _stood(piece: Kept | Made) -> tuple[Span, ...]:
+    return piece.stands_for if isinstance(piece, Made) else ()
+
+
+def _staying(outcome: Outcome) -> bytearray:
+    """By message: 1 where it is in the output, whole or shortened."""
+    cells = bytearray(len(outcome.source))
+    for span in outcome.fates:
+        if span.fate in (Fate.KEPT, Fate.PINNED, Fate.COMPRESSED):
+            cells[span.start : span.stop] = b"\1" * len(span)
+    return cells
+
+
+def _gone(bench: Bench, outcome: Outcome, staying: bytearray, start: int, stop: int) -> Iterator[Part]:
+    lines = []
+    for i in range(start, stop):
+        if not staying[i]:
+            message, fate = outcome.source[i], outcome.fate_at(i).fate
+            head = f"- {i + 1:>5} {role_word(message):<8}{bench.context.size(i, i + 1)!s:>9}  {WORDS[fate]:<10} "
+            lines.append(head + first_words(message)[:300])
+    if lines:
+        yield Part("\n".join(lines), "bad", one_row=True)
+
+
+def _unchanged(bench: Bench, piece: Kept) -> Iterator[Part]:
+    count = piece.stop - piece.start
+    shown = range(piece.start, piece.stop)
+    if count > 2 * AROUND + 1:
+        yield Part("\n".join(_line(bench, i) for i in shown[:AROUND]), "dim", one_row=True)
+        size = bench.context.size(piece.start + AROUND, piece.stop - AROUND)
+        yield Part(f"  ⋮ {figure(count - 2 * AROUND)} messages unchanged, {size} tokens", "dim")
+        shown = shown[-AROUND:]
+    yield Part("\n".join(_line(bench, i) for i in shown), "dim", one_row=True)
+
+
+def _line(bench: Bench, index: int) -> str:
+    message = bench.messages[index]
+    size = bench.context.size(index, index + 1)
+    return f"= {index + 1:>5} {role_word(message):<8}{size!s:>9}  {first_words(message)[:300]}"
+
+
+def _shortened(bench: Bench, old: Message, new: Message, index: int) -> Iterator[Part]:
+    size, after = bench.context.size(index, index + 1), bench.context.measure((new,))
+    yield Part(f"~ {index + 1:>5} {role_word(old):<8}{size} → {after} tokens", "warning", one_row=True)
+    yield from text_changes(lines_of(old), lines_of(new), indent="  ")
+
+
+def _new(bench: Bench, piece: Made) -> Iterator[Part]:
+    spans = ", ".join(f"{figure(s.start + 1)}–{figure(s.stop)}" for s in piece.stands_for[:4])
+    instead = f" for {spans}{'…' if len(piece.stands_for) > 4 else ''}" if spans else ""
+    head = f"+       {role_word(piece.message):<8}{bench.context.measure((piece.message,))!s:>9}  new{instead}"
+    yield Part(head, "good", one_row=True)
+    yield Part("\n".join(f"  + {line}" for line in lines_of(piece.message)), "good")
+
+
+def lines_of(message: Message) -> list[str]:
+    """Everything a model reads of a message, as lines."""
+    parts = (part if isinstance(part, str) else part.placeholder for part in visible_parts(message))
+    return "\n".join(parts).split("\n")
+
+
+def text_changes(old: Sequence[str], new: Sequence[str], indent: str = "") -> Iterator[Part]:
+    """Lines removed (`-`) and added (`+`), with the lines around them; equal stretches between are folded."""
+    front = _common(old, new)
+    back = _common(old[front:][::-1], new[front:][::-1])
+    left, right = old[front : len(old) - back], new[front : len(new) - back]
+    yield from _equal(old[:front], indent, first=True)
+    if len(left) > MOST_LINES or len(right) > MOST_LINES:
+        blocks = [("replace", 0, len(left), 0, len(right))]
+    else:
+        blocks = list(SequenceMatcher(None, left, right, autojunk=False).get_opcodes())
+    for tag, a, b, c, d in blocks:
+        if tag == "equal":
+            yield from _equal(left[a:b], indent)
+            continue
+        if a < b:
+            yield Part("\n".join(f"{indent}- {line}" for line in left[a:b]), "bad")
+        if c < d:
+            yield Part("\n".join(f"{indent}+ {line}" for line in right[c:d]), "good")
+    yield from _equal(old[len(old) - back :], indent, last=True)
+
+
+def _common(old: Sequence[str], new: Sequence[str]) -> int:
+    count = 0
+    for one, other in zip(old, new, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def _equal(lines: Sequence[str], indent: str, *, first: bool = False, last: bool = False) -> Iterator[Part]:
+    head = 0 if first else AROUND
+    tail = 0 if last else AROUND
+    if len(lines) <= head + tail + 1:
+        shown = [f"{indent}  {line}" for line in lines]
+    else:
+        above, below = lines[:head], lines[len(lines) - tail :] if tail else ()
+        folded = f"{indent}  ⋮ {figure(len(lines) - head - tail)} lines unchanged"
+        shown = [*(f"{indent}  {line}" for line in above), folded, *(f"{indent}  {line}" for line in below)]
+    if shown:
+        yield Part("\n".join(shown), "dim")

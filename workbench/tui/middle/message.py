@@ -1,0 +1,209 @@
+"""The message under the cursor: what it is, what would become of it and why, and its blocks told apart."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+from workbench.analysis.transcript import transcript
+from workbench.bench import Bench
+from workbench.compaction.context import Layout
+from workbench.compaction.layered.mentions import Note, external_changes, mentioned
+from workbench.compaction.layout import per_layout
+from workbench.compaction.outcome import Fate, Made
+from workbench.compaction.progressive.importance import ImportanceWeights, score
+from workbench.compaction.progressive.key_events import events_of
+from workbench.compaction.strategy import SummaryRequest
+from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolUse
+from workbench.tokens.sizes import visible_chars
+from workbench.tui.middle.changes import lines_of, text_changes
+from workbench.tui.middle.view import Parts, View
+from workbench.tui.plain import figure
+from workbench.tui.rows import WORDS, role_word
+from workbench.tui.widgets.text_view import Part
+
+MOST_JSON = 200_000
+"""A longer result is shown as it stands, JSON or not."""
+
+_VOICES = {"thinking": "thinking", "call": "call", "result": "result", "error": "bad", "note": "dim", "user": "title"}
+
+
+def message_parts(view: View) -> Parts:
+    """The message under the cursor; at another verbosity the round that it stands in."""
+    bench, index = view.bench, view.index
+    if not bench.messages:
+        return [Part("This epoch holds no messages.", "dim")]
+    if view.verbosity != "default":
+        return round_parts(view)
+    context, message = bench.context, bench.messages[index]
+    size = context.size(index, index + 1)
+    fate = bench.outcome.fate_at(index).fate
+    about = [f"{_where(view)} · message {figure(index + 1)} of {figure(len(bench.messages))}", role_word(message)]
+    if message.kind != "normal":
+        about.append(message.kind)
+    parts = [
+        Part(" · ".join([*about, f"{size} tokens", f"{figure(size.chars)} characters"]), "title"),
+        Part(f"{fate.glyph} {WORDS[fate]}{_by_hand(bench, message)}{seen_words(bench, index)}"),
+        Part(
+            " · ".join(filter(None, (f"id {message.id}", _when(message), message.model or "", _usage(message)))), "dim"
+        ),
+        *_reasons(bench, index),
+        *_rewritten(bench, index),
+    ]
+    for block in message.blocks:
+        parts += [Part(""), *block_parts(block)]
+    return parts if message.blocks else [*parts, Part(""), Part("(no content)", "dim")]
+
+
+def round_parts(view: View) -> Parts:
+    """The round under the cursor as a conversation to read: a line a call (compact), or its last answer (quiet)."""
+    groups, messages = view.groups, view.bench.messages
+    span = groups.spans[groups.group_of(view.index)]
+    parts = [Part(f"{_where(view)} · {view.verbosity} · {figure(len(span))} messages · v shows more or less", "title")]
+    entries = list(transcript(messages[span.start : span.stop], view.verbosity))
+    for entry in entries:
+        parts += [Part(""), Part(f"{entry.voice} · message {figure(span.start + entry.index + 1)}", "dim")]
+        parts.append(Part(entry.text, _VOICES.get(entry.voice, "")))
+    return parts if entries else [*parts, Part(""), Part("No answer in words stands in this round.", "dim")]
+
+
+def _where(view: View) -> str:
+    label = view.groups.label(view.groups.group_of(view.index))
+    return {"pre": "before the first round", "now": "current input"}.get(label, f"round {label}")
+
+
+def _reasons(bench: Bench, index: int) -> Parts:
+    """What the strategy in use notes about the message: its importance, why it is a key event, files it mentions."""
+    parts: Parts = []
+    weights = getattr(bench.policy, "importance_weights", None)
+    if isinstance(weights, ImportanceWeights):
+        threshold = getattr(bench.policy, "importance_score_threshold", None)
+        limit = f" · stays from {threshold:g}" if threshold is not None else ""
+        parts.append(Part(f"importance {score(bench.layout, index, weights)}{limit}", "dim"))
+        if why := events_of(bench.layout).get(index):
+            parts.append(Part(f"key event: {why}", "dim"))
+    if bench.strategy.id == "layered":
+        message = bench.messages[index]
+        if message.starts_round and (paths := mentioned(message.text)):
+            parts.append(Part(f"mentions {', '.join(f'@{path}' for path in paths[:8])}", "dim"))
+        parts += [Part(str(note), "warning") for note in _notes(bench.layout) if note.index == index]
+    return parts
+
+
+@per_layout
+def _notes(layout: Layout) -> tuple[Note, ...]:
+    return external_changes(layout.messages)
+
+
+def _rewritten(bench: Bench, index: int) -> Parts:
+    """What a message that would be kept in fewer words says then."""
+    if bench.outcome.fate_at(index).fate is not Fate.COMPRESSED:
+        return []
+    old = bench.messages[index]
+    for piece in bench.outcome.pieces:
+        if isinstance(piece, Made) and any(span.start <= index < span.stop for span in piece.stands_for):
+            new, before = piece.message, bench.context.size(index, index + 1)
+            head = f"▚ in fewer words: {before} → {bench.context.measure((new,))} tokens"
+            changed = list(text_changes(lines_of(old), lines_of(new), indent="  "))
+            return [Part(""), Part(head, "title"), *changed, Part(""), Part("── as it stands now", "title")]
+    return []
+
+
+def _by_hand(bench: Bench, message: Message) -> str:
+    words = (("pinned", bench.pins), ("dropped", bench.dropped), ("shortened", bench.shortened))
+    return "".join(f" · {word} by you" for word, ids in words if message.id in ids)
+
+
+def seen_words(bench: Bench, index: int) -> str:
+    """What the summarizer sees of a message that is replaced, from the requests themselves."""
+    message = bench.messages[index]
+    if bench.outcome.fate_at(index).fate in (Fate.KEPT, Fate.PINNED, Fate.COMPRESSED):
+        return ""
+    for request in bench.plan.requests:
+        place = _place(request, message, index)
+        if place is None:
+            continue
+        if request.seen is None:
+            return " · the summarizer sees it"
+        seen, of = request.seen(place)
+        if request.messages[place] is not message:
+            # It was shortened by hand before: what it says now is part of what it said.
+            of = visible_chars(message)
+            seen = min(seen, of)
+        if seen >= of:
+            return f" · the summarizer sees all of it ({figure(of)} characters)"
+        return f" · the summarizer sees {figure(seen)} of {figure(of)} characters"
+    return " · the summarizer sees nothing of it"
+
+
+def _place(request: SummaryRequest, message: Message, index: int) -> int | None:
+    """The message's index in the request. A request's messages are a stretch of the context, seldom with gaps."""
+    messages = request.messages
+    # Looked for near its own place first: an id seldom moves by more than what was left out before it.
+    low = max(0, index - 64)
+    for place in (*range(min(low, len(messages)), min(index + 1, len(messages))), *range(min(low, len(messages)))):
+        if messages[place].id == message.id:
+            return int(place)
+    return None
+
+
+def _when(message: Message) -> str:
+    if message.time is None:
+        return ""
+    try:
+        return datetime.fromtimestamp(message.time).strftime("%Y-%m-%d %H:%M:%S")
+    except (OverflowError, OSError, ValueError):
+        return ""
+
+
+def _usage(message: Message) -> str:
+    if message.usage is None:
+        return ""
+    output = f"{figure(message.usage.output)} out" if message.usage.output_final else ""
+    return "billed " + ", ".join(filter(None, (f"{figure(message.usage.context)} in", output)))
+
+
+def block_parts(block: Block) -> Parts:
+    """A block with a line that says what it is: call and result told apart, thinking marked, an image as one line."""
+    match block:
+        case Text(text):
+            return [Part(text)]
+        case Thinking(text, signature):
+            hidden = f"(not recorded; its signature of {figure(len(signature))} characters still costs context)"
+            return [Part("┄ thinking", "dim"), Part(text or hidden, "thinking")]
+        case ToolUse(id, name, given):
+            return [Part(f"▶ call {name}", "call"), Part(f"  {id}", "dim"), Part(pretty(given))]
+        case Media():
+            return [Part(f"▣ {block.media_type} · {figure(block.size)} bytes", "dim")]
+        case Opaque(type, raw):
+            return [Part(f"┄ {type} (a block of a kind not known here, kept as it is)", "dim"), Part(pretty(raw))]
+        case _:
+            sign = ("✘ error", "bad") if block.is_error else ("◀ result", "result")
+            head = f"{sign[0]} of {block.call_id} · {figure(len(block.text))} characters"
+            parts = [Part(head, sign[1])]
+            for part in block.content:
+                parts += [Part(as_read(part.text))] if isinstance(part, Text) else block_parts(part)
+            return parts if block.text else [*parts, Part("(empty)", "dim")]
+
+
+def as_read(text: str) -> str:
+    """A result's text to be read: a JSON document indented, any other text as it is."""
+    if text.lstrip()[:1] not in "{[" or not text or len(text) > MOST_JSON:
+        return text
+    try:
+        return pretty(json.loads(text))
+    except (ValueError, RecursionError):
+        return text
+
+
+def pretty(value: Any) -> str:
+    """A call's input to be read: JSON indented, its long texts with their own line breaks."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        long = {k: v for k, v in value.items() if isinstance(v, str) and "\n" in v}
+        rest = {k: v for k, v in value.items() if k not in long}
+        texts = [json.dumps(rest, indent=2, ensure_ascii=False, default=str)] if rest or not long else []
+        return "\n".join([*texts, *(f"{key}:\n{text}" for key, text in long.items())])
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str)

@@ -1,0 +1,112 @@
+"""The summary that the agent itself recorded beside ours: how large each is, what each lost, what stands nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.analysis.grounding import Ground, Grounding
+from workbench.bench import Bench
+from workbench.compaction.context import Layout
+from workbench.compaction.layout import per_layout
+from workbench.compaction.outcome import Fate, Made, Outcome
+from workbench.compaction.text import summary_inside
+from workbench.session import Compaction, Message, Session, Span
+from workbench.tui.middle.view import Parts, View
+from workbench.tui.plain import figure
+from workbench.tui.widgets.text_view import Part
+
+LISTED = 12
+"""Losses of each summary that are listed; the rest is counted."""
+
+
+def theirs_parts(view: View) -> Parts:
+    """Both summaries, checked against the same head: the messages that ours stands for."""
+    bench = view.bench
+    recorded = bench.session.epochs[bench.epoch - 1].ended_by
+    if recorded is None:
+        others = [epoch.number for epoch in bench.session.epochs if epoch.ended_by is not None]
+        where = f" Epochs that do: {', '.join(map(str, others))}; go there with {{." if others else ""
+        return [Part("No recorded compaction ends this epoch.", "title"), Part(f"There is nothing of theirs.{where}")]
+    their = recorded_summary(bench.session, recorded)
+    if their is None:
+        words = "The session recorded a compaction here, but no summary of its own: "
+        return [Part(words + _how(recorded), "title")]
+    run = bench.result or bench.offline
+    our = [p.message for p in run.outcome.pieces if isinstance(p, Made) and p.message.kind == "summary"]
+    ground = _ground(bench, run.outcome)
+    count = bench.layout.sizes.meter.text_tokens
+    theirs = (text := summary_inside(their.text), count(text))
+    parts = [Part("theirs, recorded by the agent, beside ours for the same messages", "title")]
+    parts += [Part(_how(recorded), "dim"), Part("")]
+    if not our:
+        parts += [Part(f"Ours: no summary. {run.outcome.reason}", "warning"), Part("")]
+        checked = ground.check(theirs[0])
+        return [*parts, *_table([("theirs", *theirs, checked)]), *_losses("theirs", checked), *_whole("Theirs", their)]
+    text = "\n\n".join(summary_inside(message.text) for message in our)
+    ours = (text, count(text))
+    about_theirs, about_ours = ground.check(theirs[0]), ground.check(ours[0])
+    who = "the run's" if bench.result else "offline, by the extractive summarizer; r runs it on the bench"
+    parts += [Part(f"ours: {who}", "dim"), Part("")]
+    parts += _table([("theirs", *theirs, about_theirs), ("ours", *ours, about_ours)])
+    parts += [*_losses("theirs", about_theirs), *_losses("ours", about_ours), *_whole("Theirs", their)]
+    for message in our:
+        parts += _whole("Ours", message)
+    return parts
+
+
+def recorded_summary(session: Session, recorded: Compaction) -> Message | None:
+    """The message that a recorded compaction left in place of the messages before it."""
+    if recorded.summary is None:
+        return None
+    return next((message for message in session.messages if message.id == recorded.summary), None)
+
+
+def _how(recorded: Compaction) -> str:
+    before = f"at {figure(recorded.tokens_before)} tokens" if recorded.tokens_before is not None else ""
+    trigger = f"trigger: {recorded.trigger}" if recorded.trigger else ""
+    return " · ".join(filter(None, (trigger, before))) or "how it came about was not recorded"
+
+
+def _ground(bench: Bench, outcome: Outcome) -> Ground:
+    gone = (Fate.SUMMARIZED, Fate.ABRIDGED, Fate.DROPPED)
+    spans = tuple(Span(span.start, span.stop) for span in outcome.fates if span.fate in gone)
+    spans = spans or (Span(0, len(bench.messages)),)
+    known = _last_ground(bench.layout)
+    if spans not in known:
+        known.clear()  # A head of 60 000 messages is read for seconds: the newest is kept, and only that.
+        known[spans] = Ground([m for span in spans for m in bench.messages[span.start : span.stop]])
+    return known[spans]
+
+
+@per_layout
+def _last_ground(layout: Layout) -> dict[tuple[Span, ...], Ground]:
+    return {}
+
+
+def _table(rows: Sequence[tuple[str, str, int, Grounding]]) -> Parts:
+    lines = [f"{'':<8}{'characters':>12}{'tokens':>9}{'says':>8}{'not found':>11}{'lost':>7}"]
+    for name, text, tokens, found in rows:
+        lost = f"{figure(len(found.losses)):>7}"
+        claims = f"{figure(found.claims):>8}{figure(len(found.unfounded)):>11}"
+        lines.append(f"{name:<8}{figure(len(text)):>12}{'~' + figure(tokens):>9}{claims}{lost}")
+    note = "says: paths, commands, identifiers, numbers and quotations; not found: those that the messages do not hold"
+    return [Part("\n".join(lines), one_row=True), Part(note, "dim")]
+
+
+def _losses(whose: str, found: Grounding) -> Parts:
+    parts = [Part(""), Part(f"what {whose} lost, the gravest first", "title")]
+    if not found.losses:
+        parts.append(Part("nothing that was looked for", "good"))
+    for loss in found.losses[:LISTED]:
+        why = f" ({loss.why})" if loss.why else ""
+        parts.append(Part(f"✘ {loss.kind}: {' '.join(loss.text.split())[:300]}{why}", "warning", one_row=True))
+    if len(found.losses) > LISTED:
+        parts.append(Part(f"… and {figure(len(found.losses) - LISTED)} more", "dim"))
+    if found.unfounded:
+        several = ", ".join(one.text for one in found.unfounded[:LISTED])
+        parts.append(Part(f"? not found in the messages: {several}"[:2_000], "dim"))
+    return parts
+
+
+def _whole(title: str, message: Message) -> Parts:
+    return [Part(""), Part(f"── {title} · {figure(len(message.text))} characters", "title"), Part(message.text)]

@@ -1,0 +1,79 @@
+"""What the policy panel says of triggers, split, task type and fields: words without a widget."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from workbench.bench import Bench
+from workbench.compaction.progressive.task_type import TaskType
+from workbench.compaction.strategy import Trigger
+from workbench.tui.fields import FormField, value_words
+from workbench.tui.plain import figure
+
+
+def trigger_words(trigger: Trigger) -> str:
+    """`✔ history: 412 380 of 50 000 characters, 362 380 over: fires` or `· …, 1 200 to go`, with the trigger's note."""
+    sign = "✔" if trigger.fires else "·"
+    note = f" ({trigger.note})" if trigger.note else ""
+    if trigger.limit <= 0:
+        verdict = "fires" if trigger.fires else "does not fire"
+        value = f"{figure(trigger.value)} {trigger.unit}, " if trigger.unit else ""
+        return f"{sign} {trigger.name}: {value}{verdict}{note}"
+    figures = f"{figure(trigger.value)} of {figure(trigger.limit)} {trigger.unit}"
+    if trigger.fires:
+        over = f", {figure(-trigger.distance)} over" if trigger.distance < 0 else ""
+        return f"{sign} {trigger.name}: {figures}{over}: fires{note}"
+    return f"{sign} {trigger.name}: {figures}, {figure(max(0, trigger.distance))} to go{note}"
+
+
+def split_words(bench: Bench) -> str:
+    """Head and tail in the strategy's own units: `split: 120 exchanges above, 12 kept`, or that there is no split."""
+    outcome, unit = bench.outcome, bench.strategy.unit
+    if outcome.status == "unchanged":
+        return f"nothing is compacted: {outcome.reason}"
+    if not bench.strategy.movable:
+        return f"{bench.strategy.title} chooses what goes: no split to move, [ ] c t are off"
+    starts = bench.context.unit_starts(unit)
+    head = bisect_left(starts, outcome.split)
+    by_hand = ", set by hand (t gives it back)" if bench.split_at else ""
+    return f"split: {_count(head, unit)} above, {_count(len(starts) - head, unit)} kept{by_hand}"
+
+
+def unmovable_words(bench: Bench) -> str:
+    """Why the keys of the split do nothing now, "" where they do."""
+    if not bench.messages:
+        return "This epoch holds no messages: there is nothing to split."
+    if not bench.strategy.movable:
+        return (
+            f"{bench.strategy.title} has no split that can be moved: it chooses {_plural(bench.strategy.unit)} itself."
+        )
+    return ""
+
+
+def task_words(found: TaskType) -> str:
+    """`task type code (field task_type overrules it): …` with the evidence."""
+    how = f"your word; found: {found.overruled}" if found.overruled else "found; the field task_type overrules it"
+    return f"task type {found.kind} ({how}): {found.why}; {found.evidence}"
+
+
+def help_words(field: FormField, preset_value: object = None, *, differs: bool = False) -> str:
+    """What a field means, what it takes, its default, and what the preset says where that is something else."""
+    facts = [f"allowed: {field.allowed}"] if field.allowed else []
+    if field.choices:
+        facts.append(f"one of {', '.join(field.choices)}")
+    if field.unit:
+        facts.insert(0, field.unit)
+    if field.control != "lines" and field.default not in (None, ""):
+        facts.append(f"default {value_words(field, field.default)}")
+    text = " ".join(filter(None, (field.help, f"({', '.join(facts)})" if facts else "")))
+    if differs:
+        text += f" ≠ preset: {value_words(field, preset_value)}; ctrl+z goes back to it."
+    return text
+
+
+def _count(number: int, unit: str) -> str:
+    return f"{figure(number)} {unit if number == 1 else _plural(unit)}"
+
+
+def _plural(unit: str) -> str:
+    return "memories" if unit == "memory" else f"{unit}s"

@@ -1,0 +1,129 @@
+"""A dialog that asks for one line: what it means, or why it cannot be taken, is said while it is typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from workbench.bench import Bench
+from workbench.compaction.preset import BUNDLED, preset_path
+from workbench.errors import BadInput
+from workbench.tokens import find_model
+from workbench.tui.plain import figure
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Answer(Generic[T]):
+    """What was meant, and how it was understood, in a sentence."""
+
+    value: T
+    note: str = ""
+
+
+class AskScreen(ModalScreen[Answer[T] | None]):
+    """Dismissed with the answer, or None when nothing was wanted. `read` raises BadInput for what it cannot take."""
+
+    CSS = """
+    AskScreen { align: center middle; }
+    AskScreen > Vertical { width: 76; max-width: 96%; height: auto; padding: 0 2; }
+    AskScreen > Vertical { border: round $border; background: $surface; }
+    AskScreen .about { color: $text-muted; margin: 0 0 1 0; }
+    AskScreen #understood { height: auto; min-height: 2; margin: 1 0 0 0; }
+    AskScreen #understood.-refused { color: $text-error; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "Cancel", id="ask.cancel", tooltip="Close this dialog and change nothing."),
+    ]
+
+    def __init__(self, title: str, about: str, value: str, read: Callable[[str], Answer[T]]) -> None:
+        super().__init__()
+        self.words, self.about, self.value, self.read = title, about, value, read
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = self.words
+            yield Static(Text(self.about), classes="about")
+            yield Input(self.value, compact=True, id="answer")
+            yield Static(id="understood")
+
+    def on_mount(self) -> None:
+        self._answer(self.value)
+
+    def _answer(self, typed: str) -> Answer[T] | None:
+        said = self.query_one("#understood", Static)
+        try:
+            answer = self.read(typed)
+        except BadInput as refused:
+            said.update(Text(f"✘ {refused}"))
+            said.add_class("-refused")
+            return None
+        said.update(Text(f"{answer.note} · enter takes it, esc leaves it".strip(" ·")))
+        said.remove_class("-refused")
+        return answer
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        self._answer(event.value)
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        if answer := self._answer(event.value):
+            self.dismiss(answer)
+
+
+_TOKENS = re.compile(r"(\d+(?:\.\d+)?)([km]?)", re.IGNORECASE)
+SMALLEST, LARGEST = 1_000, 100_000_000
+
+
+def read_window(typed: str, own: int | None) -> Answer[int | None]:
+    """Tokens as people write them: `200k`, `1M`, `200 000`; nothing means the model's own window. Raises BadInput."""
+    text = "".join(typed.replace("_", "").split())
+    if not text:
+        known = f"the model's own window, {figure(own)} tokens" if own else "unknown: shares of the window never fire"
+        return Answer(own, known)
+    found = _TOKENS.fullmatch(text)
+    if not found:
+        raise BadInput(f"{typed!r} is no number of tokens; write it as 200k, 1M or 200 000.")
+    tokens = round(float(found[1]) * {"": 1, "k": 1_000, "m": 1_000_000}[found[2].lower()])
+    if not SMALLEST <= tokens <= LARGEST:
+        raise BadInput(f"A window has {figure(SMALLEST)} to {figure(LARGEST)} tokens, not {figure(tokens)}.")
+    return Answer(tokens, f"{figure(tokens)} tokens")
+
+
+def ask_window(bench: Bench) -> AskScreen[int | None]:
+    """Ask for the model's window."""
+    model = bench.session.model
+    found = find_model(model) if model else None
+    own = found.window if found else None
+    about = f"How many tokens the model takes. {model or 'The model'} " + (
+        f"is known to take {figure(own)}." if own else "is not known here: without a window no share of it is reached."
+    )
+    return AskScreen("Window", about, str(bench.window or ""), lambda typed: read_window(typed, own))
+
+
+def read_preset_name(typed: str) -> Answer[str]:
+    """A name for a preset, and what it would take the place of. Raises BadInput."""
+    name = typed.strip()
+    path = preset_path(name)
+    if path.exists():
+        return Answer(name, f"replaces your preset {path}")
+    hides = "; stands before the one that comes with the workbench" if (BUNDLED / f"{name}.toml").exists() else ""
+    return Answer(name, f"writes {path}{hides}")
+
+
+def ask_preset_name(preset: str) -> AskScreen[str]:
+    """Ask for the name of a preset to save."""
+    about = "Saved as a TOML file of your own; it is then in the list of presets, here and on the command line."
+    return AskScreen("Save as preset", about, f"my-{preset.removeprefix('my-')}", read_preset_name)

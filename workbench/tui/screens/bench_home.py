@@ -1,0 +1,114 @@
+"""The bench remembers: work is written down as it is done, and a file that changes on disk is noticed."""
+
+from __future__ import annotations
+
+from textual import work
+from textual.screen import Screen
+from textual.timer import Timer
+
+from workbench.errors import BadInput
+from workbench.remembered import Work, keep, work_of
+from workbench.session import Session
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.history import History
+from workbench.tui.screens.loading import Stamp, stamp_of
+
+WRITE_S = 0.5
+"""How long after a change the work is written down: what a crash can lose."""
+
+POLL_S = 2.0
+
+
+class Remembering(Screen[None]):
+    """Mixed into the bench, which calls `remember` whenever it has drawn."""
+
+    history: History
+    _kept: Work | None = None
+    _due: Timer | None = None
+    _stamp: Stamp | None = None
+    _note: str = ""
+
+    def loaded(self, stamp: Stamp | None, note: str) -> None:
+        """What came with the session: the stamp of its file, and what to say first."""
+        self._stamp, self._note = stamp, note
+
+    def on_mount(self) -> None:
+        self._kept = work_of(self.history.present)
+        if self._note:
+            self.notify(self._note, markup=False)
+        if self._stamp:
+            self.set_interval(POLL_S, self.look_at_file)
+
+    # --- work -------------------------------------------------------------------------------------------------------
+
+    def remember(self) -> None:
+        """The bench may have changed: write down what there is, once it has rested."""
+        if self._due is None and self._kept is not None and _workbench(self).memory:
+            self._due = self.set_timer(WRITE_S, self._write_down)
+
+    def _write_down(self) -> None:
+        self._due = None
+        bench = self.history.present
+        done = work_of(bench)
+        if done != self._kept:
+            self._kept = done
+            self.keep_work(bench.session, done)
+
+    @work(thread=True, exclusive=True, group="remember", exit_on_error=False)
+    def keep_work(self, session: Session, done: Work) -> None:
+        if trouble := _kept(_workbench(self), session, done):
+            self.app.call_from_thread(self.notify, trouble, severity="warning", markup=False)
+
+    def write_now(self) -> None:
+        """Before the session leaves the bench."""
+        done = work_of(self.history.present)
+        if done != self._kept:
+            self._kept = done
+            _kept(_workbench(self), self.history.present.session, done)
+
+    def on_unmount(self) -> None:
+        if self._kept is not None:
+            self.write_now()
+
+    # --- the file ---------------------------------------------------------------------------------------------------
+
+    def look_at_file(self) -> None:
+        """Say so, once, when the file is not what it was."""
+        path = self.history.present.session.path
+        if path is None or not self.app.app_focus:
+            return
+        stamp = stamp_of(path)
+        if stamp and stamp != self._stamp:
+            self._stamp = stamp
+            self.notify(f"{path.name} has changed on disk; R reads it again and keeps your work.", markup=False)
+
+    def action_reread(self) -> None:
+        bench = self.history.present
+        if bench.session.path is None:
+            self.notify("This session was not read from a file.", severity="warning")
+            return
+        self.write_now()
+        _workbench(self).read_again(bench.session.path, bench.window, work_of(bench))
+
+    def action_choose_file(self) -> None:
+        self.write_now()
+        _workbench(self).action_choose()
+
+    def action_help(self) -> None:
+        _workbench(self).action_explain()
+
+
+def _workbench(screen: Screen[None]) -> WorkbenchApp:
+    assert isinstance(screen.app, WorkbenchApp)
+    return screen.app
+
+
+def _kept(app: WorkbenchApp, session: Session, done: Work) -> str:
+    """Write the work down; returns why that could not be done."""
+    if app.memory is None:
+        return ""
+    try:
+        keep(session, done, app.memory / "sessions")
+    except BadInput as refused:
+        return str(refused)
+    return ""

@@ -1,0 +1,278 @@
+"""What the bench does with the policy: choose, change, reset, paste, copy, save, and edit its texts and the window."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from textual import events, on, work
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from workbench import bench as steps
+from workbench.analysis.budget import Layer, built_layers, layers
+from workbench.bench import Bench
+from workbench.compaction.policy import Policy
+from workbench.compaction.preset import Preset, default_preset, load_preset, preset_toml, save_preset
+from workbench.compaction.progressive.task_type import task_type
+from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
+from workbench.compaction.strategies.progressive import ProgressivePolicy
+from workbench.compaction.summary_params import params_json
+from workbench.errors import BadInput
+from workbench.tui.fields import FormField, differing, fields_of
+from workbench.tui.history import History
+from workbench.tui.plain import figure
+from workbench.tui.policy_words import split_words, task_words, unmovable_words
+from workbench.tui.widgets.policy_form import Chosen, PolicyForm
+
+KEYS = (
+    ("P", "choose_preset", "Strategy", "Choose a strategy and a preset from the list, each with what it is about."),
+    ("E", "edit_text", "Prompt", "Edit the policy's prompts and templates beside what would be sent."),
+    ("W", "window", "Window", "Set the model's window, in tokens."),
+    ("D", "reset_policy", "As preset", "Give every field the preset's value again."),
+    ("V", "paste_params", "Paste params", "Paste history_summary_params: JSON, the flag's string, or feature_flags."),
+    ("ctrl+s", "save_preset", "Save preset", "Save the policy as a preset of your own."),
+    ("Y", "copy_toml", "Copy TOML", "Copy the policy to the clipboard as a preset file."),
+    ("ctrl+y", "copy_params", "Copy params", "Copy the policy to the clipboard as history_summary_params."),
+)
+"""Key, action, name and help of what can be done with the policy."""
+
+BINDINGS: list[BindingType] = [
+    Binding(key, action, name, show=action == "choose_preset", tooltip=tooltip, id=f"bench.{action.replace('_', '-')}")
+    for key, action, name, tooltip in KEYS
+]
+
+
+class PolicyActions(Screen[None]):
+    """Mixed into the bench; `bench`, `history`, `step`, `explain` are the bench's."""
+
+    history: History
+
+    if TYPE_CHECKING:
+
+        @property
+        def bench(self) -> Bench: ...
+        def step(self, make: Callable[[], Bench], key: str = "", said: str = "") -> None: ...
+        def explain(self, sentence: str) -> None: ...
+
+    # --- showing ----------------------------------------------------------------------------------------------------
+
+    _preset: Preset | None = None
+
+    @property
+    def preset(self) -> Preset:
+        """The preset that the policy is measured by: the chosen one, or the strategy's own where that is gone."""
+        name, strategy = self.bench.preset, self.bench.strategy.id
+        known = self._preset
+        if known is None or (known.id, known.strategy) != (name, strategy):
+            self._preset = known = _preset_of(name, strategy)
+        return known
+
+    async def _show_policy(self) -> None:
+        bench, preset = self.bench, self.preset
+        name = f"{bench.strategy.title} · {preset.id}"
+        await self.query_one(PolicyForm).show(bench.policy, preset.policy, name, preset.about)
+
+    def show_triggers(self) -> None:
+        """Fill the trigger panel. The task type, for which every call is read once, comes when it is found."""
+        bench = self.bench
+        self.query_one(PolicyForm).show_triggers(
+            bench.plan.triggers, [split_words(bench)], bench.strategy.lint(bench.policy)
+        )
+        if isinstance(bench.policy, ProgressivePolicy):
+            self.find_task_type(bench, bench.policy)
+
+    @work(exclusive=True, group="task", exit_on_error=False)
+    async def find_task_type(self, bench: Bench, policy: ProgressivePolicy) -> None:
+        found = await asyncio.to_thread(task_type, bench.layout, policy.task_cutoffs, policy.task_type)
+        if bench is self.bench:
+            words = [split_words(bench), task_words(found)]
+            self.query_one(PolicyForm).show_triggers(bench.plan.triggers, words, bench.strategy.lint(policy))
+
+    # --- changing ---------------------------------------------------------------------------------------------------
+
+    @work(exclusive=True, group="policy", exit_on_error=False)
+    async def replan(self, make: Callable[[Bench], Bench], key: str = "", said: str = "", *, show: bool = True) -> None:
+        """Take a step whose plan may need more than a frame: planned in a thread, then drawn. A change made meanwhile
+        is not lost: the step is then made anew from what stands."""
+        while True:
+            before = self.bench
+            try:
+                after = make(before)
+            except BadInput as refused:
+                self.explain(str(refused))
+                return
+            await asyncio.to_thread(_planned, after)
+            if before is self.bench:
+                break
+        self.step(lambda: after, key, said)
+        if show:
+            await self._show_policy()
+
+    @on(PolicyForm.Changed)
+    def _policy_changed(self, event: PolicyForm.Changed) -> None:
+        policy = event.policy
+        self.replan(lambda bench: _with_policy(bench, policy), f"policy.{event.key}", show=False)
+
+    def action_choose_preset(self) -> None:
+        from workbench.tui.screens.choose_preset import ChoosePresetScreen
+
+        def chosen(preset: Preset | None) -> None:
+            if preset is not None:
+                self.choose(preset)
+
+        self.app.push_screen(ChoosePresetScreen(self.bench.preset), chosen)
+
+    @on(Chosen.Opened)
+    def _list_opened(self) -> None:
+        self.action_choose_preset()
+
+    def choose(self, preset: Preset) -> None:
+        """Take a preset: its strategy, its numbers; the form and the plan follow."""
+        self.replan(lambda bench: steps.choose_preset(bench, preset), said=f"preset {preset.id}")
+
+    def action_reset_policy(self) -> None:
+        preset = self.preset
+        count = len(differing(self.bench.policy, preset.policy))
+        said = f"{figure(count)} field{'s' * (count != 1)} as in {preset.id} again"
+        self.replan(lambda bench: _with_policy(bench, preset.policy), said=said)
+
+    def action_paste_params(self) -> None:
+        from workbench.tui.screens.paste_params import PasteParamsScreen
+
+        def pasted(policy: ExchangeSummaryPolicy | None) -> None:
+            if policy is not None:
+                preset = replace(default_preset("exchange-summary"), policy=policy)
+                self.replan(lambda bench: steps.choose_preset(bench, preset), said="pasted history_summary_params")
+
+        self.app.push_screen(PasteParamsScreen(), pasted)
+
+    def action_window(self) -> None:
+        from workbench.tui.screens.ask import ask_window
+
+        def given(window: int | None) -> None:
+            said = f"window of {figure(window)} tokens" if window else "window unknown"
+            self.replan(lambda bench: steps.with_window(bench, window), said=said, show=False)
+
+        self.app.push_screen(ask_window(self.bench), lambda answer: given(answer.value) if answer is not None else None)
+
+    # --- texts ------------------------------------------------------------------------------------------------------
+
+    def action_edit_text(self) -> None:
+        texts = [field for field in fields_of(type(self.bench.policy)) if field.control == "lines"]
+        focused = self.query_one(PolicyForm).focused_field
+        self._edit(focused if focused in texts else texts[0])
+
+    @on(PolicyForm.TextOpened)
+    def _text_opened(self, event: PolicyForm.TextOpened) -> None:
+        self._edit(event.field)
+
+    def _edit(self, field: FormField) -> None:
+        from workbench.tui.screens.policy_text import PolicyTextScreen
+
+        def edited(policy: Policy | None) -> None:
+            if policy is not None:
+                self.replan(lambda bench: _with_policy(bench, policy), said=f"edited {field.label}")
+
+        self.app.push_screen(PolicyTextScreen(self.bench, field), edited)
+
+    # --- keeping ----------------------------------------------------------------------------------------------------
+
+    def saved_as(self, name: str) -> Preset:
+        """The present policy as a preset of that name. What the chosen preset says of its sources holds for what was
+        not changed."""
+        preset = self.preset
+        other = {field.path[0] for field in differing(self.bench.policy, preset.policy)}
+        basis = {field: word for field, word in preset.basis.items() if field not in other}
+        about = f"Like {preset.id}, but for {', '.join(sorted(other))}." if other else preset.about
+        return Preset(name, preset.strategy, about, f"saved from {preset.id}", self.bench.policy, basis)
+
+    def action_save_preset(self) -> None:
+        from workbench.tui.screens.ask import ask_preset_name
+
+        def named(name: str) -> None:
+            try:
+                path = save_preset(self.saved_as(name))
+            except BadInput as refused:
+                self.explain(str(refused))
+                return
+            self._preset = None
+            self.replan(lambda bench: replace(bench, preset=name), said=f"saved as {path}")
+
+        self.app.push_screen(
+            ask_preset_name(self.preset.id), lambda answer: named(answer.value) if answer is not None else None
+        )
+
+    def action_copy_toml(self) -> None:
+        try:
+            text = preset_toml(self.saved_as(self.preset.id))
+        except BadInput as refused:
+            self.explain(str(refused))
+            return
+        self._copy(text, "the policy as TOML")
+
+    def action_copy_params(self) -> None:
+        if isinstance(self.bench.policy, ExchangeSummaryPolicy):
+            self._copy(params_json(self.bench.policy), "history_summary_params")
+
+    def _copy(self, text: str, what: str) -> None:
+        self.app.copy_to_clipboard(text)
+        self.notify(f"Copied {what}: {figure(len(text))} characters.", markup=False)
+
+    # --- what cannot be done ----------------------------------------------------------------------------------------
+
+    def why_not(self, action: str) -> str:
+        """Why an action of the policy or the split cannot be done now, "" where it can."""
+        bench = self.bench
+        match action:
+            case "move_split" | "split_here":
+                return unmovable_words(bench)
+            case "unsplit":
+                return unmovable_words(bench) or (
+                    "" if bench.split_at is not None else "The split is the strategy's own already."
+                )
+            case "reset_policy":
+                same = bench.policy == self.preset.policy
+                return f"No field differs from the preset {self.preset.id}." if same else ""
+            case "edit_text":
+                texts = any(field.control == "lines" for field in fields_of(type(bench.policy)))
+                return "" if texts else f"{bench.strategy.title} asks no model: it has no prompt to edit."
+            case "copy_params":
+                right = isinstance(bench.policy, ExchangeSummaryPolicy)
+                return "" if right else f"history_summary_params are for exchange-summary; this is {bench.strategy.id}."
+            case _:
+                return ""
+
+    def on_key(self, event: events.Key) -> None:
+        """Say why a grey key does nothing."""
+        for binding in self._bindings.key_to_bindings.get(event.key, ()):
+            if why := self.why_not(binding.action.partition("(")[0]):
+                event.stop()
+                event.prevent_default()
+                self.explain(why)
+                return
+
+
+def _preset_of(name: str, strategy: str) -> Preset:
+    try:
+        found = load_preset(name)
+    except BadInput:
+        return default_preset(strategy)
+    return found if found.strategy == strategy else default_preset(strategy)
+
+
+def _with_policy(bench: Bench, policy: Policy) -> Bench:
+    return bench if type(policy) is not type(bench.policy) else steps.set_policy(bench, policy)
+
+
+def _planned(bench: Bench) -> None:
+    """Make what the first drawing of a bench needs."""
+    bench.context.outcome_size(bench.plan.outcome)
+    budget_layers(bench)
+
+
+def budget_layers(bench: Bench) -> tuple[Layer, ...]:
+    """The parts of the budget bar, in the strategy's own words where it builds the prompt itself."""
+    return (built_layers if bench.strategy.id == "layered" else layers)(bench.context, bench.outcome)

@@ -1,0 +1,149 @@
+"""The list of strategies and their presets: type to search, see what each is about, take one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
+from workbench.compaction.strategies import STRATEGIES
+from workbench.compaction.strategy import Strategy
+from workbench.errors import BadInput
+from workbench.tui.plain import one_line
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A line of the list: a strategy (which stands for its own preset), or a preset of it."""
+
+    strategy: Strategy
+    preset: Preset
+    heading: bool = False
+
+    @property
+    def found_by(self) -> str:
+        words = (self.strategy.id, self.strategy.title, self.preset.id, "" if self.heading else self.preset.about)
+        return " ".join(words).casefold()
+
+    @property
+    def words(self) -> str:
+        if self.heading:
+            about = self.strategy.about
+            return f"{self.strategy.title} ({self.strategy.id}): {about}"
+        numbers = tuple(self.preset.basis.values())
+        told = f"{numbers.count('documented')} numbers documented, {numbers.count('assumed')} assumed"
+        basis = f" {told}." if numbers else ""
+        source = f" From: {self.preset.source}." if self.preset.source else ""
+        return f"{self.preset.about}{source}{basis}"
+
+
+def choices() -> tuple[tuple[Choice, ...], tuple[str, ...]]:
+    """Every strategy with its presets under it, and one sentence for each preset file that cannot be read."""
+    presets, refused = [], []
+    for name in preset_names():
+        try:
+            presets.append(load_preset(name))
+        except BadInput as bad:
+            refused.append(str(bad))
+    found: list[Choice] = []
+    for one in STRATEGIES:
+        found.append(Choice(one, default_preset(one.id), heading=True))
+        found += [Choice(one, preset) for preset in presets if preset.strategy == one.id]
+    return tuple(found), tuple(refused)
+
+
+def matching(every: tuple[Choice, ...], query: str) -> tuple[Choice, ...]:
+    """The choices that hold every word of the query, with the headings above them."""
+    words = query.casefold().split()
+    hits = [choice for choice in every if all(word in choice.found_by for word in words)]
+    kept = {choice.strategy.id for choice in hits}
+    return tuple(choice for choice in every if choice in hits or (choice.heading and choice.strategy.id in kept))
+
+
+class ChoosePresetScreen(ModalScreen[Preset | None]):
+    CSS = """
+    ChoosePresetScreen { align: center middle; }
+    ChoosePresetScreen > Vertical { width: 92; max-width: 98%; height: 94%; padding: 0 1; }
+    ChoosePresetScreen > Vertical { border: round $border; background: $surface; }
+    ChoosePresetScreen OptionList { height: 1fr; border: none; padding: 0; margin: 1 0; background: $surface;
+        text-wrap: nowrap; text-overflow: ellipsis; }
+    ChoosePresetScreen VerticalScroll { height: 6; }
+    ChoosePresetScreen #about { height: auto; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "Cancel", id="choose.cancel", tooltip="Close and keep the policy."),
+        Binding("down", "move(1)", "Down", show=False, priority=True, id="choose.down", tooltip="To the next one."),
+        Binding("up", "move(-1)", "Up", show=False, priority=True, id="choose.up", tooltip="To the one before."),
+        Binding("enter", "take", "Take it", priority=True, id="choose.take", tooltip="Take what is marked."),
+    ]
+
+    def __init__(self, chosen: str) -> None:
+        super().__init__()
+        self.chosen = chosen
+        self.every, self.refused = choices()
+        self.shown = self.every
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = "Strategy and preset · enter takes it, esc keeps what is"
+            yield Input(placeholder="type to search", compact=True, id="search")
+            yield OptionList()
+            with VerticalScroll(can_focus=False):
+                yield Static(id="about")
+
+    def on_mount(self) -> None:
+        self._list("")
+
+    def _list(self, query: str) -> None:
+        self.shown = matching(self.every, query)
+        options = self.query_one(OptionList)
+        options.clear_options()
+        options.add_options(Option(_line(choice, self.chosen)) for choice in self.shown)
+        at = next((i for i, c in enumerate(self.shown) if not c.heading and c.preset.id == self.chosen), None)
+        first = next((i for i, c in enumerate(self.shown) if not c.heading), 0)
+        options.highlighted = (at if at is not None and not query else first) if self.shown else None
+        if not self.shown:
+            self.query_one("#about", Static).update(Text("Nothing is called so."))
+
+    @on(Input.Changed)
+    def _searched(self, event: Input.Changed) -> None:
+        self._list(event.value)
+
+    @on(OptionList.OptionHighlighted)
+    def _marked(self, event: OptionList.OptionHighlighted) -> None:
+        text = Text(one_line(self.shown[event.option_index].words, 1_000))
+        for sentence in self.refused:
+            text.append(f"\n✘ {one_line(sentence, 400)}", "bold")
+        self.query_one("#about", Static).update(text)
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self.shown[event.option_index].preset)
+
+    def action_move(self, by: int) -> None:
+        options = self.query_one(OptionList)
+        (options.action_cursor_down if by > 0 else options.action_cursor_up)()
+
+    def action_take(self) -> None:
+        marked = self.query_one(OptionList).highlighted
+        if marked is not None:
+            self.dismiss(self.shown[marked].preset)
+
+
+def _line(choice: Choice, chosen: str) -> Text:
+    if choice.heading:
+        return Text.assemble((choice.strategy.title, "bold"), (f"  {choice.strategy.about}", "dim"), no_wrap=True)
+    mark = "▸" if choice.preset.id == chosen else " "
+    words = one_line(choice.preset.about, 200)
+    line = Text.assemble(f" {mark} {choice.preset.id:<20}", (f" {words}", "dim"), no_wrap=True)
+    line.overflow = "ellipsis"
+    return line

@@ -1,0 +1,207 @@
+"""What there is to open: files given, recent ones, samples, and the sessions that Claude Code keeps."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Footer, Input, Static
+from textual.worker import Worker, get_current_worker
+
+from workbench.formats.discover import Found, claude_code_root, discover
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.entries import (
+    Entry,
+    found_entry,
+    given_entries,
+    matching,
+    preview,
+    recent_entries,
+    sample_entries,
+    typed_path,
+)
+from workbench.tui.failures import failure_of
+from workbench.tui.help_key import help_key
+from workbench.tui.home import Recent
+from workbench.tui.plain import figure
+from workbench.tui.widgets.entries_list import EntriesList
+
+BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (110, "-wide")]
+
+TELL_S = 0.1
+"""How often newly found sessions are put on the list."""
+
+SETTLE_S = 0.05
+"""How long the cursor rests before the preview is filled."""
+
+
+class OpenScreen(Screen[None]):
+    HELP = """\
+Choose a session to open. Typing searches kind, title, first request and path; a path typed from its root (/ or ~) is \
+opened as it is. The list holds the files you named, those opened lately, the samples with what each teaches, and the \
+sessions that Claude Code keeps on this machine, the newest first. The pane beside it tells what a glance at the file \
+shows. Nothing is changed by looking."""
+    CSS = """
+    OpenScreen {
+        #search { height: 3; border: round $border; }
+        #lists { height: 1fr; }
+        #entries { width: 3fr; height: 1fr; border: round $border-blurred; border-title-color: $text-muted; }
+        #preview { width: 2fr; height: 1fr; border: round $border-blurred; padding: 0 1; scrollbar-size-vertical: 1; }
+        #facts { height: auto; }
+        &.-narrow #lists { layout: vertical; }
+        &.-narrow #entries { width: 1fr; height: 3fr; }
+        &.-narrow #preview { width: 1fr; height: 2fr; }
+    }
+    """
+    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
+    AUTO_FOCUS = "#search"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "move(1)", "Down", show=False, id="open.down", tooltip="To the next file."),
+        Binding("up", "move(-1)", "Up", show=False, id="open.up", tooltip="To the file before."),
+        Binding("pagedown", "move(15)", "Page down", show=False, id="open.page-down", tooltip="15 files down."),
+        Binding("pageup", "move(-15)", "Page up", show=False, id="open.page-up", tooltip="15 files up."),
+        Binding("enter", "choose", "Open", id="open.choose", tooltip="Open the file under the cursor."),
+        Binding("ctrl+f", "browse", "Any file", id="open.browse", tooltip="Choose any file from the folders."),
+        Binding("escape", "leave", "Back", id="open.leave", tooltip="Clear the search, or leave without opening."),
+        help_key("open"),
+    ]
+
+    @dataclass
+    class Listed(Message):
+        """More sessions were found; `unreadable` counts files that are none. The last one has `done` set."""
+
+        entries: list[Entry]
+        unreadable: int
+        done: bool
+
+    def __init__(self, given: Sequence[Path], recents: Sequence[Recent]) -> None:
+        super().__init__()
+        self.own = [*given_entries(given), *recent_entries(recents), *sample_entries()]
+        self.found: list[Entry] = []
+        self.said = " · looking …"
+
+    def compose(self) -> ComposeResult:
+        yield Input(placeholder="search, or a path", id="search")
+        with Horizontal(id="lists"):
+            yield EntriesList(id="entries")
+            with VerticalScroll(id="preview", can_focus=False):
+                yield Static(id="facts")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self._list()
+        self.find()
+
+    # --- the list ---------------------------------------------------------------------------------------------------
+
+    @work(thread=True, exclusive=True, group="find", exit_on_error=False)
+    def find(self) -> None:
+        """Look through the folders of Claude Code, and tell ten times a second what there is."""
+        worker, told = get_current_worker(), time.monotonic()
+        batch: list[Entry] = []
+        unreadable = 0
+        known = {entry.path for entry in self.own}
+        for one in discover(claude_code_root()):
+            if worker.is_cancelled:
+                return
+            if not isinstance(one, Found):
+                unreadable += 1
+            elif one.path not in known:
+                batch.append(found_entry(one))
+            if time.monotonic() - told > TELL_S:
+                self.post_message(self.Listed(batch, unreadable, done=False))
+                batch, told = [], time.monotonic()
+        self.post_message(self.Listed(batch, unreadable, done=True))
+
+    @on(Listed)
+    def _listed(self, event: Listed) -> None:
+        self.found += event.entries
+        skipped = f" · {figure(event.unreadable)} files are no sessions" if event.unreadable else ""
+        self.said = ("" if event.done else " · looking …") + skipped
+        self._list()
+
+    @on(Input.Changed, "#search")
+    def _list(self) -> None:
+        entries = [*self.own, *self.found]
+        shown = matching(entries, self.query_one(Input).value)
+        files = self.query_one(EntriesList)
+        files.show(shown)
+        number = figure(len(shown)) if len(shown) == len(entries) else f"{figure(len(shown))} of {figure(len(entries))}"
+        files.border_title = f"{number} sessions{self.said}"
+
+    @on(EntriesList.Moved)
+    def _moved(self, event: EntriesList.Moved) -> None:
+        self.look(event.entry)
+
+    @work(exclusive=True, group="preview", exit_on_error=False)
+    async def look(self, entry: Entry | None) -> None:
+        """Fill the preview when the cursor has rested; the file is read in a thread."""
+        text = Text("Nothing fits the search.", "dim")
+        if entry:
+            await asyncio.sleep(SETTLE_S)
+            text = _drawn(await asyncio.to_thread(preview, entry))
+        self.query_one("#facts", Static).update(text)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if failure := failure_of(event):
+            self.notify(failure, severity="error", markup=False)
+
+    # --- choosing ---------------------------------------------------------------------------------------------------
+
+    def action_move(self, by: int) -> None:
+        self.query_one(EntriesList).move(by)
+
+    @on(Input.Submitted, "#search")
+    def action_choose(self) -> None:
+        typed = typed_path(self.query_one(Input).value)
+        entry = self.query_one(EntriesList).entry
+        if typed:
+            self.open(typed)
+        elif entry:
+            self.open(entry.path)
+        else:
+            self.notify("Nothing fits the search; type less of it, or the whole path of a file.", severity="warning")
+
+    @on(EntriesList.Chosen)
+    def _chosen(self, event: EntriesList.Chosen) -> None:
+        self.open(event.entry.path)
+
+    def open(self, path: Path | None) -> None:
+        if path is not None and isinstance(self.app, WorkbenchApp):
+            self.app.open(path)
+
+    def action_browse(self) -> None:
+        # 85 ms to import, so only for those who browse.
+        from textual_fspicker import FileOpen
+
+        self.app.push_screen(FileOpen(Path.cwd(), "Open a session"), self.open)
+
+    def action_leave(self) -> None:
+        search = self.query_one(Input)
+        if search.value:
+            search.value = ""
+        elif len(self.app.screen_stack) > 2:
+            self.dismiss()
+        else:
+            self.app.exit()
+
+
+def _drawn(facts: list[tuple[str, str]]) -> Text:
+    text = Text()
+    for name, value in facts:
+        if name:
+            text.append(f"{name:<8}", "dim").append(f"{value}\n", "not dim")
+        else:
+            text.append(f"\n{value}\n")
+    return text

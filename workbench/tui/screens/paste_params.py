@@ -1,0 +1,85 @@
+"""Paste `history_summary_params`: what stands in the box is read as it changes, and what is wrong is said."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Static, TextArea
+
+from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy, disabled
+from workbench.compaction.summary_params import policy_from_params
+from workbench.errors import BadInput
+from workbench.tui.fields import differing, value_of, value_words
+from workbench.tui.plain import one_line
+
+ABOUT = "history_summary_params: the JSON object, the string that the flag carries, or the whole feature_flags."
+
+
+class PasteParamsScreen(ModalScreen[ExchangeSummaryPolicy | None]):
+    """Dismissed with the policy that was pasted, or None."""
+
+    CSS = """
+    PasteParamsScreen { align: center middle; }
+    PasteParamsScreen > Vertical { width: 100; max-width: 98%; height: 90%; padding: 0 1; }
+    PasteParamsScreen > Vertical { border: round $border; background: $surface; }
+    PasteParamsScreen .about { color: $text-muted; }
+    PasteParamsScreen TextArea { height: 1fr; }
+    PasteParamsScreen #understood { height: auto; max-height: 8; margin: 1 0 0 0; }
+    PasteParamsScreen #understood.-refused { color: $text-error; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "take", "Take it", priority=True, id="paste.take", tooltip="Take these parameters."),
+        Binding("escape", "dismiss", "Cancel", priority=True, id="paste.cancel", tooltip="Close and change nothing."),
+    ]
+
+    policy: ExchangeSummaryPolicy | None = None
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = "Paste history_summary_params"
+            yield Static(Text(ABOUT), classes="about")
+            yield TextArea(soft_wrap=True, compact=True)
+            yield Static(id="understood")
+            yield Footer()
+
+    def on_mount(self) -> None:
+        self._read("")
+
+    @on(TextArea.Changed)
+    def _changed(self, event: TextArea.Changed) -> None:
+        self._read(event.text_area.text)
+
+    def _read(self, text: str) -> None:
+        said = self.query_one("#understood", Static)
+        self.policy, refused = None, ""
+        if not text.strip():
+            words = "Paste them here."
+        else:
+            try:
+                self.policy = policy_from_params(text)
+                words = understood(self.policy)
+            except BadInput as bad:
+                words, refused = f"✘ {bad}", "yes"
+        said.update(Text(one_line(words, 1_000)))
+        said.set_class(bool(refused), "-refused")
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return None if action == "take" and self.policy is None else True
+
+    def action_take(self) -> None:
+        self.dismiss(self.policy)
+
+
+def understood(policy: ExchangeSummaryPolicy) -> str:
+    """What was read: the fields that are not the document's defaults, and whether that summarizes at all."""
+    fields = differing(policy, ExchangeSummaryPolicy())
+    said = ", ".join(f"{field.label} {value_words(field, value_of(policy, field.path))}" for field in fields)
+    off = disabled(policy)
+    return f"✔ {said or 'every field has its default'}{f'. It would never summarize: {off}' if off else ''}"

@@ -1,0 +1,201 @@
+"""A prompt or template of the policy, edited beside what it becomes: the request as it would be sent, or the new
+messages."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Static, TextArea
+from textual.worker import Worker
+
+from workbench.bench import Bench
+from workbench.compaction.policy import Policy
+from workbench.errors import BadInput
+from workbench.tui.details import TABS, View
+from workbench.tui.editing import edit_outside
+from workbench.tui.failures import failure_of
+from workbench.tui.fields import FormField, Refused, changed, fields_of, value_of
+from workbench.tui.plain import one_line
+from workbench.tui.rows import Groups
+from workbench.tui.widgets.text_view import Part, TextView, Wrapped, wrap
+
+SETTLE_S = 0.25
+"""How long nothing is typed before the text is filled in anew."""
+
+BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (110, "-wide")]
+"""Columns from which text and preview stand side by side."""
+
+
+class PolicyTextScreen(ModalScreen[Policy | None]):
+    """Dismissed with the policy that has the edited texts, or None."""
+
+    CSS = """
+    PolicyTextScreen { align: center middle; }
+    PolicyTextScreen > Vertical { width: 100%; height: 100%; background: $surface; }
+    PolicyTextScreen #name { height: 1; background: $panel; }
+    PolicyTextScreen Horizontal { height: 1fr; }
+    PolicyTextScreen TextArea { width: 1fr; border: round $border-blurred; }
+    PolicyTextScreen TextArea:focus { border: round $border; }
+    PolicyTextScreen TextView { width: 1fr; border: round $border-blurred; padding: 0 1; }
+    PolicyTextScreen TextView:focus { border: round $border; }
+    PolicyTextScreen #doubts { height: auto; max-height: 6; padding: 0 1; }
+    PolicyTextScreen #doubts.-refused { color: $text-error; }
+    PolicyTextScreen.-narrow Horizontal { layout: vertical; }
+    PolicyTextScreen.-narrow TextArea, PolicyTextScreen.-narrow TextView { width: 100%; height: 1fr; }
+    """
+    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "take", "Take it", priority=True, id="edit.take", tooltip="Take the edited texts."),
+        Binding("escape", "leave", "Cancel", priority=True, id="edit.cancel", tooltip="Leave the texts as they were."),
+        Binding(
+            "f6", "other", "Next text", priority=True, id="edit.next", tooltip="The policy's next prompt or template."
+        ),
+        Binding("f7", "turn", "Request/node", priority=True, id="edit.turn", tooltip="Preview the other of the two."),
+        Binding("f4", "outside", "$EDITOR", priority=True, id="edit.outside", tooltip="Edit it in $EDITOR."),
+    ]
+
+    def __init__(self, bench: Bench, field: FormField) -> None:
+        super().__init__()
+        self.bench = replace(bench, result=None)
+        self.texts = [one for one in fields_of(type(bench.policy)) if one.control == "lines"]
+        self.field = field
+        self.policy: Policy = bench.policy
+        self.shows_node = _goes_into_node(field)
+        self._sure = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(id="name")
+            with Horizontal():
+                yield TextArea(self._value, soft_wrap=True, show_line_numbers=False)
+                yield TextView(id="preview")
+            yield Static(id="doubts")
+            yield Footer()
+
+    def on_mount(self) -> None:
+        self._entitle()
+        self._told()
+        self.fill_in()
+
+    @property
+    def _value(self) -> str:
+        return str(value_of(self.policy, self.field.path))
+
+    def _entitle(self) -> None:
+        number = self.texts.index(self.field) + 1
+        others = f" · text {number} of {len(self.texts)}, f6 for the next" if len(self.texts) > 1 else ""
+        self.query_one("#name", Static).update(Text(f" {self.field.label}{others} · {self.field.help}", no_wrap=True))
+        self.query_one(TextArea).border_title = self.field.label
+        self.query_one(TextView).border_title = "new messages" if self.shows_node else "request"
+
+    # --- editing ----------------------------------------------------------------------------------------------------
+
+    @on(TextArea.Changed)
+    def _typed(self, event: TextArea.Changed) -> None:
+        if event.text_area.text == self._value:
+            return
+        self._sure = False
+        try:
+            self.policy, _ = changed(self.policy, self.field, event.text_area.text)
+        except Refused as refused:
+            self._told(str(refused))
+            return
+        self._told()
+        self.fill_in()
+
+    def _told(self, refused: str = "") -> None:
+        """What is wrong with the text, or doubtful."""
+        doubts = self.bench.strategy.lint(self.policy)
+        lines = (
+            [f"✘ {refused}"]
+            if refused
+            else [f"! {doubt}" for doubt in doubts] or ["✔ nothing doubtful about the prompts"]
+        )
+        said = self.query_one("#doubts", Static)
+        said.update(Text("\n".join(one_line(line, 400) for line in lines)))
+        said.set_class(bool(refused), "-refused")
+
+    def action_other(self) -> None:
+        """To the policy's next text."""
+        self.field = self.texts[(self.texts.index(self.field) + 1) % len(self.texts)]
+        self.shows_node = _goes_into_node(self.field)
+        self.query_one(TextArea).load_text(self._value)
+        self._entitle()
+        self.fill_in()
+
+    def action_turn(self) -> None:
+        """From the request to the new messages, or back."""
+        self.shows_node = not self.shows_node
+        self._entitle()
+        self.fill_in()
+
+    def action_outside(self) -> None:
+        try:
+            text = edit_outside(self.app, self._value)
+        except BadInput as refused:
+            self.notify(str(refused), severity="warning", markup=False)
+            return
+        self.query_one(TextArea).load_text(text)
+
+    def action_take(self) -> None:
+        self.dismiss(self.policy if self.policy != self.bench.policy else None)
+
+    def action_leave(self) -> None:
+        if self.policy == self.bench.policy or self._sure:
+            self.dismiss(None)
+            return
+        self._sure = True
+        self.notify("The text was changed: ctrl+s takes it, esc once more leaves it as it was.", markup=False)
+
+    # --- the preview ------------------------------------------------------------------------------------------------
+
+    @work(exclusive=True, group="fill", exit_on_error=False)
+    async def fill_in(self) -> None:
+        """Plan with the edited text when nothing is typed any more, in a thread."""
+        view = self.query_one(TextView)
+        key = (self.field.key, self.shows_node)
+        if view.key is not None:
+            await asyncio.sleep(SETTLE_S)
+        bench = replace(self.bench, policy=self.policy)
+        parts, wrapped = await asyncio.to_thread(_preview, bench, self.shows_node, view.wrap_width)
+        fresh = view.key != key
+        view.put(parts, wrapped, key)
+        if fresh and (row := row_of(wrapped, self._value)):
+            view.scroll_to(y=row, animate=False)
+
+    @on(TextView.Rewrap)
+    def _rewrap(self) -> None:
+        self.fill_in()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if failure := failure_of(event):
+            self.notify(failure, severity="error", markup=False)
+
+
+def _goes_into_node(field: FormField) -> bool:
+    """Whether a text is a template of the new messages, rather than asked of the model."""
+    return "template" in field.key
+
+
+def _preview(bench: Bench, node: bool, width: int) -> tuple[tuple[Part, ...], Wrapped]:
+    view = View(bench, Groups(bench.layout), 0)
+    parts = tuple(TABS["node" if node else "request"](view))
+    return parts, wrap(parts, width)
+
+
+def row_of(wrapped: Wrapped, text: str) -> int:
+    """The row at which an edited text begins in what it was filled into: where its first line of words stands, 0 if
+    nowhere. A line with placeholders is not found, so the first one without is looked for."""
+    first = next((line.strip() for line in text.split("\n") if line.strip() and "{" not in line), "")
+    if not first:
+        return 0
+    number = next((i for i, line in enumerate(wrapped.lines) if first in line), 0)
+    return next((row for row, line in enumerate(wrapped.line) if line == number), 0)

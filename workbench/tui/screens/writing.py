@@ -1,0 +1,60 @@
+"""Where to write a text: one path, one refusal if something stands there already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from workbench.tui.plain import figure, one_line
+
+
+class WritingScreen(ModalScreen[Path | None]):
+    """Asks for a file name and writes `text` there; gives the path, or None when left."""
+
+    DEFAULT_CSS = """
+    WritingScreen { align: center middle; }
+    WritingScreen > Vertical {
+        width: 76; max-width: 100%; height: auto; padding: 1 2; background: $panel; border: round $primary;
+    }
+    WritingScreen #sentence { color: $text-error; height: auto; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Back", id="writing.leave", tooltip="Write nothing."),
+    ]
+
+    def __init__(self, text: str, path: Path) -> None:
+        super().__init__()
+        self.text = text
+        self.path = path
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(f"Write {figure(len(self.text))} characters to a new file", markup=False)
+            yield Input(str(self.path), id="path")
+            yield Static("", id="sentence", markup=False)
+
+    @on(Input.Submitted)
+    def _write(self, event: Input.Submitted) -> None:
+        path = Path(event.value.strip()).expanduser()
+        try:
+            with path.open("x", encoding="utf-8", errors="surrogatepass") as file:
+                file.write(self.text)
+        except FileExistsError:
+            self._refuse(f"{path} exists already; choose another name.")
+        except (OSError, ValueError) as failed:
+            self._refuse(f"{path} cannot be written ({getattr(failed, 'strerror', None) or failed}).")
+        else:
+            self.dismiss(path)
+
+    def _refuse(self, sentence: str) -> None:
+        self.query_one("#sentence", Static).update(one_line(sentence))
+
+    def action_leave(self) -> None:
+        self.dismiss(None)

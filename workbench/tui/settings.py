@@ -1,0 +1,78 @@
+"""What a person set: `config.toml`, read once at the start. Nothing here needs more than the standard library.
+
+theme = "workbench-light"      # or "dark", "light", "contrast", or any theme of the palette
+window = 200000                # tokens, where a session's model is not known
+
+[keys]
+"bench.pin" = "p,space"        # ids as the help shows them; several keys with commas
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import BadInput
+
+SHORT_THEMES = {"dark": "workbench", "light": "workbench-light", "contrast": "workbench-contrast"}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`theme` is "" and `window` None where nothing was set; `keys` maps a binding's id to its keys."""
+
+    theme: str = ""
+    window: int | None = None
+    keys: Mapping[str, str] = field(default_factory=dict)
+    path: Path | None = None
+
+
+def config_path() -> Path:
+    from platformdirs import user_config_path
+
+    return user_config_path("compaction-workbench") / "config.toml"
+
+
+def read_settings(path: Path) -> Settings:
+    """The settings in `path`; all at their defaults where there is no such file. Raises BadInput with file and key."""
+    if not path.exists():
+        return Settings()
+    try:
+        table = tomllib.loads(path.read_text("utf-8-sig"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadInput(f"{path} is no readable TOML ({error}); correct that place.") from None
+    if unknown := sorted(set(table) - {"theme", "window", "keys"}):
+        raise BadInput(f"{path}: there is no key {unknown[0]!r}; there are theme, window and [keys].")
+    theme = table.get("theme", "")
+    if not isinstance(theme, str):
+        raise BadInput(f'{path}: theme = {theme!r} is no name; write one in quotes, as "light".')
+    window = table.get("window")
+    if window is not None and (not isinstance(window, int) or isinstance(window, bool) or window < 1):
+        raise BadInput(f"{path}: window = {window!r} is no number of tokens; write a whole number from 1.")
+    return Settings(SHORT_THEMES.get(theme, theme), window, _keys(path, table.get("keys", {})), path)
+
+
+def _keys(path: Path, keys: Any) -> dict[str, str]:
+    if not isinstance(keys, dict):
+        raise BadInput(f'{path}: keys = {keys!r} is no table; write [keys] and below it "bench.pin" = "space".')
+    # TOML reads an unquoted bench.pin as a table in a table, which means the same here.
+    flat: dict[str, Any] = {}
+    for name, value in keys.items():
+        flat.update(
+            {f"{name}.{inner}": key for inner, key in value.items()} if isinstance(value, dict) else {name: value}
+        )
+    for name, value in flat.items():
+        if not isinstance(value, str) or not value.strip():
+            raise BadInput(f'{path}: keys."{name}" = {value!r} is no key; write one in quotes, as "space" or "ctrl+p".')
+    return flat
+
+
+def unknown_keys(settings: Settings, known: Collection[str]) -> str:
+    """One sentence about the first remapped key that no screen has, "" when all are known."""
+    wrong = next((name for name in settings.keys if name not in known), None)
+    if wrong is None:
+        return ""
+    return f'{settings.path}: keys."{wrong}" names nothing; the help (?) shows the id of every key.'

@@ -1,0 +1,100 @@
+"""One line under the panes: where a search or a number is typed, and then what is found, filtered and sorted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.widgets import Input, Static
+
+Asked = Literal["search", "jump"]
+
+_SIGNS = {"search": " / ", "jump": " message "}
+_HINTS = {
+    "search": "any text, or /a regular expression/",
+    "jump": "a message's number, or r12 for round 12",
+}
+
+
+class FindBar(Horizontal):
+    """Gone while there is nothing to say."""
+
+    DEFAULT_CSS = """
+    FindBar { height: 1; background: $panel; display: none; }
+    FindBar.-asking, FindBar.-telling { display: block; }
+    FindBar #find-sign, FindBar Input { display: none; height: 1; }
+    FindBar.-asking #find-sign { display: block; width: auto; color: $text-primary; text-style: bold; }
+    FindBar.-asking Input { display: block; width: 2fr; max-width: 48; background: $panel-lighten-1; }
+    FindBar #find-said { width: 3fr; height: 1; padding: 0 0 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "Cancel", id="find.cancel", tooltip="Give the search up and return."),
+    ]
+
+    @dataclass
+    class Typed(Message):
+        asked: Asked
+        text: str
+
+    @dataclass
+    class Accepted(Message):
+        asked: Asked
+        text: str
+
+    @dataclass
+    class Cancelled(Message):
+        asked: Asked
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.asked: Asked = "search"
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="find-sign")
+        yield Input(compact=True, select_on_focus=True, id="find-input")
+        yield Static(id="find-said")
+
+    def ask(self, asked: Asked, text: str = "") -> None:
+        """Open the line for typing."""
+        self.asked = asked
+        self.query_one("#find-sign", Static).update(_SIGNS[asked])
+        typed = self.query_one(Input)
+        with self.prevent(Input.Changed):
+            typed.value = text
+        typed.placeholder = _HINTS[asked]
+        self.add_class("-asking")
+        typed.focus()
+
+    def close(self) -> None:
+        """Done with typing; what is said stays."""
+        self.remove_class("-asking")
+
+    def say(self, words: str) -> None:
+        """Tell how things stand, "" for nothing."""
+        self.set_class(bool(words), "-telling")
+        text = Text(words, no_wrap=True, overflow="ellipsis")
+        self.query_one("#find-said", Static).update(text, layout=False)
+
+    @property
+    def asking(self) -> bool:
+        return self.has_class("-asking")
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        if self.asking:
+            self.post_message(self.Typed(self.asked, event.value))
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.post_message(self.Accepted(self.asked, event.value))
+
+    def action_cancel(self) -> None:
+        self.post_message(self.Cancelled(self.asked))
