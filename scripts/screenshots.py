@@ -33,6 +33,9 @@ PICTURES: tuple[tuple[str, tuple[int, int], str, tuple[str, ...]], ...] = (
     ("result", (160, 45), "workbench", ("r", "4")),
     ("small", (80, 24), "workbench", ()),
     ("light", (200, 55), "workbench-light", ("r", "5")),
+    ("find", (120, 40), "workbench", ("/", *"argon2id", "enter", "n", "n")),
+    ("changes", (160, 45), "workbench", ("K", "x", "8")),
+    ("compare", (170, 30), "workbench", ("C",)),
     ("help", (120, 45), "workbench", ("?",)),
 )
 """Name, columns and rows, theme, keys pressed first."""

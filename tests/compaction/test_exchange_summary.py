@@ -25,7 +25,7 @@ from workbench.compaction.strategies.exchange_summary import (
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.compaction.summary_params import policy_from_params
 from workbench.errors import BadInput
-from workbench.session import Message, pairs_of
+from workbench.session import Message, Text, pairs_of
 
 
 def policy(**changes: Any) -> ExchangeSummaryPolicy:
@@ -287,3 +287,23 @@ def test_a_second_compaction_works_on_the_first_ones_output() -> None:
     assert second.status == "compacted"
     assert "FIRST" not in request.text
     assert "SECOND" in second.messages[0].text
+
+
+def test_the_age_of_the_cache_comes_from_the_time_stamps_or_from_the_person() -> None:
+    messages = [
+        Message("u", "user", (Text("do"),), time=100.0),
+        Message("a", "assistant", (Text("done"),), time=110.0),
+        Message("u2", "user", (Text("more"),), time=150.0),
+    ]
+    assert STRATEGY.gauge(context_of(messages), policy()).cache_age_ms == 40_000
+    assert STRATEGY.gauge(context_of(messages[:2]), policy()).cache_age_ms is None
+    assert STRATEGY.gauge(context_of(messages), policy(cache_age_ms=5)).cache_age_ms == 5
+    cache = policy(
+        simulate_cache_expiry=True,
+        trigger_on_history_size_chars_when_cache_expiring=1,
+        cache_ttl_ms=300_000,
+        buffer_time_before_cache_expiration_ms=30_000,
+    )
+    fired = STRATEGY.triggers(STRATEGY.gauge(context_of(messages), cache), cache)[1]
+    assert fired.fires
+    assert fired.note == "simulated, in 230 s"

@@ -36,7 +36,6 @@ class Context:
     tools: tuple[Tool, ...] = ()
     memories: str = ""
     rules: str = ""
-    cache_age_ms: int | None = None
     summary_versions: Mapping[str, int] = field(default_factory=dict)
     """Format version of a summary by message id, where its format records one."""
     overflow_error_seen: bool = False
@@ -155,7 +154,7 @@ class Context:
             window=self.window,
             marker_seen=layout.marker is not None,
             overflow_error_seen=self.overflow_error_seen,
-            cache_age_ms=self.cache_age_ms,
+            cache_age_ms=layout.cache_age_ms,
             memory_lines=len(self.memory_lines),
             manual=self.manual,
         )

@@ -56,6 +56,13 @@ class ExchangeSummaryPolicy(Policy):
     buffer_time_before_cache_expiration_ms: int = setting(
         0, "trigger", "Fire so long before the cache expires.", unit="ms", ge=0
     )
+    cache_age_ms: int | None = setting(
+        None,
+        "trigger",
+        "How old the cache is when the context is looked at. Empty: by the session's time stamps.",
+        unit="ms",
+        ge=0,
+    )
     prompt: str = setting("", "summary", "What the model is asked. Empty: disabled.", multiline=True)
     summary_char_limit: int = setting(
         0, "summary", "A longer summary is cut at a line or sentence. 0: no limit.", unit="characters", ge=0
@@ -114,8 +121,10 @@ def _history(context: Context, policy: ExchangeSummaryPolicy) -> History:
 
 
 def gauge(context: Context, policy: ExchangeSummaryPolicy) -> Gauge:
-    """The context's gauge with the size of what is history to this strategy."""
-    return replace(context.gauge(), chars=sum(_history(context, policy).sizes))
+    """The context's gauge with the size of what is history to this strategy; a person may set the cache's age."""
+    now = context.gauge()
+    age = now.cache_age_ms if policy.cache_age_ms is None else policy.cache_age_ms
+    return replace(now, chars=sum(_history(context, policy).sizes), cache_age_ms=age)
 
 
 def triggers(now: Gauge, policy: ExchangeSummaryPolicy) -> tuple[Trigger, ...]:

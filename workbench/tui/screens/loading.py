@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -47,6 +48,10 @@ class Opening:
     memory: Path | None = None
     fresh: bool = False
     carry: Work | None = None
+
+
+MANY = 10_000
+"""Messages from which a session is kept out of the garbage collector's way."""
 
 
 class Abandoned(Exception):
@@ -181,6 +186,9 @@ def open_on_bench(opening: Opening, progress: Progress) -> LoadingScreen.Ready:
         bench = with_window(bench, opening.usual_window)
     bench, note = _with_earlier_work(opening, bench, counter)
     bench.context.outcome_size(bench.plan.outcome)
+    if len(session.messages) > MANY:
+        # A full collection would walk all of them, and hold the screen up for several tenths of a second.
+        gc.freeze()
     return LoadingScreen.Ready(bench, counter, Groups(bench.layout), stamp, note)
 
 
