@@ -440,6 +440,12 @@ class TestOtherCommands:
         assert [line.split()[0] for line in lines[: len(STRATEGIES)]] == [one.id for one in STRATEGIES]
         assert sum(line.startswith("preset ") for line in lines) == len(preset_names())
 
+    def test_the_transcript_in_react_form(self, session: Path) -> None:
+        text = cwb("inspect", session, "--react").stdout
+        assert text.startswith("[user] ")
+        assert "\n[assistant] " in text
+        assert "Action: " in text
+
     def test_compare_gives_one_row_for_each(self, session: Path) -> None:
         found = document("compare", session)
         assert [column["strategy"] for column in found["columns"]] == [one.id for one in STRATEGIES]

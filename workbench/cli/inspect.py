@@ -16,6 +16,7 @@ from workbench.cli.exact import count_now, exact_fields
 from workbench.cli.loading import on_bench
 from workbench.cli.output import counted, size_fields, size_words, write_fields, write_json, write_table
 from workbench.compaction.context import Context
+from workbench.compaction.layered.react import react
 from workbench.figures import grouped
 from workbench.session import Message, Session, Span, exchanges_of, rounds_of
 from workbench.summarizers.exact_counts import Exact
@@ -37,9 +38,16 @@ MAX_WARNINGS = 10
 @click.option(
     "--exact", metavar="MODEL", help="Have the API count the context for this model: sends it, costs nothing."
 )
+@click.option("--react", "as_react", is_flag=True, help="The transcript in ReAct form: Thought, Action, [tool].")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables.")
 def command(
-    file: Path, epoch: int | None, window: int | None, verbosity: Verbosity | None, exact: str | None, as_json: bool
+    file: Path,
+    epoch: int | None,
+    window: int | None,
+    verbosity: Verbosity | None,
+    exact: str | None,
+    as_react: bool,
+    as_json: bool,
 ) -> None:
     """Show what FILE holds: its epochs, the rounds of one of them, and where its tokens are.
 
@@ -50,6 +58,8 @@ def command(
     count = count_now(bench.session, bench.context, exact) if exact else None
     if as_json:
         write_json(_document(bench, verbosity, count))
+    elif as_react:
+        click.echo("\n\n".join(printable(text) for text in react(bench.context.messages)))
     elif verbosity:
         _transcript(bench, verbosity)
     else:

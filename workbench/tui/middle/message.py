@@ -9,7 +9,7 @@ from typing import Any
 from workbench.analysis.transcript import transcript
 from workbench.bench import Bench
 from workbench.compaction.context import Layout
-from workbench.compaction.layered.mentions import Note, external_changes, mentioned
+from workbench.compaction.layered.mentions import Note, external_changes, mentioned, with_reminder
 from workbench.compaction.layout import per_layout
 from workbench.compaction.outcome import Fate, Made
 from workbench.compaction.progressive.importance import ImportanceWeights, score
@@ -86,7 +86,8 @@ def _reasons(bench: Bench, index: int) -> Parts:
     if bench.strategy.id == "layered":
         message = bench.messages[index]
         if message.starts_round and (paths := mentioned(message.text)):
-            parts.append(Part(f"mentions {', '.join(f'@{path}' for path in paths[:8])}", "dim"))
+            parts.append(Part(f"mentions {', '.join(f'@{path}' for path in paths[:8])}; it would be sent as", "dim"))
+            parts.append(Part(with_reminder(message.text).removeprefix(message.text).strip(), "dim"))
         parts += [Part(str(note), "warning") for note in _notes(bench.layout) if note.index == index]
     return parts
 
