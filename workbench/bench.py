@@ -309,5 +309,5 @@ def _project_rules(cwd: str | None) -> str:
     try:
         found = sorted(p for p in Path(cwd).iterdir() if p.name.lower() == "code_law.md" and p.is_file())
         return found[0].read_text("utf-8", "replace")[:200_000] if found else ""
-    except OSError:
+    except (OSError, ValueError):  # a session may name any string as its folder, one with a NUL too
         return ""

@@ -174,7 +174,7 @@ def test_what_becomes_of_an_earlier_summary(choice: str) -> None:
 def test_a_head_of_pins_alone_is_nothing_to_compact() -> None:
     messages = [*loop("1", 0), *loop("2", 1)]
     outcome, _ = run(context_of(messages, split_at="2u", pins=frozenset({"1u", "1z"})), policy())
-    assert outcome.reason == "nothing to compact: every message of the head is pinned"
+    assert outcome.reason == "nothing to compact: every message of the head stays"
 
 
 def test_a_failed_summary_gives_the_input_back() -> None:

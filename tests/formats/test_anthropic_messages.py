@@ -154,6 +154,7 @@ def test_recognised_by_content(head: bytes) -> None:
         b"\xff\xfe\x00binary",
         b"[" * 60000,
     ],
+    ids=lambda head: head[:20].decode("latin-1"),
 )
 def test_not_recognised(head: bytes) -> None:
     assert not FORMAT.recognise(head)

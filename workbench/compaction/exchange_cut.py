@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs
 from workbench.compaction.layout import Layout
-from workbench.compaction.spans import merged, without
+from workbench.compaction.spans import merged
 from workbench.figures import grouped
 from workbench.session import Span, ToolUse
 
@@ -129,8 +129,6 @@ def cut_exchanges(context: Context, history: History, numbers: Numbers, trace: l
         return "the head holds only an earlier summary"
     pins = pinned_with_pairs(context)
     spans = _spans(layout, fresh)
-    if not without(spans, pins):
-        return "every message of the head is pinned"
     fresh_sizes = [size for number, size in zip(head, sizes, strict=False) if number not in old]
     skipped = guarded_start(fresh_sizes, numbers.guard_chars)
     if skipped:

@@ -42,7 +42,7 @@ def _faults_of(step: dict[str, Any], number: int) -> list[str]:
         faults += [f"{key} is for the agent's steps alone" for key in _AGENT_ONLY if step.get(key) is not None]
     faults += [f"has the unknown key {key}" for key in step if key.startswith("workbench")]
     ids: set[str] = set()
-    for call in step.get("tool_calls") or []:
+    for call in _list(step.get("tool_calls")):
         if not isinstance(call, dict) or not isinstance(call.get("function_name"), str):
             faults.append("a call names no function")
             continue
@@ -50,8 +50,12 @@ def _faults_of(step: dict[str, Any], number: int) -> list[str]:
         if not isinstance(call.get("arguments"), dict):
             faults.append(f"the arguments of {call['function_name']} are no object")
     seen = step.get("observation")
-    for result in seen.get("results") or [] if isinstance(seen, dict) else []:
+    for result in _list(seen.get("results")) if isinstance(seen, dict) else []:
         named = result.get("source_call_id") if isinstance(result, dict) else None
         if named is not None and str(named) not in ids:
             faults.append(f"a result answers the call {named}, which the step did not make")
     return faults
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -60,6 +60,10 @@ def loads(raw: bytes) -> Any:
         return json.loads(raw.decode(errors="replace"), strict=False)
 
 
+DEEPEST = 200
+"""Levels of nesting beyond which a head is no session's; the same bound as for lines."""
+
+
 def glimpse(head: bytes) -> Any:
     """The value at the start of a document of which `head` may be only the beginning; None where that is no JSON.
 
@@ -87,6 +91,8 @@ def _closed(text: str) -> str:
             return _CUT_ESCAPE.sub("", text) + '"' + "".join(reversed(open_brackets))
         if mark in "{[":
             open_brackets.append("}" if mark == "{" else "]")
+            if len(open_brackets) > DEEPEST:
+                return ""
         elif mark in "}]":
             if not open_brackets or open_brackets.pop() != mark:
                 return ""

@@ -173,6 +173,9 @@ def compact(context: Context, policy: ExchangeSummaryPolicy) -> Compacting:
     cut = cut_exchanges(context, _history(context, policy), _numbers(context, policy), trace)
     if isinstance(cut, str):
         return unchanged(context.messages, f"nothing to compact: {cut}", trace)
+    staying = _staying(context, policy, cut)
+    if not without(cut.head, staying):
+        return unchanged(context.messages, "nothing to compact: every message of the head stays", trace)
 
     entries = abridge(context.layout, cut.tail, policy.abridged_history_params)
     abridged = abridged_text(entries)
@@ -196,7 +199,6 @@ def compact(context: Context, policy: ExchangeSummaryPolicy) -> Compacting:
         template = load_prompt(NODE_TEMPLATE).text
         trace.append("the node's template has no {summary} and was refused; the default is used")
     text = fill(template, {"summary": asked.carried(summary), "abridged_history": abridged})
-    staying = _staying(context, policy, cut)
     pieces = _pieces(context, policy, cut, staying, carried, text)
     fates = _fates(context, cut, staying, carried, shown, entries)
     return judged(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
