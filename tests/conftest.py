@@ -8,7 +8,6 @@ from hypothesis import settings
 
 from tests.paths import SHARED
 
-
 # Elsewhere every run draws new examples and may find something; a check on a change must judge the change alone.
 settings.register_profile("ci", derandomize=True, deadline=None)
 if os.environ.get("CI"):
