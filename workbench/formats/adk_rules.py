@@ -41,7 +41,8 @@ def validate(data: bytes) -> list[str]:
         if not isinstance(content, dict) or content.get("role") not in ("user", "model", None):
             faults.append(f"event {number}: its content is none of the user or the model")
             continue
-        for part in map(_snake, content.get("parts") or []):
+        parts = content.get("parts")
+        for part in map(_snake, parts if isinstance(parts, list) else []):
             if not any(kind in part for kind in _KINDS):
                 faults.append(f"event {number}: a part holds nothing that ADK knows")
             call, response = part.get("function_call"), part.get("function_response")
