@@ -96,11 +96,11 @@ def _metadata(session: Session, id: str, *, own: bool) -> bytes:
     now = iso()
     if own:
         first: bytes = session.records[0]
-        about = loads(first)
+        about = _read(first)
         if isinstance(about, dict) and "projectHash" in about and "messages" not in about and "id" not in about:
             changes: dict[str, Any] = {}
             for raw in session.records:
-                value = loads(raw) if raw.startswith(b'{"$set"') else None
+                value = _read(raw) if raw.startswith(b'{"$set"') else None
                 if isinstance(value, dict) and isinstance(value.get("$set"), dict):
                     changes |= value["$set"]
             changes |= {"sessionId": id, "lastUpdated": now}
@@ -109,6 +109,14 @@ def _metadata(session: Session, id: str, *, own: bool) -> bytes:
     project = session.meta.get("projectHash") if own else None
     project = project or hashlib.sha256((session.cwd or "/").encode(errors="replace")).hexdigest()
     return render({"sessionId": id, "projectHash": project, "startTime": now, "lastUpdated": now, "kind": "main"})
+
+
+def _read(raw: bytes) -> Any:
+    """What a record says, None for a damaged one, which the reader warned of and kept."""
+    try:
+        return loads(raw)
+    except ValueError:
+        return None
 
 
 def _fill(sheet: _Sheet, messages: Sequence[Message]) -> None:
