@@ -32,6 +32,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "message-window": {"window_messages": 6, "min_tail_messages": 0, "safe_end": "whole_pairs"},
     "user-messages": {"user_message_tokens": 20},
     "clear-tool-results": {"keep_tool_uses": 1},
+    "ledger": {"budget_chars": 1_300, "narrative_percent": 40.0},
     "trim": {"target_percent": 30.0},
 }
 """Numbers at which a short conversation is long."""
@@ -95,6 +96,7 @@ HIDING: dict[str, dict[str, Any]] = {
     "message-window": {"transcript_limit": 600, "window_messages": 30},
     "context-reset": {"guard_chars": 1_000},
     "user-messages": {"request_limit_chars": 1_000},
+    "ledger": {"request_limit": 2_000},
 }
 """Limits at which a summarizer is not shown all."""
 

@@ -7,6 +7,7 @@ from workbench.compaction.strategies import (
     context_reset,
     exchange_summary,
     layered,
+    ledger,
     memories_rewrite,
     message_window,
     progressive,
@@ -26,6 +27,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     clear_tool_results.STRATEGY,
     trim.STRATEGY,
     memories_rewrite.STRATEGY,
+    ledger.STRATEGY,
 )
 
 

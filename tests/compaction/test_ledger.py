@@ -1,0 +1,236 @@
+"""The ledger: its text, what it keeps, its budget, and ten generations of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.building import METER, agent, call, context_of, result, summary, user
+from tests.compaction.holding import FAILED, assert_holds, chat, loop, run
+from workbench.compaction.context import Context
+from workbench.compaction.ledger.entries import KINDS, Entry
+from workbench.compaction.ledger.gather import noted
+from workbench.compaction.ledger.text import Ledger, read_ledger, written
+from workbench.compaction.outcome import Fate, Outcome
+from workbench.compaction.strategies.ledger import STRATEGY, LedgerPolicy
+from workbench.session import Message, Text
+
+LINES = st.text(alphabet="ab|#[]-→ \n`</>", min_size=1, max_size=40)
+ENTRIES = st.builds(
+    Entry,
+    st.sampled_from(KINDS),
+    LINES,
+    st.integers(1, 9_999),
+    st.sampled_from(["", "open", "gone", "ok"]),
+    LINES.map(lambda text: " ".join(text.split())),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(entries=st.lists(ENTRIES, max_size=8), narrative=st.text(alphabet="ab\n# ", max_size=60).map(str.strip))
+def test_a_ledger_is_read_as_it_was_written(entries: list[Entry], narrative: str) -> None:
+    by_kind = sorted(entries, key=lambda entry: KINDS.index(entry.kind))
+    ledger = Ledger(214, (12, 57), tuple(by_kind), narrative, (("addresses", 3), ("viewed files", 12)))
+    assert read_ledger(written(ledger)) == ledger
+
+
+@pytest.mark.parametrize(
+    "text", ["", "hello", '<ledger upto="x" pinned="">\n</ledger>', '<ledger upto="3" pinned="">\ncut off', "<ledger>"]
+)
+def test_what_is_no_ledger_is_not_read_as_one(text: str) -> None:
+    assert read_ledger(text) is None
+
+
+MUTEX = "I decided to use a mutex because two refreshes race."
+
+
+def work() -> list[Message]:
+    """A rule, a failing test that is mended, an edit, a decision, and much output."""
+    return [
+        user("u1", "Fix the token refresh in src/auth/session.ts. Never log the token."),
+        agent("a1", "I look.", call("c1", "Read", file_path="src/auth/session.ts")),
+        result("r1", ("c1", "const AUTH_TTL = 300\n" * 200)),
+        agent("a2", "", call("c2", "Bash", command="npm test")),
+        result("r2", ("c2", "x" * 3_000 + "\nTypeError: AUTH_TTL is undefined"), error=True),
+        agent("a3", MUTEX, call("c3", "Edit", file_path="src/auth/lock.ts")),
+        result("r3", ("c3", "ok")),
+        agent("a4", "", call("c4", "Bash", command="npm test")),
+        result("r4", ("c4", "42 tests passed")),
+        agent("a5", "All 42 tests pass."),
+        user("u2", "Now write the changelog."),
+        agent("a6", "", call("c5", "Read", file_path="CHANGELOG.md")),
+        result("r5", ("c5", "y" * 6_000)),
+        agent("a7", "Written."),
+        user("u3", "Why does CI fail?"),
+        agent("a8", "I check."),
+    ]  # fmt: skip
+
+
+def compacted(context: Context, answer: Any = "It raced.", **fields: Any) -> tuple[Outcome, Ledger]:
+    policy = LedgerPolicy(**fields)
+    outcome = assert_holds(STRATEGY, context, policy, answer)
+    made = next(message for message in outcome.messages if read_ledger(message.text))
+    ledger = read_ledger(made.text)
+    assert ledger is not None
+    return outcome, ledger
+
+
+def told(ledger: Ledger) -> set[tuple[str, str, str, int]]:
+    return {(entry.kind, entry.state, entry.text, entry.source) for entry in ledger.entries}
+
+
+def test_everything_that_matters_is_kept_with_its_state_and_source() -> None:
+    outcome, ledger = compacted(context_of(work()), budget_tokens=600)
+    assert outcome.status == "compacted"
+    for expected in (
+        ("instruction", "", "Never log the token.", 1),
+        ("request", "first", "Fix the token refresh in src/auth/session.ts. Never log the token.", 1),
+        ("request", "asked", "Now write the changelog.", 11),
+        ("decision", "", MUTEX, 6),
+        ("error", "fixed", "TypeError: AUTH_TTL is undefined", 5),
+        ("file", "viewed", "src/auth/session.ts", 2),
+        ("file", "modified", "src/auth/lock.ts", 6),
+        ("command", "ok", "npm test", 8),
+    ):
+        assert expected in told(ledger), expected
+    assert ledger.narrative == "It raced."
+    assert ledger.left_out == ()
+
+
+def test_sources_are_abridged_the_rest_was_shown_to_the_model_or_dropped() -> None:
+    outcome, _ = compacted(context_of(work()), budget_tokens=600, narrative_percent=0)
+    fates = {message.id: outcome.fate_at(index).fate for index, message in enumerate(outcome.source)}
+    assert fates["u1"] is Fate.ABRIDGED
+    assert fates["a1"] is Fate.ABRIDGED, "it viewed the file"
+    assert fates["r1"] is Fate.DROPPED
+    assert fates["u3"] is Fate.KEPT
+    shown, _ = compacted(context_of(work()), budget_tokens=600)
+    assert shown.fate_counts[Fate.SUMMARIZED] > 0
+
+
+@pytest.mark.parametrize("unit", ["budget_tokens", "budget_chars"])
+@pytest.mark.parametrize("narrative", [0.0, 30.0])
+@settings(max_examples=15, deadline=None)
+@given(budget=st.integers(200, 2_500), long=st.booleans())
+def test_the_result_keeps_to_its_budget(unit: str, narrative: float, budget: int, long: bool) -> None:
+    budget = budget * (4 if unit == "budget_chars" else 1)
+    context = context_of([*work(), *(loop("l", 30, "z" * 300) if long else chat(30, "c"))])
+    outcome = assert_holds(STRATEGY, context, LedgerPolicy(**{unit: budget}, narrative_percent=narrative))
+    size = context.measure(outcome.messages)
+    assert (size.chars if unit == "budget_chars" else size.tokens) <= budget
+
+
+def test_what_has_no_room_is_named_least_important_first() -> None:
+    outcome, ledger = compacted(context_of(work()), budget_tokens=190, narrative_percent=0)
+    groups = [group for group, _ in ledger.left_out]
+    assert ledger.left_out
+    assert any("left out for lack of room" in line for line in outcome.trace)
+    there = {(entry.kind, entry.state) for entry in ledger.entries}
+    assert ("instruction", "") in there
+    assert ("request", "open") in there or outcome.messages[-1].id == "a8"
+    order = ["viewed files", "mended errors", "commands", "changed files", "decisions"]
+    assert [group for group in groups if group in order] == [group for group in order if group in groups]
+    assert ("file", "viewed") not in there
+
+
+def test_pins_stay_as_they_are_and_are_numbered() -> None:
+    context = context_of(work(), pins=frozenset(["r1"]))
+    outcome, ledger = compacted(context, budget_tokens=1_800)
+    assert ledger.pinned == (2, 3), "the result, and its call"
+    assert [message.id for message in outcome.messages][1:3] == ["a1", "r1"]
+
+
+def test_pins_over_the_budget_are_kept_and_told() -> None:
+    outcome = assert_holds(STRATEGY, context_of(work(), pins=frozenset(["r5"])), LedgerPolicy(budget_tokens=100))
+    assert any(line.startswith("over the budget by") for line in outcome.trace)
+
+
+def test_without_a_model_an_earlier_summary_is_carried_on() -> None:
+    context = context_of([summary("s", "We chose port 8080 for a reason."), *work()])
+    _, ledger = compacted(context, budget_tokens=700, narrative_percent=0)
+    assert ledger.narrative == "We chose port 8080 for a reason."
+
+
+def test_a_narrative_that_fails_is_done_without() -> None:
+    outcome, ledger = compacted(context_of(work()), FAILED, budget_tokens=600)
+    assert outcome.status == "fallback"
+    assert "no connection" in outcome.reason
+    assert ledger.narrative == ""
+    assert ledger.entries
+
+
+def test_what_fits_the_budget_is_left_alone() -> None:
+    outcome, requests = run(STRATEGY, context_of(work()), LedgerPolicy(budget_tokens=100_000))
+    assert (outcome.status, requests) == ("unchanged", [])
+
+
+def test_a_call_that_waits_for_its_result_stays() -> None:
+    context = context_of([*work(), agent("open", "", call("c9", "Bash", command="sleep 9"))])
+    outcome, _ = compacted(context, budget_tokens=150, narrative_percent=0)
+    assert outcome.messages[-1].id == "open"
+
+
+def test_ten_generations_lose_nothing_that_there_is_room_for() -> None:
+    """Each generation brings a rule, an edit and a command; after ten all of them are there, each with the number of
+    the message that it came from, however often it was carried on."""
+    messages: list[Message] = []
+    expected: set[tuple[str, str, str, int]] = set()
+    count = 0
+    for turn in range(10):
+        new = [
+            user(f"u{turn}", f"Never touch file{turn}.py again."),
+            agent(f"a{turn}", "", call(f"e{turn}", "Edit", file_path=f"src/part{turn}.py")),
+            result(f"r{turn}", (f"e{turn}", "done " * 2_000)),
+            agent(f"b{turn}", "", call(f"t{turn}", "Bash", command=f"pytest tests/test_{turn}.py")),
+            result(f"s{turn}", (f"t{turn}", "y" * 900 + "\n3 passed")),
+            agent(f"z{turn}", "Done."),
+        ]
+        expected |= {
+            ("instruction", "", f"Never touch file{turn}.py again.", count + 1),
+            ("file", "modified", f"src/part{turn}.py", count + 2),
+            ("command", "ok", f"pytest tests/test_{turn}.py", count + 4),
+        }
+        count += len(new)
+        messages = [*messages, *new]
+        # As an agent would have it that does not record which of its messages is a summary.
+        outcome, ledger = compacted(context_of(messages), budget_tokens=2_500, narrative_percent=0)
+        messages = [
+            Message(message.id, message.role, message.blocks, "normal") if message.kind == "summary" else message
+            for message in outcome.messages
+        ]
+        in_tail = {one for one in expected if one[3] > ledger.upto}
+        assert expected - in_tail <= told(ledger), turn
+        assert context_of(messages).total.tokens <= 2_500
+        assert sum(read_ledger(message.text) is not None for message in messages) == 1
+    first = [entry for entry in ledger.entries if entry.state == "first"]
+    assert [entry.source for entry in first] == [1]
+
+
+def test_a_command_that_succeeds_later_mends_an_error_of_an_earlier_ledger() -> None:
+    before = Ledger(40, (), (Entry("error", "E   assert 1 == 2", 12, "open", "`pytest -q`"),))
+    context = context_of(
+        [
+            Message("s", "user", (Text(written(before)),), "summary"),
+            user("u", "again"),
+            agent("a", "", call("c", "Bash", command="pytest -q")),
+            result("r", ("c", "1 passed")),
+            agent("z", "x" * 2_000),
+            user("v", "good"),
+        ]
+    )
+    [error] = [one.entry for one in noted(context.layout) if one.entry.kind == "error"]
+    assert (error.state, error.source) == ("fixed", 12)
+    assert error.detail == "`pytest -q`; succeeded in #42"
+
+
+def test_the_model_is_asked_for_what_its_share_holds_and_is_told_the_earlier_narrative() -> None:
+    before = Ledger(40, (), (), "It began with a race.")
+    context = context_of([Message("s", "user", (Text(written(before)),), "summary"), *work()])
+    _, [request] = run(STRATEGY, context, LedgerPolicy(budget_tokens=600, narrative_percent=20))
+    assert 0 < request.max_chars < 600 * 4 // 5
+    assert str(request.max_chars) in request.prompt
+    assert request.previous == "It began with a race."
+    assert METER.text_tokens(request.text) > 0

@@ -1,0 +1,91 @@
+"""What an entry of the ledger is, and in which order entries give way when there is no room."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+EntryKind = Literal["instruction", "request", "decision", "error", "file", "command", "identifier", "number", "url"]
+
+KINDS: tuple[EntryKind, ...] = (
+    "instruction",
+    "request",
+    "decision",
+    "error",
+    "file",
+    "command",
+    "identifier",
+    "number",
+    "url",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that the ledger keeps. `source` is the number of the message it stands in, counted from the session's
+    first message over all its compactions.
+
+    kind         text                     state                                     detail
+    instruction  the sentence, verbatim   "" or "gone": a later one supersedes it   the later one's message, as #n
+    request      the user's own words     first, open, asked                        ""
+    decision     the sentence, verbatim   ""                                        ""
+    error        the line that names it   open, fixed                               what it came from, and its fix
+    file         the path                 viewed, created, modified, deleted        ""
+    command      the command line         ok, failed, ran                           the line that tells its result
+    identifier   the identifier           its sort                                  ""
+    number       the number, its unit     ""                                        the words around it
+    url          the address              ""                                        ""
+    """
+
+    kind: EntryKind
+    text: str
+    source: int
+    state: str = ""
+    detail: str = ""
+
+    @property
+    def group(self) -> str:
+        """The entry's kind in the words of a report, told apart where importance differs."""
+        return _GROUPS[self.rank][1]
+
+    @property
+    def rank(self) -> int:
+        """How soon the entry gives way: 0 is the last to go."""
+        rank = _RANKS.get((self.kind, self.state))
+        return _RANKS[(self.kind, "")] if rank is None else rank
+
+    @property
+    def binding(self) -> bool:
+        """Whether it must be there if anything is: what the user wants, now and always."""
+        return self.rank <= _LAST_BINDING
+
+
+_GROUPS: tuple[tuple[tuple[tuple[EntryKind, str], ...], str], ...] = (
+    ((("instruction", ""),), "standing instructions"),
+    ((("request", "open"),), "open requests"),
+    ((("request", "first"),), "first requests"),
+    ((("error", "open"), ("error", "")), "open errors"),
+    ((("decision", ""),), "decisions"),
+    ((("file", "modified"), ("file", "created"), ("file", "deleted"), ("file", "")), "changed files"),
+    ((("command", "failed"),), "failed commands"),
+    ((("request", "asked"), ("request", "")), "earlier requests"),
+    ((("command", "ok"), ("command", "ran"), ("command", "")), "commands"),
+    ((("identifier", ""),), "identifiers"),
+    ((("number", ""),), "numbers"),
+    ((("error", "fixed"),), "mended errors"),
+    ((("file", "viewed"),), "viewed files"),
+    ((("url", ""),), "addresses"),
+    ((("instruction", "gone"),), "superseded instructions"),
+)
+"""Kinds and states by importance, the most important first, and what each is called."""
+
+_RANKS = {member: rank for rank, (members, _) in enumerate(_GROUPS) for member in members}
+_LAST_BINDING = _RANKS[("request", "first")]
+
+
+def counted_by_group(entries: Iterable[Entry]) -> tuple[tuple[str, int], ...]:
+    """How many entries there are of each group, the least important group first."""
+    counts = Counter(entry.rank for entry in entries)
+    return tuple((_GROUPS[rank][1], counts[rank]) for rank in sorted(counts, reverse=True))

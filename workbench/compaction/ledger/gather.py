@@ -1,0 +1,167 @@
+"""Entries out of a context: what an earlier ledger holds, and what was said and done since."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from workbench.compaction.layout import Layout, per_layout
+from workbench.compaction.ledger.entries import Entry, EntryKind
+from workbench.compaction.ledger.text import Ledger, is_ledger, read_ledger
+from workbench.facts import Fact, find
+from workbench.facts.done import REFUSED, same_command
+
+AGAIN = 2
+"""A number is kept once so many messages name it: what is said once was told, what is said again is worked with."""
+
+_OLD = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """An entry, and where the context says it: the index of the first message, and of the one that is its source;
+    `_OLD` for what an earlier ledger says."""
+
+    entry: Entry
+    first: int
+    at: int
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """Numbers of messages, counted from the session's first over all its compactions.
+
+    `ledger` is the index of the earlier ledger, None where there is none. After it come the messages it names as
+    pinned, then those after `upto`.
+    """
+
+    ledger: int | None = None
+    before: Ledger | None = None
+
+    def __call__(self, index: int) -> int:
+        if self.before is None or self.ledger is None or index <= self.ledger:
+            return index + 1
+        after = index - self.ledger - 1
+        pinned = self.before.pinned
+        return pinned[after] if after < len(pinned) else self.before.upto + 1 + after - len(pinned)
+
+    def after_cut(self, staying: Iterable[int], cut: int) -> tuple[tuple[int, ...], int]:
+        """What a new ledger says of the messages that follow it, `staying` and those from `cut` on: the numbers of
+        those that stand out of order, and the number after which the others go on."""
+        out_of_order = list(staying)
+        if self.before is not None and self.ledger is not None:
+            in_order = self.ledger + 1 + len(self.before.pinned)
+            out_of_order += range(cut, in_order)
+            cut = max(cut, in_order)
+        return tuple(map(self, out_of_order)), self(cut) - 1
+
+
+@per_layout
+def numbering(layout: Layout) -> Numbering:
+    """How the messages of this context are numbered: by the newest ledger among them."""
+    for index in range(len(layout.messages) - 1, -1, -1):
+        if is_ledger(layout.messages[index]):
+            return Numbering(index, read_ledger(layout.messages[index].text))
+    return Numbering()
+
+
+@per_layout
+def noted(layout: Layout) -> tuple[Noted, ...]:
+    """What a ledger of this whole context could hold, the most important first, of equals the newest first.
+
+    What is said more than once is one entry, with its newest state and source: a file that was viewed and then changed
+    is a changed one, a command has the result of its last run.
+    """
+    number = numbering(layout)
+    found: dict[tuple[EntryKind, str], Noted] = {}
+    for entry in number.before.entries if number.before is not None else ():
+        found[_key(entry)] = Noted(entry, _OLD, _OLD)
+    facts = [fact for fact in find(layout.messages) if fact.index != number.ledger]
+    for fact, entry in _entries(facts, number):
+        known = found.get(_key(entry))
+        found[_key(entry)] = (
+            Noted(entry, fact.index, fact.index) if known is None else _together(known, entry, fact.index)
+        )
+    found.update(dict(_mended(found.values(), facts, number)))
+    return tuple(sorted(_asked_in_order(found.values()), key=_importance))
+
+
+def _importance(one: Noted) -> tuple[int, int]:
+    return one.entry.rank, -one.entry.source
+
+
+def _key(entry: Entry) -> tuple[EntryKind, str]:
+    return entry.kind, entry.text
+
+
+def _entries(facts: Sequence[Fact], number: Numbering) -> Iterable[tuple[Fact, Entry]]:
+    named = Counter(text for text, _ in {(fact.text, fact.index) for fact in facts if fact.kind == "number"})
+    for fact in facts:
+        source = number(fact.index)
+        match fact.kind:
+            case "instruction" | "decision" | "url":
+                yield fact, Entry(fact.kind, fact.text, source)
+            case "request":
+                yield fact, Entry("request", fact.text, source, "asked")
+            case "error":
+                yield fact, Entry("error", fact.text, source, "fixed" if fact.ok else "open", fact.detail)
+            case "path":
+                if fact.detail != "mentioned" and fact.ok is not False:
+                    yield fact, Entry("file", fact.text, source, fact.detail)
+            case "command":
+                if fact.detail != REFUSED:
+                    state = "ran" if fact.ok is None else "ok" if fact.ok else "failed"
+                    yield fact, Entry("command", fact.text, source, state, fact.detail)
+            case "identifier":
+                yield fact, Entry("identifier", fact.text, source, fact.detail.partition(" ")[0])
+            case "number":
+                if named[fact.text] >= AGAIN:
+                    yield fact, Entry("number", fact.text, source, "", fact.detail)
+
+
+def _together(known: Noted, entry: Entry, at: int) -> Noted:
+    """What was noted, brought up to date: a look at a changed file leaves it changed; what a sentence, an identifier or
+    a number says does not change, so its first source stays."""
+    old = known.entry
+    if entry.kind in ("instruction", "decision", "identifier", "number", "url"):
+        return known
+    if entry.kind == "file" and entry.state == "viewed" and old.state != "deleted":
+        return known
+    if entry.kind == "file" and entry.state == "modified" and old.state == "created":
+        entry = replace(entry, state="created")
+    return Noted(entry, known.first, at)
+
+
+def _mended(
+    all_noted: Iterable[Noted], facts: Iterable[Fact], number: Numbering
+) -> Iterable[tuple[tuple[EntryKind, str], Noted]]:
+    """Errors of an earlier ledger whose command has succeeded since."""
+    succeeded = {same_command(fact.text): number(fact.index) for fact in facts if fact.kind == "command" and fact.ok}
+    for one in all_noted:
+        entry = one.entry
+        if one.first == _OLD and entry.kind == "error" and entry.state == "open":
+            _, _, rest = entry.detail.partition("`")
+            command = rest.partition("`")[0]
+            if command in succeeded:
+                detail = f"{entry.detail}; succeeded in #{succeeded[command]}"
+                yield _key(entry), replace(one, entry=replace(entry, state="fixed", detail=detail))
+
+
+def _asked_in_order(all_noted: Iterable[Noted]) -> Iterable[Noted]:
+    """The entries, of the requests the oldest as the first and the newest as the open one."""
+    entries = list(all_noted)
+    requests = [one.entry for one in entries if one.entry.kind == "request"]
+    if not requests:
+        return entries
+    first = next((e for e in requests if e.state == "first"), None) or min(requests, key=lambda e: e.source)
+    newest = max(requests, key=lambda e: e.source)
+
+    def stated(one: Noted) -> Noted:
+        entry = one.entry
+        if entry.kind != "request":
+            return one
+        state = "open" if entry is newest else "first" if entry is first else "asked"
+        return replace(one, entry=replace(entry, state=state))
+
+    return map(stated, entries)

@@ -1,0 +1,138 @@
+"""A ledger as text, and back. What one compaction writes the next one reads, so that nothing is told from hearsay.
+
+    <ledger upto="214" pinned="12 57">
+    …what it is…
+
+    ## Standing instructions
+    - #12 Never log the token.
+    - #30 [gone] Answer in French.
+      → superseded by #95
+
+    ## Narrative
+    free text
+    </ledger>
+
+An entry is `- #source [state] text`. Further lines of its text are indented by four spaces, its detail by two and an
+arrow, so that every text stands there as it is and can be told from the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from workbench.compaction.ledger.entries import KINDS, Entry, EntryKind
+from workbench.session import Message
+
+ABOUT = (
+    "A program took this from the earlier part of the conversation. Texts are verbatim, #n is the number of the "
+    "message they stand in. Standing instructions hold unless marked gone."
+)
+_TITLES: dict[EntryKind, str] = {
+    "instruction": "Standing instructions",
+    "request": "Requests of the user",
+    "decision": "Decisions",
+    "error": "Errors",
+    "file": "Files",
+    "command": "Commands",
+    "identifier": "Identifiers",
+    "number": "Numbers",
+    "url": "Addresses",
+}
+_KIND_OF = {title: kind for kind, title in _TITLES.items()}
+_NARRATIVE = "## Narrative"
+_LEFT_OUT = "Left out for lack of room, the least important first: "
+_OPENING = re.compile(r'\A<ledger upto="(\d{1,12})" pinned="([\d ]{0,100000})">\n')
+_CLOSING = "\n</ledger>"
+_ENTRY = re.compile(r"- #(\d{1,12}) (?:\[(\w{0,20})\] )?")
+_MORE, _DETAIL = "    ", "  → "
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What stands for the messages up to number `upto`, `pinned` aside, which follow it as they were."""
+
+    upto: int
+    pinned: tuple[int, ...]
+    entries: tuple[Entry, ...]
+    narrative: str = ""
+    left_out: tuple[tuple[str, int], ...] = ()
+    """How many entries of each group there was no room for, the least important group first."""
+
+
+def is_ledger(message: Message) -> bool:
+    """Whether a message is a ledger, by its text: some formats do not record that a message is a summary."""
+    return message.role == "user" and message.text.startswith("<ledger upto=") and read_ledger(message.text) is not None
+
+
+def written(ledger: Ledger) -> str:
+    """The ledger as text."""
+    parts = [f'<ledger upto="{ledger.upto}" pinned="{" ".join(map(str, ledger.pinned))}">\n{ABOUT}']
+    for kind in KINDS:
+        lines = [line_of(entry) for entry in ledger.entries if entry.kind == kind]
+        if lines:
+            parts.append(f"## {_TITLES[kind]}\n" + "\n".join(lines))
+    if ledger.left_out:
+        parts.append(_LEFT_OUT + ", ".join(f"{count} {group}" for group, count in ledger.left_out))
+    if ledger.narrative:
+        parts.append(f"{_NARRATIVE}\n{ledger.narrative}")
+    return "\n\n".join(parts) + _CLOSING
+
+
+def line_of(entry: Entry) -> str:
+    """One entry as it stands in the ledger."""
+    state = f"[{entry.state}] " if entry.state or entry.text.startswith("[") else ""
+    detail = f"\n{_DETAIL}{' '.join(entry.detail.split())}" if entry.detail else ""
+    return f"- #{entry.source} {state}" + entry.text.replace("\n", f"\n{_MORE}") + detail
+
+
+def read_ledger(text: str) -> Ledger | None:
+    """The ledger that `text` is, None where it is none. Inverse of `written`."""
+    opening = _OPENING.match(text)
+    if opening is None or not text.rstrip().endswith(_CLOSING):
+        return None
+    body = text.rstrip()[opening.end() : -len(_CLOSING)]
+    body, _, narrative = body.partition(f"\n\n{_NARRATIVE}\n")
+    entries: list[Entry] = []
+    left_out: tuple[tuple[str, int], ...] = ()
+    for part in _parts(body):
+        if part[0].startswith(_LEFT_OUT):
+            left_out = tuple(_counted(part[0].removeprefix(_LEFT_OUT)))
+        elif (kind := _KIND_OF.get(part[0].removeprefix("## "))) is not None:
+            entries.extend(_read_entries(kind, part[1:]))
+    pinned = tuple(int(number) for number in opening[2].split())
+    return Ledger(int(opening[1]), pinned, tuple(entries), narrative, left_out)
+
+
+def _parts(body: str) -> Iterable[list[str]]:
+    """The lines of each part: a heading with its entries, or a line of its own. No line of an entry is empty."""
+    part: list[str] = []
+    for line in [*body.split("\n"), ""]:
+        if line:
+            part.append(line)
+        elif part:
+            yield part
+            part = []
+
+
+def _read_entries(kind: EntryKind, lines: Iterable[str]) -> Iterable[Entry]:
+    whole: list[list[str]] = []
+    for line in lines:
+        if _ENTRY.match(line):
+            whole.append([line])
+        elif whole:
+            whole[-1].append(line)
+    for first, *more in whole:
+        detail = more.pop().removeprefix(_DETAIL) if more and more[-1].startswith(_DETAIL) else ""
+        start = _ENTRY.match(first)
+        if start is not None:
+            text = "\n".join([first[start.end() :], *(line.removeprefix(_MORE) for line in more)])
+            yield Entry(kind, text, int(start[1]), start[2] or "", detail)
+
+
+def _counted(text: str) -> Iterable[tuple[str, int]]:
+    for one in text.split(", "):
+        count, _, group = one.partition(" ")
+        if count.isdecimal():
+            yield group, int(count)

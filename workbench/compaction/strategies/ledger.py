@@ -1,0 +1,208 @@
+"""`ledger`: within a budget, what must not be lost is kept by code and not trusted to a model.
+
+Our own. What goes where:
+
+    before   [system] m1 m2 … mk                          | mk+1 … mn
+    after    [system] ledger: entries · narrative  [pins] | mk+1 … mn
+
+The budget holds the whole result. Of what system messages and pins leave of it, the ledger may take one share and the
+narrative another; the tail is as long as the rest allows. What the user wants (standing instructions, the first and the
+open request) may take the room of narrative and tail too. What there is no room for gives way by importance, and the
+ledger says what that was. There need be no model: the ledger does without a narrative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from workbench.compaction.context import Context
+from workbench.compaction.fates import Stroke, painted
+from workbench.compaction.gauge import Gauge
+from workbench.compaction.keeping import head_of, pinned_with_pairs, text_of_summaries, with_pairs
+from workbench.compaction.ledger.draft import Draft
+from workbench.compaction.ledger.gather import numbering
+from workbench.compaction.ledger.room import cut_within, in_characters, in_tokens, shares_of
+from workbench.compaction.ledger.text import read_ledger
+from workbench.compaction.lint import lint_prompt
+from workbench.compaction.outcome import Fate, Outcome, Piece, Status, unchanged
+from workbench.compaction.policy import EarlierSummary, setting
+from workbench.compaction.prompts import fill, load_prompt
+from workbench.compaction.render import LABELS, Limits
+from workbench.compaction.request import Asked, Excerpt, answer_to, excerpt, labelled_style, request_for, within
+from workbench.compaction.spans import each, joined, kept, without
+from workbench.compaction.strategy import NOT_DUE, Compacting, Strategy, SummaryFailed, Trigger, is_due, judged
+from workbench.compaction.triggers import TokenLimits, token_triggers
+from workbench.session import Span
+
+CARRIED_PERCENT = 15
+"""The narrative's share where no model is asked, but an earlier summary has something to tell."""
+
+CALL_CHARS = 1_000
+"""Of a call's input the model is shown so much."""
+
+SHORTEST_NARRATIVE = 100
+"""In fewer characters a model cannot tell anything, and it is not asked."""
+
+NOTHING_SHOWN = Excerpt(lambda: "", 0, (), {}, cut=False)
+
+
+class LedgerPolicy(TokenLimits):
+    """Budget, its shares, and what the model is asked."""
+
+    trigger_window_percent: float = setting(
+        80.0, "trigger", "Compact when this share of the model's window is used. 0: never.", unit="%", ge=0, le=100
+    )
+    budget_tokens: int = setting(
+        0,
+        "budget",
+        "The messages of the result have at most so many tokens, pins included. 0: by the share of the window.",
+        unit="tokens",
+        ge=0,
+    )
+    budget_chars: int = setting(
+        0, "budget", "The same in characters, for agents that count those. 0: in tokens.", unit="characters", ge=0
+    )
+    budget_window_percent: float = setting(
+        25.0,
+        "budget",
+        "The budget as a share of the model's window; of the present context where the window is not known.",
+        unit="%",
+        gt=0,
+        le=100,
+    )
+    ledger_percent: float = setting(
+        40.0,
+        "budget",
+        "What the ledger may take of what system messages and pins leave. What it does not need is the tail's.",
+        unit="%",
+        ge=0,
+        le=100,
+    )
+    narrative_percent: float = setting(
+        15.0, "budget", "What a narrative by the model may take of it. 0: no model is asked.", unit="%", ge=0, le=90
+    )
+    language: Literal["en", "zh"] = setting("en", "narrative", "Language of the prompt.")
+    prompt: str = setting(
+        "",
+        "narrative",
+        "What the model is asked, with {max_chars}. Empty: the shipped one in the policy's language.",
+        multiline=True,
+    )
+    earlier_summary: EarlierSummary = setting(
+        "nest",
+        "narrative",
+        "What becomes of an earlier summary, and of an earlier ledger's narrative: drop it; keep it where it stands; "
+        "nest it in the new request as context; or extend it. An earlier ledger's entries are always carried on.",
+    )
+    summary_char_limit: int = setting(
+        0, "narrative", "A longer narrative is cut at a line or sentence. 0: by its share.", unit="characters", ge=0
+    )
+    request_limit: int = setting(
+        400_000, "narrative", "A longer request loses its middle.", unit="characters", ge=1_000
+    )
+    result_limit: int = setting(
+        2_000, "narrative", "Of a tool's result the model is shown so much.", unit="characters", ge=0
+    )
+
+
+def prompt_of(policy: LedgerPolicy) -> str:
+    return policy.prompt.strip() or load_prompt(f"ledger-narrative.{policy.language}.md").text
+
+
+def triggers(now: Gauge, policy: LedgerPolicy) -> tuple[Trigger, ...]:
+    """Tokens, however they are given."""
+    return token_triggers(now, policy)
+
+
+def compact(context: Context, policy: LedgerPolicy) -> Compacting:
+    """See the module's docstring. A narrative that fails is done without: status `fallback`."""
+    fired = triggers(context.gauge(), policy)
+    trace = [str(trigger) for trigger in fired]
+    if not is_due(context, fired):
+        return unchanged(context.messages, NOT_DUE, trace)
+    always = frozenset(with_pairs(context.layout, context.layout.own_system)) | pinned_with_pairs(context)
+    ruler = in_characters(context) if policy.budget_chars else in_tokens(context)
+    budget = policy.budget_chars or policy.budget_tokens or _share_of_window(context, policy)
+    for_narrative = policy.narrative_percent or (CARRIED_PERCENT if context.layout.summaries else 0)
+    shares = shares_of(context, ruler, budget, sorted(always), policy.ledger_percent, for_narrative)
+    if context.split_at is None and shares.ruler.span(0, len(context)) <= shares.budget:
+        return unchanged(context.messages, "nothing to compact: all of it fits the budget", trace)
+    cut, chosen = cut_within(context, shares, sorted(always))
+    head = head_of(context, cut, policy.earlier_summary)
+    earlier = _earlier_ledger(context, cut)
+    staying = tuple(sorted(head.kept - earlier))
+    fresh = without(head.fresh, earlier)
+    if not without(fresh, staying):
+        return unchanged(context.messages, "nothing to compact: every message before the tail stays", trace)
+    carried = sorted({*head.carried, *(earlier if policy.earlier_summary in ("nest", "extend") else ())})
+
+    max_chars = min(shares.narrative_chars, policy.summary_char_limit or shares.narrative_chars)
+    told, failed = _narratives(context, carried), ""
+    shown = NOTHING_SHOWN
+    narrative = told
+    if policy.narrative_percent and shares.narrative_chars >= SHORTEST_NARRATIVE:
+        asked = Asked(
+            "narrative of the head",
+            fill(prompt_of(policy), {"max_chars": str(max_chars)}),
+            told,
+            carry_on=policy.earlier_summary == "extend",
+        )
+        style = labelled_style(
+            context.layout, LABELS[policy.language], Limits(1 << 30, CALL_CHARS, policy.result_limit)
+        )
+        shown = excerpt(context, fresh, style, within(policy.request_limit, asked, style))
+        limits = {"language": policy.language, "max_chars": max_chars}
+        answer = yield from answer_to(request_for(context, asked, style, shown, **limits), trace)
+        if isinstance(answer, SummaryFailed):
+            failed, shown = f"without a new narrative: {answer}", NOTHING_SHOWN
+        else:
+            narrative = asked.carried(answer)
+    gone = joined(without(fresh, staying), {*carried, *earlier})
+    tail = shares.ruler.span(cut, len(context)) + shares.ruler.each((*range(context.layout.lead), *staying))
+    draft = Draft(context, shares, cut, staying, tail, tuple(gone))
+    made, entries, line = draft.made(chosen, narrative.strip())
+    trace += line
+    rest = kept([*each(staying), Span(cut, len(context))])
+    pieces: tuple[Piece, ...] = (*kept([Span(0, context.layout.lead)]), made, *rest)
+    strokes = [
+        Stroke(Fate.ABRIDGED, each(sorted({*earlier, *(one.at for one in entries if 0 <= one.at < cut)}))),
+        *shown.strokes(),
+        Stroke(Fate.SUMMARIZED, each(carried), "all"),
+        Stroke(Fate.KEPT, [Span(0, context.layout.lead), *each(staying), Span(cut, len(context))]),
+        Stroke(Fate.PINNED, each(sorted(head.pins))),
+    ]
+    fates = painted(len(context), strokes)
+    status: Status = "fallback" if failed else "compacted"
+    return judged(context, Outcome(status, failed, context.messages, pieces, fates, trace=tuple(trace), tail=cut))
+
+
+def _share_of_window(context: Context, policy: LedgerPolicy) -> int:
+    whole = context.window or context.upto(len(context)).tokens
+    return int(whole * policy.budget_window_percent / 100)
+
+
+def _earlier_ledger(context: Context, cut: int) -> frozenset[int]:
+    """The index of an earlier ledger before `cut`. Its entries go into the new one, so it never stays beside it."""
+    index = numbering(context.layout).ledger
+    return frozenset() if index is None or index >= cut else frozenset([index])
+
+
+def _narratives(context: Context, carried: Iterable[int]) -> str:
+    """What earlier summaries tell; of a ledger its narrative, for its entries are entries again."""
+    texts = []
+    for index in carried:
+        ledger = read_ledger(context.messages[index].text)
+        texts.append(text_of_summaries(context, [index]) if ledger is None else ledger.narrative)
+    return "\n\n".join(filter(None, texts))
+
+
+STRATEGY = Strategy(
+    id="ledger",
+    title="Ledger",
+    about="Within a budget, instructions, requests, files, commands, errors and names kept by code, with their source.",
+    policy_type=LedgerPolicy,
+    triggers=triggers,
+    compact=compact,
+    lint=lambda policy: lint_prompt(prompt_of(policy)),
+)
