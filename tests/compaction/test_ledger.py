@@ -209,6 +209,27 @@ def test_ten_generations_lose_nothing_that_there_is_room_for() -> None:
     assert [entry.source for entry in first] == [1]
 
 
+def test_of_instructions_that_contradict_each_other_the_latest_holds() -> None:
+    before = Ledger(40, (), (Entry("instruction", "Answer in French.", 7), Entry("instruction", "Never push.", 9)))
+    rules = context_of(
+        [
+            Message("s", "user", (Text(written(before)),), "summary"),
+            user("u", "From now on answer in German."),
+            agent("a", "x" * 2_000),
+            user("v", "Use tabs, please. And always use four spaces instead of tabs."),
+            agent("b", "y" * 2_000),
+            user("w", "good"),
+        ]
+    )
+    entries = {one.entry.text: one.entry for one in noted(rules.layout) if one.entry.kind == "instruction"}
+    french = entries["Answer in French."]
+    assert (french.state, french.source, french.detail) == ("gone", 7, "superseded by #41")
+    assert (entries["Never push."].state, entries["Never push."].source) == ("", 9)
+    assert entries["From now on answer in German."].state == ""
+    _, ledger = compacted(rules, budget_tokens=700, narrative_percent=0)
+    assert ("instruction", "gone", "Answer in French.", 7) in told(ledger)
+
+
 def test_a_command_that_succeeds_later_mends_an_error_of_an_earlier_ledger() -> None:
     before = Ledger(40, (), (Entry("error", "E   assert 1 == 2", 12, "open", "`pytest -q`"),))
     context = context_of(

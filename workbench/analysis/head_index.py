@@ -82,7 +82,7 @@ class HeadIndex:
         """Whether the words of `text` stand in the head in this order, whatever the case and the signs between them."""
         for piece, cut in _pieces(text):
             words = WORD.findall(piece.lower())
-            if not self._search(r"[\W_]{0,12}".join(map(re.escape, words)), _words(piece, cut), None):
+            if not self._search(r"[\W_]{0,64}".join(map(re.escape, words)), _words(piece, cut), None):
                 return False
         return True
 

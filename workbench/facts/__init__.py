@@ -1,18 +1,53 @@
-"""What a stretch of messages says that must not get lost, each fact with the message it stands in."""
+"""What a stretch of messages says that must not get lost, each fact with the message it stands in.
+
+What to ask for:
+
+- everything, in order: `find(messages)`; each fact once however often it is stated: `known(find(messages))`, where
+  `Known.last` tells how it ended (a command's exit, what was done to a file last) and `Known.mentions` every place;
+- standing instructions and `<Pin>` passages with their reasons, repeated ones once, superseded ones marked:
+  `standing(messages)`;
+- what was requested and whether it was answered: facts of kind `request`, `ok`; the open one is the last;
+- decisions, errors with their resolution (`ok`, `detail`), commands with how they ended (`ok`, `detail` is the last
+  line of the output): facts of kinds `decision`, `error`, `command`;
+- files and what was done to them: kind `path`, `detail` viewed, created, modified, deleted or mentioned; line counts:
+  `workbench.facts.diffstat`;
+- identifiers, numbers, paths, addresses that are used again: `Uses(messages, facts, known(facts)).of(one)` gives the
+  messages that state or use one; more than one means again;
+- the task list: `workbench.facts.plan.plan_of(calls_in(messages))`.
+
+How well each kind is found is measured on messages labelled by hand (`tests/facts/labelling.py`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from workbench.facts.again import Uses
 from workbench.facts.calls import Called, calls_in
 from workbench.facts.done import commands, errors, paths
 from workbench.facts.fact import Fact, FactKind
+from workbench.facts.known import Known, known
 from workbench.facts.named import identifiers, numbers, urls
 from workbench.facts.said import decisions, instructions, requests
+from workbench.facts.standing import Standing, standing
 from workbench.facts.tools import Action, ActionKind, actions_of
 from workbench.session import Message
 
-__all__ = ["Action", "ActionKind", "Called", "Fact", "FactKind", "actions_of", "calls_in", "find"]
+__all__ = [
+    "Action",
+    "ActionKind",
+    "Called",
+    "Fact",
+    "FactKind",
+    "Known",
+    "Standing",
+    "Uses",
+    "actions_of",
+    "calls_in",
+    "find",
+    "known",
+    "standing",
+]
 
 
 def find(messages: Sequence[Message]) -> tuple[Fact, ...]:

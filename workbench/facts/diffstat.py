@@ -59,13 +59,11 @@ def changes(calls: Sequence[Called]) -> tuple[tuple[int, FileChange], ...]:
 
 def diffstat(several: Iterable[FileChange]) -> tuple[FileChange, ...]:
     """Changes summed up by file, in the order in which the files were first changed."""
-    total: dict[str, FileChange] = {}
+    total: dict[str, tuple[int, int, int]] = {}
     for one in several:
-        sum_ = total.get(one.path, FileChange(one.path, 0, 0, 0))
-        total[one.path] = FileChange(
-            one.path, sum_.added + one.added, sum_.removed + one.removed, sum_.edits + one.edits
-        )
-    return tuple(total.values())
+        added, removed, edits = total.get(one.path, (0, 0, 0))
+        total[one.path] = (added + one.added, removed + one.removed, edits + one.edits)
+    return tuple(FileChange(path, *sums) for path, sums in total.items())
 
 
 def in_words(stat: Sequence[FileChange]) -> str:

@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
-from workbench.facts.calls import Called, is_check, last_line, outcome_line
+from workbench.facts.calls import Called, is_check, last_line
 from workbench.facts.fact import Fact
 from workbench.facts.wording import clipped, scanned
 from workbench.session import Message
@@ -27,16 +27,44 @@ _BARE_FILE = re.compile(
 )
 
 _TELLING = (
-    re.compile(r"^\s{0,8}(?:E\s+)?[\w.]{0,80}(?:Error|Exception|Panic)\b(?:[:\]( ]|$)"),
-    re.compile(r"^\s{0,8}(?:\[\w{1,20}\] )?(?:--- FAIL|FAIL(?:ED)?\b|panic:|fatal:|error(?:\[\w{1,10}\])?:|E   )"),
+    re.compile(r"^\s{0,8}(?:E\s+)?\[?[\w.]{0,80}(?:Error|Exception|Panic)\b(?:[:\]( ]|$)(?<!^Error)"),
     re.compile(
-        r"^.{0,160}(?:\berror(?:\[\w{1,10}\])?:|\bfatal:|command not found|No such file or directory|Permission denied|"
-        r"npm ERR!|undefined: |cannot find |\b[1-9]\d{0,6} (?:failed|failing|failures?|errors?)\b)",
+        r"^\s{0,8}(?:panic:|fatal:|E   \S)|^.{0,160}\b(?:command not found|[Pp]ermission denied|"
+        r"[Ss]egmentation fault)\b"
+    ),
+    re.compile(r"^\S{1,200}(?::\d{1,7}(?::\d{1,5})?|\(\d{1,7},\d{1,5}\)): [\w`\"'<@].{5}"),
+    re.compile(r"^\s{0,8}(?:\[\w{1,20}\] )?(?:error(?:\[\w{1,10}\])?: |[×✗✘] \S)", re.IGNORECASE),
+    re.compile(r"^\s{0,8}(?:--- FAIL|FAILED\b|\(fail\) )"),
+    re.compile(
+        r"^.{0,160}(?:\berror(?:\[\w{1,10}\])?:|\bfatal:|No such file or directory|npm ERR!|undefined: |cannot |"
+        r"could not |\b(?:unknown|invalid|unrecognized|unexpected|unsupported|missing|undefined|unable to|not found|"
+        r"not recognized|refused|denied|timed out|does not exist|doesn't exist|already exists|conflict|rejected)\b)",
         re.IGNORECASE,
     ),
-    re.compile(r"^.{0,160}\bERROR\b"),
+    re.compile(
+        r"^.{0,160}(?:\b[1-9]\d{0,6} (?:failed|failing|fail|failures?|errors?)\b|\bERROR\b)|^\s{0,8}FAIL\b",
+        re.IGNORECASE,
+    ),
 )
 """What names an error in a command's output, the most telling first."""
+_SAYS_LITTLE = re.compile(
+    r"^\W{0,3}(?:\S{1,20} )?warn(?:ing)?\b|ERROR task failed|\[build failed\]|\bscript \"?\S{1,60} exited with|"
+    r"failed with error:|errors? were emitted|"
+    r"^\W{0,4}Found \d|^npm (?:error|ERR!) (?:code|path|workspace|location|command|Lifecycle|errno|A complete log)|"
+    r"exited with (?:exit )?code \d|^error: Recipe|^make(?:\[\d\])?: \*\*\*|^\s*\d+ [|│]",
+    re.IGNORECASE,
+)
+"""Lines that say that something failed and not what."""
+_NO_ERROR = re.compile(
+    r"^(?:error|command aborted|aborted|interrupted|\(no output\)|cancelled|canceled)\W*$",
+    re.IGNORECASE,
+)
+_CODES = re.compile(
+    r"^(?:chunk id:.{0,40}|wall time\b.{0,40}|original token count:.{0,20}|output:|\(no output\)|"
+    r"(?:command|process) exited with (?:exit )?code \d{1,3}\.?|exit code:? \d{1,3}|</?\w{2,20}>)$",
+    re.IGNORECASE,
+)
+"""What the tool says around an output."""
 _TAGS = re.compile(r"</?(?:tool_use_error|error|stderr|stdout|output|returncode)>")
 _EXIT_LINE = re.compile(r"^\W{0,3}(?:exit[ _](?:code|status)|Traceback \(most)\b.{0,60}$", re.IGNORECASE)
 _STRICT_ERROR = re.compile(r"^\s{0,8}(?:[\w.]{0,80}(?:Error|Exception): \S|(?:fatal|panic|error)(?:\[\w{1,10}\])?: \S)")
@@ -80,7 +108,7 @@ def paths(messages: Sequence[Message], calls: Sequence[Called]) -> Iterator[Fact
 
 def _paths_in(text: str) -> Iterator[str]:
     for word in _WORD.findall(scanned(text)):
-        token = word.rstrip(".:!?").split(":", 2)
+        token = word.lstrip("@").rstrip(".:!?").split(":", 2)
         path = token[0] if len(token[0]) > 1 else ":".join(token[:2])
         if "." not in path or "//" in path or len(path) < 3:
             continue
@@ -119,7 +147,9 @@ def errors(messages: Sequence[Message], calls: Sequence[Called]) -> Iterator[Fac
         if other is not None and (later is None or other < later):
             later = None
         of_command = any(action.kind == "command" for action in called.actions)
-        line = error_line(called.result.text, of_command=of_command) or "failed without a message"
+        line = error_line(called.result.text, of_command=of_command)
+        if not line:
+            continue
         at = called.result_index if called.result_index is not None else called.index
         detail = _came_from(called)
         if later is not None:
@@ -191,17 +221,20 @@ def _is_check(called: Called) -> bool:
 
 
 def error_line(text: str, *, of_command: bool) -> str:
-    """The line of a failed result that says what went wrong.
+    """The line of a failed result that says what went wrong, "" where nothing does: a search without a hit is no error.
 
-    A command's output is searched for an error's name, else its last line speaks; a tool's own message begins with it.
+    A command's output is searched for an error's name; a tool's own message begins with it.
     """
-    lines = [line for line in _TAGS.sub("", scanned(text)).split("\n") if line.strip() and not _EXIT_LINE.match(line)]
+    said = (line for line in _TAGS.sub("", scanned(text)).split("\n") if line.strip() and not _EXIT_LINE.match(line))
+    lines = [line for line in said if not _CODES.match(line.strip()) and not _NO_ERROR.match(line.strip())]
     if not lines:
         return ""
     if not of_command:
         return clipped(lines[0], ERROR_CHARS)
-    for pattern in _TELLING:
-        for line in lines:
-            if len(line) < 2000 and pattern.match(line):
-                return clipped(line, ERROR_CHARS)
-    return clipped(outcome_line(lines), ERROR_CHARS)
+    telling = [line for line in lines if len(line) < 2000]
+    for some in ([line for line in telling if not _SAYS_LITTLE.search(line)], telling):
+        for pattern in _TELLING:
+            for line in some:
+                if pattern.match(line):
+                    return clipped(line, ERROR_CHARS)
+    return ""

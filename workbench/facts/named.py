@@ -14,22 +14,30 @@ ENOUGH = 2
 """A mere name (function, class, variable) is an identifier once it is used this often; an id is one at once."""
 
 IDS = re.compile(
-    r"(?P<uuid>\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b)"
+    r"(?P<uuid>(?<![0-9a-zA-Z-])[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}(?![\w-]))"
     r"|(?P<ticket>\b(?:PR|MR|[Ii]ssue|[Pp]ull request) ?#?\d{1,7}\b|(?<![\w#])#\d{1,7}\b"
     r"|\b(?!UTF|SHA|ISO|RFC|HTTP|GPT)[A-Z]{2,10}-\d{1,6}\b)"
-    r"|(?P<hash>\b(?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,40}\b)"
+    r"|(?P<hash>(?<![\w-])(?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,40}(?![\w-]))"
     r"|(?P<variable>\b[A-Z][A-Z0-9]{1,40}_[A-Z0-9_]{1,60}\b)"
 )
 NAMES = re.compile(
     r"(?P<function>\b[A-Za-z_][\w.]{2,79}(?=\(\)))"
-    r"|(?P<name>\b(?:[a-z][a-z0-9]{0,40}_[a-z0-9_]{1,60}|[a-z]{1,40}[A-Z][a-zA-Z0-9]{2,60}"
-    r"|[A-Z][a-z0-9]{1,40}[A-Z][a-zA-Z0-9]{1,60})\b)"
+    r"|(?P<name>(?<![\w/])(?:_{0,2}[a-z][a-z0-9]{0,40}_[a-z0-9_]{1,60}|[a-z]{1,40}[A-Z][a-zA-Z0-9]{2,60}"
+    r"|[A-Z][a-z0-9]{1,40}[A-Z]\w{1,60})\b(?!\.[a-z]{1,4}\b|/))"
 )
+_MARKED = re.compile(r"`([@\w-][\w.@/:-]{1,60}\w)(?:\(\))?`")
+"""What stands in backticks: a name that only its marks tell, such as a branch, an option or a schema."""
+_PLAIN = re.compile(r"\w+")
+_TICKET = re.compile(r"#(\d{1,7})\b")
+_FILE = re.compile(r"\.(?:py|tsx?|jsx?|mjs|go|rs|md|json|ya?ml|toml|sh|css|html|txt|sql|java|kt|rb|cfg|ini|lock|vue)$")
 _URL = re.compile(r"https?://[^\s<>\"'`)\]}|\\，。）」]{3,500}")
 _UNITS = (
     r"%|ms|µs|ns|s|sec|secs|seconds?|min|mins|minutes?|h|hours?|days?|weeks?|[KMGT]i?B|kb|mb|gb|bytes?|k|tokens?|lines?|files?|"
     r"tests?|chars?|characters?|px|rows?|columns?|requests?|users?|items?|messages?|commits?|errors?|warnings?|failures?|"
     r"times|retries|workers?|threads?|cores?|steps?|packages?|functions?|x|×|个|行|次|秒|毫秒|分钟|小时|天|条|字符|字节"
+)
+_COUNTED = (
+    r"lines|files|tests|characters|chars|tokens|rows|columns|requests|messages|commits|errors|warnings|bytes|words"
 )
 NUMBER = re.compile(
     r"(?P<port>\b(?:port|端口)[ :=#]{1,3}\d{2,5}\b)"
@@ -37,6 +45,8 @@ NUMBER = re.compile(
     r"|(?P<limit>\b(?:limit|timeout|max|maximum|min|minimum|threshold|retries|at most|at least|up to)"
     r"(?: (?:of|is|to))?[ :=]{1,3}\d[\d,._]{0,15}\b)"
     rf"|(?P<unit>(?<![\w.#-])\d[\d,._]{{0,15}}[ -]?(?:{_UNITS})(?![A-Za-z]))"
+    rf"|(?P<counted>(?<![\w.#-])\d(?:[\d,._]{{0,14}}\d)? (?:[a-z]{{2,15}} ){{1,2}}(?:{_COUNTED})\b)"
+    r"|(?P<large>(?<![\w.,:/#$×~@-])(?<!line )(?<!lines )(?!(?:19|20)\d\d\b)\d{3,9}(?![\w:/#-]|[.,]\d))"
 )
 
 
@@ -45,22 +55,42 @@ def identifiers(messages: Sequence[Message]) -> Iterator[Fact]:
     first: dict[str, tuple[int, str]] = {}
     count: Counter[str] = Counter()
     for index, words in _words(messages):
-        for pattern in (IDS, NAMES):
-            for match in pattern.finditer(words):
-                text = match[0]
-                count[text] += 1
-                first.setdefault(text, (index, match.lastgroup or ""))
+        for text, sort in _named_in(words):
+            count[text] += 1
+            first.setdefault(text, (index, sort))
     for text, (index, sort) in first.items():
+        if sort == "ticket" and "#" in text[1:] and text[text.index("#") :] in first:
+            continue  # "PR #12" is "#12"
         if count[text] >= ENOUGH or sort in ("uuid", "ticket", "hash", "variable"):
             yield Fact("identifier", text, messages[index].id, index, f"{sort} ×{count[text]}")
 
 
+def _named_in(words: str) -> Iterator[tuple[str, str]]:
+    """A name that is a part of one in backticks (`input.SessionID`) is not told for itself."""
+    taken: set[str] = set()
+    joined = [match.span(1) for match in _MARKED.finditer(words) if not _PLAIN.fullmatch(match[1])]
+    for pattern in (IDS, NAMES):
+        at = 0
+        for match in pattern.finditer(words):
+            while at < len(joined) and joined[at][1] <= match.start():
+                at += 1
+            inside = at < len(joined) and joined[at][0] <= match.start() and match.end() <= joined[at][1]
+            if not (inside and pattern is NAMES and match.span() != joined[at]):
+                taken.add(match[0])
+                yield match[0], match.lastgroup or ""
+    for marked in _MARKED.findall(words):
+        if marked not in taken and not _FILE.search(marked) and not marked.isdigit():
+            yield marked, "name"
+
+
 def numbers(messages: Sequence[Message]) -> Iterator[Fact]:
-    """Numbers with a unit or a meaning (port, version, limit), once per message."""
-    for index, words in _words(messages):
+    """Numbers with a unit or a meaning (port, version, limit) and large ones, once per message; a ticket's is none."""
+    spoken = list(_words(messages))
+    tickets = {digits for _, words in spoken for digits in _TICKET.findall(words)}
+    for index, words in spoken:
         seen: set[str] = set()
         for match in NUMBER.finditer(words):
-            if match[0] not in seen:
+            if match[0] not in seen and match[0] not in tickets:
                 seen.add(match[0])
                 yield Fact("number", match[0], messages[index].id, index, _around(words, match.start(), match.end()))
 

@@ -9,6 +9,9 @@ HEAD_CHARS = 64 * 1024
 TAIL_CHARS = 16 * 1024
 """Of a longer text only the first `HEAD_CHARS` and the last `TAIL_CHARS` characters are searched for facts."""
 
+LONGEST_SENTENCE = 700
+"""A longer "sentence" is a paragraph or data without full stops; none is taken for an instruction or a decision."""
+
 _INJECTED = (
     "system-reminder",
     "environment_details",
@@ -28,7 +31,11 @@ _INJECTED = (
     "bash-stderr",
 )
 _BULLET = re.compile(r"^[ \t]*(?:[-*+•>]|\d{1,3}[.)、]|#{1,6})[ \t]+")
-_STOP = re.compile(r"(?<=[.!?])[\"')\]*]{0,2}\s+(?=[A-Z0-9\"'`(*\[])|(?<=[。！？；])")
+_STOP = re.compile(
+    r"(?<=[.!?])[\"')\]*]{0,2}\s+(?=[A-Z0-9\"'`(*\[])|(?<=[。！？；])"
+    r"|(?<=[a-z)][?!])\s+(?=[a-z])|(?<=[a-z]{3}\.)(?<!\betc\.)(?<!\bresp\.)(?<!\bapprox\.)(?<!\bincl\.)\s+(?=[a-z])"
+)
+"""Where a sentence ends. People who chat begin the next one in lower case."""
 _LABEL = re.compile(r"[*_`#]+")
 
 
@@ -42,8 +49,9 @@ def scanned(text: str) -> str:
 def own_words(text: str) -> str:
     """A message's text without fenced code and without what its tool put in (reminders, wrappers)."""
     text = scanned(text)
-    for tag in _INJECTED:
-        text = _without(text, f"<{tag}>", f"</{tag}>")
+    if "<" in text:
+        for tag in _INJECTED:
+            text = _without(text, f"<{tag}>", f"</{tag}>")
     return _without_fences(text).strip()
 
 

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from workbench.compaction.layout import Layout, per_layout
+from workbench.compaction.layout import Layout, facts_of, per_layout
 from workbench.compaction.ledger.entries import Entry, EntryKind
 from workbench.compaction.ledger.text import Ledger, is_ledger, read_ledger
-from workbench.facts import Fact, find
+from workbench.facts import Fact, standing
 from workbench.facts.done import REFUSED, same_command
+from workbench.session import Message, Text
 
 AGAIN = 2
 """A number is kept once so many messages name it: what is said once was told, what is said again is worked with."""
@@ -77,7 +78,9 @@ def noted(layout: Layout) -> tuple[Noted, ...]:
     found: dict[tuple[EntryKind, str], Noted] = {}
     for entry in number.before.entries if number.before is not None else ():
         found[_key(entry)] = Noted(entry, _OLD, _OLD)
-    facts = [fact for fact in find(layout.messages) if fact.index != number.ledger]
+    facts = [fact for fact in facts_of(layout) if fact.index != number.ledger]
+    for one in _instructions(layout, number):
+        found[_key(one.entry)] = one
     for fact, entry in _entries(facts, number):
         known = found.get(_key(entry))
         found[_key(entry)] = (
@@ -92,7 +95,33 @@ def _importance(one: Noted) -> tuple[int, int]:
 
 
 def _key(entry: Entry) -> tuple[EntryKind, str]:
-    return entry.kind, entry.text
+    """What two entries share that are the same."""
+    if entry.kind == "command":
+        return entry.kind, same_command(entry.text)
+    return entry.kind, entry.text if entry.kind in ("file", "identifier") else entry.text.lower()
+
+
+def _instructions(layout: Layout, number: Numbering) -> Iterable[Noted]:
+    """The standing instructions, those of an earlier ledger before all others; the latest of two that contradict each
+    other holds."""
+    before = number.before.entries if number.before is not None else ()
+    earlier = [entry for entry in before if entry.kind == "instruction" and entry.state != "gone"]
+    said = [Message(f"earlier-{place}", "user", (Text(f"<Pin>{e.text}</Pin>"),)) for place, e in enumerate(earlier)]
+    since = [index for index in range(len(layout.messages)) if index != number.ledger]
+
+    def place(fact: Fact) -> tuple[int, int]:
+        """Index in the context and number of the message that says it."""
+        if fact.index < len(said):
+            return _OLD, earlier[fact.index].source
+        index = since[fact.index - len(said)]
+        return index, number(index)
+
+    for one in standing([*said, *(layout.messages[index] for index in since)]):
+        index, source = place(one.fact)
+        entry = Entry("instruction", one.fact.text, source)
+        if one.superseded_by is not None:
+            entry = replace(entry, state="gone", detail=f"superseded by #{place(one.superseded_by)[1]}")
+        yield Noted(entry, index, index)
 
 
 def _entries(facts: Sequence[Fact], number: Numbering) -> Iterable[tuple[Fact, Entry]]:
@@ -100,7 +129,7 @@ def _entries(facts: Sequence[Fact], number: Numbering) -> Iterable[tuple[Fact, E
     for fact in facts:
         source = number(fact.index)
         match fact.kind:
-            case "instruction" | "decision" | "url":
+            case "decision" | "url":
                 yield fact, Entry(fact.kind, fact.text, source)
             case "request":
                 yield fact, Entry("request", fact.text, source, "asked")
@@ -121,10 +150,10 @@ def _entries(facts: Sequence[Fact], number: Numbering) -> Iterable[tuple[Fact, E
 
 
 def _together(known: Noted, entry: Entry, at: int) -> Noted:
-    """What was noted, brought up to date: a look at a changed file leaves it changed; what a sentence, an identifier or
-    a number says does not change, so its first source stays."""
+    """What was noted, brought up to date: a look at a changed file leaves it changed; what a decision, an identifier
+    or a number says does not change, so its first source stays."""
     old = known.entry
-    if entry.kind in ("instruction", "decision", "identifier", "number", "url"):
+    if entry.kind in ("decision", "identifier", "number", "url"):
         return known
     if entry.kind == "file" and entry.state == "viewed" and old.state != "deleted":
         return known

@@ -29,8 +29,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from workbench.compaction.context import Layout
 from workbench.compaction.layout import calls_of, per_layout
 from workbench.compaction.progressive.key_events import changed_by, fixes_of
-from workbench.facts.said import LONGEST_SENTENCE, is_decision, is_instruction
-from workbench.facts.wording import own_words, sentences
+from workbench.facts.said import is_decision, is_instruction
+from workbench.facts.wording import LONGEST_SENTENCE, own_words, sentences
 from workbench.session import Message
 
 REUSE_FULL, LENGTH_FULL = 6, 1_200

@@ -1,0 +1,83 @@
+"""Several compactions in a row: what survives, how the summary grows, and where the growth comes from."""
+
+from __future__ import annotations
+
+from tests.building import context_of
+from tests.facts.talk import agent, ran, user
+from workbench.analysis.generations import Compact, generations
+from workbench.compaction.context import Context
+from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, unchanged
+from workbench.compaction.strategies import strategy
+from workbench.session import Message, Span, Text
+from workbench.summarizers.driver import drive
+from workbench.summarizers.extractive import extractive
+
+FACTS = "Never push to main. The port is 8080 and the file is src/server.py, ticket ABC-12."
+MESSAGES: tuple[Message, ...] = (
+    user(FACTS + " " + "x" * 400),
+    *ran("pytest -q", "41 passed"),
+    agent("Done. " + "y" * 300),
+    user("And now the second part, please."),
+    agent("Fine."),
+)
+
+
+def forgetful(*texts: str) -> Compact:
+    """Replaces all but the last two messages by the next of `texts`."""
+    summaries = iter(texts)
+
+    def compact(context: Context) -> Outcome:
+        text, stop = next(summaries), len(context) - 2
+        made = Message(f"summary of {stop}: {text}", "user", (Text(text),), kind="summary")
+        fates = (FateSpan(0, stop, Fate.SUMMARIZED), FateSpan(stop, len(context), Fate.KEPT))
+        pieces = (Made(made, (Span(0, stop),)), Kept(stop, len(context)))
+        return Outcome("compacted", "", context.messages, pieces, fates)
+
+    return compact
+
+
+def test_survival_and_growth_are_series() -> None:
+    context = context_of(MESSAGES)
+    texts = (FACTS + " `pytest -q`", FACTS + " and a bit more", "Never push to main.")
+    found = generations(context, forgetful(*texts), [user("Next."), agent("z" * 2000)], 3)
+    assert [step.number for step in found.steps] == [1, 2, 3]
+    assert found.survival["instruction"] == (1.0, 1.0, 1.0)
+    assert found.survival["identifier"] == (1.0, 1.0, 0.0)
+    assert found.survival["command"] == (1.0, 0.0, 0.0)
+    assert found.overall[0] > found.overall[1] > found.overall[2] > 0
+    assert found.summary_tokens == tuple(len(text) // 4 + 1 for text in texts)
+
+
+def test_the_session_goes_on_and_then_its_tail_is_repeated() -> None:
+    context = context_of(MESSAGES)
+    following = [user("Next."), *ran("make", "ok"), agent("z" * 900), agent("z" * 300)]
+    found = generations(context, forgetful("a", "b", "c"), following, 3)
+    first, second, third = found.steps
+    assert (first.grown, second.grown) == (0, 4)  # as large as before, the last message is left for the next
+    assert (second.replayed, third.replayed) == (False, True)
+    assert second.before >= first.before
+    assert third.before >= first.before
+
+
+def test_repeated_messages_are_other_messages() -> None:
+    seen: list[Context] = []
+    reset = strategy("context-reset")
+
+    def compact(context: Context) -> Outcome:
+        seen.append(context)
+        return drive(reset.compact(context, reset.policy_type()), extractive).outcome
+
+    generations(context_of([*MESSAGES, *ran("ls", "a b")]), compact, (), 4)
+    for context in seen:
+        ids = [message.id for message in context.messages]
+        calls = [call.id for message in context.messages for call in message.calls]
+        answers = [answer.call_id for message in context.messages for answer in message.results]
+        assert len(set(ids)) == len(ids)
+        assert len(set(calls)) == len(calls)
+        assert set(answers) <= set(calls)
+
+
+def test_it_ends_where_nothing_is_compacted() -> None:
+    found = generations(context_of(MESSAGES), lambda context: unchanged(context.messages, "no"), (), 5)
+    assert [step.status for step in found.steps] == ["unchanged"]
+    assert found.survival == {}

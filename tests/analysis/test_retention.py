@@ -1,0 +1,153 @@
+"""What of a head is still held: by messages that stay, by what stands for the others, and what is weighed how."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.building import context_of
+from tests.facts.talk import agent, call, edited, ran, result, user
+from workbench.analysis.holding import Said, sought
+from workbench.analysis.recorded import following, recorded_outcome
+from workbench.analysis.retention import UNUSED, USED, HeldFact, Retention, retention
+from workbench.compaction.context import Context
+from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, unchanged
+from workbench.facts import FactKind
+from workbench.formats.files import load
+from workbench.session import Message, Span, Text
+
+READ = call("Read", {"file_path": "/repo/src/lexer.py"})
+HEAD: tuple[Message, ...] = (
+    user("Fix the parser in src/parse.py for ticket ABC-12. Never touch the generated grammar files."),
+    agent("", READ),
+    result(READ, "def lex(): ..."),
+    agent("We decided to keep the recursive descent parser because it is fast."),
+    *ran("cd /repo && pytest -q tests/test_parse.py", "E   ValueError: bad token\n1 failed, 41 passed"),
+    *edited("/repo/src/walk.py"),
+    agent("The limit is 1536 tokens. See https://example.org/spec for commit 4f2a91c."),
+)
+TAIL: tuple[Message, ...] = (user("Now look at walk.py again"), agent("I use ABC-12 in walk.py."))
+CONTEXT = context_of((*HEAD, *TAIL))
+
+
+def summarized(text: str, *, keep: tuple[int, ...] = (), context: Context = CONTEXT, head: int = len(HEAD)) -> Outcome:
+    """The head replaced by one summary, some of its messages kept in front of it."""
+    stays = [Kept(index, index + 1) for index in keep]
+    gone = Made(Message("s", "user", (Text(text),), kind="summary"), (Span(0, head),))
+    fates = [FateSpan(i, i + 1, Fate.PINNED if i in keep else Fate.SUMMARIZED) for i in range(head)]
+    fates.append(FateSpan(head, len(context), Fate.KEPT))
+    return Outcome("compacted", "", context.messages, (*stays, gone, Kept(head, len(context))), tuple(fates))
+
+
+def fact(held: Retention, kind: FactKind, text: str) -> HeldFact:
+    (found,) = [one for one in held.facts if one.kind == kind and text in one.text]
+    return found
+
+
+def test_an_empty_summary_holds_nothing_but_what_the_tail_uses() -> None:
+    held = retention(CONTEXT, summarized("Some work was done."))
+    assert held.head == len(HEAD)
+    assert fact(held, "identifier", "ABC-12").held == "full"  # the tail says it
+    assert {one.kind for one in held.facts if one.held != "none"} == {"identifier", "path"}
+    assert fact(held, "path", "walk.py").held == "full"
+    assert fact(held, "path", "lexer.py").held == "none"
+    assert held.kinds["instruction"].share == 0.0
+    assert held.lost[0].kind == "instruction"
+
+
+def test_what_a_summary_says_is_held_in_full_or_in_part() -> None:
+    text = (
+        "The user: Never touch the generated grammar files.\n"
+        "Decided: keep recursive descent, the parser is fast enough\n"
+        "Read `lexer.py` only; ran `pytest -q tests/test_parse.py`; limit of 1536 tokens.\n"
+        "Spec at example.org/spec; commit 4f2a91c; ValueError: bad token"
+    )
+    held = retention(CONTEXT, summarized(text))
+    assert fact(held, "instruction", "Never").held == "full"
+    assert fact(held, "decision", "decided").held == "part"
+    assert fact(held, "path", "lexer.py").held == "part"
+    assert fact(held, "command", "pytest").held == "full"
+    assert fact(held, "error", "bad token").held == "full"
+    assert fact(held, "number", "1536").held == "full"
+    assert fact(held, "url", "example").held == "part"
+    assert fact(held, "identifier", "4f2a91c").held == "full"
+
+
+def test_a_number_beside_other_words_is_another_number() -> None:
+    number = sought("number", "12 tests", "the parser has 12 tests by now")
+    assert number is not None
+    assert Said(["12 tests of the parser"]).holds(number) == "full"
+    assert Said(["I ran 12 tests in the morning"]).holds(number) == "part"
+    assert Said(["112 tests of the parser"]).holds(number) == "none"
+
+
+def test_a_kept_message_holds_its_facts_and_costs_nothing_to_pin() -> None:
+    held = retention(CONTEXT, summarized("Some work was done.", keep=(0,)))
+    instruction, lexer = fact(held, "instruction", "Never"), fact(held, "path", "lexer.py")
+    assert (instruction.held, instruction.pin_tokens) == ("full", 0)
+    assert (lexer.message, lexer.index) == (HEAD[1].id, 1)
+    assert lexer.pin_tokens == CONTEXT.size(1, 3).tokens  # with its result
+
+
+def test_what_is_needed_afterwards_weighs_more() -> None:
+    outcome = summarized("Some work was done.")
+    held = retention(CONTEXT, outcome)
+    assert [fact(held, kind, "").used for kind in ("instruction", "error", "url")] == [True, True, False]
+    assert not fact(held, "path", "lexer.py").used
+    lexer = call("Grep", {"pattern": "x", "path": "src/lexer.py"})
+    later = retention(CONTEXT, outcome, [agent("", lexer), agent("see https://example.org/spec")])
+    assert fact(later, "path", "lexer.py").used
+    assert fact(later, "url", "").used
+    weights = [one.weight for one in held.facts]
+    assert set(weights) == {USED, UNUSED}
+    kept = sum(one.weight for one in held.facts if one.held == "full")
+    assert held.overall.weighted == pytest.approx(kept / sum(weights))
+
+
+def test_a_superseded_instruction_is_no_longer_needed() -> None:
+    context = context_of([user("Answer in French."), agent("Oui."), user("Answer in English."), agent("Yes."), *TAIL])
+    held = retention(context, summarized("Nothing.", context=context, head=4))
+    assert [(one.used, one.why) for one in held.facts if one.kind == "instruction"] == [
+        (False, "superseded"),
+        (True, "a standing instruction"),
+    ]
+
+
+def test_an_outcome_that_changes_nothing_has_no_head() -> None:
+    held = retention(CONTEXT, unchanged(CONTEXT.messages, "nothing to do"))
+    assert (held.head, held.facts, held.overall.share, held.of_context) == (0, (), None, 1.0)
+
+
+def test_outcomes_with_other_heads_are_compared_by_the_whole_context() -> None:
+    small, large = summarized("Nothing.", head=2), summarized("Nothing.")
+    assert retention(CONTEXT, small).of_context > retention(CONTEXT, large).of_context  # type: ignore[operator]
+
+
+def test_results_compressed_all_over_are_read() -> None:
+    """No split: the head is everything up to the last change."""
+    short = replace(result(READ, "def lex()"), id=HEAD[2].id)
+    fates = (FateSpan(0, 2, Fate.KEPT), FateSpan(2, 3, Fate.COMPRESSED), FateSpan(3, len(CONTEXT), Fate.KEPT))
+    pieces = (Kept(0, 2), Made(short, (Span(2, 3),)), Kept(3, len(CONTEXT)))
+    held = retention(CONTEXT, Outcome("compacted", "", CONTEXT.messages, pieces, fates))
+    assert held.head == 3
+    assert held.overall.share == 1.0
+
+
+def test_a_recorded_compaction_is_judged_by_what_came_later(shared: Path) -> None:
+    session = load(shared / "sessions/claude-code/entire-cd95add-3compactions.jsonl")
+    outcome, later = recorded_outcome(session, 1), following(session, 1)
+    held = retention(context_of(session.context(1)), outcome, later)
+    assert (outcome.split, len(outcome.messages)) == (len(session.context(1)), 1)
+    assert held.kinds["request"].share == 1.0  # Claude Code's summary lists all user messages
+    assert held.kinds["error"].share == 0.0
+    assert 0 < held.overall.used < held.overall.facts
+    assert held.overall.weighted > held.overall.share  # type: ignore[operator]
+    with pytest.raises(KeyError):
+        recorded_outcome(session, len(session.epochs))
+    pi = load(shared / "sessions/pi/pimono-before-compaction.jsonl")
+    outcome = recorded_outcome(pi, 1)
+    assert 0 < outcome.split < len(outcome.source)
+    assert outcome.messages[0].kind == "summary"
+    assert outcome.messages[1:] == tuple(outcome.source[outcome.split :])

@@ -1,0 +1,76 @@
+"""Suggested pins: what they cost, what is taken along unasked, and the commands that show and take them."""
+
+from __future__ import annotations
+
+import json
+
+from click.testing import CliRunner
+
+from tests.building import context_of
+from tests.facts.talk import agent, user
+from tests.paths import SAMPLES
+from workbench.analysis.suggested_pins import DEAR, accepted, suggest
+from workbench.cli import commands
+from workbench.facts.standing import PIN_REASON
+
+OVERFLOW = SAMPLES / "claude-code-overflow.jsonl"
+MESSAGES = (
+    user("Build the server. Answer in French. Never push to main."),
+    agent("Oui."),
+    user("From now on, answer in English."),
+    agent("Yes."),
+    user("<Pin>The port is 8080.</Pin> " + "word " * 4 * DEAR),
+    agent("Yes."),
+    user("No emojis. " + "word " * 4 * DEAR),
+)
+
+
+def test_each_has_its_reason_and_its_cost_and_the_latest_wins() -> None:
+    context = context_of(MESSAGES, pins=frozenset({MESSAGES[2].id}))
+    french, push, english, port, emojis = suggest(context)
+    assert (french.superseded_by, french.accepted_unasked) == (MESSAGES[2].id, False)
+    assert (push.reason, push.superseded_by, push.tokens) == ("a prohibition", None, context.size(0, 1).tokens)
+    assert (english.pinned, push.pinned) == (True, False)
+    assert (port.reason, port.text, port.accepted_unasked) == (PIN_REASON, "The port is 8080.", True)
+    assert emojis.tokens > DEAR
+    assert not emojis.accepted_unasked
+    assert accepted(suggest(context)) == (MESSAGES[0].id, MESSAGES[2].id, MESSAGES[4].id)
+
+
+def run(*args: str, code: int = 0) -> str:
+    done = CliRunner().invoke(commands, list(args))
+    assert done.exit_code == code, done.output
+    return done.stdout
+
+
+def test_the_commands_list_and_take_them() -> None:
+    listed = json.loads(run("pins", str(OVERFLOW), "--suggest", "--json"))
+    texts = [pin["text"] for pin in listed["pins"]]
+    assert "Never log the refresh token." in texts
+    assert not json.loads(run("pins", str(OVERFLOW), "--json"))["pins"]  # no <Pin> passage in it
+    shown = run("pins", str(OVERFLOW), "--suggest")
+    assert "a prohibition" in shown
+    assert f"{len(listed['auto_pin'])} messages" in shown
+    flags = ["--strategy", "context-reset", "--summarizer", "estimate", "--json"]
+    held = json.loads(run("retention", str(OVERFLOW), "--auto-pin", *flags))
+    lost = json.loads(run("retention", str(OVERFLOW), *flags))
+    assert held["kinds"]["instruction"]["share"] == 1.0
+    assert lost["kinds"]["instruction"]["share"] < 0.5
+    assert {fact["message"] for fact in lost["facts"] if fact["kind"] == "instruction"} >= set(listed["auto_pin"])
+    compacted = json.loads(run("compact", str(OVERFLOW), "--auto-pin", *flags))
+    assert compacted["fates"]["pinned"] == len(listed["auto_pin"])
+
+
+def test_retention_tells_generations_and_recorded_compactions() -> None:
+    flags = ["--strategy", "context-reset", "--generations", "3"]
+    series = json.loads(run("retention", str(OVERFLOW), *flags, "--json"))
+    assert [step["number"] for step in series["generations"]] == [1, 2, 3]
+    assert len(series["survival"]["request"]) == len(series["summary_tokens"]) == 3
+    assert "generation" in run("retention", str(OVERFLOW), *flags)
+    codex = str(SAMPLES / "codex-two-compactions.jsonl")
+    recorded = json.loads(run("retention", codex, "--recorded", "--json"))["recorded"]
+    assert [one["epoch"] for one in recorded] == [1, 2]
+    assert 0 < recorded[0]["overall"]["share"] < 1
+    assert run("retention", codex, "--recorded", "--epoch", "2").count("compaction after epoch") == 1
+    assert "lost first" in run("retention", str(OVERFLOW), "--strategy", "context-reset")
+    run("retention", str(OVERFLOW), "--recorded", "--strategy", "trim", code=2)

@@ -1,0 +1,172 @@
+"""What is left after several compactions: compact, go on, compact again.
+
+Between two compactions the context grows by the messages that followed in the session until it is as large as before
+the first one. Where the session has no more, its tail is repeated under new ids (`Generation.replayed`): the growth is
+right then, and what is said in it is not news. Followed are the facts of the first head; what the growth says of them
+does not count as held.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from workbench.analysis.retention import Retention, head_end, new_messages, retention, staying, still_held
+from workbench.compaction.context import Context
+from workbench.compaction.layout import Layout
+from workbench.compaction.outcome import Outcome, Status
+from workbench.facts import FactKind
+from workbench.session import Block, Message, ToolResult, ToolUse
+from workbench.tokens.sizes import Basis, Sizes
+
+Compact = Callable[[Context], Outcome]
+
+
+@dataclass(frozen=True)
+class Generation:
+    """One compaction of several. `before` and `after` are tokens of the whole context, `summary` those of the messages
+    that were made. `retention` is of the first head's facts. `grown` counts the messages that came before it since the
+    last one, `replayed` says that the session had no more of them."""
+
+    number: int
+    status: Status
+    before: int
+    after: int
+    summary: int
+    grown: int
+    replayed: bool
+    retention: Retention
+
+
+@dataclass(frozen=True)
+class Generations:
+    steps: tuple[Generation, ...]
+
+    @property
+    def survival(self) -> dict[FactKind, tuple[float, ...]]:
+        """By kind the share of the first head's facts that each generation still holds, 0 to 1."""
+        kinds = self.steps[0].retention.kinds if self.steps else {}
+        return {kind: tuple(step.retention.kinds[kind].share or 0.0 for step in self.steps) for kind in kinds}
+
+    @property
+    def overall(self) -> tuple[float, ...]:
+        return tuple(step.retention.overall.share or 0.0 for step in self.steps)
+
+    @property
+    def weighted(self) -> tuple[float, ...]:
+        return tuple(step.retention.overall.weighted or 0.0 for step in self.steps)
+
+    @property
+    def summary_tokens(self) -> tuple[int, ...]:
+        return tuple(step.summary for step in self.steps)
+
+
+def generations(context: Context, compact: Compact, following: Sequence[Message], count: int) -> Generations:
+    """Compact `context` `count` times (at least once), letting it grow in between. Stops early where a compaction
+    changes nothing. A split set by hand holds for the first one only."""
+    outcome = compact(context)
+    first = retention(context, outcome, following)
+    steps = [_step(1, context, outcome, 0, False, first)]
+    stop, present, made = head_end(outcome), staying(outcome), list(new_messages(outcome))
+    target, rest, tail = context.total.tokens, list(following), _tail(context, outcome)
+    here = context
+    while len(steps) < count and outcome.status != "unchanged":
+        after = here.from_outcome(outcome)
+        grown, replayed = _growth(after, target, rest, tail, len(steps) + 1)
+        here = _extended(after, grown)
+        outcome = compact(here)
+        present, made = _left(context, outcome, present, made)
+        held = still_held(context, stop, present, made, following)
+        steps.append(_step(len(steps) + 1, here, outcome, len(grown), replayed, held))
+    return Generations(tuple(steps))
+
+
+def _step(number: int, context: Context, outcome: Outcome, grown: int, replayed: bool, held: Retention) -> Generation:
+    return Generation(
+        number,
+        outcome.status,
+        context.total.tokens,
+        context.outcome_size(outcome).tokens,
+        context.measure(new_messages(outcome)).tokens,
+        grown,
+        replayed,
+        held,
+    )
+
+
+def _left(
+    first: Context, outcome: Outcome, present: Sequence[int], made: Sequence[Message]
+) -> tuple[bytearray, list[Message]]:
+    """Which messages of the first context are still there, and what stands for the others by now."""
+    ids = {message.id for message in outcome.messages}
+    marks = bytearray(len(first))
+    for id, index in first.layout.index_of.items():
+        marks[index] = bool(present[index]) and id in ids
+    earlier = [message for message in made if message.id in ids]
+    known = {message.id for message in earlier}
+    return marks, earlier + [message for message in new_messages(outcome) if message.id not in known]
+
+
+def _tail(context: Context, outcome: Outcome) -> list[Message]:
+    """What is repeated where the session has no more: the tail, or the last round where the tail is shorter."""
+    rounds = context.layout.rounds.rounds
+    start = min(outcome.split, rounds[-1].start if rounds else 0)
+    return [message for message in context.messages[start:] if message.kind == "normal" and message.role != "system"]
+
+
+def _growth(
+    context: Context, target: int, rest: list[Message], tail: Sequence[Message], number: int
+) -> tuple[list[Message], bool]:
+    """Messages that fill the context up to `target` tokens, tool pairs whole; what is taken of `rest` is gone."""
+    meter, room = context.layout.sizes.meter, target - context.total.tokens
+    grown: list[Message] = []
+    open_calls: set[str] = set()
+    replayed = not rest
+    for message in _endless(rest, tail, number):
+        # A call that the session left open has no result to wait for.
+        if grown and room <= 0 and (not open_calls or room < -target // 10):
+            break
+        replayed = replayed or not rest
+        grown.append(message)
+        room -= meter.tokens(message)
+        open_calls.update(call.id for call in message.calls)
+        open_calls.difference_update(answer.call_id for answer in message.results)
+    return grown, replayed
+
+
+def _endless(rest: list[Message], tail: Sequence[Message], number: int) -> Iterator[Message]:
+    while rest:
+        yield rest.pop(0)
+    lap = 0
+    while tail:
+        lap += 1
+        yield from (_again(message, f"~{number}.{lap}") for message in tail)
+
+
+def _again(message: Message, mark: str) -> Message:
+    """The message under another id, its calls and results too."""
+    return replace(message, id=message.id + mark, blocks=tuple(_marked(message.blocks, mark)), source=(), usage=None)
+
+
+def _marked(blocks: Iterable[Block], mark: str) -> Iterator[Block]:
+    for block in blocks:
+        match block:
+            case ToolUse(id, name, given):
+                yield ToolUse(id + mark, name, given)
+            case ToolResult(call_id, content, is_error):
+                yield ToolResult(call_id + mark, content, is_error)
+            case _:
+                yield block
+
+
+def _extended(context: Context, more: Sequence[Message]) -> Context:
+    """The context with messages appended; new ones count what the meter says."""
+    sizes = context.layout.sizes
+    tokens = array("q", sizes.tokens)
+    tokens.extend(map(sizes.meter.tokens, more))
+    basis: Basis | tuple[Basis, ...] = sizes.meter.basis
+    if not isinstance(sizes.basis, Basis):
+        basis = (*sizes.basis, *(sizes.meter.basis for _ in more))
+    longer = Sizes(tokens, basis, sizes.overhead, sizes.overhead_basis, 0, sizes.meter)
+    return context.with_(layout=Layout((*context.messages, *more), longer), split_at=None)

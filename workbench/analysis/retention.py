@@ -1,0 +1,219 @@
+"""What of the head an outcome still holds: its facts by kind, in full, in part or not. Needs no model.
+
+A fact stays in full where a message that states it stays as it is; else the new messages (summaries, compressed
+results) are read (`workbench.analysis.holding`). The head is what stands before the outcome's tail. Facts of hardly
+any words ("ok") cannot be looked for and are left out.
+
+A fact weighs `USED` when it is needed afterwards, else `UNUSED`. Needed is what the tail or the messages after it use
+again (`workbench.facts.again`), and without that: an instruction that was not superseded, the first request and an
+unanswered last one, an error that was not fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import get_args
+
+from workbench.analysis.head_index import texts_of
+from workbench.analysis.holding import Held, Said, sought
+from workbench.analysis.losses import importance
+from workbench.analysis.suggested_pins import pin_tokens, standing_of
+from workbench.compaction.context import Context
+from workbench.compaction.layout import Layout, facts_of, per_layout
+from workbench.compaction.outcome import Fate, Kept, Made, Outcome
+from workbench.facts import FactKind, find
+from workbench.facts.again import Uses
+from workbench.facts.known import Known, known
+from workbench.session import Message
+
+USED, UNUSED = 1.0, 0.25
+HALF = 0.5
+"""What a fact counts that is held in part."""
+
+NAMES: tuple[FactKind, ...] = ("identifier", "path")
+"""Kinds that are held by every message that uses the name."""
+
+KINDS: tuple[FactKind, ...] = get_args(FactKind)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldFact:
+    """A fact of the head and what became of it. `message` is the id of the newest message of the head that states it,
+    `index` its place in the context. `why` says what it is ("modified", "not fixed", …), `rank` how grave its loss is.
+    `pin_tokens` is what it costs to pin that message with its tool pairs; 0 where they stay anyway."""
+
+    kind: FactKind
+    text: str
+    message: str
+    index: int
+    held: Held
+    used: bool
+    why: str
+    rank: float
+    pin_tokens: int
+
+    @property
+    def weight(self) -> float:
+        return USED if self.used else UNUSED
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many facts there are and what became of them. `used` of them are needed afterwards."""
+
+    facts: int
+    full: int
+    part: int
+    used: int
+    share: float | None
+    """Held of all, 0 to 1, a part counting half; None where there is no fact."""
+    weighted: float | None
+    """The same by weight."""
+
+    @property
+    def lost(self) -> int:
+        return self.facts - self.full - self.part
+
+
+@dataclass(frozen=True)
+class Retention:
+    """The facts of the first `head` messages, in the order in which they were first stated. `in_tail` counts the facts
+    that only the tail states: it stays, and so do they."""
+
+    head: int
+    facts: tuple[HeldFact, ...]
+    in_tail: int
+
+    @cached_property
+    def kinds(self) -> dict[FactKind, Share]:
+        """By kind; kinds without a fact are left out."""
+        by_kind = {kind: [fact for fact in self.facts if fact.kind == kind] for kind in KINDS}
+        return {kind: share(facts) for kind, facts in by_kind.items() if facts}
+
+    @cached_property
+    def overall(self) -> Share:
+        return share(self.facts)
+
+    @cached_property
+    def of_context(self) -> float | None:
+        """The share held of all the context's facts, the tail's included: what outcomes with different heads are
+        compared by. None where there is no fact."""
+        total = len(self.facts) + self.in_tail
+        return ((self.overall.share or 0.0) * len(self.facts) + self.in_tail) / total if total else None
+
+    @cached_property
+    def lost(self) -> tuple[HeldFact, ...]:
+        """What is not held in full, the gravest first."""
+        return tuple(sorted((fact for fact in self.facts if fact.held != "full"), key=lambda fact: -fact.rank))
+
+
+def share(facts: Sequence[HeldFact]) -> Share:
+    full = [fact for fact in facts if fact.held == "full"]
+    part = [fact for fact in facts if fact.held == "part"]
+    weight = sum(fact.weight for fact in facts)
+    kept = sum(fact.weight for fact in full) + HALF * sum(fact.weight for fact in part)
+    return Share(
+        len(facts),
+        len(full),
+        len(part),
+        sum(fact.used for fact in facts),
+        (len(full) + HALF * len(part)) / len(facts) if facts else None,
+        kept / weight if weight else None,
+    )
+
+
+def retention(context: Context, outcome: Outcome, later: Sequence[Message] = ()) -> Retention:
+    """What `outcome`, made of `context`, still holds of its head. `later` are messages that came after the context,
+    where they are known: what they use weighs more. Linear in the messages; the context's facts are found once."""
+    return still_held(context, head_end(outcome), staying(outcome), new_messages(outcome), later)
+
+
+def still_held(
+    context: Context, stop: int, stays: Sequence[int], new: Sequence[Message], later: Sequence[Message] = ()
+) -> Retention:
+    """What is held of the first `stop` messages where of the context's messages those stay that `stays` marks, and
+    `new` ones were put in the place of the others."""
+    said = Said(text for message in new for text in texts_of(message))
+    all_known, uses = known_of(context.layout), uses_of(context.layout)
+    afterwards = Uses(later, find(later), all_known)
+    requests = [one for one in all_known if one.kind == "request"]
+    gone = frozenset(one.fact.text.lower() for one in standing_of(context.layout) if one.superseded_by)
+    costs: dict[int, int] = {}
+    held: list[HeldFact] = []
+    in_tail = 0
+    for one in all_known:
+        stated = [fact for fact in one.mentions if fact.index < stop]
+        form = sought(one.kind, one.text, one.last.detail)
+        if form is None:
+            continue
+        if not stated:
+            in_tail += 1
+            continue
+        newest, used_in = stated[-1], uses.of(one)
+        if newest.index not in costs:
+            costs[newest.index] = 0 if stays[newest.index] else pin_tokens(context, newest.index)
+        weight, why = importance(one.mentions)
+        used = used_in[-1] >= stop or bool(afterwards.of(one)) or _in_force(one, requests, gone)
+        # A name stays where a message that uses it does; what is said stays only where it is said.
+        places = used_in if one.kind in NAMES else [fact.index for fact in one.mentions]
+        held.append(
+            HeldFact(
+                one.kind,
+                newest.text,
+                newest.message,
+                newest.index,
+                "full" if any(stays[index] for index in places) else said.holds(form),
+                used,
+                "superseded" if one.kind == "instruction" and one.text.lower() in gone else why,
+                weight + (1 if used else 0) + newest.index / (len(context) or 1),
+                costs[newest.index],
+            )
+        )
+    return Retention(stop, tuple(held), in_tail)
+
+
+def head_end(outcome: Outcome) -> int:
+    """How many messages stand before the tail; where the outcome has no split (results compressed all over), before
+    what follows its last change."""
+    if outcome.status == "unchanged":
+        return 0
+    if 0 < outcome.split < len(outcome.source) or not outcome.fates:
+        return outcome.split
+    return next((span.stop for span in reversed(outcome.fates) if span.fate not in (Fate.KEPT, Fate.PINNED)), 0)
+
+
+def new_messages(outcome: Outcome) -> tuple[Message, ...]:
+    """What the outcome says in place of what it took away."""
+    return tuple(piece.message for piece in outcome.pieces if isinstance(piece, Made))
+
+
+@per_layout
+def known_of(layout: Layout) -> tuple[Known, ...]:
+    return known(facts_of(layout))
+
+
+@per_layout
+def uses_of(layout: Layout) -> Uses:
+    return Uses(layout.messages, facts_of(layout), known_of(layout))
+
+
+def staying(outcome: Outcome) -> bytearray:
+    """For each message of the input whether it stays as it is."""
+    marks = bytearray(len(outcome.source))
+    for piece in outcome.pieces:
+        if isinstance(piece, Kept):
+            marks[piece.start : piece.stop] = b"\x01" * (piece.stop - piece.start)
+    return marks
+
+
+def _in_force(one: Known, requests: Sequence[Known], gone: frozenset[str]) -> bool:
+    match one.kind:
+        case "instruction":
+            return one.text.lower() not in gone
+        case "request":
+            return one is requests[0] or (one is requests[-1] and not one.last.ok)
+        case "error":
+            return not one.last.ok
+    return False

@@ -1,0 +1,68 @@
+"""Pins worth setting: the user's standing instructions and constraints, with the reason and the cost of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from workbench.compaction.context import Context
+from workbench.compaction.keeping import with_pairs
+from workbench.compaction.layout import Layout, per_layout
+from workbench.facts.standing import PIN_REASON, Standing, standing
+
+DEAR = 1_000
+"""Tokens from which a message is not pinned unasked: a sentence in a long paste is better pinned by hand, or said
+again."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestedPin:
+    """A sentence worth keeping, and the message that pinning keeps for it.
+
+    `message` is its id, `index` its place in the context, `tokens` what the whole message costs with its tool pairs.
+    `superseded_by` is the id of the message that replaced the instruction: the latest wins. `pinned`: it is already.
+    """
+
+    message: str
+    index: int
+    text: str
+    reason: str
+    tokens: int
+    superseded_by: str | None = None
+    pinned: bool = False
+
+    @property
+    def accepted_unasked(self) -> bool:
+        """Whether to take it along when all are accepted: in force, and not dear unless the user marked it."""
+        return self.superseded_by is None and (self.tokens <= DEAR or self.reason == PIN_REASON)
+
+
+def suggest(context: Context) -> tuple[SuggestedPin, ...]:
+    """Every standing instruction of the context in order, one entry a sentence. Found once for a layout; O(found)."""
+    return tuple(
+        SuggestedPin(
+            one.fact.message,
+            one.fact.index,
+            one.fact.text,
+            one.reason,
+            pin_tokens(context, one.fact.index),
+            one.superseded_by.message if one.superseded_by else None,
+            one.fact.message in context.pins,
+        )
+        for one in standing_of(context.layout)
+    )
+
+
+def accepted(suggested: Iterable[SuggestedPin]) -> tuple[str, ...]:
+    """The messages to pin when all suggestions are accepted, each once, in order."""
+    return tuple(dict.fromkeys(one.message for one in suggested if one.accepted_unasked))
+
+
+def pin_tokens(context: Context, index: int) -> int:
+    """What it costs to keep a message with the other halves of its tool pairs."""
+    return sum(context.size(i, i + 1).tokens for i in with_pairs(context.layout, (index,)))
+
+
+@per_layout
+def standing_of(layout: Layout) -> tuple[Standing, ...]:
+    return standing(layout.messages)

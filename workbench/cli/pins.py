@@ -1,0 +1,66 @@
+"""`cwb pins`: what in a session asks to be kept, with the reason and the cost of each pin."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from workbench.analysis.suggested_pins import SuggestedPin, accepted, suggest
+from workbench.analysis.transcript import one_line, printable
+from workbench.cli.loading import on_bench, part_option
+from workbench.cli.output import counted, write_json, write_table
+from workbench.facts.standing import PIN_REASON
+from workbench.figures import grouped
+
+WORDS = 66
+
+
+@click.command("pins")
+@click.argument("file", type=click.Path(path_type=Path))
+@part_option
+@click.option("--suggest", "all_of_them", is_flag=True, help="Standing instructions and constraints too.")
+@click.option("--epoch", type=int, metavar="N", help="Look at this epoch, from 1; the last one by default.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a table.")
+def command(file: Path, all_of_them: bool, epoch: int | None, as_json: bool) -> None:
+    """List the <Pin> passages of FILE, and with --suggest what else its user said for good.
+
+    Pass the ids on to `cwb compact --pin`, or pin all of them with `--auto-pin`; the superseded and the dear ones are
+    left out there.
+    """
+    context = on_bench(file, epoch=epoch, window=None).context
+    found = [pin for pin in suggest(context) if all_of_them or pin.reason == PIN_REASON]
+    taken = accepted(found)
+    tokens = sum(pin.tokens for pin in {pin.message: pin for pin in found if pin.message in taken}.values())
+    if as_json:
+        pins = [{**asdict(pin), "number": pin.index + 1, "accepted_unasked": pin.accepted_unasked} for pin in found]
+        write_json({"pins": pins, "auto_pin": list(taken), "tokens": tokens})
+        return
+    if not found:
+        click.echo(_nothing(all_of_them))
+        return
+    numbers = {pin.message: pin.index + 1 for pin in found}
+    write_table(
+        ["message", "id", "tokens", "reason", "text"],
+        [
+            [str(pin.index + 1), pin.message[:12], grouped(pin.tokens), _reason(pin, numbers), _words(pin.text)]
+            for pin in found
+        ],
+    )
+    click.echo(f"\n--auto-pin keeps {counted(len(taken), 'message')} of these, {grouped(tokens)} tokens.")
+
+
+def _nothing(all_of_them: bool) -> str:
+    more = "" if all_of_them else " --suggest looks for standing instructions, too."
+    return "No standing instruction was found." if all_of_them else f"There is no <Pin> passage.{more}"
+
+
+def _reason(pin: SuggestedPin, numbers: dict[str, int]) -> str:
+    if pin.superseded_by is not None:
+        return f"{pin.reason}; superseded by message {numbers.get(pin.superseded_by, '?')}"
+    return pin.reason if pin.accepted_unasked else f"{pin.reason}; dear"
+
+
+def _words(text: str) -> str:
+    return printable(one_line(text, WORDS))

@@ -1,0 +1,228 @@
+"""`cwb retention`: which facts of the head an outcome still holds, after one compaction or after several."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from workbench.analysis.generations import Generation, Generations, generations
+from workbench.analysis.recorded import following, recorded_outcome
+from workbench.analysis.retention import HeldFact, Retention, Share, new_messages, retention
+from workbench.analysis.transcript import one_line, printable
+from workbench.bench import Bench, choose_preset
+from workbench.cli import settings
+from workbench.cli.by_hand import by_hand
+from workbench.cli.loading import on_bench, part_option
+from workbench.cli.output import counted, warn, write_fields, write_json, write_table
+from workbench.cli.pinning import auto_pin_option, auto_pinned
+from workbench.cli.running import keep_run, run_named
+from workbench.compaction.checks import check
+from workbench.compaction.context import Context
+from workbench.compaction.edits import compacting
+from workbench.compaction.outcome import Outcome
+from workbench.figures import grouped
+from workbench.summarizers.named import Name, parsed
+
+NAMED = 12
+"""So many lost facts stand under the table; --json lists all."""
+
+WORDS = 80
+
+
+@click.command("retention")
+@click.argument("file", type=click.Path(path_type=Path))
+@part_option
+@click.option("--strategy", "strategy_id", metavar="ID", help="How to compact; `cwb strategies` lists them.")
+@click.option("--preset", "preset_id", metavar="NAME", help="Numbers and prompt to start from.")
+@click.option("--params", type=click.Path(path_type=Path), metavar="FILE", help="A history_summary_params object.")
+@click.option("--set", "fields", multiple=True, metavar="FIELD=VALUE", help="Change a field.")
+@click.option("--pin", "pins", multiple=True, metavar="ID", help="Keep a message verbatim.")
+@auto_pin_option
+@click.option("--split-at", "split", metavar="ID", help="The first message of the tail.")
+@click.option("--window", type=click.IntRange(1), metavar="N", help="The model's context window in tokens.")
+@click.option("--epoch", type=int, metavar="N", help="The epoch to compact, from 1; the last one by default.")
+@click.option(
+    "--summarizer", "summarizer_name", default="extractive", show_default=True, metavar="NAME",
+    help="Who writes the summaries: any that `cwb compact` takes.",
+)  # fmt: skip
+@click.option("--generations", "count", type=click.IntRange(1, 100), metavar="N", help="Compact, go on, N times.")
+@click.option("--recorded", is_flag=True, help="Judge the compactions that the session itself recorded.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document, with every fact and its message.")
+def command(
+    file: Path,
+    strategy_id: str | None,
+    preset_id: str | None,
+    params: Path | None,
+    fields: tuple[str, ...],
+    pins: tuple[str, ...],
+    auto_pin: bool,
+    split: str | None,
+    window: int | None,
+    epoch: int | None,
+    summarizer_name: str,
+    count: int | None,
+    recorded: bool,
+    as_json: bool,
+) -> None:
+    """Say which facts of FILE's head a compaction still holds: instructions, requests, decisions, paths, commands,
+    errors, identifiers, numbers and addresses, in full, in part or not.
+
+    "used" are those that the tail or later messages need again; they weigh four times as much in "weighted". No model
+    is asked unless --summarizer names one. With --generations the context grows by what followed in the session.
+    """
+    if recorded:
+        if strategy_id or preset_id or count:
+            raise click.UsageError("--recorded judges what the session recorded; leave strategy and generations out.")
+        _recorded(file, epoch, window, as_json)
+        return
+    name = parsed(summarizer_name)
+    preset = settings.chosen(strategy_id, preset_id, params, fields)
+    bench = choose_preset(on_bench(file, epoch=epoch, window=window), preset)
+    bench = by_hand(bench, pins=pins, drops=(), shortens=(), split=split)
+    bench = auto_pinned(bench) if auto_pin else bench
+    after = following(bench.session, bench.epoch)
+
+    def compact(context: Context) -> Outcome:
+        return _outcome(bench, context, name)
+
+    if count is not None:
+        found = generations(bench.context, compact, after, count)
+        _tell_generations(bench, found, as_json)
+        return
+    outcome = compact(bench.context)
+    held = retention(bench.context, outcome, after)
+    if as_json:
+        before, now = bench.context.total.tokens, bench.context.outcome_size(outcome).tokens
+        status = {"status": outcome.status, "reason": outcome.reason, "before": before, "after": now}
+        write_json({**_head(bench), "summarizer": str(name), **status, **retention_fields(held)})
+        return
+    write_fields(
+        [("strategy", _policy_words(bench)), ("status", f"{outcome.status.replace('_', ' ')}: {outcome.reason}")]
+    )
+    _tell(held)
+
+
+def _outcome(bench: Bench, context: Context, name: Name) -> Outcome:
+    """One compaction; a live one is kept, because it has been paid for."""
+    call = run_named(bench, compacting(context, bench.edits, bench.strategy, bench.policy), name, journal=True)
+    if name.is_kept:
+        keep_run(call, context, check(context, call.run.outcome, bench.strategy, bench.policy))
+    return call.run.outcome
+
+
+def _recorded(file: Path, epoch: int | None, window: int | None, as_json: bool) -> None:
+    """Each compaction that the session recorded, or the one that ended `epoch`."""
+    first = on_bench(file, epoch=epoch or 1, window=window)
+    session = first.session
+    ended = [one.number for one in session.epochs if one.ended_by and one.number < len(session.epochs)]
+    wanted = [number for number in ended if epoch in (None, number)]
+    found: list[tuple[int, Retention]] = []
+    for number in wanted:
+        bench = first if number == first.epoch else on_bench(file, epoch=number, window=window)
+        outcome = recorded_outcome(session, number)
+        if not any(message.text.strip() for message in new_messages(outcome)):
+            warn(f"the summary after epoch {number} cannot be read (none, or encrypted): what it holds is not known.")
+        found.append((number, retention(bench.context, outcome, following(session, number))))
+    if as_json:
+        write_json({"recorded": [{"epoch": number, **retention_fields(held)} for number, held in found]})
+        return
+    if not found:
+        warn("this session records no compaction that ended such an epoch.")
+    for number, held in found:
+        click.secho(f"compaction after epoch {number}", bold=True)
+        _tell(held)
+        click.echo()
+
+
+def _head(bench: Bench) -> dict[str, Any]:
+    return {"strategy": bench.strategy.id, "preset": bench.preset, "epoch": bench.epoch}
+
+
+def _policy_words(bench: Bench) -> str:
+    return bench.strategy.id + (f", preset {bench.preset}" if bench.preset else "")
+
+
+def retention_fields(held: Retention) -> dict[str, Any]:
+    return {
+        "head": held.head,
+        "overall": share_fields(held.overall),
+        "of_context": held.of_context,
+        "in_tail": held.in_tail,
+        "kinds": {kind: share_fields(share) for kind, share in held.kinds.items()},
+        "facts": [{**asdict(fact), "number": fact.index + 1} for fact in held.facts],
+    }
+
+
+def share_fields(share: Share) -> dict[str, Any]:
+    return {**asdict(share), "lost": share.lost}
+
+
+def _tell(held: Retention) -> None:
+    click.echo(f"head: {counted(held.head, 'message')}\n")
+    rows = [_row(kind, share) for kind, share in held.kinds.items()]
+    heads = ["kind", "facts", "full", "part", "lost", "used", "held", "weighted"]
+    write_table(heads, [*rows, _row("all", held.overall)])
+    lost = held.lost
+    if lost:
+        click.echo("\nlost first:")
+        write_table(["message", "pin", "kind", "held", "used", "fact"], [_lost_row(fact) for fact in lost[:NAMED]])
+        if len(lost) > NAMED:
+            click.echo(f"and {grouped(len(lost) - NAMED)} more; --json lists all")
+
+
+def _row(name: str, share: Share) -> list[str]:
+    counts = (share.facts, share.full, share.part, share.lost, share.used)
+    return [name, *map(grouped, counts), _percent(share.share), _percent(share.weighted)]
+
+
+def _lost_row(fact: HeldFact) -> list[str]:
+    cost = f"+{grouped(fact.pin_tokens)}" if fact.pin_tokens else ""
+    words = f"{printable(one_line(fact.text, WORDS))} ({printable(one_line(fact.why, 40))})"
+    return [str(fact.index + 1), cost, fact.kind, fact.held, "yes" if fact.used else "no", words]
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.0f} %"
+
+
+def _tell_generations(bench: Bench, found: Generations, as_json: bool) -> None:
+    if as_json:
+        survival = {kind: list(shares) for kind, shares in found.survival.items()}
+        steps = [_step_fields(step) for step in found.steps]
+        series = {"survival": survival, "overall": list(found.overall), "weighted": list(found.weighted)}
+        write_json({**_head(bench), **series, "summary_tokens": list(found.summary_tokens), "generations": steps})
+        return
+    write_fields([("strategy", _policy_words(bench))])
+    click.echo()
+    kinds = list(found.survival)
+    write_table(
+        ["generation", "grown by", "before", "after", "summary", *kinds, "all", "weighted"],
+        [_step_row(step, kinds) for step in found.steps],
+    )
+    if any(step.replayed for step in found.steps):
+        click.echo("\n* the session has no more messages: its tail was repeated.")
+
+
+def _step_fields(step: Generation) -> dict[str, Any]:
+    return {
+        "number": step.number,
+        "status": step.status,
+        "before": step.before,
+        "after": step.after,
+        "summary_tokens": step.summary,
+        "grown": step.grown,
+        "replayed": step.replayed,
+        "overall": share_fields(step.retention.overall),
+        "kinds": {kind: share_fields(share) for kind, share in step.retention.kinds.items()},
+    }
+
+
+def _step_row(step: Generation, kinds: list[Any]) -> list[str]:
+    shares = [step.retention.kinds[kind].share for kind in kinds]
+    overall = step.retention.overall
+    sizes = [grouped(step.before), grouped(step.after), grouped(step.summary)]
+    grown = f"{grouped(step.grown)}{'*' if step.replayed else ''}"
+    return [str(step.number), grown, *sizes, *map(_percent, (*shares, overall.share, overall.weighted))]
