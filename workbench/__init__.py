@@ -1,3 +1,23 @@
-"""Compaction workbench: see, tune and run what compaction does to an agent's session."""
+"""Compaction workbench: see, tune and run what compaction does to an agent's session.
+
+As a library it offers the names below (docs/api.md). They are imported when they are first used: the command line must
+not wait for what it does not need.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from workbench.api import BadInput, Compacted, Report, compact, compare, context, load, retention, save
 
 __version__ = "0.1.0"
+__all__ = ["BadInput", "Compacted", "Report", "compact", "compare", "context", "load", "retention", "save"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'workbench' has no attribute {name!r}")
+    from workbench import api
+
+    return getattr(api, name)

@@ -1,0 +1,136 @@
+"""The library's names: the examples of docs/api.md, both styles of messages, and what is refused."""
+
+from __future__ import annotations
+
+import copy
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import workbench
+
+REPO = Path(__file__).parents[1]
+Dicts = list[dict[str, Any]]
+
+
+def test_the_examples_of_the_manual_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sample_sessions").symlink_to(REPO / "sample_sessions")
+    monkeypatch.chdir(tmp_path)
+    examples = re.findall(r"^```python\n(.*?)^```", (REPO / "docs" / "api.md").read_text("utf-8"), re.M | re.S)
+    assert len(examples) >= 7
+    names: dict[str, Any] = {}
+    for number, example in enumerate(examples, 1):
+        exec(compile(example, f"docs/api.md, example {number}", "exec"), names)
+
+
+def test_the_manual_lists_every_name() -> None:
+    table = (REPO / "docs" / "api.md").read_text("utf-8").partition("## In an agent")[0]
+    for name in workbench.__all__:
+        assert f"`{name}" in table, name
+        assert getattr(workbench, name).__doc__
+
+
+def test_importing_the_package_imports_nothing_of_it() -> None:
+    code = "import sys, workbench; print([name for name in sys.modules if name.startswith('workbench.')])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=REPO, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def openai_turn(number: int) -> Dicts:
+    function = {"name": "bash", "arguments": f'{{"command": "pytest tests/test_{number}.py"}}'}
+    call = {"id": f"c{number}", "type": "function", "function": function}
+    return [
+        {"role": "user", "content": f"Never touch file{number}.py again."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": f"c{number}", "content": "y " * 4_000 + "\n3 passed"},
+        {"role": "assistant", "content": f"Done {number}.", "x_own_key": {"kept": True}},
+    ]
+
+
+def anthropic_turn(number: int) -> Dicts:
+    command = {"command": f"pytest tests/test_{number}.py"}
+    return [
+        {"role": "user", "content": f"Never touch file{number}.py again."},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": f"c{number}", "name": "Bash", "input": command}]},
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": f"c{number}", "content": "y " * 4_000 + "\n3 passed"}],
+        },
+        {"role": "assistant", "content": [{"type": "text", "text": f"Done {number}."}]},
+    ]
+
+
+@pytest.mark.parametrize("turn", [openai_turn, anthropic_turn])
+@pytest.mark.parametrize("budget", [{"budget_tokens": 1_800}, {"budget_chars": 7_000}])
+def test_ten_generations_in_plain_dicts_lose_no_rule_and_no_command(turn: Any, budget: dict[str, int]) -> None:
+    messages: Dicts = []
+    for number in range(10):
+        messages = [*messages, *turn(number)]
+        given = copy.deepcopy(messages)
+        done = workbench.compact(messages, **budget)
+        assert messages == given, "what was given is left alone"
+        assert done.report.status == "compacted"
+        assert not done.report.failed
+        assert done.messages[-1] == messages[-1], "kept to the last key"
+        size = done.context.measure(done.outcome.messages)
+        assert (size.tokens if "budget_tokens" in budget else size.chars) <= next(iter(budget.values()))
+        there = str(done.messages)
+        for before in range(number + 1):
+            assert f"Never touch file{before}.py again." in there
+            assert f"pytest tests/test_{before}.py" in there
+        assert done.report.left_out == ()
+        messages = done.messages
+    sources = {entry.text: entry.source for entry in done.report.entries if entry.kind == "instruction"}
+    assert sources["Never touch file0.py again."] == 1
+    assert sources["Never touch file8.py again."] == 33
+
+
+def test_the_same_call_gives_the_same_result() -> None:
+    messages = [one for number in range(4) for one in openai_turn(number)]
+    first, second = (workbench.compact(messages, budget_tokens=900) for _ in range(2))
+    assert first.messages == second.messages
+    assert first.report == second.report
+
+
+def test_a_summarizer_that_raises_is_a_failed_summary() -> None:
+    def broken(prompt: str) -> str:
+        raise OSError("the model is away")
+
+    done = workbench.compact([*openai_turn(1), *openai_turn(2)], budget_tokens=1_500, summarize=broken)
+    assert done.report.status == "fallback"
+    assert "the model is away" in done.report.reason
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: workbench.compact(openai_turn(1), budget_tokens=-1), "ledger: budget_tokens = -1"),
+        (lambda: workbench.compact(openai_turn(1), strategy="no-such"), "no-such"),
+        (lambda: workbench.compact(openai_turn(1), preset="no-such"), "no-such"),
+        (lambda: workbench.compact(openai_turn(1), no_field=1), "there is no field 'no_field'"),
+        (lambda: workbench.compact(openai_turn(1), pins=["m9"]), "no message 'm9'"),
+        (lambda: workbench.compact([{"role": "user", "content": object()}]), "no plain JSON values"),
+        (lambda: workbench.compact([]), "messages"),
+        (lambda: workbench.context(openai_turn(1), epoch=2), "no epoch 2"),
+        (lambda: workbench.load("no-such.jsonl"), "does not exist"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(call: Any, says: str) -> None:
+    with pytest.raises(workbench.BadInput, match=re.escape(says)) as refused:
+        call()
+    assert "\n" not in str(refused.value)
+
+
+def test_saving_never_writes_over_a_file_nor_a_torn_result(tmp_path: Path) -> None:
+    session = workbench.load(REPO / "sample_sessions" / "claude-code-overflow.jsonl")
+    done = workbench.compact(session)
+    path = workbench.save(done, tmp_path)
+    assert path.parent == tmp_path
+    before = path.read_bytes()
+    with pytest.raises(workbench.BadInput, match="exists already"):
+        workbench.save(done, path)
+    assert path.read_bytes() == before

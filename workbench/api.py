@@ -1,0 +1,241 @@
+"""The workbench as Python calls. Names, units and errors are documented in docs/api.md; `workbench` itself offers them.
+
+Messages are given as an agent has them: plain dicts in the style of OpenAI's chat or of Anthropic's Messages API. They
+come back in the same style, those that were kept unchanged to the last key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+
+from workbench.analysis.compare import Column, candidates
+from workbench.analysis.compare import compare as columns_of
+from workbench.analysis.retention import Retention
+from workbench.analysis.retention import retention as retention_of
+from workbench.bench import counted, open_bench
+from workbench.compaction.checks import Check, check, failures
+from workbench.compaction.context import Context
+from workbench.compaction.ledger.entries import Entry
+from workbench.compaction.ledger.text import read_ledger
+from workbench.compaction.outcome import Fate, Made, Outcome
+from workbench.compaction.policy import explain
+from workbench.compaction.preset import default_preset, load_preset
+from workbench.compaction.strategies import strategy as strategy_by_id
+from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.errors import BadInput
+from workbench.formats import export as exporting
+from workbench.formats import files, registry
+from workbench.formats.format import no_progress
+from workbench.session import Message, Session
+from workbench.summarizers.driver import drive
+from workbench.summarizers.extractive import extractive
+from workbench.summarizers.summarizer import Answerer
+from workbench.tokens import Counter
+from workbench.tokens.sizes import Size
+
+__all__ = [
+    "BadInput",
+    "Compacted",
+    "Report",
+    "compact",
+    "compare",
+    "context",
+    "load",
+    "retention",
+    "save",
+]
+
+Messages = Sequence[Mapping[str, Any]]
+Summarize = Callable[[str], str]
+"""Gets a prompt as it is to be sent, gives the model's text. What it raises counts as a failed summary."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a compaction did and why: status (compacted, fallback, unchanged, not_smaller) with its reason, sizes, the
+    trace in plain sentences. Ids are `m1`, `m2`, … for plain dicts."""
+
+    status: str
+    reason: str
+    before: Size
+    after: Size
+    trace: tuple[str, ...]
+    checks: tuple[Check, ...]
+    fates: Mapping[str, Fate]
+    """What became of each message, by its id."""
+    entries: tuple[Entry, ...] = ()
+    """What the ledger keeps, where there is one."""
+    left_out: tuple[tuple[str, int], ...] = ()
+    """What the ledger had no room for, by group, the least important first."""
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The hard checks that failed: a result with any must not be sent."""
+        return failures(self.checks)
+
+
+@dataclass(frozen=True)
+class Compacted:
+    """The new context, in the style in which the old one was given, and the report on it."""
+
+    messages: list[dict[str, Any]]
+    """Plain dicts in the style in which the messages were given; of a session in that of Anthropic's Messages API."""
+    report: Report
+    session: Session
+    context: Context
+    outcome: Outcome
+
+
+def load(path: str | Path, part: str = "") -> Session:
+    """A session file of any format the workbench reads. Raises BadInput with one sentence."""
+    return files.load(Path(path), part=part)
+
+
+def context(
+    source: Session | Messages, *, epoch: int | None = None, pins: Collection[str] = (), window: int | None = None
+) -> Context:
+    """What the model would see: of a session's epoch (default: the newest), or of plain messages; tokens counted.
+
+    `pins` are ids of messages that stay as they are (`m1`, `m2`, … for plain dicts); `window` is the model's limit in
+    tokens, where the session does not tell it. Raises BadInput for an epoch or an id that is not there.
+    """
+    session, counter = _session_of(source), Counter()
+    opened = open_bench(session, counter, epoch=epoch, window=window)
+    counter.count_all(opened.messages, no_progress, lambda: False)
+    found = counted(opened, counter).context
+    if unknown := sorted(set(pins) - found.layout.index_of.keys()):
+        raise BadInput(f"There is no message {unknown[0]!r} to pin; there are {', '.join(_ends(found))}.")
+    return found.with_(pins=frozenset(pins))
+
+
+def compact(
+    source: Session | Messages,
+    strategy: str = "ledger",
+    *,
+    preset: str = "",
+    budget_tokens: int | None = None,
+    budget_chars: int | None = None,
+    pins: Collection[str] = (),
+    epoch: int | None = None,
+    window: int | None = None,
+    summarize: Summarize | None = None,
+    **fields: Any,
+) -> Compacted:
+    """Compact now, whatever the triggers say. The source is left as it is; the same arguments give the same result.
+
+    `preset` names numbers for a strategy, and with it the strategy; `fields` change single fields of the policy, as the
+    budgets do. Without `summarize` no model is asked: the ledger does without a narrative, any other strategy gets an
+    extractive summary. Raises BadInput for what is unknown or out of range.
+    """
+    session = _session_of(source)
+    given = context(session, epoch=epoch, pins=pins, window=window)
+    budgets = {"budget_tokens": budget_tokens, "budget_chars": budget_chars}
+    changes = {name: value for name, value in {**fields, **budgets}.items() if value is not None}
+    chosen = load_preset(preset) if preset else default_preset(strategy)
+    if chosen.strategy == "ledger" and summarize is None:
+        changes.setdefault("narrative_percent", 0)
+    try:
+        policy = chosen.policy.with_(**changes)
+    except ValidationError as error:
+        raise BadInput(f"{chosen.strategy}: {explain(error)}") from None
+    one = strategy_by_id(chosen.strategy)
+    outcome = drive(one.compact(given, policy), _answered_by(summarize) if summarize else extractive).outcome
+    report = _report(given, outcome, check(given, outcome, one, policy))
+    return Compacted(_as_dicts(session, outcome), report, session, given, outcome)
+
+
+def compare(
+    source: Session | Messages,
+    strategies: Iterable[str] = (),
+    presets: Iterable[str] = (),
+    *,
+    epoch: int | None = None,
+    pins: Collection[str] = (),
+    window: int | None = None,
+    summarize: Summarize | None = None,
+) -> tuple[Column, ...]:
+    """One column for each preset and each strategy named, for every strategy where none is: sizes, calls, checks."""
+    chosen = candidates(strategies, presets)
+    given = context(source, epoch=epoch, pins=pins, window=window)
+    return tuple(columns_of(given, chosen, _answered_by(summarize) if summarize else extractive))
+
+
+def retention(compacted: Compacted, later: Sequence[Message] = ()) -> Retention:
+    """Which facts of what went the new context still holds, by kind. `later`: messages that came after, if known."""
+    return retention_of(compacted.context, compacted.outcome, later)
+
+
+def save(compacted: Compacted, path: str | Path, format: str = "", *, overwrite: bool = False) -> Path:
+    """Write the new context as a session file: in the source's own format, or in the one named by its id.
+
+    `path` is a file, or a folder that gets a file named as its tool expects; returns where. Raises BadInput when a hard
+    check failed, when the format's own rules refuse the file, and when one is there and `overwrite` is not set.
+    """
+    if failed := compacted.report.failed:
+        raise BadInput(f"The result is not whole and is not written: {failed[0].name}: {failed[0].detail}.")
+    made = exporting.export(
+        compacted.session, compacted.outcome.messages, format or None, memories=compacted.outcome.memories
+    )
+    if made.problems:
+        raise BadInput(f"{made.format.title} could not load this and it is not written: {made.verdict}.")
+    return exporting.save(made, Path(path), compacted.session.path, overwrite=overwrite)
+
+
+def _session_of(source: Session | Messages) -> Session:
+    if isinstance(source, Session):
+        return source
+    try:
+        data = orjson.dumps(list(source))
+    except TypeError as error:
+        raise BadInput(
+            f"The messages are no plain JSON values: {error}; give dicts of strings, numbers, lists."
+        ) from None
+    return files.load_bytes(_GIVEN, data)
+
+
+_GIVEN = Path("messages")
+
+
+def _as_dicts(session: Session, outcome: Outcome) -> list[dict[str, Any]]:
+    """The outcome's messages in the source's own style, kept ones byte for byte."""
+    own = session.path == _GIVEN
+    written = registry.by_id(session.format if own else "anthropic-messages").write(session, outcome.messages)
+    body = orjson.loads(written.data)
+    return list(body if isinstance(body, list) else body["messages"])
+
+
+def _answered_by(summarize: Summarize) -> Answerer:
+    def answer(request: SummaryRequest) -> Answer:
+        try:
+            return Summary(summarize(request.text))
+        except Exception as error:  # whatever the caller's function raises, the strategy hears of it and falls back
+            return SummaryFailed("error", str(error) or type(error).__name__)
+
+    return answer
+
+
+def _report(given: Context, outcome: Outcome, checks: tuple[Check, ...]) -> Report:
+    made = (piece.message.text for piece in outcome.pieces if isinstance(piece, Made))
+    ledger = next(filter(None, map(read_ledger, made)), None)
+    return Report(
+        outcome.status,
+        outcome.reason,
+        given.total,
+        given.outcome_size(outcome),
+        outcome.trace,
+        checks,
+        {given.messages[i].id: span.fate for span in outcome.fates for i in range(span.start, span.stop)},
+        ledger.entries if ledger else (),
+        ledger.left_out if ledger else (),
+    )
+
+
+def _ends(found: Context) -> tuple[str, ...]:
+    ids = [message.id for message in found.messages]
+    return (*ids[:2], "…", ids[-1]) if len(ids) > 3 else tuple(ids)
