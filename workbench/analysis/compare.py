@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Context
+from workbench.compaction.edits import UNEDITED, Edits, compacting, given
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import Preset, default_preset, load_preset
 from workbench.compaction.strategies import STRATEGIES, strategy
@@ -59,17 +60,22 @@ def candidates(strategies: Iterable[str] = (), presets: Iterable[str] = ()) -> t
     return tuple(found or (default_preset(one.id) for one in STRATEGIES))
 
 
-def compare(context: Context, chosen: Iterable[Preset], answer: Answerer) -> Iterator[Column]:
-    """One column for each preset, as it is done: a manual run, its summaries written by `answer`."""
+def compare(context: Context, chosen: Iterable[Preset], answer: Answerer, edits: Edits = UNEDITED) -> Iterator[Column]:
+    """One column for each preset, as it is done: a manual run, its summaries written by `answer`.
+
+    The context's pins hold in all of them, and so do edits by hand; its split by hand where the strategy has one.
+    """
+    by_hand = context.split_at
     for preset in chosen:
         one = strategy(preset.strategy)
+        context = context.with_(split_at=by_hand if one.movable else None)
         began = time.perf_counter()
-        run = drive(one.compact(context, preset.policy), answer)
+        run = drive(compacting(context, edits, one, preset.policy), answer)
         took = time.perf_counter() - began
         outcome = run.outcome
         yield Column(
             preset,
-            one.triggers(one.gauge(context, preset.policy), preset.policy),
+            one.triggers(one.gauge(given(context, edits), preset.policy), preset.policy),
             context.total,
             _by_fate(context, outcome, Fate.SUMMARIZED, Fate.ABRIDGED, Fate.DROPPED),
             _by_fate(context, outcome, Fate.KEPT, Fate.COMPRESSED, Fate.PINNED),

@@ -1,0 +1,27 @@
+"""Courses for tests: made of messages in one line, counted a quarter of their characters each."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+
+from tests.building import METER
+from workbench.analysis.course import Course
+from workbench.session import Epoch, Message, Records, Session
+from workbench.tokens.sizes import Basis, Sizes
+
+
+def session_of(messages: Sequence[Message], *epochs: Sequence[int]) -> Session:
+    members = epochs or (range(len(messages)),)
+    numbered = tuple(Epoch(number, each) for number, each in enumerate(members, 1))
+    return Session("claude-code", None, tuple(messages), range(len(messages)), numbered, Records(b""))
+
+
+def course_of_messages(messages: Sequence[Message], overhead: int = 0) -> Course:
+    """One epoch without bills."""
+    tokens = array("q", map(METER.tokens, messages))
+    sizes = Sizes(tokens, Basis.CALIBRATED, overhead, Basis.CALIBRATED, 0, METER)
+    count = len(messages)
+    beyond = array("q", [overhead] * count)
+    members = array("q", range(count))
+    return Course(session_of(messages), tuple(messages), members, (1,), (0,), sizes, beyond, beyond, count)

@@ -1,0 +1,276 @@
+"""Replays: running sums agree with the strategies, figures add up, costs are those worked out by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.analysis.courses import course_of_messages
+from tests.building import agent, call, context_of, conversations, result, summary, user
+from tests.paths import SAMPLES
+from workbench.analysis import replay as replaying
+from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
+from workbench.analysis.course import Course, course_of, uncounted
+from workbench.analysis.growth import growth
+from workbench.analysis.replay import Replay, replay, without
+from workbench.analysis.running import Running
+from workbench.compaction.layout import SUMMARY_MARKER
+from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome
+from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
+from workbench.compaction.strategies import STRATEGIES
+from workbench.compaction.strategy import Strategy
+from workbench.formats.files import load
+from workbench.session import Message
+from workbench.summarizers.driver import drive
+from workbench.summarizers.estimate import estimate
+from workbench.tokens import Counter
+from workbench.tokens.sizes import Basis
+
+NEVER = {"trigger_messages": 0, "trigger_window_percent": 0}
+
+
+def changed(name: str, **changes: Any) -> Preset:
+    preset = load_preset(name)
+    return replace(preset, policy=preset.policy.with_(**changes))
+
+
+def loaded(path: Path) -> Course:
+    session = load(path)
+    counter = Counter(None)
+    counter.count_all(uncounted(session), lambda done, total: None, lambda: False)
+    return course_of(session, counter)
+
+
+@pytest.fixture(scope="module")
+def overflow() -> Course:
+    return loaded(SAMPLES / "claude-code-overflow.jsonl")
+
+
+def talk(rounds: int, words: int = 400) -> list[Message]:
+    """Rounds of four messages: request, call, result of `words` characters, answer."""
+    out: list[Message] = []
+    for n in range(rounds):
+        out += [user(f"u{n}", f"step {n}"), agent(f"c{n}", "", call(f"t{n}", command=f"ls {n}"))]
+        out += [result(f"r{n}", (f"t{n}", "x" * words)), agent(f"a{n}", f"step {n} done")]
+    return out
+
+
+@given(conversations(max_rounds=4), st.sampled_from(STRATEGIES), st.integers(0, 30))
+@settings(max_examples=40, deadline=None)
+def test_the_running_gauge_says_what_the_strategy_says(
+    messages: tuple[Message, ...], strategy: Strategy, cut: int
+) -> None:
+    policy = default_preset(strategy.id).policy
+    running = Running(course_of_messages(messages, 100), strategy, policy, 1_000)
+    for index in range(len(messages)):
+        running.add()
+        context = running.context()
+        assert running.gauge() == strategy.gauge(context, policy)
+        assert running.tokens == context.total.tokens
+        if index == cut:
+            outcome = drive(strategy.compact(context.with_(manual=True), policy), estimate).outcome
+            running.replaced(context.from_outcome(outcome))
+            assert running.gauge() == strategy.gauge(running.context(), policy)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=[one.id for one in STRATEGIES])
+def test_times_bills_and_errors_are_read_alike(overflow: Course, strategy: Strategy) -> None:
+    policy = default_preset(strategy.id).policy
+    running = Running(overflow, strategy, policy, 200_000)
+    seen = set()
+    for index in range(len(overflow.messages)):
+        running.add()
+        if index % 60 in (0, 1) or index >= 469:
+            now = running.gauge()
+            assert now == strategy.gauge(running.context(), policy)
+            seen |= {name for name in ("last_usage", "cache_age_ms") if getattr(now, name)}
+    assert seen == {"last_usage", "cache_age_ms"}
+
+
+def test_a_marker_is_seen_until_it_is_compacted_away() -> None:
+    messages = [*talk(2, words=9_000), agent("m", f"it is time: {SUMMARY_MARKER}"), *talk(3)]
+    course = course_of_messages([replace(message, id=f"{n}") for n, message in enumerate(messages)])
+    played = replay(course, changed("progressive", trigger_on_rounds=False), None)
+    assert [(one.call, [trigger.name for trigger in one.triggers if trigger.fires]) for one in played.compacted] == [
+        (6, ["marker"])
+    ]
+
+
+@given(
+    conversations(), st.sampled_from(("message-window", "trim", "clear-tool-results", "codex")), st.integers(20, 300)
+)
+@settings(max_examples=25, deadline=None)
+def test_sizes_add_up_whatever_fires(messages: tuple[Message, ...], name: str, window: int) -> None:
+    course = course_of_messages(messages, 10)
+    played = replay(course, load_preset(name), window)
+    assert len(played.sent) == len(played.full) == len(course.calls)
+    at = {one.call: one for one in played.compacted}
+    for number, (full, sent) in enumerate(zip(played.full, played.sent, strict=True), 1):
+        one = at.get(number)
+        assert (full, sent) == ((one.before, one.after) if one else (full, full))
+        assert sent <= full
+        if number > 1:
+            before, now = course.calls[number - 2], course.calls[number - 1]
+            assert full == played.sent[number - 2] + sum(course.sizes.tokens[before:now])
+    for one in played.compacted:
+        assert one.cache.first_changed + one.cache.rebilled == one.after
+        assert 0 <= one.cache.first_changed <= one.before
+    assert played.over_window == sum(1 for tokens in played.sent if tokens > window)
+
+
+@given(conversations())
+@settings(max_examples=15, deadline=None)
+def test_a_trigger_that_never_fires_leaves_the_plain_growth(messages: tuple[Message, ...]) -> None:
+    course = course_of_messages(messages)
+    played = replay(course, changed("trim", **NEVER), 10)
+    assert played.compacted == played.missed == ()
+    assert list(played.sent) == list(course.plain)
+    points = growth(course.session, course.sizes.meter.tokens)
+    assert list(played.sent) == [point.tokens for point in points]
+
+
+def test_a_recorded_bill_is_what_a_replay_sends_too(overflow: Course) -> None:
+    played = replay(overflow, changed("trim", **NEVER), None)
+    sent = {overflow.members[index]: tokens for index, tokens in zip(overflow.calls, played.sent, strict=True)}
+    billed = [p for p in growth(overflow.session, overflow.sizes.meter.tokens) if p.basis is Basis.EXACT]
+    assert len(billed) > 100
+    assert [sent[point.message] for point in billed] == [point.tokens for point in billed]
+
+
+def test_a_window_of_messages_is_compacted_again_and_again() -> None:
+    """Before call k stand 2k − 1 messages: 41 before call 21. Thirty of them would part a call from its result, so 29
+    go and 12 stay behind the summary; 14 calls later there are 41 again."""
+    played = replay(course_of_messages(talk(30)), changed("message-window", safe_end="whole_pairs"), None)
+    first, second = played.compacted[:2]
+    assert (first.call, first.messages_before, first.messages_after, first.calls_after) == (21, 41, 13, 14)
+    assert (second.call, second.messages_before, second.round) == (35, 41, 18)
+    assert first.message == "c10"
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_every_preset_plays_a_real_shaped_session(overflow: Course, name: str) -> None:
+    played = replay(overflow, load_preset(name), 100_000)
+    assert len(played.sent) == len(overflow.calls)
+    assert played.peak <= max(overflow.plain)
+    assert played.compacted or played.missed or not any(trigger.fires for trigger in played.triggers)
+    assert played.cost > 0
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.*")), ids=lambda path: path.name)
+def test_every_format_is_played(path: Path) -> None:
+    if path.suffix == ".md" and path.name == "README.md":
+        pytest.skip("no session")
+    course = loaded(path)
+    ids = [message.id for message in course.messages]
+    assert len(set(course.members)) == len(course.members) == len(ids)
+    for strategy in STRATEGIES:
+        played = replay(course, default_preset(strategy.id), 2_000)
+        assert len(played.sent) == len(course.calls)
+
+
+def test_what_recorded_summaries_stand_for_is_not_played_twice() -> None:
+    course = loaded(SAMPLES / "codex-two-compactions.jsonl")
+    assert course.numbers == (1, 2, 3)
+    assert not any(message.kind == "summary" for message in course.messages[course.starts[1] :])
+    assert course.starts[0] == 0 < course.starts[1] < course.starts[2]
+
+
+def test_attempts_in_vain_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replaying, "FUTILE", 200)
+    messages = [user("u", "go")]
+    for n in range(400):
+        messages += [agent(f"c{n}", "", call(f"t{n}", command="ls")), result(f"r{n}", (f"t{n}", "x" * 40))]
+    course = course_of_messages(messages)
+    # In one round of tool calls neither finds a place to cut.
+    for preset in (changed("message-window", safe_end="plain_chat"), changed("trim", trigger_messages=10)):
+        played = replay(course, preset, None)
+        looked_at = [2 * one.call - 1 for one in played.missed]
+        assert len(looked_at) > 5
+        assert played.compacted == ()
+        assert sum(looked_at[:-1]) <= 200 + len(messages)
+        assert sum(looked_at) > 400
+
+
+# By hand: a prompt of 100 000 tokens of which 2 000 are fresh becomes 30 000, the first 10 000 of them unchanged.
+LOSS = CacheLoss(before=100_000, after=30_000, first_changed=10_000)
+USUAL = Rates()
+
+
+def test_the_cache_loss_by_hand() -> None:
+    assert (LOSS.rebilled, LOSS.saved) == (20_000, 70_000)
+    # 0.1 × 10 000 + 1.25 × 20 000 − (0.1 × 98 000 + 1.25 × 2 000) = 26 000 − 12 300
+    assert LOSS.extra(2_000, USUAL) == pytest.approx(13_700)
+    # Each later call saves 0.1 × 70 000 = 7 000: after one it is still 6 700 behind, after two 300 ahead.
+    assert LOSS.pays_off_after(2_000, USUAL) == 2
+    # A summary of 3 000 tokens written from 60 000: 60 000 + 5 × 3 000 = 75 000 more, 88 700 / 7 000 → 13.
+    assert LOSS.pays_off_after(2_000, USUAL, 75_000) == 13
+
+
+def test_when_it_never_or_at_once_pays_off() -> None:
+    assert CacheLoss(50_000, 50_000, 10_000).pays_off_after(0, USUAL) is None
+    assert CacheLoss(50_000, 60_000, 10_000).pays_off_after(0, USUAL) is None
+    # Nothing cached yet: writing 10 000 is cheaper than writing 50 000.
+    assert CacheLoss(50_000, 10_000, 0).pays_off_after(50_000, USUAL) == 0
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6), st.floats(0, 1), st.floats(0, 1), st.integers(0, 10**6))
+@settings(max_examples=80, deadline=None)
+def test_the_pay_off_turn_is_the_first_at_which_both_ways_cost_the_same(
+    before: int, after: int, share: float, new: float, summary_cost: int
+) -> None:
+    loss, fresh = CacheLoss(before, after, int(min(before, after) * share)), int(before * new)
+    extra, turn = loss.extra(fresh, USUAL, summary_cost), loss.pays_off_after(fresh, USUAL, summary_cost)
+    if turn is None:
+        assert extra > 0
+        assert loss.saved <= 0
+    else:
+        gain = USUAL.read * loss.saved
+        assert extra - turn * gain <= 1e-6
+        assert turn == 0 or extra - (turn - 1) * gain > -1e-6
+
+
+def test_what_stands_unchanged_before_the_first_change() -> None:
+    messages = [user("u", "a" * 40), agent("a", "b" * 80), user("v", "c" * 120), agent("b", "d" * 160)]
+    context = context_of(messages)
+    node = Made(summary("s", "e" * 20))
+    fates = (FateSpan(0, 1, Fate.KEPT), FateSpan(1, 3, Fate.SUMMARIZED), FateSpan(3, 4, Fate.KEPT))
+    outcome = Outcome("compacted", "", messages, (Kept(0, 1), node, Kept(3, 4)), fates)
+    # 11 tokens stay; then 6 of the summary and 41 of the tail are written.
+    assert cache_loss(context, outcome) == CacheLoss(before=11 + 21 + 31 + 41, after=58, first_changed=11)
+    at_front = Outcome("compacted", "", messages, (node, Kept(3, 4)), fates)
+    assert cache_loss(context, at_front).first_changed == 0
+
+
+def test_the_whole_sessions_cost_by_hand() -> None:
+    """Calls of 11 and 21 + 11 tokens: all of the first is written; of the second the first's are read."""
+    course = course_of_messages([user("u", "a" * 40), agent("a", "b" * 80), user("v", "c" * 40), agent("b", "d")])
+    played = replay(course, changed("trim", **NEVER), None)
+    assert list(played.sent) == [11, 43]
+    assert played.cost == pytest.approx((11 * 1.25 + 11 * 0.1 + 32 * 1.25) / 1e6)
+    assert not played.rates.known
+
+
+def test_prices_are_the_models_where_they_are_known() -> None:
+    assert rates_of("claude-sonnet-4-5") == Rates(3, 15, 0.3, 3.75, known=True)
+    assert rates_of("gpt-4o") == Rates(2.5, 10, 1.25, 2.5, known=True)
+    assert rates_of("no such model") == rates_of(None) == Rates()
+
+
+def test_without_some_messages_the_growth_is_smaller_from_there_on() -> None:
+    course = course_of_messages(talk(3))
+    plain = list(course.plain)
+    less = without(course, {2: (50, 4)})
+    assert [a - b for a, b in zip(plain, less, strict=True)] == [0, 0, 50, 50, 50, 50]
+
+
+def test_a_replay_is_the_same_twice(overflow: Course) -> None:
+    def figures(one: Replay) -> object:
+        return list(one.sent), one.compacted, one.missed
+
+    preset = load_preset("augment-example")
+    assert figures(replay(overflow, preset, 200_000)) == figures(replay(overflow, preset, 200_000))

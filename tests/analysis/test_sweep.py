@@ -1,0 +1,244 @@
+"""Sweeps: what varies, the cells, the best of them, the journal, and the same on a Dask scheduler."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.paths import SAMPLES
+from workbench.analysis.course import course_of, uncounted
+from workbench.analysis.replay import replay
+from workbench.analysis.sweep.axes import Axis, parse_axis, varied
+from workbench.analysis.sweep.cells import Cell, Plan, as_preset, plan_of, swept
+from workbench.analysis.sweep.journal import Journal, done
+from workbench.analysis.sweep.rows import CRITERIA, Row, best, rows_of
+from workbench.analysis.sweep.spread import spread, work_of
+from workbench.compaction.preset import load_preset, read_preset, save_preset
+from workbench.compaction.strategies import STRATEGIES
+from workbench.errors import BadInput
+from workbench.formats.files import load
+from workbench.tokens import Counter
+
+TRIM = load_preset("trim")
+CHAT = str(SAMPLES / "openai-chat-tools.json")
+BOATS = str(SAMPLES / "augment-with-summary.json")
+VARY = ("window=2k..6k:2k", "target_percent=30,60")
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("window=100k..200k:50k", (100_000, 150_000, 200_000)),
+        ("trigger_messages=3..6", (3, 4, 5, 6)),
+        ("trigger_messages=10..13:2", (10, 12)),
+        ("target_percent=0.1..0.4:0.1", (0.1, 0.2, 0.3, 0.4)),
+        ("target_percent=10..20", (10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)),
+        ("window=5k, 7_000,5000", (5_000, 7_000)),
+        ("window=1m", (1_000_000,)),
+    ],
+)
+def test_values_of_an_axis(text: str, values: tuple[float, ...]) -> None:
+    axis = parse_axis(text, TRIM.policy)
+    assert axis.values == values
+    whole = axis.field in ("window", "trigger_messages")
+    assert {type(value) for value in axis.values} == {int if whole else float}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("window", "neither"),
+        ("=3", "neither"),
+        ("window=a..b", "does not list whole numbers"),
+        ("window=1.5", "does not list whole numbers"),
+        ("window=1..5:0", "does not list"),
+        ("window=9..1", "holds no value"),
+        ("window=1..9m:1", "more than 10000 values"),
+        ("windw=1", "did you mean 'window'?"),
+        ("marker_text=1", "There is no number 'marker_text' to vary"),
+        ("target=1", "There is no number"),
+        ("window=inf", "does not list"),
+    ],
+)
+def test_what_is_no_axis_is_refused_in_a_sentence(text: str, says: str) -> None:
+    with pytest.raises(BadInput, match=says.replace("?", r"\?")):
+        parse_axis(text, TRIM.policy)
+
+
+def test_the_numbers_of_every_policy_may_vary() -> None:
+    for strategy in STRATEGIES:
+        policy = strategy.policy_type()
+        for name in varied(policy):
+            if name != "window":
+                plan = Plan(replace(TRIM, strategy=strategy.id, policy=policy), (Axis(name, (1,)),))
+                assert "earlier_summary" not in name
+                assert plan.settings == ((1,),)
+    assert "abridged_history_params.total_chars_limit" in varied(load_preset("augment-example").policy)
+
+
+def test_a_grid_is_checked_before_anything_runs() -> None:
+    for vary, says in (
+        ((), "one or two"),
+        ((*VARY, "trigger_messages=3"), "one or two"),
+        (("window=1", "window=2"), "both axes"),
+        (("window=1..200", "trigger_messages=1..200"), "more than 10000 settings"),
+        (("target_percent=50,101",), "target_percent"),
+    ):
+        with pytest.raises(BadInput, match=says):
+            plan_of(TRIM, vary, None, retained=False)
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return plan_of(TRIM, VARY, None, retained=False)
+
+
+@pytest.fixture(scope="module")
+def cells(plan: Plan) -> tuple[Cell, ...]:
+    return tuple(cell for file in (CHAT, BOATS) for cell in swept(file, plan, plan.settings))
+
+
+def test_a_cell_is_what_a_replay_says(plan: Plan, cells: tuple[Cell, ...]) -> None:
+    session, counter = load(Path(CHAT)), Counter(None)
+    counter.count_all(uncounted(session), lambda done, total: None, lambda: False)
+    course = course_of(session, counter)
+    for cell in [cell for cell in cells if cell.file == CHAT]:
+        window, percent = cell.setting
+        preset = replace(TRIM, policy=TRIM.policy.with_(target_percent=percent))
+        played = replay(course, preset, int(window))
+        assert (cell.compactions, cell.peak, cell.over) == (len(played.compacted), played.peak, played.over_window)
+        assert (cell.after, cell.rebilled, cell.sent) == (played.mean_after, played.rebilled, sum(played.sent))
+        assert cell.dollars == played.cost
+
+
+def test_a_file_that_fails_is_a_cell_with_its_reason(tmp_path: Path, plan: Plan) -> None:
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text("no session\n")
+    for file in (str(broken), str(tmp_path / "gone.jsonl")):
+        found = swept(file, plan, plan.settings[:2])
+        assert [cell.setting for cell in found] == list(plan.settings[:2])
+        assert all(cell.error and file in cell.error for cell in found)
+    rows = rows_of(plan, [*swept(str(broken), plan, plan.settings), *swept(CHAT, plan, plan.settings)])
+    assert {(row.files, row.failed) for row in rows} == {(1, 1)}
+
+
+def test_rows_are_means_over_files(plan: Plan, cells: tuple[Cell, ...]) -> None:
+    rows = rows_of(plan, cells)
+    assert [row.setting for row in rows] == list(plan.settings)
+    for row in rows:
+        here = [cell for cell in cells if cell.setting == row.setting]
+        assert row.compactions == sum(cell.compactions for cell in here) / 2
+        assert row.rebilled == sum(cell.rebilled for cell in here) / 2
+        assert row.over == sum(cell.over for cell in here)
+        assert row.peak == max(cell.peak for cell in here)
+        assert row.cost == pytest.approx(sum(cell.dollars or 0 for cell in here) / 2)
+
+
+def test_the_best_is_the_least_that_stays_within_the_window() -> None:
+    row = Row((1,), 1, 0, 5.0, 100.0, 10, 0, 50.0, 7.0, 3.0, True, 0.5)
+    cheap = replace(row, setting=(2,), cost=1.0, over=4)
+    small = replace(row, setting=(3,), after=50.0, cost=4.0, retention=0.9)
+    none = replace(row, setting=(4,), after=None, compactions=0.0, retention=None, cost=9.0)
+    rows = (row, cheap, small, none)
+    by = {one.name: best(rows, one) for one in CRITERIA}
+    assert (by["cost"], by["after"], by["compactions"], by["retention"]) == (row, small, none, small)
+    assert best((replace(cheap, over=5), cheap), CRITERIA[0]) is cheap
+    assert best((replace(row, files=0),), CRITERIA[0]) is None
+
+
+def test_the_best_goes_to_the_bench_as_a_preset(plan: Plan, tmp_path: Path) -> None:
+    found = as_preset(plan, (4_000, 30.0), "mine")
+    assert found.policy == TRIM.policy.with_(target_percent=30.0)
+    assert "target_percent = 30" in found.about
+    saved = save_preset(found)
+    assert read_preset(saved).policy == found.policy
+
+
+def test_an_interrupted_sweep_goes_on_from_its_journal(tmp_path: Path, plan: Plan, cells: tuple[Cell, ...]) -> None:
+    path = tmp_path / "deep" / "sweep.jsonl"
+    assert done(path, plan) == ()
+    journal = Journal(path, plan)
+    failed = Cell(CHAT, plan.settings[3], error="out of memory")
+    journal.note((*cells[:3], failed))
+    journal.close()
+    torn = path.read_bytes() + b'{"file": "half a li'
+    path.write_bytes(torn)
+    assert done(path, plan) == cells[:3]
+    again = Journal(path, plan)
+    again.note(cells[3:4])
+    again.close()
+    assert done(path, plan) == cells[:4]
+    known = {(cell.file, cell.setting) for cell in done(path, plan)}
+    work = work_of([CHAT, BOATS], plan, known, 1)
+    assert work == [(CHAT, plan.settings[4:]), (BOATS, plan.settings)]
+    assert work_of([CHAT], plan, (), 4) == [(CHAT, plan.settings[n : n + 2]) for n in (0, 2, 4)]
+    # A wider grid is the same sweep; another target is not.
+    assert done(path, plan_of(TRIM, ("window=2k..9k:1k", VARY[1]), None, retained=False)) == cells[:4]
+    with pytest.raises(BadInput, match="another sweep"):
+        done(path, plan_of(TRIM, VARY, None, retained=True))
+    path.write_text("a letter\n")
+    with pytest.raises(BadInput, match="not the journal"):
+        done(path, plan)
+
+
+def test_a_file_that_changed_is_done_again(tmp_path: Path, plan: Plan) -> None:
+    file = tmp_path / "session.json"
+    file.write_bytes(Path(CHAT).read_bytes())
+    path = tmp_path / "sweep.jsonl"
+    journal = Journal(path, plan)
+    journal.note(swept(str(file), plan, plan.settings[:1]))
+    journal.close()
+    assert len(done(path, plan)) == 1
+    file.write_bytes(Path(CHAT).read_bytes() + b"\n")
+    assert done(path, plan) == ()
+
+
+def test_retention_comes_from_the_outcomes() -> None:
+    plan = plan_of(load_preset("message-window"), ("trigger_messages=20,40",), None, retained=True)
+    found = swept(BOATS, plan, plan.settings)
+    assert all(cell.compactions and cell.retention is not None and 0 < cell.retention <= 1 for cell in found)
+
+
+def test_all_cores_give_the_same_cells(plan: Plan, cells: tuple[Cell, ...]) -> None:
+    work = work_of([CHAT, BOATS], plan, (), 2)
+    found = [cell for made in spread(work, plan) for cell in made]
+    assert sorted(found, key=lambda cell: (cell.file, cell.setting)) == sorted(
+        cells, key=lambda cell: (cell.file, cell.setting)
+    )
+    assert list(spread([], plan)) == []
+
+
+def test_a_dask_scheduler_gives_the_same_cells(plan: Plan, cells: tuple[Cell, ...]) -> None:
+    distributed = pytest.importorskip("distributed")
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, protocol="tcp://", host="127.0.0.1", dashboard_address=None
+    )
+    with cluster:
+        found = [
+            cell
+            for made in spread(work_of([CHAT, BOATS], plan, (), 2), plan, cluster.scheduler_address)
+            for cell in made
+        ]
+    assert sorted(found, key=lambda cell: (cell.file, cell.setting)) == sorted(
+        cells, key=lambda cell: (cell.file, cell.setting)
+    )
+
+
+def test_a_scheduler_that_is_not_there_is_one_sentence(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("workbench.analysis.sweep.spread.CONNECT_S", 0.2)
+    with pytest.raises(BadInput, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:1 "):
+        list(spread([(CHAT, plan.settings)], plan, "tcp://127.0.0.1:1"))
+    with pytest.raises(BadInput, match="No Dask scheduler answers at nonsense"):
+        list(spread([(CHAT, plan.settings)], plan, "nonsense"))
+
+
+def test_a_worker_that_dies_is_one_sentence(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(*args: object) -> None:
+        raise MemoryError("no room")
+
+    monkeypatch.setattr("workbench.analysis.sweep.spread.swept", killed)
+    with pytest.raises(BadInput, match="A worker ended before its work was done"):
+        list(spread([(CHAT, plan.settings)], plan))

@@ -1,0 +1,241 @@
+"""The diagnosis: who filled the context, what of it was waste, and what would have been otherwise, all by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from tests.analysis.courses import course_of_messages, session_of
+from tests.building import agent, call, context_of, conversations, result, summary, user
+from tests.paths import SAMPLES
+from workbench.analysis.course import course_of, uncounted
+from workbench.analysis.growth import Point
+from workbench.analysis.why import Diagnosis, diagnose, fillers, waste
+from workbench.analysis.why.counterfactual import Crossing, delay_without
+from workbench.analysis.why.diagnosis import overflowed
+from workbench.analysis.why.refusals import TOO_LONG, refusals
+from workbench.bench import counted, open_bench
+from workbench.compaction.preset import load_preset
+from workbench.formats.files import load
+from workbench.session import Compaction, Epoch, Message, Text
+from workbench.tokens import Counter
+from workbench.tokens.sizes import Basis
+
+WORDINGS = (
+    "prompt is too long: 207112 tokens > 200000 maximum",
+    "Prompt is too long",
+    "input length and `max_tokens` exceed context limit: 199999 + 8192 > 200000",
+    "Input is too long for requested model.",
+    "This model's maximum context length is 128000 tokens. However, your messages resulted in 130042 tokens.",
+    "Your input exceeds the context window of this model. Please adjust your input and try again.",
+    "Error code: 400 - {'error': {'code': 'context_length_exceeded'}}",
+    "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).",
+    "prompt token count of 131072 exceeds the limit of 128000",
+    "the request exceeds the available context size, try increasing it",
+    "Please reduce the length of the messages or completion.",
+    "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+    "Prompt contains 40960 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+    "litellm.ContextWindowExceededError: litellm.BadRequestError",
+    "tokens to keep from the initial prompt is greater than the context length",
+)
+ORDINARY = ("the response took too long", "the token count is 12", "I read the prompt", "a window of context lines")
+
+
+@pytest.mark.parametrize("text", WORDINGS)
+def test_a_refusal_in_many_wordings(text: str) -> None:
+    assert TOO_LONG.search(text)
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_what_is_no_refusal(text: str) -> None:
+    assert not TOO_LONG.search(text)
+
+
+def test_a_refusal_stands_alone_and_is_neither_the_users_nor_a_tools() -> None:
+    messages = [
+        user("u1", "why do I get 'prompt is too long'?"),
+        agent("a1", "Prompt is too long"),
+        result("r1", ("x", "prompt is too long")),
+        agent("a2", "Prompt is too long, says the log. " + "It says so because " * 60),
+        user("m", "API Error: prompt is too long: 3 tokens > 2 maximum", "meta"),
+    ]
+    assert [(one.message, one.member) for one in refusals(session_of(messages))] == [("a1", 1), ("m", 4)]
+
+
+def read(n: int, path: str, chars: int, **more: Any) -> list[Message]:
+    return [
+        agent(f"c{n}", "", call(f"t{n}", "Read", file_path=path, **more)),
+        result(f"r{n}", (f"t{n}", "q " * (chars // 2))),
+    ]
+
+
+@pytest.fixture
+def reading() -> list[Message]:
+    """Three rounds: a file read whole twice and in part once, another file once."""
+    return [
+        user("u1", "look"), *read(1, "/a.py", 400), *read(2, "/b.py", 4_000), agent("a1", "seen"),
+        user("u2", "again"), *read(3, "/a.py", 800, offset=3), agent("a2", "seen"),
+        user("u3", "and again"), *read(4, "/a.py", 400), agent("a3", "seen"), user("u4", "now"), agent("a4", "done"),
+    ]  # fmt: skip
+
+
+def test_shares_by_tool_and_file_by_hand(reading: list[Message]) -> None:
+    context = context_of(reading)
+    calls = [context.size(i, i + 1).tokens for i, m in enumerate(reading) if m.calls]
+    results = [101, 1001, 201, 101]  # a quarter of the characters, and one
+    (tool,) = fillers.by_tool(context)
+    assert (tool.name, tool.tokens, tool.count) == ("Read", sum(calls) + sum(results), 4)
+    assert tool.messages == ("r1", "r2", "r3", "r4")
+    files = {share.name: share.tokens for share in fillers.by_file(context)}
+    assert files == {"/b.py": calls[1] + 1001, "/a.py": calls[0] + calls[2] + calls[3] + 403}
+    assert fillers.largest(context, 2)[0].message == "r2"
+    assert fillers.largest(context, 2)[0].what == "result of Read"
+
+
+@given(conversations())
+@settings(max_examples=25, deadline=None)
+def test_rounds_and_shares_never_exceed_the_context(messages: tuple[Message, ...]) -> None:
+    context = context_of(messages)
+    total = context.total.tokens
+    rounds = fillers.by_round(context)
+    assert sum(one.tokens for one in rounds) <= total
+    assert all(one.upto <= total for one in rounds)
+    assert sum(share.tokens for share in fillers.by_tool(context)) <= total
+    for spots in (waste.unused(context), waste.base64_spots(context), waste.log_spots(context)):
+        assert sum(spot.tokens for spot in spots) <= total
+
+
+def test_a_read_is_needless_when_a_later_one_shows_it_again(reading: list[Message]) -> None:
+    (one,) = waste.rereads(context_of(reading))
+    assert one.path == "/a.py"
+    # r1 is asked for again by r4; of r3, a part, r4 shows the whole file; r4 is the newest.
+    assert [(r.message, r.tokens, r.by) for r in one.reads] == [("r1", 101, 12), ("r3", 201, 12), ("r4", 101, None)]
+    assert [r.message for r in one.repeated] == ["r1", "r3"]
+
+
+def test_the_delay_is_computed_on_the_session_itself(reading: list[Message]) -> None:
+    course = course_of_messages(reading)
+    limit = course.plain[3]  # the prompt of call c3, in round 2
+    found = delay_without(course, {4: (1_000, 5)}, limit)
+    assert found.before == Crossing(4, "c3", 2)
+    assert (found.after, found.rounds, found.calls) == (None, 2, None)
+    assert "avoided the overflow for all of the 2 rounds" in str(found)
+    later = delay_without(course, {4: (10, 5)}, limit)
+    assert later.after == Crossing(5, "a2", 2)
+    assert (later.rounds, later.calls) == (0, 1)
+    assert str(later) == "would have delayed the overflow by 1 call (in the same round)"
+    assert "not have delayed" in str(delay_without(course, {0: (0, 0)}, limit))
+    never = delay_without(course, {4: (10, 5)}, 10**9)
+    assert (never.before, never.rounds) == (None, None)
+    assert "left the last call at" in str(never)
+
+
+def test_results_that_nothing_refers_to() -> None:
+    words = "alpha_one beta_two gamma_three delta_four " * 40
+    other = "omega_one psi_two chi_three " * 60
+    messages = [user("u", "go")]
+    for n, text in enumerate((words, other, "short_word other_word third_word")):
+        messages += [agent(f"c{n}", "", call(f"t{n}", command="ls")), result(f"r{n}", (f"t{n}", text))]
+    messages += [agent("a1", "it is in gamma_three"), agent("a2", "so be it"), agent("a3", "fine")]
+    # r0 is referred to, r2 is too short to matter, and of r1 nobody speaks.
+    assert [spot.message for spot in waste.unused(context_of(messages))] == ["r1"]
+    # With fewer than three answers after it, it is too early to tell.
+    assert waste.unused(context_of(messages[:5])) == ()
+
+
+def test_base64_logs_and_cut_results() -> None:
+    encoded = "iVBORw0KGgoAAAANSUhEUgAAAAUA9bZq" * 20
+    log = "\n".join(f"2026-01-02 10:00:{n:02} INFO started worker {n}" for n in range(50))
+    answers = (
+        ("t1", f"data:image/png;base64,{encoded}"),
+        ("t2", log),
+        ("t3", "line\n" * 200 + "\n... [120 lines truncated] ..."),
+        ("t4", "a" * 300 + "if result.truncated:\n" * 80),
+        ("t5", "f" * 400),
+    )
+    messages = [user("u", "go")]
+    for id, text in answers:
+        messages += [agent(f"c-{id}", "", call(id, command=id)), result(f"r-{id}", (id, text))]
+    context = context_of(messages)
+    assert [(spot.message, spot.note) for spot in waste.base64_spots(context)] == [("r-t1", "640 characters of base64")]
+    assert [(spot.message, spot.note) for spot in waste.log_spots(context)] == [("r-t2", "50 lines of log")]
+    assert [(spot.message, spot.note) for spot in waste.cut_spots(context)] == [
+        ("r-t3", "it says: 120 lines truncated")
+    ]
+
+
+def test_results_that_end_at_the_same_length_were_cut_silently() -> None:
+    messages = [user("u", "go")]
+    for n, text in enumerate(("a" * 3_000, "b" * 3_000, "c" * 2_999)):
+        messages += [agent(f"c{n}", "", call(f"t{n}", command="cat")), result(f"r{n}", (f"t{n}", text))]
+    found = waste.cut_spots(context_of(messages))
+    assert [spot.message for spot in found] == ["r0", "r1"]
+    assert found[0].note == "cut silently: 2 results of Bash have just 3000 characters"
+
+
+def test_a_prompt_that_shrinks_unsaid_is_a_drop() -> None:
+    sizes = (10_000, 30_000, 20_000, 19_000)
+    points = tuple(Point(n, 1, tokens, Basis.EXACT, False) for n, tokens in enumerate(sizes))
+    assert waste.drops(points) == (waste.Drop(2, 30_000, 20_000),)
+    assert waste.drops(tuple(replace(point, compacted=True) for point in points)) == ()
+    assert waste.drops(tuple(replace(point, basis=Basis.ESTIMATE) for point in points)) == ()
+
+
+def test_the_newest_epoch_that_overflowed_is_looked_at() -> None:
+    messages = [user("u", "x"), agent("a", "y"), summary("s", "z"), user("v", "x"), agent("b", "y")]
+    session = session_of(messages, [0, 1], [2, 3, 4])
+    assert overflowed(session) == 2
+    ended = replace(session, epochs=(Epoch(1, [0, 1], Compaction("auto")), session.epochs[1]))
+    assert overflowed(ended) == 1
+    refused = replace(ended, messages=(*messages[:4], Message("b", "assistant", (Text("Prompt is too long"),))))
+    assert overflowed(refused) == 2
+
+
+def diagnosed(path: Path, epoch: int | None = None) -> Diagnosis:
+    session, counter = load(path), Counter(None)
+    counter.count_all(uncounted(session), lambda done, total: None, lambda: False)
+    number = epoch or overflowed(session)
+    bench = counted(open_bench(session, counter, epoch=number), counter)
+    return diagnose(bench.context, course_of(session, counter, first=number), number, load_preset("claude-code"))
+
+
+def test_the_sample_that_overflowed() -> None:
+    found = diagnosed(SAMPLES / "claude-code-overflow.jsonl")
+    assert found.limit is not None
+    assert found.crossing is not None
+    assert found.limit.tokens == found.points[-1].tokens == max(point.tokens for point in found.points)
+    assert [one.text for one in found.refusals] == ["Prompt is too long"]
+    assert sum(layer.tokens for layer in found.layers) == found.total.tokens
+    kinds = [one.kind for one in found.findings]
+    assert {"clear", "unused", "logs", "message", "strategy"} <= set(kinds)
+    ids = {message.id for message in found.session.messages}
+    for one in found.findings:
+        assert ids.issuperset(one.messages)
+        assert one.tokens > 0
+        assert one.text.endswith(".")
+    # The sentence about the strategy says what its replay says.
+    strategy = found.findings[-1]
+    assert strategy.messages == tuple(one.message for one in found.played.compacted)
+    clear = next(one for one in found.findings if one.kind == "clear")
+    assert clear.delay is not None
+    assert clear.delay.before is not None
+    assert clear.delay.before.call == found.crossing.call
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.*")), ids=lambda path: path.name)
+def test_every_format_is_diagnosed(path: Path) -> None:
+    if path.name == "README.md":
+        pytest.skip("no session")
+    if path.name == "claude-code-overflow.jsonl":
+        pytest.skip("has a test of its own")
+    found = diagnosed(path)
+    assert found.findings
+    # The plot, the crossing and the total are of one measure, billed or not.
+    counted_here = [p.tokens for p in found.points if p.epoch == found.epoch and p.basis is Basis.ESTIMATE]
+    assert max(counted_here, default=0) <= found.total.tokens
+    assert sum(layer.tokens for layer in found.layers) == found.total.tokens
+    assert len(found.largest) == min(10, found.total.messages)

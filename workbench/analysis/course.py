@@ -1,0 +1,126 @@
+"""A session as it happened, from its start to its end, as one line of messages with figures: what a replay plays.
+
+Every message of the epochs stands here once, in the order in which the model first saw it; the summaries that recorded
+compactions left do not, for a replay makes its own. What the agent answered is taken to be the same whatever the
+context would have been: nobody can know what it would have said instead.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+
+from workbench.compaction.layout import Layout
+from workbench.session import Message, Session
+from workbench.tokens import Counter, Scale, Sizes, rescaled, sizes_of
+from workbench.tokens.anchoring import calls_of
+from workbench.tokens.sizes import Basis
+
+
+@dataclass(frozen=True)
+class Course:
+    """The messages of one or more epochs in one line.
+
+    `members[i]` is the place of message i in `Session.messages`; `starts[k]` the first message of the k-th epoch, whose
+    number is `numbers[k]`. `beyond[i]` are the tokens that the provider billed beyond the messages before i (system
+    prompt, tools, what no file records) as the nearest bill up to i says; `settled[i]` the overhead of i's epoch where
+    that is less, which is what still stands after a compaction. `recorded` is the number of messages that stand in the
+    first epoch: up to there the recorded bills speak of this very context.
+    """
+
+    session: Session
+    messages: tuple[Message, ...]
+    members: array[int]
+    numbers: tuple[int, ...]
+    starts: tuple[int, ...]
+    sizes: Sizes
+    beyond: array[int]
+    settled: array[int]
+    recorded: int
+
+    @cached_property
+    def layout(self) -> Layout:
+        return Layout(self.messages, self.sizes)
+
+    @cached_property
+    def calls(self) -> array[int]:
+        """Indexes of the agent's answers: before each of them the model was sent what stood before it."""
+        answers = (i for i, message in enumerate(self.messages) if message.role == "assistant")
+        return array("q", [i for i in answers if self.messages[i].kind == "normal"])
+
+    @cached_property
+    def round_numbers(self) -> array[int]:
+        """For every message the number of its round, from 1; 0 before the first."""
+        numbers, number, answered = array("q"), 0, True
+        for message in self.messages:
+            if message.role == "assistant" and message.kind == "normal":
+                answered = True
+            elif message.starts_round and answered:
+                number, answered = number + 1, False
+            numbers.append(number)
+        return numbers
+
+    @cached_property
+    def plain(self) -> array[int]:
+        """The context's tokens at each call if nothing were ever compacted: at a recorded bill of the first epoch just
+        what was billed."""
+        tokens, beyond = self.layout.tokens, self.beyond
+        return array("q", [tokens[index] + beyond[index] for index in self.calls])
+
+
+def course_of(session: Session, counter: Counter, *, first: int = 1, scale: Scale | None = None) -> Course:
+    """The course of a session from epoch `first` to its end, with the figures that `counter` knows, by the `scale` that
+    an exact count taught, if there was one. Each epoch's messages get the figures they have in that epoch, anchored on
+    its bills. Raises ValueError where there is no epoch `first`."""
+    texts = (session.system, *(tool.schema for tool in session.tools))
+    members, tokens, beyond, settled = array("q"), array("q"), array("q"), array("q")
+    bases: list[Basis] = []
+    numbers: list[int] = []
+    starts: list[int] = []
+    seen: set[int] = set()
+    sizes: Sizes | None = None
+    recorded = 0
+    for epoch in session.epochs[first - 1 :]:
+        messages = session.context(epoch.number)
+        sizes = sizes_of(messages, session.model, counter, overhead_texts=texts)
+        sizes = rescaled(sizes, scale) if scale else sizes
+        numbers.append(epoch.number)
+        starts.append(len(members))
+        offsets = _offsets(messages, session.model, sizes)
+        for index, member in enumerate(epoch.members):
+            if member in seen or (len(numbers) > 1 and messages[index].kind == "summary"):
+                continue
+            seen.add(member)
+            members.append(member)
+            tokens.append(sizes.tokens[index])
+            bases.append(sizes.basis_of(index))
+            beyond.append(offsets[index])
+            settled.append(min(max(offsets[index], 0), sizes.overhead))
+        recorded = recorded or len(members)
+    if sizes is None:
+        raise ValueError(f"no epoch {first}")
+    basis = bases[0] if len(set(bases)) == 1 else tuple(bases) if bases else sizes.basis
+    own = Sizes(tokens, basis, sizes.overhead, sizes.overhead_basis, 0, sizes.meter)
+    kept = tuple(session.messages[member] for member in members)
+    return Course(session, kept, members, tuple(numbers), tuple(starts), own, beyond, settled, recorded)
+
+
+def uncounted(session: Session) -> tuple[Message, ...]:
+    """The messages that a course of the whole session needs counted."""
+    members = dict.fromkeys(member for epoch in session.epochs for member in epoch.members)
+    return tuple(session.messages[member] for member in members)
+
+
+def _offsets(messages: tuple[Message, ...], model: str | None, sizes: Sizes) -> array[int]:
+    """For every message what was billed beyond the messages before it, by the nearest bill up to it (the first bill
+    where there is none before); the overhead where nothing was billed."""
+    before = array("q", accumulate(sizes.tokens, initial=0))
+    bills = {call.index: call.context - before[call.index] for call in calls_of(messages, model)}
+    now = next(iter(bills.values()), sizes.overhead)
+    out = array("q")
+    for index in range(len(messages)):
+        now = bills.get(index, now)
+        out.append(now)
+    return out

@@ -1,0 +1,85 @@
+"""A kept run in words, and what differs between two of them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from workbench.analysis.transcript import printable
+from workbench.figures import grouped
+from workbench.summarizers.runs import Call, Run
+from workbench.summarizers.server_side import ServerSummary
+
+
+def facts(run: Run) -> list[tuple[str, str]]:
+    """What a person asks first of a run, name and words each."""
+    usage = run.usage
+    failed = [check for check in run.checks if not check.passed]
+    return [
+        ("run", run.id),
+        ("began", f"{when(run.began)}, {run.seconds:.1f} s"),
+        ("ended", f"{run.end}; {run.status.replace('_', ' ')}: {run.reason}" if run.status else run.end),
+        ("session", f"{run.file} ({run.session[:12]})" if run.session else run.file),
+        ("strategy", run.strategy + (f", preset {run.preset}" if run.preset else "")),
+        ("policy", ", ".join(f"{name}={short_value(value)}" for name, value in run.policy.items())),
+        ("summarizer", run.summarizer),
+        ("tokens", f"{grouped(run.before)} → {grouped(run.after)}" if run.after else f"{grouped(run.before)} before"),
+        ("billed", f"{grouped(usage.context)} in, {grouped(usage.output)} out, {dollars_words(run.dollars)}"),
+        ("checks", "\n".join([f"{len(run.checks) - len(failed)} passed", *(f"{c.name}: {c.detail}" for c in failed)])),
+    ]
+
+
+def call_facts(call: Call) -> list[tuple[str, str]]:
+    failure = f"{call.failure}: {call.detail}" if call.failure else ""
+    answer = call.answer
+    block = answer.about_block if isinstance(answer, ServerSummary) else ""
+    return [("failed", failure), ("model", call.model), ("block", block), ("notes", "\n".join(call.notes))]
+
+
+def differing(a: Run, b: Run) -> list[tuple[str, Any, Any]]:
+    """Every field in which two runs differ, the policy's by their own names. Requests go by their keys."""
+    return [(name, old, new) for name, old, new in _fields(a, b) if old != new]
+
+
+def _fields(a: Run, b: Run) -> Iterator[tuple[str, Any, Any]]:
+    for name in ("file", "session", "strategy", "preset", "summarizer", "end", "status", "before", "after", "dollars"):
+        yield name, getattr(a, name), getattr(b, name)
+    for name in dict.fromkeys((*a.policy, *b.policy)):
+        yield f"policy.{name}", a.policy.get(name), b.policy.get(name)
+    yield "calls", len(a.calls), len(b.calls)
+    yield "input", a.usage.context, b.usage.context
+    yield "output", a.usage.output, b.usage.output
+    yield "requests", [call.key for call in a.calls], [call.key for call in b.calls]
+
+
+def answer_diffs(a: Run, b: Run) -> list[list[str]]:
+    """For every call the unified difference of its answers, [] where they are the same."""
+    most = max(len(a.calls), len(b.calls))
+    return [
+        list(difflib.unified_diff(_lines(a, number), _lines(b, number), a.id, b.id, lineterm=""))
+        for number in range(most)
+    ]
+
+
+def _lines(run: Run, number: int) -> list[str]:
+    if number >= len(run.calls):
+        return []
+    call = run.calls[number]
+    return ([f"[{call.failure}: {call.detail}]"] if call.failure else []) + call.text.splitlines()
+
+
+def short_value(value: Any) -> str:
+    """A value on one line, as far as there is room."""
+    text = printable(" ".join(str(value).split()))
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def dollars_words(dollars: float | None) -> str:
+    return "unknown" if dollars is None else f"${dollars:.4f}"
+
+
+def when(seconds: float) -> str:
+    """UTC, to the minute."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")

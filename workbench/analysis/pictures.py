@@ -1,0 +1,90 @@
+"""What a plot shows, before it is drawn: the command line draws it in characters, the screen with a widget, the report
+as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from workbench.analysis.course import Course
+from workbench.analysis.growth import Point, growth
+from workbench.analysis.plots import Level, Line
+from workbench.analysis.replay import Replay
+from workbench.analysis.why.diagnosis import Diagnosis
+from workbench.compaction.strategy import Trigger
+
+HERE, ELSEWHERE, RECORDED = "#", "·", "·"
+COMPACTED, REFUSED = "▼", "✖"
+SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Lines over calls (x from 1, y in tokens), levels across it, signs on top by call, and what the signs mean."""
+
+    title: str
+    lines: tuple[Line, ...]
+    levels: tuple[Level, ...]
+    marks: Mapping[int, str]
+    legend: tuple[tuple[str, str], ...]
+
+
+def growth_picture(found: Diagnosis) -> Picture:
+    """The growth of the whole session, the epoch looked at apart, with its limits and the strategy's triggers."""
+    number = {point.message: call for call, point in enumerate(found.points, 1)}
+    marks = {number[point.message]: COMPACTED for point in found.points if point.compacted}
+    for one in found.refusals:
+        marks[_call_at(found.points, one.member)] = REFUSED
+    here = [(call, point.tokens) for call, point in enumerate(found.points, 1) if point.epoch == found.epoch]
+    rest = [(call, point.tokens) for call, point in enumerate(found.points, 1) if point.epoch != found.epoch]
+    levels = [Level("window", found.window)] if found.window else []
+    if found.limit and found.limit.tokens != found.window:
+        levels.append(Level("limit", found.limit.tokens, "╌"))
+    name = found.preset.id or found.preset.strategy
+    levels += trigger_levels(found.triggers, f"trigger of {name}")
+    lines = [Line(ELSEWHERE, rest)] if rest else []
+    legend = [(HERE, f"epoch {found.epoch}"), *([(ELSEWHERE, "other epochs")] if rest else [])]
+    return Picture(
+        "Growth of the context, call by call",
+        (*lines, Line(HERE, here)),
+        tuple(levels),
+        marks,
+        (*legend, *_meanings(marks)),
+    )
+
+
+def replay_picture(course: Course, played: Sequence[Replay], window: int | None) -> Picture:
+    """One saw-tooth for each policy, over the session as it was recorded; triggers where there is one policy alone."""
+    number = {member: call for call, member in enumerate((course.members[i] for i in course.calls), 1)}
+    points = [point for point in growth(course.session, course.sizes.meter.tokens) if point.message in number]
+    marks = {
+        number[point.message]: COMPACTED for point in points if point.compacted and point.epoch > course.numbers[0]
+    }
+    lines = [Line(RECORDED, [(number[point.message], point.tokens) for point in points])]
+    lines += [Line(sign, one.series) for sign, one in zip(SIGNS, played, strict=False)]
+    levels = [Level("window", window)] if window else []
+    if len(played) == 1:
+        levels += trigger_levels(played[0].triggers, "trigger")
+    legend = [(RECORDED, "as recorded"), *((sign, one.name) for sign, one in zip(SIGNS, played, strict=False))]
+    return Picture(
+        "The session played under each policy", tuple(lines), tuple(levels), marks, (*legend, *_meanings(marks))
+    )
+
+
+def trigger_levels(triggers: Sequence[Trigger], of: str) -> list[Level]:
+    """The triggers that a plot of tokens can show."""
+    return [
+        Level(f"{of}: {trigger.name}", trigger.limit, "┄")
+        for trigger in triggers
+        if trigger.unit == "tokens" and trigger.limit
+    ]
+
+
+def _meanings(marks: Mapping[int, str]) -> list[tuple[str, str]]:
+    known = ((COMPACTED, "recorded compaction"), (REFUSED, "refused as too long"))
+    return [(sign, means) for sign, means in known if sign in marks.values()]
+
+
+def _call_at(points: Sequence[Point], member: int | None) -> int:
+    before = [call for call, point in enumerate(points, 1) if member is None or point.message <= member]
+    return before[-1] if before else 1

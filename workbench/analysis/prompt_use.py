@@ -1,0 +1,130 @@
+"""Which strategy uses a prompt, in which field of its policy, and how the prompt reads for a session."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.compaction.context import Context
+from workbench.compaction.edits import UNEDITED, Edits, compacting
+from workbench.compaction.outcome import Made
+from workbench.compaction.policy import Policy
+from workbench.compaction.preset import default_preset
+from workbench.compaction.prompts import ENDINGS, Prompt, checked, file_of, load_prompt, own_folder, prompt_files
+from workbench.compaction.strategies import strategy
+from workbench.errors import BadInput
+from workbench.summarizers.driver import drive
+from workbench.summarizers.estimate import estimate
+
+USED_BY = {
+    "exchange-summary": ("exchange-summary", "prompt"),
+    "summary-node": ("exchange-summary", "summary_node_request_message_template"),
+    "abridged-entry": ("exchange-summary", ""),
+    "ledger-narrative": ("ledger", "prompt"),
+    "progressive-rung": ("progressive", "rung_prompt"),
+    "progressive-rung-node": ("progressive", ""),
+    "progressive-full": ("progressive", "full_prompt"),
+    "progressive-full-node": ("progressive", ""),
+    "layered-summary": ("layered", "prompt"),
+    "message-window": ("message-window", "prompt"),
+    "context-reset": ("context-reset", "prompt"),
+    "user-messages": ("user-messages", "prompt"),
+    "memories-rewrite": ("memories-rewrite", "compression_prompt"),
+    "recent-memories": ("memories-rewrite", "recent_memories_subprompt"),
+}
+"""The strategy that uses a prompt, by the prompt's id, and the field of its policy that may hold another ("": none)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A prompt and its file name. `own`: the user's file stands before the program's."""
+
+    file: str
+    prompt: Prompt
+    own: bool
+
+    @property
+    def id(self) -> str:
+        """Its file name without the ending, which, other than the header's id, tells the languages apart."""
+        return Path(self.file).stem
+
+    @property
+    def strategy(self) -> str:
+        """ "" for one that no strategy uses by itself."""
+        return USED_BY.get(self.prompt.id, ("", ""))[0]
+
+    @property
+    def field(self) -> str:
+        return USED_BY.get(self.prompt.id, ("", ""))[1]
+
+    @property
+    def path(self) -> Path:
+        return file_of(self.file)
+
+
+def found(file: str) -> Found:
+    """Raises BadInput for a prompt of the user's that cannot be used."""
+    return Found(file, load_prompt(file), (own_folder() / file).is_file())
+
+
+def by_id(id: str) -> Found:
+    """A prompt by its id, or a file of one anywhere. Raises BadInput with what there is."""
+    files = prompt_files()
+    for name in (id, *(id + ending for ending in ENDINGS), f"{id}.en.md"):
+        if name in files:
+            return found(name)
+    path = Path(id)
+    if path.suffix in ENDINGS and path.is_file():
+        return Found(id, checked(path, path.read_text("utf-8", "replace")), own=True)
+    raise BadInput(f"There is no prompt {id!r}; there are {', '.join(Path(file).stem for file in files)}.")
+
+
+def policy_with(policy: Policy, one: Found) -> Policy:
+    """The policy of the prompt's own strategy with the prompt in it, and its language where the policy has one."""
+    changes = {"language": one.prompt.language, one.field: one.prompt.text}
+    fields = type(policy).model_fields
+    return policy.with_(**{name: value for name, value in changes.items() if name in fields})
+
+
+def rendered(one: Found, context: Context, edits: Edits = UNEDITED, policy: Policy | None = None) -> str:
+    """The request, message or memories in which the prompt's words stand, when its strategy compacts `context`.
+
+    `policy` is the strategy's, its first preset's where none is given. Raises BadInput where there is no such text.
+    """
+    if not one.strategy:
+        raise BadInput(f"No strategy uses the prompt {one.id} by itself; it is shown as it stands.")
+    chosen = strategy(one.strategy)
+    start = policy if isinstance(policy, chosen.policy_type) else default_preset(one.strategy).policy
+    run = drive(compacting(context, edits, chosen, policy_with(start, one)), estimate)
+    texts = [piece.message.text for piece in run.outcome.pieces if isinstance(piece, Made)]
+    texts += [request.text for request in run.requests]
+    for text in (*texts, run.outcome.memories or ""):
+        if _made_with(one, text):
+            return text
+    raise BadInput(
+        f"Compacting this session by {one.strategy} does not use the prompt {one.id} ({run.outcome.reason}); "
+        "choose another session."
+    )
+
+
+def _made_with(one: Found, text: str) -> bool:
+    """Whether what stands between the prompt's placeholders stands in `text`; of a template, one of its tags."""
+    if one.file.endswith(".jinja"):
+        return any(tag in text for tag in re.findall(r"<[a-z]+_[a-z_]+/?>", one.prompt.text))
+    return all(piece.strip() in text for piece in re.split(r"\{\w+\}", one.prompt.text))
+
+
+def strategy_of(several: Sequence[Found], chosen: str) -> str:
+    """The strategy that all of these prompts can be tried with: `chosen` if that is it, else their own.
+
+    Raises BadInput where they belong to different ones, or where one is not asked of a model.
+    """
+    for one in several:
+        if not one.field or one.field.endswith("template"):
+            raise BadInput(f"The prompt {one.id} is not what a model is asked, so that there is nothing to try.")
+    own = dict.fromkeys(one.strategy for one in several)
+    if len(own) > 1:
+        raise BadInput(f"These prompts belong to different strategies ({', '.join(own)}); choose two of one strategy.")
+    return next(iter(own), chosen)

@@ -1,0 +1,281 @@
+"""A session played from its start under a policy: when it would have been compacted, from what to what, at what cost.
+
+Before each of the agent's answers the strategy's own triggers are read; where one fires, its own generator is driven on
+the context as it is then, and the session goes on from what it leaves. The work is linear in the session's length: the
+triggers are read from running sums, and a compaction costs what its context costs.
+
+An attempt after which a trigger still fires (nothing could be compacted, it did not become smaller, or not small
+enough) is repeated at the next call, as an agent would. Where that never ends it would be quadratic: such attempts may
+look at `FUTILE` messages and `FUTILE_SHARE` times those played so far, then they wait for more of these.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter as Tally
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
+from workbench.analysis.course import Course
+from workbench.analysis.running import Running
+from workbench.compaction.context import Context
+from workbench.compaction.outcome import Outcome, Status
+from workbench.compaction.preset import Preset
+from workbench.compaction.strategies import strategy
+from workbench.compaction.strategy import Summary, SummaryRequest, Trigger
+from workbench.summarizers.driver import Run, drive
+from workbench.summarizers.estimate import estimate
+from workbench.summarizers.summarizer import Answerer
+
+FUTILE, FUTILE_SHARE = 100_000, 1
+
+OnOutcome = Callable[[Context, Outcome], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """One compaction of a replay, just before call number `call` (from 1), whose answer is message `message`.
+
+    `request_tokens` and `summary_tokens` are what the summarizer read and wrote, about. `summary_cost` and
+    `cache_cost` are in the unit of the replay's rates; `pays_off_after` counts calls, None for never, and `calls_after`
+    how many there were until the next compaction or the end.
+    """
+
+    call: int
+    message: str
+    round: int
+    triggers: tuple[Trigger, ...]
+    status: Status
+    reason: str
+    before: int
+    after: int
+    messages_before: int
+    messages_after: int
+    requests: int
+    request_tokens: int
+    summary_tokens: int
+    cache: CacheLoss
+    summary_cost: float
+    cache_cost: float
+    pays_off_after: int | None
+    calls_after: int
+
+    @property
+    def pays_off_at(self) -> int | None:
+        """The number of the call at which it has paid for itself; None if it never did before the next one."""
+        after = self.pays_off_after
+        return None if after is None or after >= self.calls_after else self.call + after
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A trigger fired and nothing came of it."""
+
+    call: int
+    message: str
+    reason: str
+    before: int
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What a policy makes of a session. `sent[k]` are the tokens that call k + 1 is sent; one entry per call.
+
+    `full[k]` is what it would have been sent had nothing been compacted just then: the two differ where the saw drops.
+    `triggers` are as they stood at the last call.
+    """
+
+    preset: Preset
+    window: int | None
+    sent: array[int]
+    full: array[int]
+    compacted: tuple[Compacted, ...]
+    missed: tuple[Missed, ...]
+    triggers: tuple[Trigger, ...]
+    rates: Rates
+
+    @property
+    def name(self) -> str:
+        return self.preset.id or self.preset.strategy
+
+    @property
+    def series(self) -> list[tuple[int, int]]:
+        """The saw-tooth: (call from 1, tokens), two points where a compaction lies."""
+        points: list[tuple[int, int]] = []
+        for number, (full, sent) in enumerate(zip(self.full, self.sent, strict=True), 1):
+            points += [(number, full), (number, sent)] if full != sent else [(number, sent)]
+        return points
+
+    @property
+    def peak(self) -> int:
+        return max(self.sent, default=0)
+
+    @property
+    def last(self) -> int:
+        return self.sent[-1] if self.sent else 0
+
+    @cached_property
+    def over_window(self) -> int:
+        """How many calls would have been sent more than the window holds."""
+        return 0 if self.window is None else sum(1 for tokens in self.sent if tokens > self.window)
+
+    @property
+    def rebilled(self) -> int:
+        return sum(one.cache.rebilled for one in self.compacted)
+
+    @property
+    def mean_after(self) -> int | None:
+        """Mean size of the context after a compaction; None without one."""
+        return round(sum(one.after for one in self.compacted) / len(self.compacted)) if self.compacted else None
+
+    @cached_property
+    def cost(self) -> float:
+        """What all prompts and summaries cost, in the rates' unit: each prompt's unchanged beginning read from the
+        cache, the rest written to it. The agent's own output is left out: it is the same whatever the policy."""
+        first_changed = {one.call: one.cache.first_changed for one in self.compacted}
+        total, cached = 0.0, 0
+        for number, sent in enumerate(self.sent, 1):
+            read = min(first_changed.get(number, cached), cached, sent)
+            total += self.rates.read * read + self.rates.write * (sent - read)
+            cached = sent
+        return (total / MILLION) + sum(one.summary_cost for one in self.compacted)
+
+
+MILLION = 1_000_000
+
+
+def replay(
+    course: Course,
+    preset: Preset,
+    window: int | None,
+    answer: Answerer = estimate,
+    *,
+    on_outcome: OnOutcome | None = None,
+) -> Replay:
+    """Play `course` under a preset. `answer` writes the summaries: the estimate by default, which only takes their
+    room; `on_outcome` hears of every compaction. Raises BadInput for a broken table of models."""
+    running = Running(course, strategy(preset.strategy), preset.policy, window)
+    playing = _Playing(running, rates_of(course.session.model), answer, on_outcome)
+    for index in course.calls:
+        while running.stop < index:
+            running.add()
+        playing.call(index)
+    return playing.finished(preset)
+
+
+def replays(
+    course: Course, presets: Iterable[Preset], window: int | None, answer: Answerer = estimate
+) -> Iterator[Replay]:
+    """One after the other, as they are done."""
+    for preset in presets:
+        yield replay(course, preset, window, answer)
+
+
+def without(course: Course, less: Mapping[int, tuple[int, int]]) -> array[int]:
+    """`Course.plain` if message i had counted fewer tokens: `less[i]` is (how many fewer, from which message on)."""
+    drops: Tally[int] = Tally()
+    for tokens, since in less.values():
+        drops[since] += tokens
+    out, gone, places = array("q"), 0, iter(sorted(drops))
+    place = next(places, None)
+    for index, plain in zip(course.calls, course.plain, strict=True):
+        while place is not None and place <= index:
+            gone += drops[place]
+            place = next(places, None)
+        out.append(plain - gone)
+    return out
+
+
+class _Playing:
+    def __init__(self, running: Running, rates: Rates, answer: Answerer, on_outcome: OnOutcome | None) -> None:
+        self.running, self.rates, self.answer, self.on_outcome = running, rates, answer, on_outcome
+        self.sent, self.full = array("q"), array("q")
+        self.compacted: list[Compacted] = []
+        self.missed: list[Missed] = []
+        self.triggers: tuple[Trigger, ...] = ()
+        self._futile, self._looked_at = False, 0
+
+    def call(self, index: int) -> None:
+        """The model is about to be called; its answer is message `index` of the course."""
+        running = self.running
+        now = running.gauge()
+        self.triggers = running.strategy.triggers(now, running.policy)
+        size = running.tokens
+        self.full.append(size)
+        fired = tuple(trigger for trigger in self.triggers if trigger.fires)
+        if fired and not (self._futile and self._looked_at > FUTILE + FUTILE_SHARE * running.stop):
+            self._compact(index, size, fired)
+        self.sent.append(running.tokens)
+
+    def _compact(self, index: int, size: int, fired: tuple[Trigger, ...]) -> None:
+        running = self.running
+        context = running.context()
+        run = drive(running.strategy.compact(context, running.policy), self.answer)
+        outcome, number, message = run.outcome, len(self.full), running.course.messages[index].id
+        if outcome.status in ("unchanged", "not_smaller"):
+            self.missed.append(Missed(number, message, outcome.reason, size))
+            self._futile, self._looked_at = True, self._looked_at + len(context)
+            return
+        if self.on_outcome is not None:
+            self.on_outcome(context, outcome)
+        after = context.from_outcome(outcome)
+        running.replaced(after)
+        self._futile = any(one.fires for one in running.strategy.triggers(running.gauge(), running.policy))
+        self._looked_at += len(context) if self._futile else 0
+        self.compacted.append(self._told(index, size, fired, context, after, run))
+
+    def _told(
+        self, index: int, size: int, fired: tuple[Trigger, ...], context: Context, after: Context, run: Run
+    ) -> Compacted:
+        course, rates = self.running.course, self.rates
+        loss = cache_loss(context, run.outcome)
+        read = sum(_request_tokens(context, request) for request in run.requests)
+        meter = context.layout.sizes.meter
+        wrote = sum(meter.text_tokens(answer.text) for answer in run.answers if isinstance(answer, Summary))
+        summary = read * rates.input + wrote * rates.output
+        fresh = max(0, size - self.sent[-1]) if self.sent else size
+        return Compacted(
+            call=len(self.full),
+            message=course.messages[index].id,
+            round=course.round_numbers[index],
+            triggers=fired,
+            status=run.outcome.status,
+            reason=run.outcome.reason,
+            before=loss.before,
+            after=loss.after,
+            messages_before=len(context),
+            messages_after=len(after),
+            requests=len(run.requests),
+            request_tokens=read,
+            summary_tokens=wrote,
+            cache=loss,
+            summary_cost=summary / MILLION,
+            cache_cost=loss.extra(fresh, rates) / MILLION,
+            pays_off_after=loss.pays_off_after(fresh, rates, summary),
+            calls_after=0,
+        )
+
+    def finished(self, preset: Preset) -> Replay:
+        ends = [*(one.call for one in self.compacted[1:]), len(self.full) + 1]
+        compacted = (replace(one, calls_after=end - one.call) for one, end in zip(self.compacted, ends, strict=False))
+        return Replay(
+            preset,
+            self.running.window,
+            self.sent,
+            self.full,
+            tuple(compacted),
+            tuple(self.missed),
+            self.triggers,
+            self.rates,
+        )
+
+
+def _request_tokens(context: Context, request: SummaryRequest) -> int:
+    """About what a request is long, unrendered: the tokens of the characters that it shows, as dense as the context's
+    are, and its prompt."""
+    layout = context.layout
+    dense = layout.tokens[-1] / layout.chars[-1] if layout.chars[-1] else 0.0
+    meter = layout.sizes.meter
+    return round(request.chars * dense) + meter.text_tokens(request.prompt) + meter.text_tokens(request.previous)

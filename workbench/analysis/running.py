@@ -1,0 +1,215 @@
+"""The gauge of a context that grows message by message, as running sums: what makes a replay linear.
+
+`Strategy.gauge` reads a whole context; asking it before each of 20 000 calls would be quadratic. The same figures are
+kept here as sums that a message adds to. A strategy whose notion of history is not known here is asked itself, each
+time: right, and slow.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any
+
+from workbench.analysis.course import Course
+from workbench.compaction.context import Context
+from workbench.compaction.gauge import Gauge
+from workbench.compaction.layout import SUMMARY_MARKER, Layout
+from workbench.compaction.strategies import clear_tool_results, exchange_summary, layered
+from workbench.compaction.strategy import Strategy
+from workbench.compaction.triggers import message_gauge
+from workbench.session import Message, leading_system
+from workbench.tokens.sizes import Basis, Sizes
+
+
+class Running:
+    """A context that a course's messages are added to, one by one, and that a compaction may replace.
+
+    `base` is what the last compaction left, and messages `start`..`stop` of the course follow it.
+    """
+
+    def __init__(self, course: Course, strategy: Strategy, policy: Any, window: int | None) -> None:
+        self.course, self.strategy, self.policy, self.window = course, strategy, policy, window
+        self.start = self.stop = 0
+        self.compacted = self.marker = False
+        self._gauge = _GAUGES.get(strategy.gauge, _asked)
+        times = (error.get("time") for error in course.session.meta.get("overflow_errors", ()))
+        self._errors: tuple[float, ...] = tuple(time for time in times if time is not None)
+        session = course.session
+        sizes = Sizes(array("q"), Basis.CALIBRATED, course.sizes.overhead, Basis.CALIBRATED, 0, course.sizes.meter)
+        self.base = Context(
+            Layout((), sizes),
+            manual=False,
+            window=window,
+            model=session.model,
+            system=session.system,
+            tools=session.tools,
+            memories=session.memories,
+            summary_versions=session.meta.get("summary_versions", {}),
+        )
+        self._restart(self.base)
+
+    def _restart(self, context: Context) -> None:
+        """Sums of a whole context; `base_tokens` and `base_api_chars` are those of `base` alone."""
+        layout = context.layout
+        rounds = layout.rounds
+        self.messages, self.events = len(context), layout.events
+        self.lead = leading_system(context.messages)
+        self.answered = not len(rounds.current_input)
+        self.rounds = len(rounds.rounds) + (not self.answered)
+        start, stop = rounds.current_input.start, rounds.current_input.stop
+        self.open_tokens = layout.tokens[stop] - layout.tokens[start]
+        self.open_chars = layout.chars[stop] - layout.chars[start]
+        counts = self.strategy.gauge is clear_tool_results.gauge
+        self.tool_uses = clear_tool_results.count_uses(layout) if counts else 0
+        # No compaction writes the marker into an answer: only where one stood may one be left.
+        self.marker = self.marker and layout.marker is not None
+        self.newest: Message | None = context.messages[-1] if len(context) else None
+        answers = (m for m in reversed(context.messages) if m.role == "assistant" and m.kind == "normal")
+        self.answer: Message | None = next(answers, None)
+        self.usage: int | None = layout.last_usage
+        self.usage_at = layout.sizes.anchored_until
+        self.memory_lines = len(context.memory_lines)
+        self.history_chars = 0
+        if self.strategy.gauge is exchange_summary.gauge:
+            self.history_chars = exchange_summary.gauge(context, self.policy).chars
+        if context is self.base:
+            self.base_tokens, self.base_api_chars = layout.tokens[-1], layout.api_chars[-1]
+
+    def add(self) -> None:
+        """The course's next message."""
+        index, course = self.stop, self.course
+        message = course.messages[index]
+        self.stop += 1
+        if message.kind == "summary":
+            # One that the first epoch began with: what is history to whom is for the strategy to say.
+            self._restart(self.context())
+            return
+        if self.lead == self.messages and message.is_own_system:
+            self.lead += 1
+        else:
+            self.history_chars += course.layout.api_chars[index + 1] - course.layout.api_chars[index]
+        self.messages += 1
+        self.events += len(message.blocks)
+        self.newest = message
+        if message.role == "assistant":
+            self.tool_uses += len(message.calls)
+            if message.kind == "normal":
+                self.answered = True
+                self.answer = message
+                self.marker = self.marker or (SUMMARY_MARKER in message.text)
+                if message.usage is not None and message.usage.context > 0 and index:
+                    self.usage, self.usage_at = message.usage.context + message.usage.output, index
+        elif message.starts_round and self.answered:
+            self.rounds += 1
+            self.answered = False
+            self.open_tokens = self.open_chars = 0
+        if not self.answered:
+            self.open_tokens += course.sizes.tokens[index]
+            self.open_chars += course.layout.chars[index + 1] - course.layout.chars[index]
+
+    @property
+    def faithful(self) -> bool:
+        """Whether this is the very context that was recorded, so that its bills and errors speak of it."""
+        return not self.compacted and self.stop <= self.course.recorded
+
+    @property
+    def overhead(self) -> int:
+        """Tokens sent beyond the messages."""
+        course = self.course
+        if not course.messages:
+            return course.sizes.overhead
+        at = min(self.stop, len(course.messages) - 1)
+        return course.settled[at] if self.compacted else course.beyond[at]
+
+    @property
+    def tokens(self) -> int:
+        """What the next call would be sent."""
+        tokens = self.course.layout.tokens
+        return self.base_tokens + tokens[self.stop] - tokens[self.start] + self.overhead
+
+    def gauge(self) -> Gauge:
+        """Just what the strategy's own gauge says of `context()`."""
+        return self._gauge(self)
+
+    def plain_gauge(self) -> Gauge:
+        api, newest = self.course.layout.api_chars, self.newest
+        return Gauge(
+            messages=self.messages,
+            rounds=self.rounds - (not self.answered),
+            events=self.events,
+            chars=self.base_api_chars + api[self.stop] - api[self.start],
+            tokens=self.tokens,
+            last_usage=self.usage if self.faithful else None,
+            input_chars=len(newest.text) if newest is not None and newest.role == "user" else 0,
+            window=self.window,
+            marker_seen=self.marker,
+            overflow_error_seen=self._overflowed(),
+            cache_age_ms=self._cache_age_ms(),
+            memory_lines=self.memory_lines,
+        )
+
+    def context(self) -> Context:
+        """The context as a strategy takes it; made anew, O(its messages)."""
+        course, base = self.course, self.base
+        overhead, basis = self.overhead, course.sizes.overhead_basis
+        tokens = base.layout.sizes.tokens + course.sizes.tokens[self.start : self.stop]
+        anchored = self.usage_at if self.faithful else 0
+        sizes = Sizes(tokens, base.layout.sizes.meter.basis, overhead, basis, anchored, course.sizes.meter)
+        layout = Layout((*base.messages, *course.messages[self.start : self.stop]), sizes)
+        for name in ("api_chars", "chars"):
+            mine, theirs = getattr(base.layout, name), getattr(course.layout, name)
+            shift = mine[-1] - theirs[self.start]
+            added = (each + shift for each in theirs[self.start + 1 : self.stop + 1])
+            vars(layout)[name] = array("q", [*mine, *added])
+        if self.compacted:
+            vars(layout)["billed"] = {}  # bills spoke of what was there before
+        return base.with_(layout=layout, overflow_error_seen=self._overflowed())
+
+    def replaced(self, after: Context) -> None:
+        """Go on from what a compaction left."""
+        self.base, self.start, self.compacted = after, self.stop, True
+        self._restart(after)
+
+    def _cache_age_ms(self) -> int | None:
+        newest, answer = self.newest, self.answer
+        if newest is None or answer is None or newest is answer or newest.time is None or answer.time is None:
+            return None
+        return max(0, round(1000 * (newest.time - answer.time)))
+
+    def _overflowed(self) -> bool:
+        """Whether the model had refused this context by now: only the recorded one can have been."""
+        if not self._errors or not self.faithful or self.newest is None or self.newest.time is None:
+            return False
+        return min(self._errors) <= self.newest.time
+
+
+def _asked(running: Running) -> Gauge:
+    gauge: Gauge = running.strategy.gauge(running.context(), running.policy)
+    return gauge
+
+
+def _exchanges(running: Running) -> Gauge:
+    now = running.plain_gauge()
+    age = running.policy.cache_age_ms
+    return replace(now, chars=running.history_chars, cache_age_ms=now.cache_age_ms if age is None else age)
+
+
+def _layered(running: Running) -> Gauge:
+    now = running.plain_gauge()
+    if running.answered:
+        return replace(now, input_chars=0)
+    return replace(now, tokens=now.tokens - running.open_tokens, input_chars=running.open_chars)
+
+
+_USUAL: Any = next(field.default for field in fields(Strategy) if field.name == "gauge")
+
+_GAUGES: dict[Callable[[Context, Any], Gauge], Callable[[Running], Gauge]] = {
+    _USUAL: Running.plain_gauge,
+    message_gauge: lambda running: replace(running.plain_gauge(), messages=running.messages - running.lead),
+    clear_tool_results.gauge: lambda running: replace(running.plain_gauge(), tool_uses=running.tool_uses),
+    exchange_summary.gauge: _exchanges,
+    layered.gauge: _layered,
+}
+"""By the gauge that a strategy names: the same from running sums."""

@@ -1,0 +1,105 @@
+"""What varies in a sweep: a number of a policy, or the window, and the values that it takes."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from dataclasses import dataclass
+from types import UnionType
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from workbench.compaction.policy import Policy
+from workbench.errors import BadInput
+
+WINDOW = "window"
+"""The one thing besides the policy's fields that may vary: the model's context window."""
+
+Number = int | float
+MOST_VALUES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A field and the values that it takes, in order. A dot reaches into a group of fields."""
+
+    field: str
+    values: tuple[Number, ...]
+
+
+def parse_axis(text: str, policy: Policy) -> Axis:
+    """`field=a..b:step`, `field=a..b` (step 1 for whole numbers, else a tenth of the way), or `field=a,b,c`.
+
+    Raises BadInput in one sentence for a field that is no number, or for numbers that cannot be read.
+    """
+    name, equals, values = text.partition("=")
+    name = name.strip()
+    if not equals or not name or not values.strip():
+        raise BadInput(f"--vary takes FIELD=A..B:STEP or FIELD=A,B,C, and {text!r} is neither.")
+    whole = _is_whole(name, policy)
+    try:
+        found = _range(values, whole) if ".." in values else [_number(each, whole) for each in values.split(",")]
+    except (ValueError, OverflowError):
+        kind = "whole numbers" if whole else "numbers"
+        raise BadInput(f"--vary {name}: {values!r} does not list {kind}; write A..B:STEP or A,B,C.") from None
+    if not found:
+        raise BadInput(f"--vary {name}: {values!r} holds no value; the first number must not be above the second.")
+    return Axis(name, tuple(dict.fromkeys(found)))
+
+
+def varied(policy: Policy) -> tuple[str, ...]:
+    """The fields that may vary: the policy's numbers, those of its groups, and the window."""
+    return (WINDOW, *_numbers(policy))
+
+
+def _numbers(model: Any, prefix: str = "") -> list[str]:
+    found: list[str] = []
+    for name in type(model).model_fields:
+        value = getattr(model, name)
+        if isinstance(value, BaseModel):
+            found += _numbers(value, f"{prefix}{name}.")
+        elif _number_type(type(model).model_fields[name].annotation):
+            found.append(f"{prefix}{name}")
+    return found
+
+
+def _number_type(annotation: Any) -> type | None:
+    kinds = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
+    return next((kind for kind in kinds if kind in (int, float)), None)
+
+
+def _is_whole(name: str, policy: Policy) -> bool:
+    if name == WINDOW:
+        return True
+    known = _numbers(policy)
+    if name not in known:
+        close = difflib.get_close_matches(name, [WINDOW, *known], 1, 0.4)
+        more = f"did you mean {close[0]!r}?" if close else f"there are {', '.join([WINDOW, *known])}."
+        raise BadInput(f"There is no number {name!r} to vary; {more}")
+    *groups, last = name.split(".")
+    model: Any = policy
+    for group in groups:
+        model = getattr(model, group)
+    return _number_type(type(model).model_fields[last].annotation) is int
+
+
+def _range(text: str, whole: bool) -> list[Number]:
+    ends, _, step_text = text.partition(":")
+    first, last = (_number(end, whole) for end in ends.split("..", 1))
+    step = _number(step_text, whole) if step_text.strip() else 1 if whole else (last - first) / 10
+    if step <= 0:
+        raise ValueError(step)
+    count = int((last - first) / step + 1e-9) + 1
+    if count > MOST_VALUES:
+        raise BadInput(f"{text!r} holds more than {MOST_VALUES} values; take larger steps.")
+    return [first + step * n if whole else round(first + step * n, 10) for n in range(max(count, 0))]
+
+
+def _number(text: str, whole: bool) -> Number:
+    plain = text.strip().replace("_", "").lower()
+    scale = 1_000_000 if plain.endswith("m") else 1_000 if plain.endswith("k") else 1
+    value = float(plain.rstrip("km")) * scale
+    if not math.isfinite(value) or (whole and value != int(value)):
+        raise ValueError(text)
+    return int(value) if whole else value

@@ -1,0 +1,95 @@
+"""What a sweep comes to: one row for each setting, and the best of them by a stated criterion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from workbench.analysis.sweep.axes import Number
+from workbench.analysis.sweep.cells import Cell, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """By what the best setting is chosen. `largest`: more is better."""
+
+    name: str
+    about: str
+    largest: bool = False
+
+
+CRITERIA = (
+    Criterion("cost", "what all prompts and summaries cost"),
+    Criterion("compactions", "how often the session is compacted"),
+    Criterion("after", "the mean size after a compaction"),
+    Criterion("rebilled", "tokens that are billed anew because the cache was lost"),
+    Criterion("sent", "tokens sent over all calls"),
+    Criterion("retention", "facts that the outcomes still hold", largest=True),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One setting over all files that worked: means over files, and the sum of `over`. None where there is nothing.
+
+    `cost` is in dollars where the price of every file's model is known (`dollars`), else in millions of input tokens'
+    worth.
+    """
+
+    setting: tuple[Number, ...]
+    files: int
+    failed: int
+    compactions: float
+    after: float | None
+    peak: int
+    over: int
+    sent: float
+    rebilled: float
+    cost: float
+    dollars: bool
+    retention: float | None
+
+    def figure(self, criterion: str) -> float | None:
+        value = getattr(self, criterion)
+        return None if value is None else float(value)
+
+
+def rows_of(plan: Plan, cells: Iterable[Cell]) -> tuple[Row, ...]:
+    """The cells by setting, in the order of the grid; settings of which no cell is there are left out."""
+    groups: dict[tuple[Number, ...], list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(cell.setting, []).append(cell)
+    return tuple(_row(setting, groups[setting]) for setting in plan.settings if setting in groups)
+
+
+def _row(setting: tuple[Number, ...], cells: Sequence[Cell]) -> Row:
+    fine = [cell for cell in cells if not cell.error]
+    count = max(len(fine), 1)
+    afters = [cell.after for cell in fine if cell.after is not None]
+    known = [cell.dollars for cell in fine if cell.dollars is not None]
+    dollars = bool(fine) and len(known) == len(fine)
+    held = [cell.retention for cell in fine if cell.retention is not None]
+    return Row(
+        setting,
+        len(fine),
+        len(cells) - len(fine),
+        sum(cell.compactions for cell in fine) / count,
+        sum(afters) / len(afters) if afters else None,
+        max((cell.peak for cell in fine), default=0),
+        sum(cell.over for cell in fine),
+        sum(cell.sent for cell in fine) / count,
+        sum(cell.rebilled for cell in fine) / count,
+        sum(known if dollars else (cell.units for cell in fine)) / count,
+        dollars,
+        sum(held) / len(held) if held else None,
+    )
+
+
+def best(rows: Sequence[Row], criterion: Criterion) -> Row | None:
+    """The best setting by a criterion. A setting under which prompts are larger than the window loses to one under
+    which fewer are, whatever the criterion: it would have failed. Equal ones: the first of the grid."""
+    able = [row for row in rows if row.files and row.figure(criterion.name) is not None]
+    if not able:
+        return None
+    sign = -1 if criterion.largest else 1
+    return min(able, key=lambda row: (row.over, sign * (row.figure(criterion.name) or 0.0)))

@@ -1,0 +1,92 @@
+"""What would have been: when a limit is reached, and how much later it is reached if something had been otherwise.
+
+Every answer is computed on the session itself, played on with the messages that it really has: no rate is guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from workbench.analysis.course import Course
+from workbench.analysis.replay import without
+from workbench.figures import grouped
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """The first call that is sent `limit` tokens or more: its number from 1, its answer's id, its round."""
+
+    call: int
+    message: str
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """When a limit is reached, `before` as it was and `after` otherwise; None: not within the session. `last_round` is
+    that of the session's last call; `last` is what the last call is sent, `last_after` what it would have been."""
+
+    limit: int
+    before: Crossing | None
+    after: Crossing | None
+    last_round: int
+    last: int
+    last_after: int
+
+    @property
+    def rounds(self) -> int | None:
+        """By how many rounds it comes later; where it does not come any more, how many the session still has."""
+        if self.before is None:
+            return None
+        return (self.last_round if self.after is None else self.after.round) - self.before.round
+
+    @property
+    def calls(self) -> int | None:
+        return None if self.before is None or self.after is None else self.after.call - self.before.call
+
+    def __str__(self) -> str:
+        """The end of a sentence: `would have delayed the overflow by 23 rounds (round 12 → 35)`."""
+        if self.before is None:
+            return f"would have left the last call at {self._ends}"
+        if self.after is None and not self.rounds:
+            return f"would have kept the session's last call below the limit, at {self._ends}"
+        if self.after is None:
+            later = many(self.rounds or 0, "round")
+            return f"would have avoided the overflow for all of the {later} that the session still has"
+        if self.after.call <= self.before.call:
+            return "would not have delayed the overflow by a single call"
+        if self.rounds:
+            where = f"round {self.before.round} → {self.after.round}"
+            return f"would have delayed the overflow by {many(self.rounds, 'round')} ({where})"
+        return f"would have delayed the overflow by {many(self.calls or 0, 'call')} (in the same round)"
+
+    @property
+    def _ends(self) -> str:
+        return f"{grouped(self.last_after)} instead of {grouped(self.last)} tokens"
+
+
+def crossing(course: Course, sizes: Sequence[int], limit: int) -> Crossing | None:
+    """Where `sizes` (one per call) first reach `limit`."""
+    for number, (index, tokens) in enumerate(zip(course.calls, sizes, strict=True), 1):
+        if tokens >= limit:
+            return Crossing(number, course.messages[index].id, course.round_numbers[index])
+    return None
+
+
+def delay(course: Course, sizes: Sequence[int], limit: int) -> Delay:
+    """How much later `sizes` reach `limit` than the session did."""
+    plain = course.plain
+    last = course.round_numbers[course.calls[-1]] if len(plain) else 0
+    ends = (plain[-1], sizes[-1]) if len(plain) else (0, 0)
+    return Delay(limit, crossing(course, plain, limit), crossing(course, sizes, limit), last, *ends)
+
+
+def delay_without(course: Course, less: Mapping[int, tuple[int, int]], limit: int) -> Delay:
+    """How much later the limit is reached if message i had `less[i][0]` tokens fewer from message `less[i][1]` on."""
+    return delay(course, without(course, less), limit)
+
+
+def many(number: int, thing: str) -> str:
+    """`1 round`, `12 rounds`."""
+    return f"{grouped(number)} {thing}" + ("" if number == 1 else "s")

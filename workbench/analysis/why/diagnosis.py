@@ -1,0 +1,143 @@
+"""The diagnosis of one epoch's context, as one frozen value: `diagnose`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from workbench.analysis.budget import Layer, layers
+from workbench.analysis.course import Course
+from workbench.analysis.growth import Point, growth
+from workbench.analysis.replay import Replay, replay
+from workbench.analysis.why import fillers, waste
+from workbench.analysis.why.counterfactual import Crossing, crossing
+from workbench.analysis.why.findings import Finding, Limit, findings
+from workbench.analysis.why.refusals import Refusal, refusals
+from workbench.compaction.context import Context
+from workbench.compaction.preset import Preset
+from workbench.compaction.strategies import strategy
+from workbench.compaction.strategy import Trigger
+from workbench.session import Session
+from workbench.tokens.sizes import Basis, Size
+
+RECENT = 5
+"""The rounds whose mean growth says how soon a limit that is not reached would be."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Why a context overflowed, or how near it is to it.
+
+    `points` is the growth of the whole session, call by call; all else is of the epoch. `limit` is what counts as the
+    overflow, `crossing` where the session reaches it, played on without any compaction; where it does not, the context
+    would reach it in `rounds_left` rounds if they grew like the newest ones. `triggers` are the chosen strategy's, as
+    they stand at the end; `played` is the session under it.
+    """
+
+    session: Session
+    epoch: int
+    total: Size
+    window: int | None
+    limit: Limit | None
+    crossing: Crossing | None
+    growth_per_round: int
+    rounds_left: int | None
+    points: tuple[Point, ...]
+    refusals: tuple[Refusal, ...]
+    preset: Preset
+    triggers: tuple[Trigger, ...]
+    played: Replay
+    layers: tuple[Layer, ...]
+    tools: tuple[fillers.Share, ...]
+    files: tuple[fillers.Share, ...]
+    rounds: tuple[fillers.RoundShare, ...]
+    largest: tuple[fillers.Large, ...]
+    waste: waste.Waste
+    findings: tuple[Finding, ...]
+
+
+def diagnose(context: Context, course: Course, epoch: int, preset: Preset) -> Diagnosis:
+    """Diagnose `context`, which is epoch `epoch` of the session; `course` is the session from that epoch on.
+
+    Raises BadInput for a broken table of models.
+    """
+    session = course.session
+    points = _whole(growth(session, course.sizes.meter.tokens), course, epoch)
+    said = refusals(session)
+    here = set(session.epochs[epoch - 1].members)
+    refused = context.overflow_error_seen or any(one.member in here for one in said)
+    limit = limit_of(context, session, epoch, points, refused)
+    one = strategy(preset.strategy)
+    automatic = context.with_(manual=False)
+    rounds = fillers.by_round(context)
+    recent = [each.tokens for each in rounds[-RECENT:]]
+    per_round = sum(recent) // len(recent) if recent else 0
+    crossed = crossing(course, course.plain, limit.tokens) if limit else None
+    left = None
+    if limit and crossed is None and per_round > 0:
+        left = max(0, -(-(limit.tokens - context.total.tokens) // per_round))
+    wasted = waste.wasted(context, tuple(point for point in points if point.epoch == epoch))
+    played = replay(course, preset, context.window)
+    found = layers(context)
+    largest = fillers.largest(context)
+    return Diagnosis(
+        session=session,
+        epoch=epoch,
+        total=context.total,
+        window=context.window,
+        limit=limit,
+        crossing=crossed,
+        growth_per_round=per_round,
+        rounds_left=left,
+        points=points,
+        refusals=said,
+        preset=preset,
+        triggers=one.triggers(one.gauge(automatic, preset.policy), preset.policy),
+        played=played,
+        layers=found,
+        tools=fillers.by_tool(context),
+        files=fillers.by_file(context),
+        rounds=rounds,
+        largest=largest,
+        waste=wasted,
+        findings=findings(context, course, limit, wasted, played, found, largest),
+    )
+
+
+def _whole(points: Sequence[Point], course: Course, epoch: int) -> tuple[Point, ...]:
+    """The growth with what no file records (system prompt, tools) also where nothing was billed: in the epoch looked at
+    as its course has it, in an epoch without any bill by the same overhead."""
+    plain = {course.members[index]: tokens for index, tokens in zip(course.calls, course.plain, strict=True)}
+    billed = {point.epoch for point in points if point.basis is Basis.EXACT}
+
+    def tokens(point: Point) -> int:
+        if point.basis is Basis.EXACT:
+            return point.tokens
+        if point.epoch == epoch:
+            return plain.get(point.message, point.tokens)
+        return point.tokens + (0 if point.epoch in billed else course.sizes.overhead)
+
+    return tuple(replace(point, tokens=tokens(point)) for point in points)
+
+
+def overflowed(session: Session) -> int:
+    """The newest epoch that ended in a compaction or a refusal; the last one if none did."""
+    refused = {one.member for one in refusals(session)}
+    for epoch in reversed(session.epochs):
+        if epoch.ended_by is not None or (refused and not refused.isdisjoint(epoch.members)):
+            return epoch.number
+    return len(session.epochs)
+
+
+def limit_of(context: Context, session: Session, epoch: int, points: Sequence[Point], refused: bool) -> Limit | None:
+    """What counts as the overflow: where the agent itself compacted this epoch, or the model refused it, the largest
+    prompt that this epoch was sent; else the model's window; None where neither is known."""
+    sent = max((point.tokens for point in points if point.epoch == epoch), default=0)
+    ended = session.epochs[epoch - 1].ended_by
+    if sent and ended is not None:
+        return Limit(sent, f"the agent compacted after a prompt of this size (epoch {epoch})")
+    if sent and refused:
+        return Limit(sent, "the model refused what came after a prompt of this size")
+    if context.window is not None:
+        return Limit(context.window, "the model's window")
+    return None

@@ -1,0 +1,129 @@
+"""Who filled a context: tokens by tool, by file and by round, and the largest messages.
+
+A message's tokens are shared among its calls and results in proportion to the characters that a model reads of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from workbench.compaction.context import Context
+from workbench.compaction.layout import calls_of
+from workbench.facts.calls import Called
+from workbench.session import Block, Message
+from workbench.tokens.sizes import visible_chars
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Part of a context: `count` calls, reads or messages that take `tokens`; `messages` are their ids, in order."""
+
+    name: str
+    tokens: int
+    count: int
+    messages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundShare:
+    """A round from 1; `upto` is the whole context at its end, overhead included."""
+
+    number: int
+    message: str
+    tokens: int
+    upto: int
+
+
+@dataclass(frozen=True, slots=True)
+class Large:
+    """A message by its size. `what` says what it is, `number` its place in the context, from 1."""
+
+    message: str
+    number: int
+    role: str
+    what: str
+    tokens: int
+
+
+def by_tool(context: Context) -> tuple[Share, ...]:
+    """Calls and results by the tool's name, the largest first."""
+    return _shares(context, ((one.call.name, one, spent(context, one)) for one in calls_of(context.layout)))
+
+
+def by_file(context: Context) -> tuple[Share, ...]:
+    """Calls that view or change files, by path as the call gives it, the largest first; a call that names several files
+    counts for each with its part."""
+    found: list[tuple[str, Called, int]] = []
+    for one in calls_of(context.layout):
+        paths = tuple(dict.fromkeys(action.target for action in one.actions if action.kind != "command"))
+        found += [(path, one, spent(context, one) // len(paths)) for path in paths]
+    return _shares(context, found)
+
+
+def by_round(context: Context) -> tuple[RoundShare, ...]:
+    """Every round in order."""
+    overhead = context.layout.sizes.overhead
+    return tuple(
+        RoundShare(
+            number,
+            context.messages[span.start].id,
+            context.size(span.start, span.stop).tokens,
+            context.upto(span.stop).tokens + overhead,
+        )
+        for number, span in enumerate(context.layout.rounds.rounds, 1)
+    )
+
+
+def largest(context: Context, count: int = 10) -> tuple[Large, ...]:
+    """The largest messages, the largest first."""
+    tokens = context.layout.sizes.tokens
+    order = sorted(range(len(context)), key=lambda index: (-tokens[index], index))[:count]
+    return tuple(
+        Large(m.id, index + 1, m.role, _what(context, index), tokens[index])
+        for index in order
+        for m in (context.messages[index],)
+    )
+
+
+def spent(context: Context, one: Called) -> int:
+    """The tokens of a call and its result."""
+    total = part(context, one.index, one.call)
+    if one.result is not None and one.result_index is not None:
+        total += part(context, one.result_index, one.result)
+    return total
+
+
+def part(context: Context, index: int, block: Block) -> int:
+    """The tokens of one block of message `index`."""
+    message, tokens = context.messages[index], context.layout.sizes.tokens[index]
+    whole = context.layout.chars[index + 1] - context.layout.chars[index]
+    if len(message.blocks) == 1 or not whole:
+        return tokens
+    return tokens * visible_chars(Message("", message.role, (block,))) // whole
+
+
+def _shares(context: Context, found: Iterable[tuple[str, Called, int]]) -> tuple[Share, ...]:
+    groups: dict[str, list[tuple[str, int]]] = {}
+    for name, one, tokens in found:
+        at = one.index if one.result_index is None else one.result_index
+        groups.setdefault(name, []).append((context.messages[at].id, tokens))
+    shares = (
+        Share(name, sum(tokens for _, tokens in ones), len(ones), tuple(dict.fromkeys(id for id, _ in ones)))
+        for name, ones in groups.items()
+    )
+    return tuple(sorted(shares, key=lambda share: (-share.tokens, share.name)))
+
+
+def _what(context: Context, index: int) -> str:
+    """`result of Read, Bash`, `call of Write`, `text`, `summary`."""
+    message = context.messages[index]
+    if message.kind != "normal":
+        return message.kind
+    answered = (context.layout.call_of(index, result.call_id) for result in message.results)
+    names = dict.fromkeys(call.name if call else "an unknown call" for call in answered)
+    if names:
+        return f"result of {', '.join(names)}"
+    if message.calls:
+        return f"call of {', '.join(dict.fromkeys(call.name for call in message.calls))}"
+    return "text"

@@ -1,0 +1,217 @@
+"""What a diagnosis comes to: sentences a person can act on, each with its figure and the messages it speaks of.
+
+A sentence that says what would have helped has it computed (`counterfactual`): on the session as it went on, played
+without what is spoken of, or under the policy that is named.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.analysis.budget import Layer
+from workbench.analysis.course import Course
+from workbench.analysis.replay import Replay, replay
+from workbench.analysis.why.counterfactual import Delay, delay, delay_without, many
+from workbench.analysis.why.fillers import Large
+from workbench.analysis.why.waste import ANSWERS, Reread, Spot, Waste
+from workbench.compaction.context import Context
+from workbench.compaction.preset import Preset, default_preset
+from workbench.figures import grouped
+
+MARKER_TOKENS = 12
+"""What stands where a result was: about as much as `[Old tool result content cleared]` costs."""
+
+NAMED_FILES = 3
+NOTED = 0.02
+"""Waste of less than this share of the context is not worth a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The figure at which a context counts as overflowing, and where the figure is from."""
+
+    tokens: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One sentence. `tokens` is its figure, `messages` are ids, the first of them the one to jump to; `delay` is what
+    would have been, where the sentence says so."""
+
+    kind: str
+    text: str
+    tokens: int
+    messages: tuple[str, ...] = ()
+    delay: Delay | None = None
+
+
+def findings(
+    context: Context,
+    course: Course,
+    limit: Limit | None,
+    waste: Waste,
+    played: Replay,
+    layers: Sequence[Layer],
+    largest: Sequence[Large],
+) -> tuple[Finding, ...]:
+    """The sentences, the largest figure first; what the chosen strategy would have done comes last."""
+    bound = limit.tokens if limit else None
+    least = int(context.total.tokens * NOTED)
+    found = [*_rereads(course, waste, bound, least), *_cleared(context, course, bound)]
+    rules = (
+        ("unused", waste.unused, "tool result", "never referred to later", f"dropping each after {ANSWERS} answers"),
+        ("base64", waste.base64, "message", "with encoded files (base64)", "leaving the base64 out"),
+        ("logs", waste.logs, "result", "full of log lines", f"dropping each after {ANSWERS} answers"),
+    )
+    for kind, spots, thing, what, instead in rules:
+        found += _spots(course, bound, least, kind, spots, f"{many(len(spots), thing)} {what}", instead)
+    found += _cut(waste, least)
+    found += [one for one in (_overhead(context, layers), _one_message(context, largest)) if one]
+    return (*sorted(found, key=lambda one: -one.tokens), *_drops(context, course, waste), _strategy(played, course))
+
+
+def _then(text: str, after: Delay | None) -> str:
+    return f"{text} {after}." if after else f"{text.partition(';')[0]}."
+
+
+def _rereads(course: Course, waste: Waste, bound: int | None, least: int) -> list[Finding]:
+    found = []
+    for one in [each for each in waste.rereads if each.tokens >= least][:NAMED_FILES]:
+        repeated = one.repeated
+        text = f"{len(one.reads)} reads of {one.path} cost {grouped(one.tokens)} tokens"
+        ids = tuple(read.message for read in one.reads)
+        if not repeated:
+            found.append(Finding("reread", f"{text}, each for another part of it or after a change.", one.tokens, ids))
+            continue
+        needless = sum(read.tokens for read in repeated)
+        text += f", {grouped(needless)} of them shown again later; dropping a read when the file is read again"
+        after = None if bound is None else delay_without(course, _superseded((one,)), bound)
+        found.append(Finding("reread", _then(text, after), one.tokens, ids, after))
+    again = [one for one in waste.rereads if one.repeated]
+    needless = sum(read.tokens for one in again for read in one.repeated)
+    if len(again) > 1 and needless >= least and bound is not None:
+        after = delay_without(course, _superseded(again), bound)
+        text = (
+            f"{len(again)} files were read again; the {grouped(needless)} tokens of the older reads, dropped at once,"
+        )
+        ids = tuple(read.message for one in again for read in one.repeated)
+        found.append(Finding("rereads", _then(text, after), needless, ids, after))
+    return found
+
+
+def _superseded(several: Sequence[Reread]) -> dict[int, tuple[int, int]]:
+    """What older reads weigh, gone from the message on that shows the same again."""
+    return {
+        read.index: (max(0, read.tokens - MARKER_TOKENS), read.by)
+        for one in several
+        for read in one.reads
+        if read.by is not None
+    }
+
+
+def _cleared(context: Context, course: Course, bound: int | None) -> list[Finding]:
+    """Clearing old tool results, by replay: the API's own defaults, started at half the limit where that is sooner."""
+    if bound is None:
+        return []
+    own = default_preset("clear-tool-results")
+    start = min(100_000, max(1, bound // 2))
+    policy = own.policy.with_(trigger="input_tokens", trigger_value=start)
+    played = replay(course, Preset(own.id, own.strategy, own.about, own.source, policy), context.window)
+    if not played.compacted:
+        return []
+    saved = sum(one.before - one.after for one in played.compacted)
+    after = delay(course, played.sent, bound)
+    text = f"Clearing old tool results from {grouped(start)} tokens on, all but the newest 3,"
+    ids = tuple(one.message for one in played.compacted)
+    return [Finding("clear", f"{text} {after}.", saved, ids, after)]
+
+
+def _spots(
+    course: Course, bound: int | None, least: int, kind: str, spots: Sequence[Spot], what: str, instead: str
+) -> list[Finding]:
+    tokens = sum(spot.tokens for spot in spots)
+    if not spots or tokens < least:
+        return []
+    at_once = kind == "base64"
+    less = {
+        spot.index: (max(0, spot.tokens - MARKER_TOKENS), spot.index if at_once else _answered(course, spot.index))
+        for spot in spots
+    }
+    after = None if bound is None else delay_without(course, less, bound)
+    largest = sorted(spots, key=lambda spot: -spot.tokens)
+    text = f"{what}: {grouped(tokens)} tokens; {instead}"
+    return [Finding(kind, _then(text, after), tokens, tuple(spot.message for spot in largest), after)]
+
+
+def _answered(course: Course, index: int) -> int:
+    """From which message on `ANSWERS` answers have followed message `index`; past the end where they have not."""
+    at = bisect_right(course.calls, index) + ANSWERS - 1
+    return course.calls[at] + 1 if at < len(course.calls) else len(course.messages)
+
+
+def _cut(waste: Waste, least: int) -> list[Finding]:
+    tokens = sum(spot.tokens for spot in waste.cut)
+    silent = [spot for spot in waste.cut if spot.note.startswith("cut silently")]
+    if not waste.cut or (tokens < least and not silent):
+        return []
+    text = f"{many(len(waste.cut), 'tool result')} cut before the model saw them"
+    more = f", {len(silent)} of them without a word" if silent else ""
+    return [
+        Finding(
+            "cut",
+            f"{text}{more}: what is missing was never in the context.",
+            tokens,
+            tuple(s.message for s in (*silent, *waste.cut))[:50],
+        )
+    ]
+
+
+def _overhead(context: Context, layers: Sequence[Layer]) -> Finding | None:
+    tokens = sum(layer.tokens for layer in layers if layer.name in ("system", "tools", "not in file"))
+    whole = context.window or context.total.tokens
+    if not tokens or tokens * 10 < whole:
+        return None
+    of = "the window" if context.window else "the context"
+    text = f"System prompt, tools and what the agent adds unrecorded take {grouped(tokens)} tokens of every call"
+    return Finding("overhead", f"{text}: {100 * tokens / whole:.0f} % of {of}, which no compaction gives back.", tokens)
+
+
+def _one_message(context: Context, largest: Sequence[Large]) -> Finding | None:
+    if not largest or largest[0].tokens * 10 < context.total.tokens:
+        return None
+    one = largest[0]
+    share = 100 * one.tokens / context.total.tokens
+    text = f"Message {one.number} alone ({one.what}) takes {grouped(one.tokens)} tokens, {share:.0f} % of the context."
+    return Finding("message", text, one.tokens, (one.message,))
+
+
+def _drops(context: Context, course: Course, waste: Waste) -> list[Finding]:
+    found = []
+    for drop in waste.drops[:NAMED_FILES]:
+        text = (
+            f"The prompt shrank from {grouped(drop.before)} to {grouped(drop.after)} tokens and no compaction is "
+            "recorded there: something was left out silently (old thoughts, cleared results), or counted otherwise."
+        )
+        id = course.session.messages[drop.member].id
+        found.append(Finding("drop", text, drop.before - drop.after, (id,)))
+    return found
+
+
+def _strategy(played: Replay, course: Course) -> Finding:
+    """What the chosen strategy would have done, by replay."""
+    here = f" from epoch {course.numbers[0]} on" if course.numbers[0] > 1 else ""
+    if not played.compacted:
+        why = f" ({played.missed[0].reason})" if played.missed else ""
+        text = f"{played.name} would not have compacted the session{here} at all{why}"
+        over = f"; {grouped(played.over_window)} calls would have gone over the window" if played.over_window else ""
+        return Finding("strategy", f"{text}{over}.", played.peak)
+    first = played.compacted[0]
+    text = (
+        f"{played.name} would have compacted the session{here} first before call {first.call} (round {first.round}), "
+        f"from {grouped(first.before)} to {grouped(first.after)} tokens, {many(len(played.compacted), 'time')} in all; "
+        f"{grouped(played.over_window)} of {grouped(len(played.sent))} calls would have gone over the window."
+    )
+    return Finding("strategy", text, first.before - first.after, tuple(one.message for one in played.compacted))

@@ -1,0 +1,72 @@
+"""Where a session records that the model refused its prompt as too long, in the words of many providers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from workbench.session import Message, Session
+
+TOO_LONG = re.compile(
+    r"(?:prompt|input|request|context) (?:is|was) too (?:long|large)"  # Anthropic, Bedrock, Claude Code
+    r"|input length and `?max_tokens`? exceed"
+    r"|exceeds? (?:the |this model's |your )?(?:maximum |available |model's )?(?:context|input token|prompt)"
+    r"|(?:input|prompt) token count.{0,40} exceeds|maximum number of tokens allowed"  # Gemini, Copilot
+    r"|maximum context (?:length|window)|context[ _](?:length|window)[ _](?:exceeded|overflow)"  # OpenAI
+    r"|context_length_exceeded|exceed_context_size|model_context_window_exceeded|request_too_large|prompt_too_long"
+    r"|maximum prompt length is|reduce the length of the (?:messages|prompt|input)"  # xAI, Groq
+    r"|greater than the context length|too large for model with \d+ maximum|ContextWindowExceeded"  # local, Mistral
+    r"|exit_context|(?:too many|ran out of) (?:input )?tokens|out of context|LimitsExceeded",
+    re.IGNORECASE,
+)
+SHORT = 800
+"""An error stands alone: a longer text that holds such words speaks about one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A recorded refusal. `member` is the message's place in `Session.messages`, None where the error is no message."""
+
+    text: str
+    message: str | None = None
+    member: int | None = None
+    time: float | None = None
+
+
+def refusals(session: Session) -> tuple[Refusal, ...]:
+    """Every refusal that the session records, in order.
+
+    Looked for in what the format lists as such errors, in the run's exit status, and in short texts that neither the
+    user typed nor a tool gave: an answer that is nothing but an error, or an injected message.
+    """
+    place = {message.id: index for index, message in enumerate(session.messages)}
+    found: dict[str, Refusal] = {}
+    for error in session.meta.get("overflow_errors", ()):
+        id = str(error.get("id", ""))
+        at = _place_of(session, place.get(id), error.get("time"))
+        named = session.messages[at].id if at is not None else None
+        found[id or str(len(found))] = Refusal(
+            " ".join(str(error.get("text", "")).split()), named, at, error.get("time")
+        )
+    for index, message in enumerate(session.messages):
+        if message.id not in found and _is_error(message):
+            found[message.id] = Refusal(" ".join(message.text.split()), message.id, index, message.time)
+    status = str(session.meta.get("exit_status") or "")
+    if TOO_LONG.search(status) and session.messages:
+        found["exit status"] = Refusal(f"exit status {status}", session.messages[-1].id, len(session.messages) - 1)
+    return tuple(sorted(found.values(), key=lambda one: len(place) if one.member is None else one.member))
+
+
+def _is_error(message: Message) -> bool:
+    if message.calls or message.results or message.usage is not None or message.starts_round:
+        return False
+    text = message.text
+    return message.kind in ("normal", "meta") and 0 < len(text) <= SHORT and TOO_LONG.search(text[:300]) is not None
+
+
+def _place_of(session: Session, known: int | None, time: float | None) -> int | None:
+    """Where an error lies that is no message: at the newest message before it."""
+    if known is not None or time is None:
+        return known
+    before = [i for i, message in enumerate(session.messages) if message.time is not None and message.time <= time]
+    return before[-1] if before else None

@@ -1,0 +1,260 @@
+"""What of a context was waste, by rules that are stated: each with its messages and its tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from workbench.analysis.growth import Point
+from workbench.analysis.why.fillers import part
+from workbench.compaction.context import Context
+from workbench.compaction.layout import calls_of
+from workbench.facts.calls import Called
+from workbench.facts.tools import PATH_KEYS
+from workbench.session import Message, ToolResult, ToolUse
+from workbench.tokens.visible import visible_parts
+
+WORTH = 200
+"""Results of fewer tokens are not worth a word."""
+
+ANSWERS = 3
+"""A result that has not been referred to after so many answers is judged; a newer one is not."""
+
+NEWS = 3
+"""A result that brought fewer new words says too little to judge whether it was used."""
+
+UNUSED_RULE = (
+    f"A tool result counts as never referred to when it brought {NEWS} and more words of at least 6 letters that stood "
+    "nowhere before, and none of them stands in any later answer, thought or call, of which there are at least "
+    f"{ANSWERS}."
+)
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]{5,79}")
+_SCANNED = 64_000
+"""Characters of one text that are looked at for words."""
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{256,}={0,2}")
+_LOG_LINE = re.compile(
+    r"^\W{0,3}(?:\d{4}[-/]\d\d[-/]\d\d[T ]|\d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d{1,2} \d\d:"
+    r"|(?:DEBUG|INFO|WARN|WARNING|ERROR|TRACE)\b)"
+)
+_CUT = re.compile(
+    r"\d[\d, ]* ?(?:more )?(?:lines?|char(?:acter)?s?|tokens?|bytes|rows|matches) "
+    r"(?:were |was |are )?(?:truncated|omitted|elided|clipped|hidden|not shown|left out)"
+    r"|(?:output|results?|file list|content|response|file)(?: content)? (?:was |were |is |are |has been )?"
+    r"(?:truncated|clipped|too (?:large|long)|limited to)|<response clipped>"
+    r"|(?:[\[(…]|\.{3}) ?(?:truncated|clipped|\d+ characters cut)\b(?! ?[:=?])|old tool result content cleared",
+    re.IGNORECASE,
+)
+_EDGE = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One view of a file: the message of its result, and whether a later view shows all of it again (`by` is the index
+    of that one's message)."""
+
+    message: str
+    index: int
+    tokens: int
+    by: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """A file that was viewed more than once."""
+
+    path: str
+    reads: tuple[Read, ...]
+
+    @property
+    def tokens(self) -> int:
+        return sum(read.tokens for read in self.reads)
+
+    @property
+    def repeated(self) -> tuple[Read, ...]:
+        """The views that a later one made needless."""
+        return tuple(read for read in self.reads if read.by is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place that holds waste: `tokens` of message `message`, at `index`; `note` says what it is."""
+
+    message: str
+    index: int
+    tokens: int
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """The prompt became smaller between two calls, and nothing in the file says why. `member` as in `Point`."""
+
+    member: int
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waste:
+    """All of it, each kind in a list of its own. A message may stand in several."""
+
+    rereads: tuple[Reread, ...]
+    unused: tuple[Spot, ...]
+    base64: tuple[Spot, ...]
+    logs: tuple[Spot, ...]
+    cut: tuple[Spot, ...]
+    drops: tuple[Drop, ...]
+
+
+def wasted(context: Context, points: tuple[Point, ...]) -> Waste:
+    """The waste of a context; `points` is the growth of its session."""
+    return Waste(
+        rereads(context),
+        unused(context),
+        base64_spots(context),
+        log_spots(context),
+        cut_spots(context),
+        drops(points),
+    )
+
+
+def rereads(context: Context) -> tuple[Reread, ...]:
+    """Files viewed more than once, the costliest first.
+
+    A view is shown again by a later one of the same file that asks for the same (the same input) or for the whole file.
+    """
+    views: dict[str, list[Called]] = {}
+    for one in calls_of(context.layout):
+        paths = {action.target for action in one.actions if action.kind == "viewed"}
+        if len(paths) == 1 and one.result is not None and one.ok is not False:
+            views.setdefault(paths.pop(), []).append(one)
+    found = [Reread(path, tuple(_reads(context, ones))) for path, ones in views.items() if len(ones) > 1]
+    return tuple(sorted(found, key=lambda one: (-one.tokens, one.path)))
+
+
+def _reads(context: Context, ones: list[Called]) -> Iterator[Read]:
+    for number, one in enumerate(ones):
+        if one.result is None or one.result_index is None:
+            continue
+        later = (two for two in ones[number + 1 :] if two.call.input == one.call.input or _of_all(two.call))
+        by = next((two.result_index for two in later), None)
+        id = context.messages[one.result_index].id
+        yield Read(id, one.result_index, part(context, one.result_index, one.result), by)
+
+
+def _of_all(call: ToolUse) -> bool:
+    return isinstance(call.input, dict) and set(call.input) <= {*PATH_KEYS, "command", "type"}
+
+
+def unused(context: Context) -> tuple[Spot, ...]:
+    """Results that nothing refers to later (`UNUSED_RULE`), in order. Hidden thoughts cannot be read."""
+    messages = context.messages
+    first: dict[str, int] = {}
+    news: dict[int, int] = {}
+    used: set[int] = set()
+    answers = 0
+    answered_at: dict[int, int] = {}
+    for index, message in enumerate(messages):
+        said = message.role == "assistant"
+        answers += said and message.kind == "normal"
+        for word in _words(message):
+            at = first.setdefault(word, index)
+            if at == index:
+                news[index] = news.get(index, 0) + 1
+            elif said and messages[at].results:
+                used.add(at)
+        if message.results:
+            answered_at[index] = answers
+    tokens = context.layout.sizes.tokens
+    return tuple(
+        Spot(messages[index].id, index, tokens[index], f"{news[index]} new words, none used again")
+        for index, before in answered_at.items()
+        if news.get(index, 0) >= NEWS and index not in used and tokens[index] >= WORTH and answers - before >= ANSWERS
+    )
+
+
+def _words(message: Message) -> set[str]:
+    texts = [part_ for part_ in visible_parts(message) if isinstance(part_, str)]
+    return {word for text in texts for word in _WORD.findall(text[:_SCANNED])}
+
+
+def base64_spots(context: Context) -> tuple[Spot, ...]:
+    """Long stretches of base64 in texts and results: encoded files that a model can hardly read."""
+    found = []
+    for index, message in enumerate(context.messages):
+        texts = (text for text in visible_parts(message) if isinstance(text, str) and len(text) >= 256)
+        chars = sum(len(run) for text in texts for run in _runs(text))
+        if chars:
+            found.append(_spot(context, index, chars, f"{chars} characters of base64"))
+    return tuple(found)
+
+
+def _runs(text: str) -> Iterator[str]:
+    for run in _BASE64.findall(text):
+        sample = run[:200]
+        mixed = any(map(str.isdigit, sample)) and any(map(str.islower, sample)) and any(map(str.isupper, sample))
+        if mixed and len(set(sample)) > 16:
+            yield run
+
+
+def log_spots(context: Context) -> tuple[Spot, ...]:
+    """Results of 40 and more lines of which most begin with a time or a level: logs."""
+    found = []
+    for index, message in enumerate(context.messages):
+        for result in message.results:
+            lines = result.text.split("\n") if len(result.text) > 1_000 else []
+            logged = sum(1 for line in lines if _LOG_LINE.match(line))
+            if len(lines) >= 40 and logged * 10 >= len(lines) * 6:
+                found.append(Spot(message.id, index, part(context, index, result), f"{logged} lines of log"))
+    return tuple(found)
+
+
+def cut_spots(context: Context) -> tuple[Spot, ...]:
+    """Results that were cut before the model saw them: they say so at an edge, or several results of one tool end at
+    just the same length, which is its longest (`cut silently`)."""
+    longest: dict[str, list[tuple[int, int, ToolResult]]] = {}
+    found: dict[int, Spot] = {}
+    for one in calls_of(context.layout):
+        if one.result is None or one.result_index is None:
+            continue
+        text = one.result.text
+        longest.setdefault(one.call.name, []).append((len(text), one.result_index, one.result))
+        marker = _CUT.search(text[:_EDGE]) or _CUT.search(text[-_EDGE:])
+        if marker is None and len(text) > 2 * _EDGE:
+            marker = _CUT_MIDDLE.search(text)
+        if marker:
+            id, tokens = context.messages[one.result_index].id, part(context, one.result_index, one.result)
+            found[one.result_index] = Spot(id, one.result_index, tokens, f"it says: {' '.join(marker[0].split())}")
+    for name, ones in longest.items():
+        most = max(length for length, _, _ in ones)
+        alike = [(index, result) for length, index, result in ones if length == most and length >= 2_000]
+        if len({result.text[-200:] for _, result in alike}) > 1:
+            for index, result in alike:
+                note = f"cut silently: {len(alike)} results of {name} have just {most} characters"
+                found.setdefault(index, Spot(context.messages[index].id, index, part(context, index, result), note))
+    return tuple(found[index] for index in sorted(found))
+
+
+_CUT_MIDDLE = re.compile(
+    r"^[\[(.… ]{1,6}\d[\d,]* (?:lines?|char(?:acter)?s?|tokens?) (?:truncated|omitted|elided)", re.MULTILINE | re.I
+)
+
+
+def drops(points: tuple[Point, ...]) -> tuple[Drop, ...]:
+    """Where the bills say that the prompt shrank by a tenth and 2 000 tokens, with no compaction recorded there."""
+    return tuple(
+        Drop(after.message, before.tokens, after.tokens)
+        for before, after in pairwise(point for point in points if not point.basis.value)
+        if before.epoch == after.epoch
+        and not after.compacted
+        and before.tokens - after.tokens > max(before.tokens // 10, 2_000)
+    )
+
+
+def _spot(context: Context, index: int, chars: int, note: str) -> Spot:
+    whole = context.layout.chars[index + 1] - context.layout.chars[index]
+    tokens = context.layout.sizes.tokens[index] * chars // whole if whole else 0
+    return Spot(context.messages[index].id, index, tokens, note)

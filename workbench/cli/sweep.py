@@ -1,0 +1,303 @@
+"""`cwb sweep`: a grid over one or two fields, replayed on many sessions."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from workbench.analysis.plots import shade
+from workbench.analysis.sweep.axes import Axis, Number, varied
+from workbench.analysis.sweep.cells import Cell, Plan, as_preset, cell_fields, plan_of
+from workbench.analysis.sweep.journal import Journal, done
+from workbench.analysis.sweep.rows import CRITERIA, Criterion, Row, best, rows_of
+from workbench.analysis.sweep.spread import cores, spread, work_of
+from workbench.cli import settings
+from workbench.cli.output import counted, on_a_terminal, warn, write_json, write_table
+from workbench.compaction.preset import load_preset, preset_names, save_preset
+from workbench.errors import BadInput
+from workbench.figures import grouped
+from workbench.formats import registry
+
+CANCELLED = 130
+FAILED = 2
+WIDEST = 12
+"""Columns of a heat map that a terminal has room for."""
+
+
+@click.command("sweep")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
+@click.option("--strategy", "strategy_id", metavar="ID", help="What to vary, beginning with its own preset.")
+@click.option("--preset", "preset_id", metavar="NAME", help="What to vary.")
+@click.option("--set", "fields", multiple=True, metavar="FIELD=VALUE", help="Change a field in all of it.")
+@click.option(
+    "--vary",
+    multiple=True,
+    metavar="FIELD=A..B:STEP",
+    help="A number of the policy, or `window`; A,B,C lists values, 50k is 50 000. Once or twice.",
+)
+@click.option("--window", type=click.IntRange(1), metavar="N", help="The model's context window in tokens.")
+@click.option("--retention", "retained", is_flag=True, help="Also look which facts the outcomes hold; takes longer.")
+@click.option(
+    "--best",
+    "criterion_name",
+    type=click.Choice([one.name for one in CRITERIA]),
+    default="cost",
+    show_default=True,
+    help="What the best setting is chosen by.",
+)
+@click.option("--save-preset", "save_as", metavar="NAME", help="Keep the best setting as a preset of one's own.")
+@click.option(
+    "--resume", type=click.Path(path_type=Path), metavar="JOURNAL", help="Note here what is done, and go on from it."
+)
+@click.option("--cluster", default="", metavar="tcp://HOST:PORT", help="Run on the workers of this Dask scheduler.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document, with every cell.")
+def command(
+    files: tuple[Path, ...],
+    strategy_id: str | None,
+    preset_id: str | None,
+    fields: tuple[str, ...],
+    vary: tuple[str, ...],
+    window: int | None,
+    retained: bool,
+    criterion_name: str,
+    save_as: str | None,
+    resume: Path | None,
+    cluster: str,
+    as_json: bool,
+) -> None:
+    """Replay FILEs (and the files in folders) over a grid of one or two numbers of a policy, and say which do best.
+
+    All cores are used. A file that fails is a row with its reason. With --resume an interrupted sweep goes on from what
+    its journal says is done; the same journal may be used for a wider grid.
+    """
+    preset = settings.chosen(strategy_id, preset_id, None, fields)
+    if not vary:
+        raise BadInput(f"Name what varies with --vary: {', '.join(varied(preset.policy))}.")
+    criterion = next(one for one in CRITERIA if one.name == criterion_name)
+    plan = plan_of(preset, vary, window, retained=retained or criterion.name == "retention")
+    if save_as is not None and save_as in preset_names() and not _is_own(save_as):
+        raise BadInput(f"{save_as!r} is a preset of the program's; choose another name.")
+    cells = _done(plan, [str(path.resolve()) for path in listed(files)], resume, cluster)
+    rows = rows_of(plan, cells)
+    found = best(rows, criterion)
+    saved = _saved(plan, found, save_as)
+    if as_json:
+        write_json(_document(plan, cells, rows, found, criterion, saved))
+    else:
+        _report(plan, cells, rows, found, criterion, saved)
+    if not any(row.files for row in rows):
+        raise click.exceptions.Exit(FAILED)
+
+
+def listed(paths: Iterable[Path]) -> list[Path]:
+    """The files named, each once; of a folder that is no session itself, the sessions and files in it. Raises BadInput
+    for a name that does not exist."""
+    found: list[Path] = []
+    for path in paths:
+        if not path.exists():
+            raise BadInput(f"{path} does not exist; check the name.")
+        inner = path.is_dir() and not _is_session(path)
+        found += listed(sorted(each for each in path.iterdir() if not each.name.startswith("."))) if inner else [path]
+    return list(dict.fromkeys(found))
+
+
+def _is_session(folder: Path) -> bool:
+    try:
+        return registry.detect_folder(folder)[0].read_folder is not None
+    except BadInput:
+        return False
+
+
+def _done(plan: Plan, files: list[str], resume: Path | None, cluster: str) -> list[Cell]:
+    """Every cell, those of the journal first."""
+    before = done(resume, plan) if resume else ()
+    order = {file: number for number, file in enumerate(files)}
+    wanted = set(plan.settings)
+    cells = [cell for cell in before if cell.file in order and cell.setting in wanted]
+    work = work_of(files, plan, {(cell.file, cell.setting) for cell in cells}, cores())
+    if cells:
+        warn(f"{counted(len(cells), 'cell')} of the journal need not be done again.")
+    journal = Journal(resume, plan) if resume else None
+    try:
+        with _bar(sum(len(each) for _, each in work)) as advance:
+            for made in spread(work, plan, cluster):
+                if journal:
+                    journal.note(made)
+                cells += made
+                advance(len(made))
+    except KeyboardInterrupt:
+        how = f"give --resume {resume} again to go on" if resume else "with --resume JOURNAL it could go on"
+        click.echo(f"Interrupted after {counted(len(cells), 'cell')}; {how}.", err=True)
+        raise click.exceptions.Exit(CANCELLED) from None
+    finally:
+        if journal:
+            journal.close()
+    return sorted(cells, key=lambda cell: (order[cell.file], cell.setting))
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[Any]:
+    if not on_a_terminal() or not total:
+        yield lambda count: None
+        return
+    with click.progressbar(length=total, label="Sweeping", file=sys.stderr, show_pos=True) as bar:
+        yield bar.update
+
+
+def _is_own(name: str) -> bool:
+    from workbench.compaction.preset import user_presets
+
+    return (user_presets() / f"{name}.toml").is_file()
+
+
+def _saved(plan: Plan, found: Row | None, name: str | None) -> Path | None:
+    if name is None:
+        return None
+    if found is None:
+        raise BadInput("No setting did anything; there is no best one to save.")
+    path = save_preset(as_preset(plan, found.setting, name))
+    load_preset(name)
+    return path
+
+
+def _report(
+    plan: Plan, cells: Sequence[Cell], rows: Sequence[Row], found: Row | None, criterion: Criterion, saved: Path | None
+) -> None:
+    files = len({cell.file for cell in cells})
+    kind = "extracted" if plan.retained else "estimated"
+    click.echo(
+        f"{plan.preset.id or plan.preset.strategy}: {counted(len(plan.settings), 'setting')} on "
+        f"{counted(files, 'file')}, summaries {kind}. Figures are means over files; `over window` is a sum."
+    )
+    _table(plan, rows, found)
+    if len(plan.axes) == 2:
+        click.echo()
+        _heat_map(plan, rows, found, criterion)
+    _failures(cells)
+    if found:
+        click.echo(f"\nBest by {criterion.name} ({criterion.about}): {_setting(plan, found.setting)}")
+        if found.over:
+            click.echo(f"Even there {counted(found.over, 'call')} would be sent more than the window holds.")
+        click.echo(f"On the bench: {_command(plan, cells, found, saved)}")
+
+
+def _table(plan: Plan, rows: Sequence[Row], found: Row | None) -> None:
+    dollars = all(row.dollars for row in rows)
+    heads = [*(axis.field for axis in plan.axes), "compactions", "mean after", "peak", "over window", "re-billed"]
+    heads += ["cost $" if dollars else "cost M in", *(["retention"] if plan.retained else []), "failed", ""]
+    click.echo()
+    write_table(
+        heads,
+        [
+            [
+                *(value_words(value) for value in row.setting),
+                f"{row.compactions:.1f}".removesuffix(".0"),
+                "" if row.after is None else grouped(row.after),
+                grouped(row.peak),
+                grouped(row.over),
+                grouped(row.rebilled),
+                f"{row.cost:.2f}",
+                *([_percent(row.retention)] if plan.retained else []),
+                str(row.failed) if row.failed else "",
+                "★ best" if row is found else "",
+            ]
+            for row in rows
+        ],
+    )
+
+
+def _heat_map(plan: Plan, rows: Sequence[Row], found: Row | None, criterion: Criterion) -> None:
+    """The criterion over both fields: glyph and figure; the first field down, the second across."""
+    down, across = plan.axes
+    figures = {row.setting: row.figure(criterion.name) for row in rows if row.files}
+    known = [figure for figure in figures.values() if figure is not None]
+    if not known:
+        return
+    most, least = max(known), min(known)
+    overs = {row.setting for row in rows if row.over}
+    click.echo(f"{criterion.name}, {down.field} down, {across.field} across (★ best, ! over the window)")
+    for start in range(0, len(across.values), WIDEST):
+        columns = across.values[start : start + WIDEST]
+        table = []
+        for row_value in down.values:
+            line = [value_words(row_value)]
+            for value in columns:
+                setting = (row_value, value)
+                figure = figures.get(setting)
+                mark = "★" if found and found.setting == setting else "!" if setting in overs else " "
+                glyph = "" if figure is None else shade(figure, least, most)
+                line.append(f"{glyph} {_figure(criterion, figure)}{mark}")
+            table.append([*line, ""])
+        write_table([down.field, *(f"{value_words(value)} " for value in columns), ""], table)
+
+
+def _figure(criterion: Criterion, figure: float | None) -> str:
+    if figure is None:
+        return "–"
+    if criterion.name == "retention":
+        return _percent(figure)
+    return f"{figure:.2f}" if criterion.name == "cost" else f"{figure:.1f}" if figure < 100 else grouped(figure)
+
+
+def _failures(cells: Sequence[Cell]) -> None:
+    reasons: dict[str, str] = {}
+    for cell in cells:
+        if cell.error:
+            reasons.setdefault(cell.file, cell.error)
+    if reasons:
+        click.echo()
+        write_table(["failed", "because"], [[Path(file).name, reason] for file, reason in reasons.items()])
+
+
+def value_words(value: Number) -> str:
+    return grouped(value) if isinstance(value, int) else f"{value:g}"
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.1f} %"
+
+
+def _setting(plan: Plan, setting: Sequence[Number]) -> str:
+    return ", ".join(f"{axis.field} = {value_words(value)}" for axis, value in zip(plan.axes, setting, strict=True))
+
+
+def _command(plan: Plan, cells: Sequence[Cell], found: Row, saved: Path | None) -> str:
+    """How to open the best setting; as a preset of one's own where it was saved, else how to save it."""
+    file = shlex.quote(next((cell.file for cell in cells if not cell.error), "FILE"))
+    window = plan.window_of(found.setting, None)
+    more = f" --window {window}" if window else ""
+    if saved:
+        return f"cwb {file} --preset {saved.stem}{more}"
+    return f"run this again with --save-preset NAME, then cwb {file} --preset NAME{more}"
+
+
+def _document(
+    plan: Plan,
+    cells: Sequence[Cell],
+    rows: Sequence[Row],
+    found: Row | None,
+    criterion: Criterion,
+    saved: Path | None,
+) -> dict[str, Any]:
+    return {
+        "strategy": plan.preset.strategy,
+        "preset": plan.preset.id,
+        "vary": [_axis(axis) for axis in plan.axes],
+        "window": plan.window,
+        "rows": [asdict(row) for row in rows],
+        "cells": [cell_fields(cell) for cell in cells],
+        "failed": {cell.file: cell.error for cell in cells if cell.error},
+        "best": found and {"by": criterion.name, **asdict(found)},
+        "saved": str(saved) if saved else None,
+    }
+
+
+def _axis(axis: Axis) -> dict[str, Any]:
+    return {"field": axis.field, "values": list(axis.values)}
