@@ -1,0 +1,166 @@
+"""The report: what it holds, that it holds nothing live and no secret, and that its figures are the commands'."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.test_cli import cwb, document
+from workbench.analysis.plots import Level, Line
+from workbench.report.drawing import WIDTH, drawn, thinned
+from workbench.report.masking import MASK, masked
+
+REPO = Path(__file__).parents[2]
+SAMPLE = REPO / "sample_sessions" / "claude-code-overflow.jsonl"
+SECRET = "sk-ant-" + "a1B2" * 10
+HOSTILE = (
+    "<script>alert(1)</script> <img src=x onerror=alert(2)> | [a](javascript:alert(3)) `x` & password=hunter2secret"
+)
+
+
+class Seen(HTMLParser):
+    """Tags and attributes of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+
+
+def report(file: Path, *flags: str) -> str:
+    run = cwb("report", file, *flags)
+    assert run.exit_code == 0, run.output
+    return run.output
+
+
+def hostile_session(folder: Path) -> Path:
+    answer = {"type": "tool_result", "tool_use_id": "t", "content": f"{HOSTILE} {SECRET} " * 200}
+    calls = [
+        {"role": "user", "content": f"{HOSTILE}. Never print {SECRET}. " + "go " * 50},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "Read", "input": {"path": HOSTILE}}]},
+        {"role": "user", "content": [answer]},
+        {"role": "assistant", "content": [{"type": "text", "text": "done"}]},
+        {"role": "user", "content": "and now?"},
+    ]
+    path = folder / "<b>hostile & co.json"
+    path.write_text(json.dumps({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": calls}))
+    return path
+
+
+def test_a_page_needs_nothing_from_elsewhere_and_nothing_in_it_is_live(tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    report(hostile_session(tmp_path), "-o", str(out), "--compare", "ledger")
+    page = out.read_text("utf-8")
+    seen = Seen()
+    seen.feed(page)
+    assert not {"script", "img", "iframe", "link", "object", "button", "form"} & set(seen.tags)
+    assert seen.tags.count("svg") == 2
+    assert not [name for name, _ in seen.attributes if name.startswith("on") or name in ("src", "href", "action")]
+    assert "&lt;script&gt;" in page
+    assert SECRET not in page
+    assert "hunter2secret" not in page
+    assert MASK in page
+
+
+def test_markdown_holds_the_same_and_no_markup_of_the_sessions(tmp_path: Path) -> None:
+    out = tmp_path / "report.md"
+    report(hostile_session(tmp_path), "-o", str(out), "--compare", "ledger")
+    page = out.read_text("utf-8")
+    assert SECRET not in page
+    assert "hunter2secret" not in page
+    outside = re.sub(r"^(`{3,})\n.*?^\1$", "", page, flags=re.M | re.S)
+    assert not re.search(r"(?<!\\)<", outside)
+    assert not re.search(r"(?<!\\)\]\(", outside), "no link"
+    tables = [line for line in outside.splitlines() if line.startswith("|")]
+    assert tables
+    cells = [len(re.findall(r"(?<!\\)\|", line)) for line in tables]
+    heads = [count for line, count in zip(tables, cells, strict=True) if set(line) <= set("|-: ")]
+    assert set(cells) <= set(heads), "no cell of a session breaks its row"
+
+
+def test_its_figures_are_those_of_the_commands(tmp_path: Path) -> None:
+    out = tmp_path / "report.md"
+    assert "2 policies compared" in report(SAMPLE, "-o", str(out), "--preset", "codex", "--compare", "ledger")
+    page = out.read_text("utf-8").replace("\\", "")
+
+    why = document("why", SAMPLE, "--preset", "codex")
+    for finding in why["findings"]:
+        assert finding["text"] in page
+    epoch = why["epoch"]
+    [column] = document("compare", SAMPLE, "--presets", "codex", "--epoch", epoch)["columns"]
+    after = f"{column['after']['tokens']:,}".replace(",", " ")
+    assert re.search(rf"^\| codex \|.*[~≈]?{after} \|", page, re.M)
+    overall = document("retention", SAMPLE, "--preset", "codex", "--epoch", epoch)["overall"]
+    assert f"{overall['full']} in full, {overall['part']} in part, {overall['lost']} not at all" in page
+
+
+@pytest.mark.parametrize(("name", "says"), [("report.pdf", "ends in .html or .md"), ("there.html", "exists already")])
+def test_what_cannot_be_written_is_said_in_a_sentence(tmp_path: Path, name: str, says: str) -> None:
+    (tmp_path / "there.html").write_text("mine")
+    run = cwb("report", SAMPLE, "-o", tmp_path / name, "--compare", "")
+    assert run.exit_code == 2
+    assert says in run.output
+    assert (tmp_path / "there.html").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        SECRET,
+        "ghp_" + "a" * 36,
+        "AKIA" + "B" * 16,
+        "AIza" + "c" * 35,
+        "xoxb-123456789012-abcdefghij",
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
+    ],
+)
+def test_tokens_are_known_by_their_shape(secret: str) -> None:
+    assert masked(f"before {secret} after") == f"before {MASK} after"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ('{"api_key": "abcdef123456"}', f'{{"api_key": "{MASK}"}}'),
+        ("export DB_PASSWORD=correct-horse", f"export DB_PASSWORD={MASK}"),
+        ("Authorization: Bearer abcdefgh12345678", f"Authorization: Bearer {MASK}"),
+        ("postgres://app:s3cr3t@db/x", f"postgres://app:{MASK}@db/x"),
+        ("the token is refreshed in session.ts", "the token is refreshed in session.ts"),
+        ("4 000 tokens: no secret here", "4 000 tokens: no secret here"),
+        ("git@github.com:org/repo", "git@github.com:org/repo"),
+    ],
+)
+def test_secrets_are_known_by_their_name_and_prose_is_left_alone(text: str, left: str) -> None:
+    assert masked(text) == left
+
+
+def test_a_plot_shows_levels_within_reach_and_every_line() -> None:
+    lines = [Line("A", [(1, 100), (2, 900), (2, 100), (3, 500)]), Line("B", [(1, 50), (3, 60)])]
+    svg = drawn(lines, [Level("window", 1_000), Level("far", 90_000)], {2: "▼"}, "call", 'a "title" & more')
+    assert svg.count("<polyline") == 2
+    assert "window: 1 000" in svg
+    assert "far" not in svg
+    assert "a &quot;title&quot; &amp; more" in svg
+    assert "▼" in svg
+
+
+@settings(max_examples=50, deadline=None)
+@given(values=st.lists(st.integers(0, 10**6), min_size=1, max_size=12_000))
+def test_a_long_line_is_thinned_without_losing_its_ends_or_its_peak(values: list[int]) -> None:
+    points = list(enumerate(values, 1))
+    kept = thinned(points)
+    assert len(kept) <= 2 * WIDTH + 6
+    assert kept[0] == points[0]
+    assert kept[-1] == points[-1]
+    assert max(y for _, y in kept) == max(values)

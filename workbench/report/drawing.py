@@ -1,0 +1,81 @@
+"""Plots as SVG that stands in a page by itself: no script, no font or style from elsewhere.
+
+Lines are told apart by their dashes and by the letter at their end, not by colour alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from workbench.analysis.plots import Level, Line
+from workbench.figures import grouped
+
+WIDTH, HEIGHT = 860, 320
+LEFT, RIGHT, TOP, BOTTOM = 70, 24, 24, 34
+
+_COLOURS = ("#1f6feb", "#bf3989", "#1a7f37", "#9a6700", "#8250df", "#cf222e", "#0a7d91", "#57606a")
+_DASHES = ("", "7 3", "2 3", "10 3 2 3", "4 4", "12 4", "1 4", "8 2 2 2 2 2")
+
+
+def drawn(lines: Sequence[Line], levels: Sequence[Level], marks: Mapping[int, str], x_name: str, title: str) -> str:
+    """The plot. `marks` are signs on top, by x. A level far above every line is left out."""
+    last = max((x for line in lines for x, _ in line.points), default=1)
+    most = max((y for line in lines for _, y in line.points), default=0)
+    shown = [level for level in levels if 0 < level.value <= most * 1.5]
+    top = max([most * 1.05, *(level.value * 1.05 for level in shown), 1])
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        across = LEFT + (x - 1) / max(last - 1, 1) * (WIDTH - LEFT - RIGHT)
+        return across, HEIGHT - BOTTOM - y / top * (HEIGHT - TOP - BOTTOM)
+
+    parts = [
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}" '
+        'xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" font-size="11">',
+        f"<title>{escape(title)}</title>",
+    ]
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        value = top * share
+        _, y = at(1, value)
+        parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="#8884"/>')
+        parts.append(_text(LEFT - 6, y + 4, grouped(value), anchor="end"))
+    parts.append(_text(LEFT, HEIGHT - 12, "1"))
+    parts.append(_text(WIDTH - RIGHT, HEIGHT - 12, f"{x_name} {grouped(last)}", anchor="end"))
+    for level in shown:
+        _, y = at(1, level.value)
+        parts.append(
+            f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="currentColor" '
+            'stroke-dasharray="6 4" stroke-opacity="0.7"/>'
+        )
+        parts.append(_text(LEFT + 4, y - 4, f"{level.name}: {grouped(level.value)}"))
+    for number, line in enumerate(lines):
+        parts += _line(line, [at(x, y) for x, y in thinned(line.points)], number)
+    for x, sign in marks.items():
+        across, _ = at(x, 0)
+        parts.append(f'<line x1="{across:.1f}" x2="{across:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}" stroke="#8886"/>')
+        parts.append(_text(across, TOP - 6, sign, anchor="middle"))
+    return "".join([*parts, "</svg>"])
+
+
+def _line(line: Line, places: Sequence[tuple[float, float]], number: int) -> list[str]:
+    colour, dash = _COLOURS[number % len(_COLOURS)], _DASHES[number % len(_DASHES)]
+    dashes = f' stroke-dasharray="{dash}"' if dash else ""
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    ends = [_text(places[-1][0] + 4, places[-1][1] + 4, line.sign)] if places else []
+    return [f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.6"{dashes}/>', *ends]
+
+
+def thinned(points: Sequence[tuple[int, int]], most: int = 2 * WIDTH) -> list[tuple[int, int]]:
+    """At most about `most` points: of each stretch its first, its highest and its last, so that no tooth is lost."""
+    if len(points) <= most:
+        return list(points)
+    step = -(-3 * len(points) // most)
+    kept: list[tuple[int, int]] = []
+    for start in range(0, len(points), step):
+        stretch = points[start : start + step]
+        kept += dict.fromkeys((stretch[0], max(stretch, key=lambda point: point[1]), stretch[-1]))
+    return sorted(kept, key=lambda point: point[0])
+
+
+def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="currentColor">{escape(text)}</text>'

@@ -1,0 +1,52 @@
+"""What a report tells, as one frozen value. Every figure is from the function that screen and command line use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.analysis.compare import Column, compare
+from workbench.analysis.course import Course
+from workbench.analysis.recorded import following, recorded_outcome
+from workbench.analysis.replay import Replay, replays
+from workbench.analysis.retention import Retention, retention
+from workbench.analysis.why import Diagnosis, diagnose
+from workbench.bench import Bench
+from workbench.compaction.preset import Preset
+from workbench.summarizers.extractive import extractive
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What one policy makes of the context, and what is still there of what went."""
+
+    column: Column
+    retention: Retention
+
+
+@dataclass(frozen=True)
+class Report:
+    """`judged` begins with the policy on the bench. `recorded` is what the agent's own compaction of this epoch kept,
+    None where it recorded none. Summaries are extractive in `judged` and take only their room in `played`."""
+
+    bench: Bench
+    course: Course
+    diagnosis: Diagnosis
+    played: tuple[Replay, ...]
+    judged: tuple[Judged, ...]
+    recorded: Retention | None
+
+
+def gather(bench: Bench, course: Course, beside: Sequence[Preset]) -> Report:
+    """The report on the bench's epoch under its policy, `beside` others. Raises BadInput for a broken price table."""
+    own = Preset(bench.preset, bench.strategy.id, "", "", bench.policy)
+    chosen = (own, *(preset for preset in beside if (preset.strategy, preset.policy) != (own.strategy, own.policy)))
+    after = following(bench.session, bench.epoch)
+    judged = tuple(
+        Judged(column, retention(bench.context, column.outcome, after))
+        for column in compare(bench.context, chosen, extractive, bench.edits)
+    )
+    ended = bench.epoch < len(bench.session.epochs) and bench.session.epochs[bench.epoch - 1].ended_by is not None
+    recorded = retention(bench.context, recorded_outcome(bench.session, bench.epoch), after) if ended else None
+    found = diagnose(bench.context, course, bench.epoch, own)
+    return Report(bench, course, found, tuple(replays(course, chosen, bench.window)), judged, recorded)

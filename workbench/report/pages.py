@@ -1,0 +1,88 @@
+"""A report as a page: HTML that needs nothing from elsewhere, or Markdown with its plots in characters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from workbench import __version__
+from workbench.analysis.pictures import Picture
+from workbench.analysis.plots import plot
+from workbench.report.drawing import drawn
+from workbench.report.gathered import Report
+from workbench.report.sections import Section, Table, clean, sections
+
+TEMPLATE = "page.html.jinja"
+
+
+def html(report: Report) -> str:
+    """One HTML file. Every text is escaped by the template; only our own plots go in as they are."""
+    from jinja2 import FileSystemLoader, StrictUndefined
+    from jinja2.sandbox import SandboxedEnvironment
+    from markupsafe import Markup
+
+    def draw(picture: Picture) -> Markup:
+        return Markup(drawn(picture.lines, picture.levels, picture.marks, "call", picture.title))
+
+    environment = SandboxedEnvironment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page = environment.get_template(TEMPLATE)
+    return page.render(title=_title(report), sections=sections(report), draw=draw, version=__version__)
+
+
+def markdown(report: Report) -> str:
+    """One Markdown file."""
+    parts = [f"# {_escaped(_title(report))}"]
+    for section in sections(report):
+        parts += [f"## {section.title}", *_paragraphs(section)]
+    parts.append(f"Made by compaction-workbench {__version__}. Secrets that can be told by shape or name are masked.")
+    return "\n\n".join(parts) + "\n"
+
+
+def _title(report: Report) -> str:
+    session = report.bench.session
+    return f"Compaction report: {clean(session.title or (session.path.name if session.path else session.id))}"
+
+
+def _paragraphs(section: Section) -> list[str]:
+    parts = [_escaped(sentence) for sentence in section.words]
+    if section.picture is not None:
+        picture = section.picture
+        rows = plot(picture.lines, picture.levels, picture.marks)
+        rows.append("   ".join(f"{sign} {means}" for sign, means in picture.legend))
+        parts.append(_fenced("\n".join(rows)))
+    if section.listed:
+        parts.append("\n".join(f"{number}. {_escaped(one)}" for number, one in enumerate(section.listed, 1)))
+    if section.table is not None and section.table.rows:
+        parts.append(_table(section.table))
+    if section.code:
+        parts.append(_fenced(section.code))
+    return parts
+
+
+def _table(table: Table) -> str:
+    sides = ["---:" if number < table.numbers else "---" for number in range(len(table.heads))]
+    rows = [_row(table.heads), _row(sides), *(_row([_escaped(cell) for cell in row]) for row in table.rows)]
+    return "\n".join(rows) + (f"\n\nand {table.more} more" if table.more else "")
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _fenced(text: str) -> str:
+    """A code block whose fence no line of `text` can close."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{text.rstrip()}\n{fence}"
+
+
+def _escaped(text: str) -> str:
+    """Text that Markdown shows as it is: no markup, no tag, no link, no table cell's end."""
+    return re.sub(r"([\\`*_{}\[\]<>#|~!&])", r"\\\1", text)

@@ -1,0 +1,238 @@
+"""A report as sections of sentences, tables and plots: what both kinds of page write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.analysis.pictures import Picture, growth_picture, replay_picture
+from workbench.analysis.replay import Replay
+from workbench.analysis.retention import Retention
+from workbench.analysis.transcript import one_line, printable
+from workbench.analysis.why.fillers import Share
+from workbench.compaction.preset import Preset, preset_toml
+from workbench.figures import grouped
+from workbench.report.gathered import Judged, Report
+from workbench.report.masking import masked
+
+ROWS = 15
+"""A longer table is cut to so many rows and says so."""
+
+WORDS = 140
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of plain text under `heads`; the first `numbers` columns are figures. `more` rows are left out."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numbers: int = 0
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """`words` are sentences, `code` is text as it stands. Everything is printable and without secrets."""
+
+    title: str
+    words: tuple[str, ...] = ()
+    listed: tuple[str, ...] = ()
+    picture: Picture | None = None
+    table: Table | None = None
+    code: str = ""
+
+
+def sections(report: Report) -> tuple[Section, ...]:
+    """The page from top to bottom: what it is, why it overflowed, what policies would do, what is lost, the policy."""
+    return (
+        _session(report),
+        _growth(report),
+        *_fillers(report),
+        _replay(report),
+        _comparison(report),
+        *_lost(report),
+        _policy(report),
+    )
+
+
+def clean(text: str) -> str:
+    """A session's text as a report shows it: printable, on one line, secrets masked."""
+    return masked(one_line(text, WORDS))
+
+
+def _session(report: Report) -> Section:
+    bench, found = report.bench, report.diagnosis
+    session = bench.session
+    name = session.path.name if session.path else session.id
+    rows = [
+        ("session", clean(name)),
+        ("format", session.format),
+        ("model", clean(session.model or "not recorded")),
+        ("epoch", f"{bench.epoch} of {len(session.epochs)}"),
+        ("context", f"{found.total} tokens in {grouped(found.total.messages)} messages"),
+        ("window", f"{grouped(found.window)} tokens" if found.window else "not known"),
+        ("counted by", bench.layout.sizes.meter.method),
+    ]
+    if session.title:
+        rows.insert(1, ("title", clean(session.title)))
+    rows += [("odd", clean(str(warning))) for warning in session.warnings[:5]]
+    return Section("Session", table=Table(("", ""), tuple(rows)))
+
+
+def _growth(report: Report) -> Section:
+    found = report.diagnosis
+    words = []
+    if found.limit:
+        words.append(f"Limit: {grouped(found.limit.tokens)} tokens, {found.limit.why}.")
+    if found.crossing:
+        words.append(
+            f"It is reached at call {grouped(found.crossing.call)} of the epoch, in round {found.crossing.round}."
+        )
+    elif found.rounds_left is not None:
+        words.append(
+            f"It is not reached; at {grouped(found.growth_per_round)} tokens a round it would be in about "
+            f"{grouped(found.rounds_left)} rounds."
+        )
+    words += [f"{found.preset.id or found.preset.strategy}: {trigger}." for trigger in found.triggers]
+    words += [f"The model refused the context: {clean(one.text)}." for one in found.refusals[:3]]
+    said = tuple(clean_sentence(one.text) for one in found.findings)
+    return Section("Why it overflowed", tuple(words), said, growth_picture(found))
+
+
+def clean_sentence(text: str) -> str:
+    """A sentence of ours that may name what the session holds."""
+    return masked(printable(text))
+
+
+def _fillers(report: Report) -> tuple[Section, ...]:
+    found = report.diagnosis
+    whole = max(found.total.tokens, 1)
+
+    def shares(title: str, all_shares: Sequence[Share]) -> Section:
+        rows = [
+            (grouped(one.tokens), _percent(one.tokens / whole), grouped(one.count), clean(one.name))
+            for one in all_shares
+        ]
+        return Section(title, table=_table(("tokens", "%", "calls", "name"), rows, numbers=3))
+
+    layers = [(grouped(one.tokens), _percent(one.tokens / whole), one.name) for one in found.layers]
+    large = [
+        (grouped(one.tokens), _percent(one.tokens / whole), grouped(one.number), clean(one.what))
+        for one in found.largest
+    ]
+    return (
+        Section("Who filled it, by layer", table=_table(("tokens", "%", "layer"), layers, numbers=2)),
+        shares("By tool", found.tools),
+        shares("By file", found.files),
+        Section("The largest messages", table=_table(("tokens", "%", "number", "what"), large, numbers=3)),
+    )
+
+
+def _replay(report: Report) -> Section:
+    picture = replay_picture(report.course, report.played, report.bench.window)
+    signs = {name: sign for sign, name in picture.legend}
+    rows = [_replay_row(signs.get(one.name, ""), one) for one in report.played]
+    heads = (
+        "",
+        "policy",
+        "compactions",
+        "first at call",
+        "mean after",
+        "peak",
+        "calls over window",
+        "re-billed",
+        "cost",
+    )
+    words = (
+        "The session from this epoch on, played under each policy; the agent's answers are taken to be the same. "
+        "Summaries are estimated.",
+    )
+    return Section("When each policy would have compacted", words, picture=picture, table=_table(heads, rows, most=60))
+
+
+def _replay_row(sign: str, one: Replay) -> tuple[str, ...]:
+    first = grouped(one.compacted[0].call) if one.compacted else "never"
+    after = grouped(one.mean_after) if one.mean_after is not None else ""
+    cost = f"${one.cost:,.2f}" if one.rates.known else f"{one.cost:.2f} M input tokens"
+    counts = (grouped(one.peak), grouped(one.over_window), grouped(one.rebilled))
+    return (sign, one.name, str(len(one.compacted)), first, after, *counts, cost)
+
+
+def _comparison(report: Report) -> Section:
+    kinds = list(dict.fromkeys(kind for one in report.judged for kind in one.retention.kinds))
+    heads = ("policy", "status", "before", "after", "calls", "checks", "facts held", "weighted", *kinds)
+    rows = [_judged_row(one, kinds) for one in report.judged]
+    if report.recorded is not None:
+        rows.append(("recorded by the agent", *([""] * 5), *_held(report.recorded, kinds)))
+    words = (
+        "This context compacted now by each policy, summaries made by extraction. Held: how many of the facts of the "
+        "whole context the result still has; under a kind, of those that stood before the tail.",
+    )
+    return Section("Compared", words, table=_table(heads, rows, most=60))
+
+
+def _judged_row(one: Judged, kinds: Sequence[str]) -> tuple[str, ...]:
+    column = one.column
+    checks = "all passed" if not column.failed else ", ".join(check.name for check in column.failed)
+    sizes = (str(column.before), str(column.after))
+    return (
+        column.name,
+        column.outcome.status.replace("_", " "),
+        *sizes,
+        str(column.calls),
+        checks,
+        *_held(one.retention, kinds),
+    )
+
+
+def _held(held: Retention, kinds: Sequence[str]) -> tuple[str, ...]:
+    shares = {str(kind): share.share for kind, share in held.kinds.items()}
+    return (_share(held.of_context), _share(held.overall.weighted), *(_share(shares.get(kind)) for kind in kinds))
+
+
+def _lost(report: Report) -> tuple[Section, ...]:
+    first = report.judged[0]
+    found = [_lost_section(f"What {first.column.name} loses", first.retention)]
+    if report.recorded is not None:
+        found.append(_lost_section("What the agent's own compaction lost", report.recorded))
+    return tuple(found)
+
+
+def _lost_section(title: str, held: Retention) -> Section:
+    overall = held.overall
+    counts = f"{grouped(overall.full)} in full, {grouped(overall.part)} in part, {grouped(overall.lost)} not at all"
+    words = (f"Of {grouped(overall.facts)} facts in the {grouped(held.head)} messages before the tail: {counts}.",)
+    rows = [
+        (
+            grouped(fact.index + 1),
+            f"+{grouped(fact.pin_tokens)}",
+            fact.kind,
+            fact.held,
+            clean(fact.text),
+            clean(fact.why),
+        )
+        for fact in held.lost
+    ]
+    heads = ("message", "tokens to pin it", "kind", "held", "fact", "why it matters")
+    return Section(title, words, table=_table(heads, rows, numbers=2, most=30))
+
+
+def _policy(report: Report) -> Section:
+    bench = report.bench
+    preset = Preset(bench.preset or bench.strategy.id, bench.strategy.id, "", "", bench.policy)
+    pinned = [clean(id) for id in sorted(bench.pins)]
+    words = (f"Strategy {bench.strategy.id}.",) + ((f"Pinned: {', '.join(pinned)}.",) if pinned else ())
+    return Section("The policy", words, code=masked(printable(preset_toml(preset))))
+
+
+def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], numbers: int = 0, most: int = ROWS) -> Table:
+    return Table(heads, tuple(rows[:most]), numbers, max(0, len(rows) - most))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}"
+
+
+def _share(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.0f} %"
