@@ -2,17 +2,20 @@
 
     python scripts/make_samples.py [--out FOLDER]
 
-Needs nothing but Python. The same stories give the same bytes on every machine; change a story, run this, and commit
-both. The table of `sample_sessions/README.md` is written by hand.
+The same stories give the same bytes on every machine; change a story, run this, and commit both. Where a README.md lies
+beside the samples, the tokens in its table are written anew, which needs the workbench itself; the rest of the table is
+written by hand.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 from samples.adk import adk_session
 from samples.aider import aider_history
+from samples.anthropic import anthropic_body
 from samples.atif import atif_trajectory
 from samples.augment_session import augment_session
 from samples.cline_sdk import cline_session
@@ -54,7 +57,28 @@ SAMPLES = {
     "inspect-two-samples.json": inspect_log,
     "tau-bench-two-sessions.json": tau_results,
     "aider-two-days.md": aider_history,
+    "anthropic-cut-pair.json": anthropic_body,
 }
+
+ROW = re.compile(r"(\| `([^`]+)` \|[^|\n]*\|[^|\n]*\|)[^|\n]*(\|[^|\n]*\|)")
+"""A row of the README's table: file, format, lesson; tokens; what to try."""
+
+
+def with_tokens(readme: str, folder: Path) -> str:
+    """The README with the tokens of each sample's newest context, as `cwb inspect` gives them."""
+    from workbench.bench import counted, open_bench
+    from workbench.figures import grouped
+    from workbench.formats.files import load
+    from workbench.tokens import Counter
+
+    def row(found: re.Match[str]) -> str:
+        session = load(folder / found[2])
+        counter = Counter()
+        bench = open_bench(session, counter)
+        counter.count_all(bench.messages, lambda done, total: None, lambda: False)
+        return f"{found[1]} {grouped(counted(bench, counter).context.total.tokens)} {found[3]}"
+
+    return ROW.sub(row, readme)
 
 
 def main() -> None:
@@ -66,6 +90,9 @@ def main() -> None:
         text = make()
         (out / name).write_text(text, encoding="utf-8", newline="\n")
         print(f"{out / name}: {len(text.encode()):,} bytes")
+    readme = out / "README.md"
+    if readme.exists():
+        readme.write_text(with_tokens(readme.read_text(encoding="utf-8"), out), encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,16 @@
-"""`cwb sessions`: what lies where Claude Code keeps it, and what cannot be read."""
+"""`cwb sessions`: what lies where the tools keep it or below a folder, and the several sessions of one file."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 from tests.formats.test_discover import session_at
+from tests.paths import SAMPLES
 from tests.test_cli import cwb, document
+
+SEVERAL = SAMPLES / "tau-bench-two-sessions.json"
 
 
 def test_sessions_are_listed_newest_first_and_the_unreadable_counted(tmp_path: Path) -> None:
@@ -17,22 +21,57 @@ def test_sessions_are_listed_newest_first_and_the_unreadable_counted(tmp_path: P
     assert shown.exit_code == 0
     assert shown.stdout.index("paint the door") < shown.stdout.index("mend the gate")
     assert "1 file there could not be read" in shown.stderr
+    assert "bad.jsonl: This is not a session file" in cwb("sessions", "--root", tmp_path, "--skipped").stderr
     found = document("sessions", "--root", tmp_path)
     assert [one["first_request"] for one in found["sessions"]] == ["paint the door", "mend the gate"]
     assert [Path(one["path"]).name for one in found["unreadable"]] == ["bad.jsonl"]
+    assert len(document("sessions", "--root", tmp_path, "--limit", 1)["sessions"]) == 1
+    only = document("sessions", "--root", tmp_path, "--search", "GATE mend")["sessions"]
+    assert [one["first_request"] for one in only] == ["mend the gate"]
+
+
+def test_tokens_and_how_full_are_told_from_what_was_recorded(own_home: Path) -> None:
+    rollout = own_home / ".codex" / "sessions" / "2026" / "01" / "02" / "rollout-a.jsonl"
+    rollout.parent.mkdir(parents=True)
+    shutil.copyfile(SAMPLES / "codex-two-compactions.jsonl", rollout)
+    session_at(own_home / ".claude" / "projects" / "p" / "a.jsonl", "mend the gate", 1_000)
+    (one,) = document("sessions", "--tool", "codex")["sessions"]
+    assert (one["tool"], one["format"], one["folder"]) == ("Codex", "codex", "/home/ada/tidebook")
+    assert (one["tokens"], one["window"], one["compactions"], one["complete"]) == (6_779, 258_400, 2, True)
+    assert "6 779   3 %            2" in cwb("sessions", "--tool", "codex").stdout
+    assert len(document("sessions")["sessions"]) == 2
 
 
 def test_no_sessions_is_said_and_no_error(own_home: Path) -> None:
-    shown = cwb("sessions")
+    shown = cwb("sessions", "--tool", "claude")
     assert (shown.exit_code, shown.stdout) == (0, "")
-    assert "no sessions in" in shown.stderr
-    assert json.loads(cwb("sessions", "--json").stdout)["sessions"] == []
+    assert "no such sessions where the tools keep them" in shown.stderr
+    assert json.loads(cwb("sessions", "--tool", "claude", "--json").stdout)["sessions"] == []
 
 
-def test_a_root_that_is_no_folder_is_refused(tmp_path: Path) -> None:
+def test_a_root_or_a_tool_that_is_none_is_refused(tmp_path: Path) -> None:
     refused = cwb("sessions", "--root", tmp_path / "nowhere")
     assert refused.exit_code == 2
     assert "is no folder" in refused.stderr
+    refused = cwb("sessions", "--tool", "abacus")
+    assert refused.exit_code == 2
+    assert "choose one of Augment CLI, Claude Code" in refused.stderr
+
+
+def test_the_sessions_of_one_file_are_listed_and_each_can_be_named(own_home: Path) -> None:
+    listed = cwb("sessions", SEVERAL).stdout
+    assert "task 7, trial 1, reward 0.0" in listed
+    parts = document("sessions", SEVERAL)["parts"]
+    assert [part["part"] for part in parts] == ["1", "2"]
+    messages = [document("inspect", SEVERAL, "--part", part["part"])["messages"] for part in parts]
+    assert messages == [part["messages"] for part in parts]
+    for name, *more in (["inspect"], ["compact", "--preset", "augment-example"], ["compare"]):
+        refused = cwb(name, SEVERAL, "--part", 3, *more)
+        assert refused.exit_code == 2
+        assert "has no session 3" in refused.stderr
+    single = SAMPLES / "pi-branches.jsonl"
+    assert "holds one session" in cwb("sessions", single).stderr
+    assert "leave out the part" in cwb("inspect", single, "--part", 1).stderr
 
 
 def test_every_file_given_to_the_screen_must_be_there(tmp_path: Path) -> None:

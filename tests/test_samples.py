@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 
 from tests.paths import ROOT, SAMPLES
 from workbench.formats import files
+from workbench.formats.registry import FORMATS
 from workbench.session import pairs_of, rounds_of
 from workbench.tokens.encoding import o200k
 
@@ -51,9 +53,24 @@ def test_the_script_gives_the_same_bytes(tmp_path: Path) -> None:
         )
 
 
-@pytest.mark.parametrize("name", EVERY)
-def test_the_readme_lists_every_sample(name: str) -> None:
-    assert name in (SAMPLES / "README.md").read_text(encoding="utf-8")
+def test_the_readme_has_a_row_for_every_sample_and_its_tokens_are_the_files() -> None:
+    """Each row: file, format, a lesson, the tokens as the script writes them, something to try."""
+    readme = (SAMPLES / "README.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in readme.splitlines() if line.startswith("| `")]
+    assert sorted(row[0].strip("`") for row in rows) == sorted(EVERY)
+    assert all(len(row) == 5 and all(row) for row in rows)
+    assert make_samples().with_tokens(readme, SAMPLES) == readme, "run scripts/make_samples.py"
+
+
+def test_there_is_a_sample_of_every_format() -> None:
+    assert {files.load(SAMPLES / name).format for name in EVERY} == {known.id for known in FORMATS}
+
+
+def make_samples() -> Any:
+    scripts = str(ROOT / "scripts")
+    if scripts not in sys.path:
+        sys.path.append(scripts)
+    return importlib.import_module("make_samples")
 
 
 @pytest.mark.parametrize("name", NAMES)

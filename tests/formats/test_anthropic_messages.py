@@ -324,3 +324,40 @@ def test_mangled_input_is_read_or_refused(data: st.DataObject) -> None:
         return
     assert FORMAT.write(session, session.context()).data == bytes(raw)
     FORMAT.validate(FORMAT.write(session, session.messages[1:]).data)
+
+
+BLOCK = {"type": "compaction", "content": "old", "signature": "sig==", "new": [1, {"z": 1.5}]}
+
+
+def summary_of(raw: object) -> Message:
+    return Message("s", "assistant", (Opaque("compaction", raw),), "summary")
+
+
+@pytest.mark.parametrize("format", ["anthropic-messages", "codex"])
+def test_the_servers_block_stands_first_and_untouched_whatever_the_session_is(format: str) -> None:
+    session = reread(FORMAT, body())
+    if format != FORMAT.id:
+        session = replace(session, format=format)
+    written = FORMAT.write(session, [summary_of(BLOCK), *session.messages[1:]])
+    first, *_ = json.loads(written.data)["messages"]
+    assert (first["role"], first["content"][0]) == ("assistant", BLOCK)
+    assert json.dumps(BLOCK["new"]).replace(" ", "") in written.data.decode().replace(" ", "")
+    assert "Continue." not in written.data.decode()
+    faults = FORMAT.validate(written.data)
+    assert not [fault for fault in faults if "the first must be" in fault]
+
+
+def test_a_body_that_begins_with_the_servers_block_is_left_as_it_is() -> None:
+    begun = [{"role": "user", "content": "before"}, {"role": "assistant", "content": [BLOCK]}, *BODY["messages"][:1]]
+    session = reread(FORMAT, body(messages=begun))
+    written = FORMAT.write(session, session.messages[1:])
+    assert json.loads(written.data)["messages"] == begun[1:]
+    assert FORMAT.validate(written.data) == []
+    without = FORMAT.write(session, [Message("a", "assistant", (Text("hello"),)), *session.messages[2:]])
+    assert json.loads(without.data)["messages"][0] == {"role": "user", "content": "Continue."}
+
+
+def test_a_block_of_another_format_is_not_taken_for_the_servers() -> None:
+    session = replace(reread(FORMAT, body()), format="codex")
+    kept = replace(summary_of(BLOCK), source=(0,))
+    assert b"compaction" not in FORMAT.write(session, [kept, *session.messages[1:]]).data

@@ -16,8 +16,10 @@ from tests.formats.mangling import mangled
 from tests.formats.outcomes import assert_exact, compacted
 from tests.formats.stories import story
 from workbench.errors import BadInput
+from workbench.formats.files import load
 from workbench.formats.format import no_progress
-from workbench.formats.openhands import FORMAT, read_folder, recognise_folder
+from workbench.formats.openhands import FORMAT, read_folder, read_part, sessions_in
+from workbench.formats.openhands_stores import recognise_folder
 from workbench.session import Compaction, Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
 
 Json = dict[str, Any]
@@ -147,8 +149,9 @@ def test_a_real_v1_folder(shared: Path, tmp_path: Path) -> None:
     shutil.copytree(path, copy)
     (copy / "base_state.json").chmod(0o600)
     (copy / "base_state.json").write_text("{")
-    with pytest.raises(BadInput, match="damaged or cut off"):
-        read_folder(copy, no_progress)
+    damaged = read_folder(copy, no_progress)
+    assert shape(damaged.context()) == shape(session.context())
+    assert "base_state.json cannot be read" in str(damaged.warnings[0])
 
 
 def test_a_folder_without_events_is_refused(tmp_path: Path) -> None:
@@ -364,3 +367,83 @@ def test_broken_bytes_are_read_or_refused(at: int, noise: bytes) -> None:
             FORMAT.validate(broken)
             with contextlib.suppress(BadInput):
                 FORMAT.read(Path("x.json"), broken, no_progress)
+
+
+def v0_events() -> list[dict[str, Any]]:
+    """Asked, looked, answered."""
+    call = {"id": "c1", "type": "function", "function": {"name": "run", "arguments": '{"command": "ls"}'}}
+    answer = {"id": "r1", "model": "m", "choices": [{"message": {"content": "I look.", "tool_calls": [call]}}]}
+    meta = {"tool_call_id": "c1", "function_name": "run", "model_response": answer, "total_calls_in_response": 1}
+    common = {"timestamp": "2025-03-01T10:00:00", "message": ""}
+    return [
+        {**common, "id": 0, "source": "user", "action": "message", "args": {"content": "what is here?"}},
+        {**common, "id": 1, "source": "agent", "action": "run", "args": {"command": "ls"}, "tool_call_metadata": meta},
+        {
+            **common,
+            "id": 2,
+            "source": "agent",
+            "observation": "run",
+            "content": "a b",
+            "cause": 1,
+            "tool_call_metadata": meta,
+        },
+        {**common, "id": 3, "source": "agent", "action": "message", "args": {"content": "a and b"}},
+    ]
+
+
+def test_a_v0_folder_is_read_by_the_numbers_of_its_files(tmp_path: Path) -> None:
+    folder = tmp_path / "abc123"
+    (folder / "events").mkdir(parents=True)
+    filler = {"timestamp": "2025-03-01T10:00:01", "source": "user", "action": "message"}
+    events = v0_events() + [{**filler, "id": n, "args": {"content": f"and {n}?"}} for n in range(4, 12)]
+    for event in events:
+        (folder / "events" / f"{event['id']}.json").write_text(json.dumps(event))
+    (folder / "events" / "12.json").symlink_to(tmp_path / "elsewhere.json")
+    (folder / "events" / "notes.txt").write_text("not an event")
+    assert "V0" in recognise_folder(folder)
+    session = load(folder)
+    assert session.id == "abc123"
+    assert [m.role for m in session.context()[:4]] == ["user", "assistant", "tool", "assistant"]
+    assert [m.text for m in session.context()[4:]] == [f"and {n}?" for n in range(4, 12)]
+    written = FORMAT.write(session, session.context())
+    assert shape(FORMAT.read(folder, written.data, no_progress).context()) == shape(session.context())
+    for file in (folder / "events").glob("*.json"):
+        file.unlink()
+    with pytest.raises(BadInput, match="has no events"):
+        read_folder(folder, no_progress)
+    assert recognise_folder(folder) == ""
+
+
+def test_an_evaluation_holds_a_conversation_on_each_line(tmp_path: Path) -> None:
+    config = {"agent_class": "CodeActAgent", "llm_config": {"model": "claude"}}
+    events = v0_events()
+    lines: list[dict[str, Any]] = [
+        {"instance_id": "task-0", "metadata": config, "history": None, "error": "it never began"},
+        {"instance_id": "task-1", "metadata": config, "history": events, "error": None},
+        {"instance_id": "task-2", "metadata": config, "history": [events[:1], events[1:3], [events[3], {}]]},
+    ]
+    data = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    path = tmp_path / "output.jsonl"
+    path.write_bytes(data)
+    assert [(part.id, part.title, part.messages) for part in sessions_in(path, data)] == [
+        ("2", "task-1", 4),
+        ("3", "task-2", 4),
+    ]
+    first, old = load(path), read_part(path, data, "3", no_progress)
+    assert (first.format, first.id, first.model) == ("openhands", "task-1", "m")
+    assert "holds 2 runs" in str(first.warnings[0])
+    assert shape(first.context()) == shape(old.context())
+    assert len(first.context()) == 4
+    assert json.loads(FORMAT.write(first, first.context()).data) == events
+    with pytest.raises(BadInput, match="no run '1'"):
+        read_part(path, data, "1", no_progress)
+    path.write_text(json.dumps(lines[0]))
+    with pytest.raises(BadInput, match="no line of this evaluation holds a history"):
+        load(path)
+
+
+def test_an_evaluation_is_known_by_a_first_line_longer_than_the_head() -> None:
+    line = {"instance_id": "x", "instruction": "a" * 70_000, "metadata": {"agent_class": "A"}, "history": []}
+    assert FORMAT.recognise(json.dumps(line).encode()[: 1 << 16]) == ""  # nothing but an id was seen
+    line = {"instance_id": "x", "metadata": {"agent_class": "A"}, "instruction": "a" * 70_000, "history": []}
+    assert "evaluations" in FORMAT.recognise(json.dumps(line).encode()[: 1 << 16])

@@ -1,54 +1,152 @@
-"""`cwb doctor`: what a file is, how that was recognised, and what is odd in it."""
+"""`cwb doctor`: what a file is, how that was recognised, what is odd in it, and what an export would change."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
 from workbench.analysis.transcript import printable
+from workbench.bench import open_bench
 from workbench.cli.output import counted, write_fields, write_json
+from workbench.figures import grouped
 from workbench.formats import registry
+from workbench.formats.being_written import still_written
+from workbench.formats.diagnosis import (
+    Change,
+    Finding,
+    Verdict,
+    change,
+    findings,
+    relatives,
+    verdict,
+)
 from workbench.formats.files import load
-from workbench.session import pairs_of
+from workbench.session import Session, pairs_of
+from workbench.tokens import Counter
+
+BODIES = ("anthropic-messages", "openai-chat")
+"""What an export is tried as beside a session's own format."""
+
+SHOWN = 12
+"""Lines of a list that the text form shows."""
+
+OBJECTIONS = 5
+"""Objections of the validator that the text form shows."""
+
+_SIGNS = {"complete": "✔", "note": "·", "missing": "✘"}
 
 
 @click.command("doctor")
 @click.argument("file", type=click.Path(path_type=Path))
+@click.option("--part", default="", metavar="ID", help="One of several sessions in FILE, or a sub-agent of it.")
+@click.option("--all", "everything", is_flag=True, help="Try an export in every format, not only in the likely ones.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
-def command(file: Path, as_json: bool) -> None:
-    """Say what FILE is and why, what could not be read as it stands, and what its own tool may object to."""
-    session = load(file)
-    data = session.records.data
-    format, why = registry.detect(data[: registry.HEAD])
-    pairs = pairs_of(session.context())
-    open_calls = sum(pair.result is None for pair in pairs)
-    orphans = sum(pair.call is None for pair in pairs)
-    found: dict[str, Any] = {
-        "format": format.id,
-        "title": format.title,
-        "why": why,
-        "bytes": len(data),
-        "records": len(session.records),
-        "messages": len(session.messages),
-        "epochs": len(session.epochs),
-        "open_calls": open_calls,
-        "orphan_results": orphans,
-        "warnings": [{"line": warning.line, "text": warning.text} for warning in session.warnings],
-        "validator": format.validate(data),
-    }
+def command(file: Path, part: str, everything: bool, as_json: bool) -> None:
+    """Say what FILE is and why, what was odd, whether its context is complete, and what an export would change.
+
+    The exports are made in memory, of the context as it is and of what a compaction would leave; nothing is written.
+    """
+    session = load(file, part=part)
+    found = verdict(file)
+    own = registry.by_id(session.format)
+    targets = [session.format, *(f"{own.id}:{way.id}" for way in own.ways), *BODIES]
+    if everything:
+        targets = [session.format, *(id for _, id in registry.targets() if id != session.format)]
+    compacted = open_bench(session, Counter()).plan.outcome.messages
+    as_it_is = change(session, session.context(), session.format)
+    changes = [change(session, compacted, target) for target in dict.fromkeys(targets)]
+    busy = still_written(file)
     if as_json:
-        write_json(found)
+        write_json(_document(session, found, busy, as_it_is, changes))
         return
+    write_fields([(name, printable(value)) for name, value in _about(file, session, found, busy)])
+    _heading("Is the context complete?")
+    for finding in findings(session):
+        click.echo(f"  {_SIGNS[finding.level]} {finding.what}: {printable(finding.text)}")
+    _heading("What was odd")
+    _listed([str(warning) for warning in session.warnings] or ["nothing"])
+    if kin := relatives(session):
+        _heading("Beside it (open one with --part ID)")
+        _listed([f"{id}: {what}" for id, what in kin])
+    _heading("What an export would change")
+    click.echo(f"  as it is: {_changed(as_it_is)}")
+    click.echo(f"  compacted, {counted(len(compacted), 'message')}:")
+    for one in changes:
+        click.echo(f"    {one.target}: {_changed(one)}; {counted(one.bytes, 'byte')}")
+        for line in (*one.notes, *(f"its tool would object: {fault}" for fault in one.problems[:SHOWN])):
+            click.echo(f"      {printable(line)}")
+
+
+def _about(file: Path, session: Session, found: Verdict, busy: str) -> list[tuple[str, str]]:
     messages = counted(len(session.messages), "message")
+    size = counted(len(session.records.data), "byte")
+    context = counted(len(session.context()), "message")
     rows = [
         ("file", str(file)),
-        ("format", f"{format.title} ({format.id})"),
-        ("why", why),
-        ("holds", ", ".join([counted(len(data), "byte"), messages, counted(len(session.epochs), "epoch")])),
-        ("pairs", f"{counted(open_calls, 'call')} without a result, {counted(orphans, 'result')} without a call"),
-        ("warnings", "\n".join(str(warning) for warning in session.warnings) or "none"),
-        ("its tool", "\n".join(found["validator"]) or "has nothing to object to"),
+        ("format", f"{found.title} ({found.format})"),
+        ("why", found.why),
+        ("close to", "\n".join(f"{title}: {why}" for title, why in found.others) or "nothing else"),
+        ("holds", ", ".join([size, messages, counted(len(session.epochs), "epoch"), f"{context} in the context"])),
     ]
-    write_fields([(name, printable(value)) for name, value in rows])
+    if busy:
+        rows.append(("in use", f"it seems to be still written: {busy}"))
+    faults = registry.by_id(session.format).validate(session.records.data)
+    more = [f"and {counted(len(faults) - OBJECTIONS, 'more objection')}"] if len(faults) > OBJECTIONS else []
+    intro = ["would object to this as an export (a tool's own files may have such things):"] if faults else []
+    objections = [*intro, *(f"- {fault}" for fault in faults[:OBJECTIONS]), *more]
+    rows.append(("validator", "\n".join(objections) or "has nothing to object to"))
+    return rows
+
+
+def _heading(text: str) -> None:
+    click.secho(f"\n{text}", bold=True)
+
+
+def _listed(lines: list[str]) -> None:
+    for line in lines[:SHOWN]:
+        click.echo(f"  {printable(line)}")
+    if len(lines) > SHOWN:
+        click.echo(f"  and {grouped(len(lines) - SHOWN)} more; --json has them all")
+
+
+def _changed(one: Change) -> str:
+    if not (one.kept or one.changed):
+        return f"{counted(one.added, 'record')} written anew"
+    keys = f" in {', '.join(one.keys[:6])}{' …' if len(one.keys) > 6 else ''}" if one.keys else " in spacing only"
+    figures = [f"{counted(one.kept, 'record')} byte for byte"]
+    figures += [f"{grouped(one.changed)} changed{keys}"] if one.changed else []
+    figures += [f"{grouped(one.added)} added"] if one.added else []
+    figures += [f"{grouped(one.left_out)} left out"] if one.left_out else []
+    return ", ".join(figures)
+
+
+def _document(session: Session, found: Verdict, busy: str, as_it_is: Change, changes: list[Change]) -> dict[str, Any]:
+    context = session.context()
+    pairs = pairs_of(context)
+    return {
+        "format": found.format,
+        "title": found.title,
+        "why": found.why,
+        "close_to": [{"title": title, "why": why} for title, why in found.others],
+        "still_written": busy,
+        "bytes": len(session.records.data),
+        "records": len(session.records),
+        "messages": len(session.messages),
+        "branch": len(session.branch),
+        "context": len(context),
+        "epochs": len(session.epochs),
+        "open_calls": sum(pair.result is None for pair in pairs),
+        "orphan_results": sum(pair.call is None for pair in pairs),
+        "findings": [_finding(one) for one in findings(session)],
+        "warnings": [{"line": warning.line, "text": warning.text} for warning in session.warnings],
+        "beside": [{"id": id, "what": what} for id, what in relatives(session)],
+        "validator": registry.by_id(session.format).validate(session.records.data),
+        "export": {"as_it_is": asdict(as_it_is), "compacted": [asdict(one) for one in changes]},
+    }
+
+
+def _finding(one: Finding) -> dict[str, str]:
+    return {"level": one.level, "what": one.what, "text": one.text}

@@ -1,58 +1,122 @@
-"""`cwb sessions`: the sessions that lie where Claude Code keeps them."""
+"""`cwb sessions`: the sessions that lie where the tools keep them, below a folder, or in one file."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import click
 
-from workbench.analysis.transcript import one_line
+from workbench.analysis.fullness import fullness, window_of
+from workbench.analysis.transcript import one_line, printable
 from workbench.cli.output import counted, warn, write_json, write_table
 from workbench.errors import BadInput
 from workbench.figures import grouped
-from workbench.formats.discover import Found, Unreadable, claude_code_root, discover
+from workbench.formats.discover import discover
+from workbench.formats.files import load, parts_of
+from workbench.formats.glances import Found, Unreadable
+from workbench.formats.places import Place, places
 
-FIRST_WORDS = 60
+FIRST_WORDS = 48
+PROJECT = 20
 
 
 @click.command("sessions")
-@click.option("--root", type=click.Path(path_type=Path), metavar="DIR", help="The folder whose folders hold sessions.")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--root", type=click.Path(path_type=Path), metavar="DIR", help="Look in this folder and below instead.")
+@click.option("--tool", metavar="NAME", help="Only sessions of this tool, as `claude` or `roo`.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most so many, the newest.")
+@click.option("--search", default="", metavar="TEXT", help="Only those in which every word of TEXT occurs.")
+@click.option("--skipped", is_flag=True, help="List what could not be read as a session, and why.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a table.")
-def command(root: Path | None, as_json: bool) -> None:
-    """List the sessions that Claude Code keeps, the newest first.
+def command(
+    file: Path | None, root: Path | None, tool: str | None, limit: int | None, search: str, skipped: bool, as_json: bool
+) -> None:
+    """List the sessions that agents keep on this machine, the newest first; with FILE, the sessions in that file.
 
-    Only the two ends of each file are read. `cwb FILE` opens one of them.
+    Only the two ends of each file are read. `full` is the context of the last recorded call against the model's window;
+    compactions are those seen at the ends, marked + where there may be more between. `cwb FILE` opens one of them,
+    `--part ID` one of several in a file.
     """
-    folder = root or claude_code_root()
-    if root and not root.is_dir():
-        raise BadInput(f"{root} is no folder; name the one whose folders hold *.jsonl files.")
-    results = list(discover(folder))
-    found = [one for one in results if isinstance(one, Found)]
-    unreadable = [one for one in results if isinstance(one, Unreadable)]
-    if as_json:
-        write_json(_document(folder, found, unreadable))
+    if file is not None:
+        _list_parts(file, as_json=as_json)
         return
-    if not found:
-        warn(f"no sessions in {folder}; name another folder with --root.")
+    if root and not root.is_dir():
+        raise BadInput(f"{root} is no folder; name one in which to look for sessions.")
+    unreadable: list[Unreadable] = []
+    looked_at = places() if tool is None or root else _places_of(tool)
+    found = list(islice(_wanted(looked_at, root, tool, search, unreadable), limit))
+    if as_json:
+        write_json(_document(root, found, unreadable))
+        return
+    if found:
+        heads = ["changed", "tool", "bytes", "tokens", "full", "compactions", "project", "first request", "file"]
+        write_table(heads, [_row(one) for one in found])
     else:
-        write_table(["changed", "bytes", "first request", "file"], [_row(one) for one in found])
-    if unreadable:
-        warn(f"{counted(len(unreadable), 'file')} there could not be read as a session; --json names them.")
+        warn(f"no such sessions {f'in {root}' if root else 'where the tools keep them'}; look elsewhere with --root.")
+    if skipped:
+        for one in unreadable:
+            click.echo(f"{printable(str(one.path))}: {printable(one.reason)}", err=True)
+    elif unreadable:
+        warn(f"{counted(len(unreadable), 'file')} there could not be read as a session; --skipped tells why.")
+
+
+def _wanted(
+    looked_at: tuple[Place, ...], root: Path | None, tool: str | None, search: str, unreadable: list[Unreadable]
+) -> Iterator[Found]:
+    """What was asked for, as it is found; files that are no sessions are put into `unreadable`."""
+    for one in discover(looked_at, root):
+        if isinstance(one, Unreadable):
+            unreadable.append(one)
+        elif (tool is None or _is_named(tool, one.tool, one.format)) and one.matches(search):
+            yield one
+
+
+def _is_named(wanted: str, *names: str) -> bool:
+    return any(_bare(wanted) in _bare(name) for name in names)
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"\W", "", name.casefold())
+
+
+def _places_of(tool: str) -> tuple[Place, ...]:
+    known = places()
+    chosen = tuple(place for place in known if _is_named(tool, place.tool, place.format))
+    if not chosen:
+        names = ", ".join(sorted({place.tool for place in known}))
+        raise BadInput(f"There is no tool {tool!r} with a usual place; choose one of {names}, or look with --root DIR.")
+    return chosen
 
 
 def _row(one: Found) -> list[str]:
-    words = one_line(one.title or one.request, FIRST_WORDS)
-    return [_day(one.time), grouped(one.bytes), words.ljust(FIRST_WORDS), str(one.path)]
+    share = fullness(one)
+    name = str(one.path) + (f" --part {one.part}" if one.part else "")
+    return [
+        _day(one.time),
+        one.tool,
+        grouped(one.bytes),
+        grouped(one.tokens) if one.tokens else "",
+        "" if share is None else f"{100 * share:.0f} %",
+        (str(one.compactions) if one.compactions else "") + ("" if one.complete or not one.compactions else "+"),
+        one_line(Path(one.folder).name, PROJECT).ljust(PROJECT),
+        one_line(one.title or one.request, FIRST_WORDS).ljust(FIRST_WORDS),
+        printable(name),
+    ]
 
 
-def _document(folder: Path, found: list[Found], unreadable: list[Unreadable]) -> dict[str, Any]:
+def _document(root: Path | None, found: list[Found], unreadable: list[Unreadable]) -> dict[str, Any]:
     return {
-        "root": str(folder),
+        "root": str(root) if root else None,
         "sessions": [
             {
                 "path": str(one.path),
+                "part": one.part or None,
+                "tool": one.tool,
                 "format": one.format,
                 "bytes": one.bytes,
                 "time": one.time,
@@ -60,6 +124,10 @@ def _document(folder: Path, found: list[Found], unreadable: list[Unreadable]) ->
                 "first_request": one.request,
                 "folder": one.folder,
                 "model": one.model,
+                "tokens": one.tokens,
+                "window": window_of(one),
+                "compactions": one.compactions,
+                "complete": one.complete,
             }
             for one in found
         ],
@@ -67,5 +135,20 @@ def _document(folder: Path, found: list[Found], unreadable: list[Unreadable]) ->
     }
 
 
+def _list_parts(file: Path, *, as_json: bool) -> None:
+    parts = parts_of(file)
+    if as_json:
+        rows = [{"part": part.id, "title": part.title, "messages": part.messages} for part in parts]
+        write_json({"path": str(file), "parts": rows})
+    elif parts:
+        write_table(["part", "messages", "title"], [[p.id, grouped(p.messages), printable(p.title)] for p in parts])
+    else:
+        session = load(file)
+        warn(f"{file} holds one session, {counted(len(session.messages), 'message')} long.")
+
+
 def _day(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+    except (OverflowError, OSError, ValueError):
+        return ""

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import BadInput
+from workbench.formats.adk_append import append
 from workbench.formats.adk_rules import validate
 from workbench.formats.adk_write import write
 from workbench.formats.blocks import as_text, kind_of
 from workbench.formats.document import glimpse, parse
-from workbench.formats.format import Format, Progress
+from workbench.formats.format import Format, Progress, Way
 from workbench.formats.ids import unique_id
 from workbench.formats.item_list import Item, count_of, dict_of, word_of
 from workbench.formats.mark import marked
@@ -246,4 +247,5 @@ def _result(call_id: str, response: Any) -> ToolResult:
     return ToolResult(call_id, (Text(text),) if text else (), failed)
 
 
-FORMAT = Format(ID, "Google ADK session", recognise, read, write, validate)
+_APPENDED = Way("appended", "an event with actions.compaction behind what it hides", append)
+FORMAT = Format(ID, "Google ADK session", recognise, read, write, validate, ways=(_APPENDED,))

@@ -1,7 +1,8 @@
 """ADK sessions written: the loaded session with other events, or a new one (formats.md §2.13).
 
-A summary is an ordinary event: a compaction event would hide by time, and a compacted session may keep messages of any
-time. The kind is noted in `custom_metadata`, which ADK leaves to its users.
+A summary is an ordinary event: a compaction event hides by time, and a compacted session may keep messages of any time.
+The other way, ADK's own (`adk_append`), writes such an event all the same and what it hides too much once more behind
+it. The kind is noted in `custom_metadata`, which ADK leaves to its users.
 """
 
 from __future__ import annotations
@@ -45,15 +46,23 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         return Written(data, name, session.id)
     body = dict_of(parse(session.path or Path(), data)[0])
     events = [dict_of(event) for event in body["events"]]
-    key: Key = _camel if "appName" in body or any("invocationId" in event for event in events) else str
+    plain = [_unhidden(message, events, notes) for message in messages]
+    found = pieces(session.messages, plain, own_renderer(session, body, events), notes)
+    found = with_unread(found, session.meta["unread"])
+    return Written(splice(data, "events", found), name, session.id, notes=told(notes))
+
+
+def own_renderer(session: Session, body: Item, events: Sequence[Item]) -> Callable[[Message, Notes], list[Item]]:
+    """What renders a message as events of the loaded session: in its spelling, by its agent."""
     agent = next(
         (str(e["author"]) for e in reversed(events) if e.get("author") not in (None, "user", "model")), "model"
     )
-    plain = [_unhidden(message, events, notes) for message in messages]
     tools = {call.id: call.name for message in session.messages for call in message.calls}
-    found = pieces(session.messages, plain, _renderer(agent, key, tools, own=True), notes)
-    found = with_unread(found, session.meta["unread"])
-    return Written(splice(data, "events", found), name, session.id, notes=told(notes))
+    return _renderer(agent, key_of(body, events), tools, own=True)
+
+
+def key_of(body: Item, events: Sequence[Item]) -> Key:
+    return _camel if "appName" in body or any("invocationId" in event for event in events) else str
 
 
 def _camel(key: str) -> str:

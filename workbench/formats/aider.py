@@ -211,4 +211,6 @@ def _rendered(role: Role, text: str, notes: Notes) -> bytes:
     return "".join(f"{' ' if line.startswith(_MARKS) else ''}{line}\n" for line in lines).encode(errors="replace")
 
 
-FORMAT = Format(ID, "aider chat history", recognise, read, write, validate)
+FORMAT = Format(
+    ID, "aider chat history", recognise, read, write, validate, sessions_in=sessions_in, read_part=read_part
+)

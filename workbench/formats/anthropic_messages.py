@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.errors import BadInput
 from workbench.formats.anthropic_messages_rules import validate
-from workbench.formats.blocks import as_text, from_anthropic, kind_of, to_anthropic
+from workbench.formats.blocks import as_text, from_anthropic, kind_of, to_anthropic, with_summary_answers
 from workbench.formats.chat import definitions_for, dialect, tools_of
 from workbench.formats.document import new_name, parse, render, splice
 from workbench.formats.format import Format, Progress, Written
@@ -39,7 +39,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     items = body.get("messages") if body else document
     if not isinstance(items, list):
         raise BadInput(f"{path}: has no list of messages; open an Anthropic Messages request body or its message list.")
-    messages = tuple(_message(index, item, warnings) for index, item in enumerate(items))
+    messages = with_summary_answers(_message(index, item, warnings) for index, item in enumerate(items))
     progress(len(data), len(data))
     model = body.get("model")
     everything = range(len(messages))
@@ -109,7 +109,7 @@ def _spliced(session: Session, messages: Sequence[Message], notes: list[str]) ->
         return data
     pieces: list[int | bytes] = []
     first = messages[0] if messages else None
-    if first is not None and first.source and first.source != (0,) and first.role == "assistant":
+    if first is not None and first.source and first.source != (0,) and _needs_opener(first.role, first.blocks):
         pieces += map(render, _opened([], notes))
     for kept, run in groupby(messages, key=lambda message: bool(message.source)):
         if kept:
@@ -133,7 +133,7 @@ def _turns(messages: Iterable[Message], notes: list[str], *, signed: bool) -> li
             content = [to_anthropic(Text(as_user_text(message)))] if message.text.strip() else []
         else:
             for block in message.blocks:
-                if what := _unsendable(block, signed):
+                if what := _unsendable(block, signed or _is_from_the_server(message)):
                     left_out[what] = left_out.get(what, 0) + 1
                 elif not isinstance(block, Text) or block.text.strip():
                     content.append(to_anthropic(block))
@@ -158,9 +158,25 @@ def _unsendable(block: object, signed: bool) -> str:
     return ""
 
 
+def _is_from_the_server(message: Message) -> bool:
+    """Whether this is the Messages API's own summary, made just now, whatever the session's format."""
+    return message.kind == "summary" and not message.source and _is_compaction(message.blocks)
+
+
+def _is_compaction(blocks: Sequence[object]) -> bool:
+    return bool(blocks) and isinstance(blocks[0], Opaque) and blocks[0].type == "compaction"
+
+
+def _needs_opener(role: str, blocks: Sequence[object]) -> bool:
+    return role == "assistant" and not _is_compaction(blocks)
+
+
 def _opened(turns: list[dict[str, Any]], notes: list[str]) -> list[dict[str, Any]]:
-    """The turns, with a user's word before them where an assistant's comes first: the API refuses that."""
-    if turns and turns[0]["role"] == "user":
+    """The turns, with a user's word before them where an assistant's comes first: the API refuses that.
+
+    A compaction block stands first by itself: whatever stood before it the API would not read.
+    """
+    if turns and (turns[0]["role"] == "user" or turns[0]["content"][0].get("type") == "compaction"):
         return turns
     notes.append(f"a user message {_OPENER!r} was put first, because the API demands one")
     return [{"role": "user", "content": _OPENER}, *turns]

@@ -23,11 +23,18 @@ def validate(data: bytes) -> list[str]:
         body = body.get("messages")
     if not isinstance(body, list) or not body:
         return [*faults, "there are no messages"]
-    if _get(body[0], "role") != "user":
+    if _get(body[0], "role") != "user" and not _is_compacted(body[0]):
         faults.append("message 1 is not the user's: the first must be")
     for number, message in enumerate(body, 1):
         faults += [f"message {number}: {fault}" for fault in _faults_of(message, final=number == len(body))]
     return faults + _pairing(body)
+
+
+def _is_compacted(message: Any) -> bool:
+    """Whether it is an assistant's turn that begins with the API's own compaction block: such a one may stand first."""
+    content = _get(message, "content")
+    first = content[0] if isinstance(content, list) and content else None
+    return bool(_get(message, "role") == "assistant" and _get(first, "type") == "compaction")
 
 
 def _faults_of(message: Any, final: bool) -> list[str]:

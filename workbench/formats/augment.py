@@ -26,17 +26,13 @@ from workbench.formats.augment_nodes import (
     token_usage,
     usage_of,
 )
-from workbench.formats.augment_rules import validate
-from workbench.formats.augment_write import write
-from workbench.formats.blocks import as_text, is_summary
+from workbench.formats.augment_rules import validate, validate_flagged
+from workbench.formats.augment_write import flagged, write
+from workbench.formats.blocks import RESUMED, as_text, is_summary
 from workbench.formats.document import glimpse, parse
-from workbench.formats.format import Format, Progress
+from workbench.formats.format import Format, Progress, Way
 from workbench.formats.ids import unique_id
 from workbench.session import Epoch, Kind, LoadWarning, Message, Opaque, Records, Role, Session, Text, ToolResult
-
-RESUMED = "Ok. I will continue"
-"""How the answer to a summary begins that is an exchange of its own."""
-
 
 _FALL_TOKENS, _FALL_SHARE = 5_000, 2 / 3
 """A fall of the history sent that calls for an explanation: by so many tokens, and to less than this share."""
@@ -193,4 +189,5 @@ def _seconds(value: Any) -> float | None:
         return None
 
 
-FORMAT = Format(ID, "Augment CLI session", recognise, read, write, validate)
+_FLAGGED = Way("flagged", "summaries flagged isHistorySummary", flagged, validate_flagged)
+FORMAT = Format(ID, "Augment CLI session", recognise, read, write, validate, ways=(_FLAGGED,))

@@ -15,14 +15,14 @@ from typing import Any
 from uuid import uuid4
 
 from workbench.formats.augment_nodes import ID, STRAY, is_node, is_summary_node, nodes_of, request_nodes, response_nodes
-from workbench.formats.blocks import is_summary
+from workbench.formats.blocks import RESUMED, is_summary
 from workbench.formats.document import elements, loads, render, splice
 from workbench.formats.format import Written
 from workbench.formats.json_spans import replace_fields
 from workbench.formats.settle import as_user_text, settled, system_prompt
 from workbench.session import Message, Opaque, Session, Text, Thinking
 
-CONTINUES = "Ok. I will continue the conversation from this point."
+CONTINUES = f"{RESUMED} the conversation from this point."
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -57,6 +57,38 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     new_id = str(uuid4())
     data = replace_fields(data, {"sessionId": render(new_id), "modified": render(_now())})
     return _written(data, new_id, notes)
+
+
+def flagged(session: Session, messages: Sequence[Message]) -> Written:
+    """The same with every summary flagged `isHistorySummary`, an exchange with a version of its own (formats.md §2.4).
+
+    A summary that stands in an exchange with an answer of the model's own stays without the flag, which is the
+    exchange's.
+    """
+    written = write(session, messages)
+    data = written.data.removeprefix(_BOM)
+    versions = session.meta.get("summary_versions", {}).values() if session.format == ID else ()
+    version = max(versions, default=0)
+    pieces: list[int | bytes] = []
+    for index, raw in enumerate(elements(data, "chatHistory")):
+        entry = loads(raw)
+        if _is_summary_alone(entry) and not entry.get("isHistorySummary"):
+            version += 1
+            changes = {"isHistorySummary": b"true", "historySummaryVersion": render(version)}
+            pieces.append(replace_fields(raw, changes))
+        else:
+            pieces.append(index)
+    notes = tuple(note for note in written.notes if "isHistorySummary" not in note)
+    told = "auggie 0.36 does not send entries with the flag isHistorySummary; other versions do"
+    return replace(written, data=splice(data, "chatHistory", pieces), notes=(*notes, told))
+
+
+def _is_summary_alone(entry: Any) -> bool:
+    exchange = entry.get("exchange") if isinstance(entry, dict) else None
+    if not isinstance(exchange, dict) or not is_summary(str(exchange.get("request_message"))):
+        return False
+    said = exchange.get("response_text")
+    return not exchange.get("response_nodes") or (isinstance(said, str) and said.startswith(RESUMED))
 
 
 def _losses(session: Session, messages: Sequence[Message], exchanges: Sequence[_Exchange]) -> list[str]:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from workbench.session import Block, Kind, Media, Opaque, Text, Thinking, ToolResult, ToolUse
+from workbench.session import Block, Kind, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
 CONTINUATION = "This session is being continued from a previous conversation that ran out of context"
 """How Claude Code's summary of older messages begins."""
 
 SUMMARY_LABEL = "[Summary of the conversation so far]"
 """Put before a system summary where messages cannot be the system's (strategies.md, What holds §11)."""
+
+RESUMED = "Ok. I will continue"
+"""How the answer to a summary begins that is an exchange of its own."""
 
 _SUPERVISOR = re.compile(r"\s*<supervisor>.*<summary[ >]", re.DOTALL)
 
@@ -75,6 +79,17 @@ def kind_of(role: str, blocks: Sequence[Block]) -> Kind:
 def is_summary(text: str) -> bool:
     """Whether a text begins as summaries do: Claude Code's, Augment's, or one that this program labelled."""
     return text.lstrip().startswith((CONTINUATION, SUMMARY_LABEL)) or _SUPERVISOR.match(text) is not None
+
+
+def with_summary_answers(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """The messages, with an answer that only takes note of the summary before it as part of that summary."""
+    found: list[Message] = []
+    for message in messages:
+        before = found[-1].kind if found else "normal"
+        if before == "summary" and message.role == "assistant" and message.text.startswith(RESUMED):
+            message = replace(message, kind="summary")
+        found.append(message)
+    return tuple(found)
 
 
 def is_reminder(text: str) -> bool:

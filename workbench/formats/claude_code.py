@@ -4,7 +4,8 @@ What is sent to the model and what is not, where the file does not say: API erro
 filtered out by the tool before a call, so they are in the file view and the branch but in no epoch; so are messages
 whose content cannot be read. `Session.meta["overflow_errors"]` lists the API errors that say a prompt was too long.
 System lines are no messages, but for `local_command` (sent as the user's) and `compact_boundary`. Sub-agents' lines are
-in the file view only, unless the file holds nothing else: then it is the sub-agent's own session.
+in the file view only, unless the file holds nothing else: then it is the sub-agent's own session. Each can be read as
+one (`read_part`), be it in the session's file or beside it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import orjson
 
 from workbench.errors import BadInput
+from workbench.formats.claude_code_agents import COMPACT, agent_files, agents_inside
 from workbench.formats.claude_code_lines import Draft, Reading, take
 from workbench.formats.claude_code_rules import validate
 from workbench.formats.claude_code_tree import branch_of, epochs_of
@@ -72,6 +74,18 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     return _session(path, reading, on_web)
 
 
+def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
+    """Read one sub-agent of a session, in its file or beside it. Raises BadInput when there is no such sub-agent."""
+    inside = agents_inside(data)
+    if part_id in inside:
+        return read(path, b"\n".join(inside[part_id]), progress)
+    beside = {agent.id: agent.file for agent in agent_files(path)}
+    if file := beside.get(part_id):
+        return read(file, file.read_bytes(), progress)
+    known = ", ".join([*inside, *beside][:20]) or "none"
+    raise BadInput(f"{path} has no sub-agent {part_id!r}; it has {known}.")
+
+
 def _is_line(value: dict[str, Any]) -> bool:
     type = value.get("type")
     if type in _LINKED:
@@ -120,6 +134,7 @@ def _session(path: Path, reading: Reading, on_web: bool) -> Session:
         meta["overflow_errors"] = errors
     if on_web:
         meta["web_export"] = True
+    is_call = str(meta.get("agentId", "")).startswith(COMPACT)
     return Session(
         format=ID,
         path=path,
@@ -128,7 +143,7 @@ def _session(path: Path, reading: Reading, on_web: bool) -> Session:
         epochs=epochs,
         records=reading.records,
         id=facts.get("sessionId", ""),
-        title=_title(reading, messages, branch),
+        title="the call for a summary" if is_call else _title(reading, messages, branch),
         model=next((m.model for m in map(messages.__getitem__, reversed(branch)) if _is_model(m)), None),
         cwd=facts.get("cwd"),
         warnings=tuple(sorted([*reading.warnings, *warnings], key=lambda warning: warning.line or 0)),
@@ -164,4 +179,4 @@ def _title(reading: Reading, messages: tuple[Message, ...], branch: list[int]) -
     return text if len(text) <= 80 else text[:79].rstrip() + "…"
 
 
-FORMAT = Format(ID, "Claude Code", recognise, read, write, validate)
+FORMAT = Format(ID, "Claude Code", recognise, read, write, validate, read_part=read_part)

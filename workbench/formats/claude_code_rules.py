@@ -62,7 +62,7 @@ def _identity(lines: list[Line], linked: list[Line]) -> list[str]:
         if first != number:
             faults.append(f"Line {number} has the uuid of line {first}.")
         parent = value.get("parentUuid")
-        if parent is not None and parent not in seen:
+        if parent is not None and str(parent) not in seen:
             faults.append(f"Line {number} names a parent that does not stand before it.")
     return faults
 

@@ -8,6 +8,7 @@ message carries are sent as text.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -55,10 +56,13 @@ def recognise_folder(path: Path) -> str:
 
 
 def _main_file(path: Path) -> Path | None:
-    """The lead agent's messages: the file that is called as its folder is, else the only one."""
+    """The lead agent's messages: the file that is called as its folder is, else the only one with a manifest."""
     own = path / f"{path.name}.messages.json"
-    found = [own] if own.is_file() else sorted(path.glob("*.messages.json"))
-    return found[0] if len(found) == 1 else None
+    if own.is_file():
+        return own
+    found = list(islice(path.glob("*.messages.json"), 2))
+    manifest = found[0].name.removesuffix(".messages.json") + ".json" if len(found) == 1 else ""
+    return found[0] if manifest and (path / manifest).is_file() else None
 
 
 def read_folder(path: Path, progress: Progress) -> Session:

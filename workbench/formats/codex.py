@@ -21,8 +21,8 @@ from workbench.formats import zstd
 from workbench.formats.chat import tools_of
 from workbench.formats.codex_items import Side, blocks_of, role_and_kind, side_of
 from workbench.formats.codex_rules import validate
-from workbench.formats.codex_write import write
-from workbench.formats.format import Format, Progress
+from workbench.formats.codex_write import append, write
+from workbench.formats.format import Format, Progress, Way
 from workbench.formats.json_spans import array_items, object_items
 from workbench.formats.jsonl import records_of
 from workbench.formats.stamps import seconds_of
@@ -381,4 +381,5 @@ def _unknown(reading: _Reading) -> list[tuple[str, int]]:
     ]
 
 
-FORMAT = Format(ID, "Codex rollout", recognise, read, write, validate)
+_APPENDED = Way("appended", "a compaction behind the loaded rollout", append)
+FORMAT = Format(ID, "Codex rollout", recognise, read, write, validate, ways=(_APPENDED,))

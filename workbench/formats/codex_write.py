@@ -1,9 +1,10 @@
 """Writing a Codex rollout that `codex resume` opens (formats.md §2.2, "To write back").
 
 The new rollout is a session_meta line with a new id and then plain items, one line each: Codex takes them as the whole
-context. A list of items inside a `compacted` record would say the same, but has no place for what parts one response
-from the next. With the last stretch of kept messages come the event lines that show them on the screen. Records of
-tokens lose their counts: Codex takes the last one for the size of the context and would compact again at once.
+context. The other way, Codex's own, keeps the loaded rollout whole and puts a `compacted` record behind it; what stands
+behind the first place where two responses meet follows as plain items, for a list of items cannot part them. With the
+last stretch of kept messages come the event lines that show them on the screen. Records of tokens lose their counts:
+Codex takes the last one for the size of the context and would compact again at once.
 """
 
 from __future__ import annotations
@@ -83,6 +84,84 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         opening = next((message for message in messages if message.role == "user" and message.text), None)
         _line(sheet, "event_msg", _user_event(opening.text if opening else "(empty)"), None)
     return _written(b"".join(line + b"\n" for line in sheet.lines), id, now, sheet.notes)
+
+
+def append(session: Session, messages: Sequence[Message]) -> Written:
+    """The loaded rollout under a new id, and behind it a `compacted` record that holds the messages. Never raises."""
+    if session.format != "codex":
+        return write(session, messages)
+    now, id = datetime.now(UTC), str(uuid4())
+    sheet = _Sheet()
+    lines = _loaded_lines(session, sheet)
+    if not lines or loads(lines[0]).get("type") != "session_meta":
+        return write(session, messages)  # written before 0.32: its lines cannot stand beside a compaction
+    messages = [message for message in messages if message.kind != "boundary"]
+    made = (result for message in messages if not message.source for result in message.results)
+    sheet.made_results = frozenset(result.call_id for result in made)
+    for message in messages:
+        if message.source:
+            for place, source in enumerate(message.source):
+                _kept(sheet, session, message, source, starts=place == 0)
+        else:
+            _made(sheet, message, own=True)
+    values = [(line, loads(line)) for line in sheet.lines]
+    follows = [pair for pair in values if not _is_shown(pair[1])]
+    parted = next((n for n, (_, value) in enumerate(follows) if value["type"] != "response_item"), len(follows))
+    items = b",".join(field_of(line, "payload") or b"null" for line, _ in follows[:parted])
+    record = b'{"timestamp":%s,"type":"compacted","payload":{"message":"","replacement_history":[%s]}}'
+    turn = _last_turn(session)
+    new = [
+        _meta(session, id, now.timestamp(), own=True),
+        *lines[1:],
+        record % (render(iso()), items),
+        *([turn] if turn else []),
+        *_spent(lines),
+        render({"timestamp": iso(), "type": "event_msg", "payload": {"type": "context_compacted"}}),
+        *(line for line, _ in follows[parted:]),
+    ]
+    if not any(_is_shown(loads(line)) for line in lines):
+        opening = next((message.text for message in messages if message.role == "user" and message.text), "(empty)")
+        new.append(render({"timestamp": iso(), "type": "event_msg", "payload": _user_event(opening)}))
+    return _written(b"".join(line + b"\n" for line in new), id, now, sheet.notes)
+
+
+def _loaded_lines(session: Session, sheet: _Sheet) -> list[bytes]:
+    """The loaded lines; one that Codex would pass over is left out. Items inside of lines are records, too."""
+    lines: list[bytes] = []
+    end = -1
+    records = session.records
+    for index, start in enumerate(records.starts):
+        if start < end:
+            continue
+        end = records.stops[index]
+        raw: bytes = records[index]
+        try:
+            value = loads(raw)
+        except ValueError:
+            value = None
+        if isinstance(value, dict) and isinstance(value.get("type"), str) and isinstance(value.get("payload"), dict):
+            lines.append(raw.replace(b"\n", b" "))
+        else:
+            sheet.notes.append("records that are no lines of a rollout were left out")
+    return lines
+
+
+def _is_shown(value: dict[str, Any]) -> bool:
+    return value.get("type") == "event_msg" and value["payload"].get("type") in ("user_message", "agent_message")
+
+
+def _spent(lines: Sequence[bytes]) -> list[bytes]:
+    """A count of tokens with the sum so far and a context of nothing: Codex compacts by the newest one."""
+    for line in reversed(lines):
+        if b'"token_count"' not in line[:300]:
+            continue
+        info = loads(line)["payload"].get("info")
+        if isinstance(info, dict) and "total_token_usage" in info:
+            last = info.get("last_token_usage")
+            info = info | {"last_token_usage": dict.fromkeys(last if isinstance(last, dict) else (), 0)}
+            payload = {"type": "token_count", "info": info, "rate_limits": None}
+            return [render({"timestamp": iso(), "type": "event_msg", "payload": payload})]
+    return []
 
 
 def _written(data: bytes, id: str, now: datetime | None, notes: Iterable[str]) -> Written:

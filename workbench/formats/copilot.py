@@ -20,6 +20,7 @@ from workbench.formats.copilot_rules import validate
 from workbench.formats.copilot_write import write
 from workbench.formats.document import glimpse
 from workbench.formats.format import Format, Progress
+from workbench.formats.ids import unique_id
 from workbench.formats.jsonl import records_of
 from workbench.formats.mark import marked
 from workbench.formats.stamps import seconds_of
@@ -71,6 +72,7 @@ class _Reading:
     gone: set[int] = field(default_factory=set)
     epochs: list[Epoch] = field(default_factory=list)
     events: dict[str, int] = field(default_factory=dict)
+    ids: dict[str, int] = field(default_factory=dict)
     calls: set[str] = field(default_factory=set)
     warnings: list[LoadWarning] = field(default_factory=list)
     about: dict[str, Any] = field(default_factory=dict)
@@ -106,8 +108,8 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
 def _take(reading: _Reading, event: dict[str, Any], data: dict[str, Any], index: int, line: int) -> None:
     kind = event.get("type")
     side = bool(event.get("agentId") or data.get("parentToolCallId"))
-    id = event.get("id")
-    id = id if isinstance(id, str) and id and id not in reading.events else f"event-{index + 1}"
+    named = event.get("id")
+    id = unique_id(named if isinstance(named, str) and named else f"event-{index + 1}", reading.ids)
     if not side:
         reading.events[id] = len(reading.messages)
     time = seconds_of(event.get("timestamp"))

@@ -1,116 +1,202 @@
-"""Sessions that lie on this machine: what a file holds at a glance, and the files that Claude Code keeps.
+"""Sessions that lie on this machine: the files in the places of every tool, or below any folder, the newest first.
 
-A glance reads the first and the last 64 KiB of a file, no more, so that a folder of gigabytes is listed in seconds.
+Finding looks at names and dates only; each file is then glanced at when it is asked for. Whatever lies there is
+bounded: a walk does not follow links to folders and ends at a depth and a number of files, and nothing but regular
+files is opened.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from workbench.errors import BadInput
-from workbench.formats import registry
-from workbench.formats.format import no_progress
-from workbench.formats.titles import first_words
-from workbench.session import Session
+from workbench.formats import registry, roo_cline
+from workbench.formats.format import Format
+from workbench.formats.glances import Found, Unreadable, glance
+from workbench.formats.places import Place, places
+from workbench.formats.stores import is_database, stored, stored_file
 
-REACH = 64 * 1024
-"""Bytes read at each end of a file."""
+MOST = 50_000
+"""Files that one search looks at; what lies beyond is told as one that could not be read."""
+
+DEEPEST = 12
+"""Folders below the root into which a search goes."""
+
+_SUFFIXES = (".jsonl", ".json", ".jsonl.zst", ".traj", ".eval", ".db", ".md")
+_PASSED_BY = frozenset([".git", "node_modules", ".venv", "venv", "__pycache__", "site-packages", ".tox", ".mypy_cache"])
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A session file at a glance. `time` is when the file was last changed, in seconds since the epoch.
+class Candidate:
+    """What may be a session, by its name. `tool` is "" where the place does not tell."""
 
-    What its two ends do not tell is "". `whole` is the session itself where the file is so short that all was read.
-    """
-
-    path: Path
-    bytes: int
     time: float
-    format: str
-    title: str = ""
-    request: str = ""
-    folder: str = ""
-    model: str = ""
-    whole: Session | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """A file that looked like a session by its name only, and why it is none."""
-
     path: Path
-    reason: str
+    tool: str = ""
+    expected: Format | None = None
 
 
-def claude_code_root() -> Path:
-    """Where Claude Code keeps its sessions: a folder for each project, a JSONL file for each session."""
-    home = os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude"
-    return Path(home).expanduser() / "projects"
+Result = Found | Unreadable
 
 
-def discover(root: Path) -> Iterator[Found | Unreadable]:
-    """Every `*/*.jsonl` below `root`, the newest first, each read only when it is asked for. No root, no sessions."""
-    for _, path in sorted(_dated(root), reverse=True):
-        yield glance(path)
+def never() -> bool:
+    """For callers that do not cancel."""
+    return False
 
 
-def glance(path: Path) -> Found | Unreadable:
-    """What `path` is, by its two ends."""
+def discover(
+    looked_at: Sequence[Place] | None = None, root: Path | None = None, cancelled: Callable[[], bool] = never
+) -> Iterator[Result]:
+    """Every session in the places of all tools, or below `root`, the newest file first, each read when it is asked for.
+
+    A database gives all its sessions where it stands. Ends early when `cancelled` says so.
+    """
+    found: list[Candidate] = []
+    over: list[Unreadable] = []
+    for candidate in below(root) if root else in_places(places() if looked_at is None else looked_at):
+        if cancelled():
+            return
+        if isinstance(candidate, Candidate):
+            found.append(candidate)
+        else:
+            over.append(candidate)
+    found.sort(key=lambda candidate: (-candidate.time, str(candidate.path)))
+    for candidate in found:
+        if cancelled():
+            return
+        yield from _results(candidate)
+    yield from over
+
+
+def _results(candidate: Candidate) -> Iterator[Result]:
+    path = candidate.path
+    if path.suffix == ".db" and is_database(path):
+        try:
+            yield from stored(path)
+        except BadInput as refused:
+            yield Unreadable(path, str(refused))
+        return
+    if path.name.startswith("ses_") and (session := stored_file(path)):
+        yield session
+        return
+    result = glance(path, candidate.expected)
+    if isinstance(result, Found):
+        yield replace(result, whole=None, tool=candidate.tool or result.tool)
+    elif path.suffix != ".md" or candidate.expected:
+        yield result
+
+
+# --- where the tools keep them --------------------------------------------------------------------------------------
+
+
+def in_places(looked_at: Iterable[Place]) -> Iterator[Candidate | Unreadable]:
+    """The files of every place, each once, whichever place names it first. Places that are not there give nothing."""
+    seen: set[tuple[int, int]] = set()
+    for place in looked_at:
+        expected = registry.by_id(place.format)
+        for pattern in place.patterns:
+            for entry in _matching(place.folder, pattern.split("/")):
+                if entry.name.startswith("agent-") and place.format == "claude-code":
+                    continue  # a sub-agent's file, which belongs to the session that called it
+                status = _status(entry)
+                if status is None:
+                    yield Candidate(0.0, Path(entry.path), place.tool, expected)
+                    continue
+                if (status.st_dev, status.st_ino) in seen and status.st_ino:
+                    continue
+                seen.add((status.st_dev, status.st_ino))
+                yield _candidate(entry, status.st_mtime, place.tool, expected)
+                if len(seen) >= MOST:
+                    yield Unreadable(place.folder, f"More than {MOST} files: the search ended here.")
+                    return
+
+
+def _matching(folder: Path | str, names: Sequence[str]) -> Iterator[os.DirEntry[str]]:
+    for entry in _entries(folder):
+        if not fnmatchcase(entry.name, names[0]):
+            continue
+        if len(names) == 1:
+            yield entry
+        elif _is_folder(entry, follow=True):
+            yield from _matching(entry.path, names[1:])
+
+
+def _candidate(entry: os.DirEntry[str], time: float, tool: str, expected: Format | None) -> Candidate:
+    """The file, or the folder that it marks as a session."""
+    path = Path(entry.path)
+    return Candidate(time, _folder_marked(path) or path, tool, expected)
+
+
+def is_session_folder(path: Path) -> bool:
+    """Whether a folder is a session, and not one in which to look for them."""
     try:
-        with path.open("rb") as file:
-            status = os.fstat(file.fileno())
-            head = file.read(REACH)
-            file.seek(max(len(head), status.st_size - REACH))
-            tail = file.read(REACH)
-    except (OSError, ValueError) as error:
-        return Unreadable(path, (error.strerror if isinstance(error, OSError) else None) or str(error))
-    try:
-        known, _ = registry.detect(head)
-    except BadInput as error:
-        return Unreadable(path, str(error))
-    found = Found(path, status.st_size, status.st_mtime, known.title)
-    is_whole = status.st_size <= len(head) + len(tail)
-    try:
-        session = known.read(path, head + tail if is_whole else _whole_lines(head, tail), no_progress)
-    except BadInput as error:
-        # Half a document says nothing against the whole of it.
-        return Unreadable(path, str(error)) if is_whole else found
-    return Found(
-        path,
-        found.bytes,
-        found.time,
-        found.format,
-        title=session.title,
-        request=first_words(session.messages),
-        folder=session.cwd or "",
-        model=session.model or "",
-        whole=session if is_whole else None,
-    )
+        return bool(registry.detect_folder(path))
+    except (BadInput, OSError):
+        return False
 
 
-def _whole_lines(head: bytes, tail: bytes) -> bytes:
-    """The two ends without the lines that are cut."""
-    return head[: head.rfind(b"\n") + 1] + tail[tail.find(b"\n") + 1 :]
+def _folder_marked(path: Path) -> Path | None:
+    """The folder that is a session because this file lies in it: a task, a conversation, a session of an SDK."""
+    folder = path.parent
+    if path.name in (roo_cline.HISTORY, "base_state.json", f"{folder.name}.messages.json"):
+        return folder
+    return folder.parent if path.name == "0.json" and folder.name == "events" else None
 
 
-def _dated(root: Path) -> Iterator[tuple[float, Path]]:
-    for folder in _entries(root):
-        for entry in _entries(folder.path):
-            if entry.name.endswith(".jsonl"):
-                try:
-                    yield entry.stat().st_mtime, Path(entry.path)
-                except OSError:
-                    yield 0.0, Path(entry.path)
+# --- below a folder -------------------------------------------------------------------------------------------------
+
+
+def below(root: Path) -> Iterator[Candidate | Unreadable]:
+    """What may be a session below a folder, by its name. Links to folders are passed by, so no walk goes in circles."""
+    waiting: list[tuple[str, int]] = [(str(root), 0)]
+    count = 0
+    while waiting:
+        folder, depth = waiting.pop()
+        entries = _entries(folder)
+        marks = [entry for entry in entries if _folder_marked(Path(entry.path))]
+        if marks:
+            yield _candidate(marks[0], _time(marks[0]), "", None)
+            continue
+        for entry in entries:
+            if _is_folder(entry, follow=False):
+                if depth < DEEPEST and entry.name not in _PASSED_BY:
+                    waiting.append((entry.path, depth + 1))
+            elif entry.name.endswith(_SUFFIXES):
+                count += 1
+                if count > MOST:
+                    yield Unreadable(root, f"More than {MOST} files: the search ended at {folder}.")
+                    return
+                yield Candidate(_time(entry), Path(entry.path))
 
 
 def _entries(folder: Path | str) -> list[os.DirEntry[str]]:
     """What lies in a folder; nothing where it cannot be listed, which is where it is a file or not there, too."""
     try:
         with os.scandir(folder) as found:
-            return list(found)
-    except OSError:
+            return sorted(found, key=lambda entry: entry.name)
+    except (OSError, ValueError):
         return []
+
+
+def _is_folder(entry: os.DirEntry[str], *, follow: bool) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=follow)
+    except OSError:
+        return False
+
+
+def _status(entry: os.DirEntry[str]) -> os.stat_result | None:
+    try:
+        return entry.stat()
+    except OSError:
+        return None
+
+
+def _time(entry: os.DirEntry[str]) -> float:
+    status = _status(entry)
+    return status.st_mtime if status and stat.S_ISREG(status.st_mode) else 0.0

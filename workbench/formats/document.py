@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -64,10 +65,12 @@ DEEPEST = 200
 """Levels of nesting beyond which a head is no session's; the same bound as for lines."""
 
 
+@lru_cache(maxsize=2)
 def glimpse(head: bytes) -> Any:
     """The value at the start of a document of which `head` may be only the beginning; None where that is no JSON.
 
-    What is cut off is closed: an open string ends where the head ends, open lists and objects are closed after it.
+    What is cut off is closed: an open string ends where the head ends, open lists and objects are closed after it. As
+    every format asks for the same head, the answer is kept for the next; it is not to be changed.
     """
     text = head.decode(errors="replace").removeprefix("\ufeff")
     for candidate in (text, _closed(text)):

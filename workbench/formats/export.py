@@ -9,6 +9,7 @@ from pathlib import Path
 
 from workbench.errors import BadInput
 from workbench.formats import registry
+from workbench.formats.being_written import still_written
 from workbench.formats.files import write_atomically
 from workbench.formats.format import Format, Written
 from workbench.session import Message, Session
@@ -35,13 +36,19 @@ def export(
 ) -> Export:
     """`messages` as a session in `session`'s own format, or in the one named; `memories` replace the session's.
 
-    Raises BadInput for an unknown format, and when the file was changed since it was opened.
+    `format_id` may name a way of a format behind a colon (`codex:appended`). A session's file that is still being
+    written is pointed out in the notes. Raises BadInput for an unknown format or way, and when the file was changed
+    since it was opened.
     """
-    target = registry.by_id(format_id or session.format)
+    target, way = registry.target(format_id or session.format)
     source = session if memories is None else replace(session, memories=memories)
     with session.records.held():
-        written = target.write(source, messages)
-    return Export(target, written, tuple(target.validate(written.data)))
+        written = (way or target).write(source, messages)
+    if session.path is not None and (why := still_written(session.path)):
+        told = f"{session.path.name} is still being written ({why}): what came since it was opened is not in the export"
+        written = replace(written, notes=(*written.notes, told))
+    validate = (way and way.validate) or target.validate
+    return Export(target, written, tuple(validate(written.data)))
 
 
 def save(export: Export, out: Path, source: Path | None, *, overwrite: bool = False) -> Path:

@@ -7,11 +7,14 @@ import gc
 import os
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 from workbench.errors import BadInput
 from workbench.formats import registry
-from workbench.formats.format import Progress, no_progress
+from workbench.formats.format import Format, Progress, no_progress
+from workbench.formats.parts import Part
 from workbench.session import Session
 
 LARGE = 8_000_000
@@ -31,27 +34,58 @@ _BINARY = {
 }
 
 
-def load(path: Path, progress: Progress = no_progress) -> Session:
+def load(path: Path, progress: Progress = no_progress, part: str = "") -> Session:
     """Open a session file of any known format, recognised by its content.
 
-    A folder is opened when a tool keeps its sessions so. Raises BadInput with one sentence for any other folder, for a
-    missing, unreadable, empty or binary file, and for one that no format recognises. The file itself is never changed
-    or held open.
+    A folder is opened when a tool keeps its sessions so. Of a file with several sessions `part` chooses one by its id
+    (`parts_of` lists them), which is noted in the session's `meta`; without it the format chooses. Raises BadInput with
+    one sentence for any other folder, for a missing, unreadable, empty or binary file, for one that no format
+    recognises, and for a part that it does not have. The file itself is never changed or held open.
     """
     if path.is_dir():
         return _load_folder(path, progress)
-    data = _bytes_of(path)
-    head = data[: registry.HEAD]
-    try:
-        found, _ = registry.detect(head)
-    except BadInput as error:
-        _refuse_binary(path, head)
-        raise BadInput(f"{path}: {error}") from None
+    return load_bytes(path, bytes_of(path), progress, part)
+
+
+def load_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: str = "") -> Session:
+    """Open a session whose file has been read already: `data` is the file, or what of it is to be seen."""
+    found = _format_of(path, data[: registry.HEAD])
+    if part and found.read_part is None:
+        raise BadInput(f"{path} holds one session; leave out the part {part!r}.")
     with gc_paused():
-        session = found.read(path, data, progress)
+        if part and found.read_part is not None:
+            session = found.read_part(path, data, part, progress)
+            session = replace(session, meta={**session.meta, "part": part})
+        else:
+            session = found.read(path, data, progress)
     if len(data) > LARGE and session.records.data is data:
         session.records.let_go(path)
     return session
+
+
+def parts_of(path: Path) -> tuple[Part, ...]:
+    """The sessions in a file that may hold several, none for a file or folder that holds one by its nature.
+
+    Raises BadInput as `load` does.
+    """
+    if path.is_dir():
+        return ()
+    with _readable(path) as file:
+        head = file.read(registry.HEAD)
+    if not head.strip(_BLANKS):
+        return ()
+    found = _format_of(path, head)
+    return found.sessions_in(path, bytes_of(path)) if found.sessions_in is not None else ()
+
+
+def _format_of(path: Path, head: bytes) -> Format:
+    try:
+        return registry.detect(head)[0]
+    except BadInput as error:
+        if folder := registry.folder_of(path):
+            raise BadInput(f"{path} is only a part of a session; open its folder {folder}.") from None
+        _refuse_binary(path, head)
+        raise BadInput(f"{path}: {error}") from None
 
 
 def _load_folder(path: Path, progress: Progress) -> Session:
@@ -114,17 +148,26 @@ def _rename(temporary: Path, path: Path, *, overwrite: bool) -> None:
         temporary.replace(path)
 
 
-def _bytes_of(path: Path) -> bytes:
+@contextlib.contextmanager
+def _readable(path: Path) -> Iterator[BinaryIO]:
+    """The file, open to be read. Trouble with it, now or in the block, becomes one sentence."""
     try:
         if path.is_dir():
             raise BadInput(f"{path} is a folder; name a session file in it.")
         if path.exists() and not path.is_file():
             raise BadInput(f"{path} is not a regular file; copy what it gives to a file and name that.")
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            yield file
     except FileNotFoundError:
         raise BadInput(f"{path} does not exist; check the name.") from None
     except (OSError, ValueError) as error:
         raise BadInput(f"{path} cannot be read: {_reason(error)}; check its name and permissions.") from None
+
+
+def bytes_of(path: Path) -> bytes:
+    """The whole file. Raises BadInput for what is no regular file, cannot be read, or is empty."""
+    with _readable(path) as file:
+        data = file.read()
     if not data[: registry.HEAD].strip(_BLANKS) and not data.strip(_BLANKS):
         raise BadInput(f"{path} is empty; name a file that holds a session.")
     return data

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from workbench.formats.parts import Part
 from workbench.session import Message, Session
 
 Progress = Callable[[int, int], None]
@@ -23,6 +25,9 @@ class Written:
     `name` is the file name its tool expects; `id` the new session's id; `resume` the command that opens it in its tool
     ("" where there is none) and `home` where the file must lie for that, if it must lie somewhere; `notes` say what the
     format could not carry.
+
+    Ids and folders come out of sessions, which anyone may have written: `name` is made a plain file name, `home` never
+    leads up, and there is no command with an id that a shell could take for more than a word.
     """
 
     data: bytes
@@ -31,6 +36,35 @@ class Written:
     resume: str = ""
     home: str = ""
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", _NOT_IN_NAMES.sub("_", self.name).lstrip(".") or "session")
+        steps = _UNSEEN.sub("_", self.home).split("/")
+        object.__setattr__(self, "home", "/".join("_" if step == ".." else step for step in steps))
+        if not _WORD.fullmatch(self.id) or not _COMMAND.fullmatch(self.resume):
+            object.__setattr__(self, "resume", "")
+
+
+_NOT_IN_NAMES = re.compile(r"[/\\\x00-\x1f\x7f]|\.\.+(?=[/\\])")
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f]")
+_WORD = re.compile(r"[\w.:@+-]{0,300}")
+_COMMAND = re.compile(r"[\w.:@+~/ &=,'-]{0,2000}")
+"""What a command is made of: words, paths, `&&`, and quotes."""
+
+Writer = Callable[[Session, Sequence[Message]], Written]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Another form in which a format's tool takes a compacted session, beside the one that `Format.write` gives.
+
+    `validate` is its own where the loader's rules are others for it.
+    """
+
+    id: str
+    title: str
+    write: Writer
+    validate: Callable[[bytes], list[str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +79,20 @@ class Format:
     recognise_folder(path), read_folder(path, progress): the same for a tool that keeps a session as a folder; None
       where it does not.
     validate(data): judged from the tool's own loader rules, sharing no code with `write`; returns what is wrong.
+    ways: other forms that the tool takes, each as exact as `write`.
+    sessions_in(path, data), read_part(path, data, id, progress): for a file that may hold several sessions; None where
+      it holds one. `read` then gives the first or newest, with a warning that there are more. `read_part` alone is for
+      what a session keeps apart and nobody need choose from: its sub-agents.
     """
 
     id: str
     title: str
     recognise: Callable[[bytes], str]
     read: Callable[[Path, bytes, Progress], Session]
-    write: Callable[[Session, Sequence[Message]], Written]
+    write: Writer
     validate: Callable[[bytes], list[str]]
     recognise_folder: Callable[[Path], str] | None = None
     read_folder: Callable[[Path, Progress], Session] | None = None
+    ways: tuple[Way, ...] = ()
+    sessions_in: Callable[[Path, bytes], tuple[Part, ...]] | None = None
+    read_part: Callable[[Path, bytes, str, Progress], Session] | None = None

@@ -16,10 +16,10 @@ from typing import Any
 
 from workbench.errors import BadInput
 from workbench.formats.document import glimpse, parse
-from workbench.formats.format import Format, Progress
+from workbench.formats.format import Format, Progress, Way
 from workbench.formats.gemini_parts import NOWHERE, Calls, is_sent, messages_of
 from workbench.formats.gemini_rules import validate
-from workbench.formats.gemini_write import write
+from workbench.formats.gemini_write import append, write
 from workbench.formats.json_spans import array_items, object_items
 from workbench.formats.jsonl import Record, records_of
 from workbench.formats.stale import without_stale
@@ -258,4 +258,5 @@ def _ended(epoch: Epoch, messages: list[Message], later: list[Epoch]) -> Epoch:
     return replace(epoch, ended_by=replace(epoch.ended_by, tokens_before=tokens, summary=summary))
 
 
-FORMAT = Format(ID, "Gemini CLI", recognise, read, write, validate)
+_APPENDED = Way("appended", "a $set.messages behind the loaded history", append)
+FORMAT = Format(ID, "Gemini CLI", recognise, read, write, validate, ways=(_APPENDED,))

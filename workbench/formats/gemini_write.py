@@ -1,7 +1,8 @@
 """Writing a Gemini CLI session that `gemini --resume` opens (formats.md §2.3, "To write back").
 
 A document stays a document, a JSONL file becomes one of its metadata line and one message per line; both get a new
-session id. The counts of the last response are set to nothing: Gemini CLI takes them for the size of the context.
+session id. The other way, Gemini CLI's own, keeps the history and puts a `$set.messages` behind it, which replaces it.
+The counts of the last response are set to nothing: Gemini CLI takes them for the size of the context.
 """
 
 from __future__ import annotations
@@ -55,6 +56,58 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     whole = own and not len(session.records)
     if own and list(messages) == list(session.context()):
         return _written(session.records.data, session.id, whole, ["nothing changed: this is the loaded session"])
+    sheet = _filled(session, messages, own=own, whole=whole)
+    id = str(uuid4())
+    if whole:
+        data = splice(session.records.data, "messages", sheet.pieces).removeprefix(_BOM)
+        data = replace_fields(data, {"sessionId": render(id), "lastUpdated": render(iso())})
+    else:
+        lines = [sheet.raws[piece] if isinstance(piece, int) else piece for piece in sheet.pieces]
+        data = b"".join(line + b"\n" for line in [_metadata(session, id, own=own), *lines])
+    return _written(data, id, whole, sheet.notes)
+
+
+def append(session: Session, messages: Sequence[Message]) -> Written:
+    """The loaded history as JSONL under a new id, and behind it the `$set.messages` that replaces it. Never raises."""
+    if session.format != "gemini":
+        return write(session, messages)
+    whole = not len(session.records)
+    sheet = _filled(session, messages, own=True, whole=whole)
+    id = str(uuid4())
+    raws: Sequence[bytes] = sheet.raws if whole else _loaded_lines(session)
+    kept = [raw.replace(b"\n", b" ") for raw in raws if isinstance(_read(raw), dict)]
+    if len(kept) < len(raws):
+        sheet.notes.append("records that are no JSON objects were left out")
+    if whole:
+        first = _metadata_of_document(session, id)
+    else:
+        first = _metadata(session, id, own=True)
+        kept = kept[1:] if kept and "id" not in _read(kept[0]) else kept
+    new = [sheet.raws[piece] if isinstance(piece, int) else piece for piece in sheet.pieces]
+    record = b'{"$set":{"messages":[%s],"lastUpdated":%s}}' % (b",".join(new).replace(b"\n", b" "), render(iso()))
+    return _written(b"".join(line + b"\n" for line in (first, *kept, record)), id, False, sheet.notes)
+
+
+def _loaded_lines(session: Session) -> list[bytes]:
+    """The loaded lines, without the records that lie inside of one."""
+    lines: list[bytes] = []
+    end = -1
+    for index, start in enumerate(session.records.starts):
+        if start >= end:
+            lines.append(session.records[index])
+            end = session.records.stops[index]
+    return lines
+
+
+def _metadata_of_document(session: Session, id: str) -> bytes:
+    """Line 1 for a document that becomes JSONL: all it says beside its messages."""
+    about = _read(session.records.data.removeprefix(_BOM))
+    about = {key: value for key, value in about.items() if key != "messages"} if isinstance(about, dict) else {}
+    return render({**about, "sessionId": id, "lastUpdated": iso()})
+
+
+def _filled(session: Session, messages: Sequence[Message], *, own: bool, whole: bool) -> _Sheet:
+    """The records of the new history."""
     sheet = _Sheet(session, own)
     if own:
         sheet.raws = elements(session.records.data, "messages") if whole else session.records
@@ -64,14 +117,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     sheet.names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
     _fill(sheet, messages)
     _reset_last_count(sheet)
-    id = str(uuid4())
-    if whole:
-        data = splice(session.records.data, "messages", sheet.pieces).removeprefix(_BOM)
-        data = replace_fields(data, {"sessionId": render(id), "lastUpdated": render(iso())})
-    else:
-        lines = [sheet.raws[piece] if isinstance(piece, int) else piece for piece in sheet.pieces]
-        data = b"".join(line + b"\n" for line in [_metadata(session, id, own=own), *lines])
-    return _written(data, id, whole, sheet.notes)
+    return sheet
 
 
 def _written(data: bytes, id: str, whole: bool, notes: Sequence[str]) -> Written:

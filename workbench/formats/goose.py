@@ -17,10 +17,11 @@ import orjson
 from workbench.errors import BadInput
 from workbench.formats.blocks import kind_of
 from workbench.formats.chat import tools_of
+from workbench.formats.database import MAGIC
 from workbench.formats.document import glimpse, parse, render
 from workbench.formats.format import Format, Progress
 from workbench.formats.goose_content import blocks_of, is_sent
-from workbench.formats.goose_database import MAGIC, is_goose, session_rows
+from workbench.formats.goose_database import is_goose, session_rows
 from workbench.formats.goose_database import sessions_in as _sessions_in
 from workbench.formats.goose_rules import validate
 from workbench.formats.goose_write import write
@@ -247,4 +248,4 @@ def _epochs(
     return (*epochs, Epoch(len(epochs) + 1, array("q", now)))
 
 
-FORMAT = Format(ID, "goose", recognise, read, write, validate)
+FORMAT = Format(ID, "goose", recognise, read, write, validate, sessions_in=sessions_in, read_part=read_part)

@@ -265,4 +265,4 @@ def _parts(content: Any, attachments: dict[str, str]) -> Iterator[Block]:
         yield from from_anthropic(content)
 
 
-FORMAT = Format(ID, "Inspect log", recognise, read, write, validate)
+FORMAT = Format(ID, "Inspect log", recognise, read, write, validate, sessions_in=sessions_in, read_part=read_part)

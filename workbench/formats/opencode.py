@@ -1,5 +1,7 @@
 """opencode sessions as `opencode export` writes them: `{info, messages: [{info, parts}]}` (formats.md §2.7).
 
+The tool's own database and its older folder of files are read as the export that it would write of them.
+
 What opencode sends and what it does not, where the file does not say: errors other than an interruption are not sent,
 nor are parts of its own bookkeeping; a call that never ended is answered "[Tool execution was interrupted]"; an output
 that was pruned is sent as "[Old tool result content cleared]". An assistant's record holds calls *and* results, so it
@@ -12,18 +14,21 @@ one message here, of the user's role as summaries are in other formats, so that 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from workbench.errors import BadInput
+from workbench.formats import opencode_store as store
 from workbench.formats.blocks import as_text, is_summary
+from workbench.formats.database import MAGIC
 from workbench.formats.document import glimpse, parse
 from workbench.formats.format import Format, Progress
 from workbench.formats.ids import unique_id
 from workbench.formats.opencode_parts import ID, block_of, is_bookkeeping, noted_kind, tool_blocks
 from workbench.formats.opencode_rules import validate
 from workbench.formats.opencode_write import write
+from workbench.formats.parts import Part
 from workbench.formats.stale import without_stale
 from workbench.formats.stamps import seconds_of
 from workbench.formats.titles import first_words
@@ -43,7 +48,11 @@ from workbench.session import (
 
 
 def recognise(head: bytes) -> str:
+    if head.startswith(MAGIC):
+        return "an SQLite database with opencode's sessions, messages and parts" if store.is_database(head) else ""
     document = glimpse(head)
+    if store.is_session_file(document):
+        return "a ses_ id beside title and time, as opencode's storage has of a session"
     info = document.get("info") if isinstance(document, dict) else None
     if not isinstance(info, dict) or not str(info.get("id", "")).startswith("ses_"):
         return ""
@@ -53,10 +62,57 @@ def recognise(head: bytes) -> str:
     return "info with a ses_ id beside messages of info and parts"
 
 
+def recognise_folder(path: Path) -> str:
+    return "a folder with session, message and part, as opencode's storage" if store.is_storage(path) else ""
+
+
 def read(path: Path, data: bytes, progress: Progress) -> Session:
+    """Read an export, the newest session of a database, or one by its file in the storage folder. Raises BadInput."""
+    if data.startswith(MAGIC):
+        parts = sessions_in(path, data)
+        if not parts:
+            raise BadInput(f"{path} has no session with a message; name another database.")
+        return _one_of(read_part(path, data, parts[0].id, progress), len(parts))
+    if store.is_session_file(glimpse(data[: 1 << 16])):
+        export, warnings = store.from_files(path, data)
+        return _export(path, export, progress, warnings)
+    return _export(path, data, progress, [])
+
+
+def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
+    """The sessions of a database, the newest first; none for an export, which is one. Raises BadInput."""
+    return store.sessions_in(path, data) if data.startswith(MAGIC) else ()
+
+
+def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
+    """Read one session of a database. Raises BadInput when there is no such session."""
+    if not data.startswith(MAGIC):
+        return read(path, data, progress)
+    export, warnings = store.from_database(path, data, part_id)
+    return _export(path, export, progress, warnings)
+
+
+def read_folder(path: Path, progress: Progress) -> Session:
+    """Read the session of a storage folder that was changed last. Raises BadInput when there is none."""
+    files = store.session_files(path)
+    if not files:
+        raise BadInput(f"{path} holds no session; name opencode's storage folder.")
+    session = read(files[0], files[0].read_bytes(), progress)
+    return _one_of(session, len(files), f"; each is opened by its file, as {files[0]}")
+
+
+def _one_of(session: Session, count: int, how: str = "") -> Session:
+    if count == 1:
+        return session
+    warning = LoadWarning(f"holds {count} sessions; this is the one that was used last{how}")
+    return replace(session, warnings=(warning, *session.warnings))
+
+
+def _export(path: Path, data: bytes, progress: Progress, warnings: list[LoadWarning]) -> Session:
     """Raises BadInput where there is no list of messages."""
     progress(0, len(data))
-    document, warnings = parse(path, data)
+    document, odd = parse(path, data)
+    warnings += odd
     items = document.get("messages") if isinstance(document, dict) else None
     if not isinstance(items, list):
         raise BadInput(f"{path}: has no list of messages; open what `opencode export` writes.")
@@ -304,4 +360,15 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-FORMAT = Format(ID, "opencode export", recognise, read, write, validate)
+FORMAT = Format(
+    ID,
+    "opencode",
+    recognise,
+    read,
+    write,
+    validate,
+    recognise_folder=recognise_folder,
+    read_folder=read_folder,
+    sessions_in=sessions_in,
+    read_part=read_part,
+)

@@ -1,4 +1,5 @@
-"""OpenHands conversations: a list of events in one file, or the folder of a V1 conversation (formats.md §2.10).
+"""OpenHands conversations: a list of events in one file, a conversation's folder, or an evaluation's output (formats.md
+§2.10).
 
 The events are append-only: a condensation is one more event, which names those that are forgotten and gives a summary
 that stands at an offset in what is left. Only the newest summary is sent. Events that say nothing to the model are kept
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import BadInput
+from workbench.formats import openhands_stores as stores
 from workbench.formats.blocks import as_text
 from workbench.formats.document import glimpse, parse
 from workbench.formats.format import Format, Progress
@@ -19,15 +21,18 @@ from workbench.formats.ids import unique_id
 from workbench.formats.openhands_events import Event, Said, forgetting_of, is_counted, is_v1, key_of, said_by
 from workbench.formats.openhands_rules import validate
 from workbench.formats.openhands_write import ID, write
+from workbench.formats.parts import Part
 from workbench.formats.stamps import seconds_of
 from workbench.formats.titles import first_words
 from workbench.session import Compaction, Epoch, LoadWarning, Message, Records, Session, Text, Tool
 
-_LIMIT = 1 << 30
+_HEAD = 1 << 16
 _SOURCES = ("user", "agent", "environment")
 
 
 def recognise(head: bytes) -> str:
+    if stores.is_output(head):
+        return "lines of instance_id and history, as OpenHands' evaluations write them"
     items = glimpse(head)
     events = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
     if not events or not all(event.get("source") in _SOURCES and "id" in event for event in events[:3]):
@@ -39,33 +44,39 @@ def recognise(head: bytes) -> str:
     return ""
 
 
-def recognise_folder(path: Path) -> str:
-    found = (path / "base_state.json").is_file() and (path / "events").is_dir()
-    return "a folder with base_state.json and events" if found else ""
-
-
 def read(path: Path, data: bytes, progress: Progress) -> Session:
-    return _session(path, data, progress, {})
+    """Read a list of events; of an evaluation's output the first run. Raises BadInput when there is none."""
+    if not stores.is_output(data[:_HEAD]):
+        return _session(path, data, progress, {})
+    runs = sessions_in(path, data)
+    if not runs:
+        raise BadInput(f"{path}: no line of this evaluation holds a history; open one that was written with it.")
+    session = read_part(path, data, runs[0].id, progress)
+    if len(runs) == 1:
+        return session
+    return replace(session, warnings=(LoadWarning(f"holds {len(runs)} runs; this is the first"), *session.warnings))
+
+
+def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
+    """The runs of an evaluation's output; none for a list of events, which is one conversation."""
+    return stores.runs_in(data) if stores.is_output(data[:_HEAD]) else ()
+
+
+def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
+    """Read one run of an evaluation's output. Raises BadInput when there is no such run."""
+    events, about = stores.run_of(path, data, part_id)
+    session = _session(path, events, progress, {"id": about["instance_id"]})
+    return replace(session, model=session.model or stores.model_of(about))
 
 
 def read_folder(path: Path, progress: Progress) -> Session:
-    """Read a V1 conversation. Its events become one list, the session's records."""
-    parts: list[bytes] = []
-    size = 0
-    try:
-        for file in sorted((path / "events").glob("event-*.json")):
-            if file.is_symlink() or not file.is_file():
-                continue
-            size += file.stat().st_size
-            if size > _LIMIT:
-                raise BadInput(f"{path} has more than {_LIMIT >> 20} MiB of events; open a part of them as one list.")
-            parts.append(file.read_bytes().strip().removeprefix(b"\xef\xbb\xbf") or b"null")
-        state = parse(path / "base_state.json", (path / "base_state.json").read_bytes())[0]
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}; check the folder and its permissions.") from None
-    if not parts:
-        raise BadInput(f"{path} has no events; name the folder of a conversation with events/event-*.json.")
-    return _session(path, b"[\n" + b",\n".join(parts) + b"\n]\n", progress, _dict(state))
+    """Read a conversation of V0 or V1. Its events become one list, the session's records. Raises BadInput."""
+    events, state = stores.events_of(path), stores.state_of(path)
+    session = _session(path, events, progress, {"id": path.name, **(state or {})})
+    if state is not None:
+        return session
+    warning = LoadWarning("base_state.json cannot be read: model and working folder are not known")
+    return replace(session, warnings=(warning, *session.warnings))
 
 
 @dataclass(slots=True)
@@ -207,6 +218,8 @@ FORMAT = Format(
     read,
     write,
     validate,
-    recognise_folder=recognise_folder,
+    recognise_folder=stores.recognise_folder,
     read_folder=read_folder,
+    sessions_in=sessions_in,
+    read_part=read_part,
 )

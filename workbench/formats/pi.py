@@ -17,11 +17,12 @@ from typing import Any
 
 from workbench.errors import BadInput
 from workbench.formats.blocks import as_text, kind_of
-from workbench.formats.format import Format, Progress
+from workbench.formats.format import Format, Progress, Way
 from workbench.formats.jsonl import records_of
 from workbench.formats.mark import marked
+from workbench.formats.pi_append import WRAPPED, append
 from workbench.formats.pi_rules import validate
-from workbench.formats.pi_write import write
+from workbench.formats.pi_write import ID, write
 from workbench.formats.stale import without_stale
 from workbench.formats.stamps import seconds_of
 from workbench.formats.titles import first_words
@@ -44,11 +45,6 @@ from workbench.session import (
     Usage,
 )
 
-ID = "pi"
-
-_COMPACTED = (
-    "The conversation history before this point was compacted into the following summary:\n\n<summary>\n{}\n</summary>"
-)
 _CAME_BACK = "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n{}</summary>"
 _SILENT = ("model_change", "thinking_level_change", "custom", "label", "session_info")
 _CUSTOM = ("custom", "hookMessage")
@@ -143,7 +139,7 @@ def _message(reading: _Reading, value: dict[str, Any], id: str, index: int) -> t
     if kind == "message" and isinstance(body := value.get("message"), dict):
         return _spoken(body, value, id, time, index)
     if kind == "compaction":
-        text = _COMPACTED.format(as_text(value.get("summary", "")))
+        text = WRAPPED.format(as_text(value.get("summary", "")))
         return Message(id, "user", (Text(text),), "summary", time, source=(index,)), True
     if kind == "branch_summary" and value.get("summary"):
         text = _CAME_BACK.format(as_text(value["summary"]))
@@ -308,4 +304,5 @@ def _compaction(reading: _Reading, entry: _Entry) -> Compaction:
     return Compaction(trigger, tokens if type(tokens) is int else None, summary.id, summary.time)
 
 
-FORMAT = Format(ID, "pi", recognise, read, write, validate)
+_APPENDED = Way("appended", "a compaction entry behind the loaded session", append)
+FORMAT = Format(ID, "pi", recognise, read, write, validate, ways=(_APPENDED,))

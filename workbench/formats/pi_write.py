@@ -1,8 +1,8 @@
 """Writing a pi session that `pi --session` opens: a new file of version 3, one chain of entries (formats.md §2.8).
 
-A made summary is an ordinary user message. A `compaction` entry would be the tool's own idiom, but pi puts words of its
-own around such a summary, and everything before the newest one is not sent; so only a recorded compaction that opens
-the context is copied as one. The usage of the last response is set to nothing: pi takes it for the size of the context.
+A made summary is an ordinary user message. A `compaction` entry is the tool's own idiom (`pi_append`), but pi puts
+words of its own around such a summary; so here only a recorded compaction that opens the context is copied as one. The
+usage of the last response is set to nothing: pi takes it for the size of the context.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from shlex import quote
 from typing import Any
 from uuid import uuid4
 
@@ -23,11 +24,12 @@ from workbench.formats.settle import as_user_text, settled, system_prompt
 from workbench.formats.stamps import iso, seconds_of
 from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
-_NO_USAGE = dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "totalTokens"), b"0")
+NO_USAGE = dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "totalTokens"), b"0")
 _NOTHING = {
-    **dict.fromkeys(_NO_USAGE, 0),
+    **dict.fromkeys(NO_USAGE, 0),
     "cost": dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "total"), 0),
 }
+ID = "pi"
 _SETTINGS = ("model_change", "thinking_level_change", "session_info")
 """Entries of which the newest holds for all that follows."""
 
@@ -39,7 +41,7 @@ _APIS = (
 
 
 @dataclass(slots=True)
-class _Sheet:
+class Sheet:
     """The file as it grows, a chain."""
 
     session: Session
@@ -53,10 +55,10 @@ class _Sheet:
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The messages as a new session; the loaded one if nothing changed. Never raises."""
-    own = session.format == "pi"
+    own = session.format == ID
     if own and list(messages) == list(session.context()):
-        return _written(session, session.records.data, session.id, ["nothing changed: this is the loaded session"])
-    sheet = _Sheet(session, own)
+        return written(session, session.records.data, session.id, ["nothing changed: this is the loaded session"])
+    sheet = Sheet(session, own)
     messages = [message for message in messages if message.kind != "boundary"]
     if not own:
         prompt, rest = system_prompt(session, messages)
@@ -64,27 +66,27 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         sheet.notes += [*notes, *(["the system prompt was left out: pi sends its own"] if prompt else [])]
     sheet.names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
     id = str(uuid4())
-    sheet.lines.append(_header(session, id, own=own))
+    sheet.lines.append(header(session, id, own=own))
     tail = _tail(messages) if own else len(messages)
     settings, others = _others(sheet, messages[tail:]) if own else ([], [])
     for record in settings:
         _copy(sheet, record, {})
-    unbilled = _last_response(messages)
+    unbilled = last_response(messages)
     at = 0
     for index, message in enumerate(messages):
         if not (own and message.source):
-            _made(sheet, message)
+            made(sheet, message)
             continue
         while index >= tail and at < len(others) and others[at] < message.source[0]:
             _copy(sheet, others[at], {})
             at += 1
-        _kept(sheet, message, first=index == 0, unbilled=message.id == unbilled)
+        kept(sheet, message, first=index == 0, unbilled=message.id == unbilled)
     for record in others[at:]:
         _copy(sheet, record, {})
-    return _written(session, b"".join(line + b"\n" for line in sheet.lines), id, sheet.notes)
+    return written(session, b"".join(line + b"\n" for line in sheet.lines), id, sheet.notes)
 
 
-def _written(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+def written(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
     name = f"{iso().replace(':', '-').replace('.', '-')}_{id}.jsonl"
     folder = (session.cwd or "/").lstrip("/\\")
     for mark in "/\\:":
@@ -92,10 +94,10 @@ def _written(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Wr
     home = f"~/.pi/agent/sessions/--{folder}--/{name}"
     counts = Counter(notes)
     told = tuple(note if count == 1 else f"{note} ({count} times)" for note, count in counts.items())
-    return Written(data, name, id, f"pi --session {home}", home, told)
+    return Written(data, name, id, f"pi --session ~/{quote(home.removeprefix('~/'))}", home, told)
 
 
-def _header(session: Session, id: str, *, own: bool) -> bytes:
+def header(session: Session, id: str, *, own: bool) -> bytes:
     changes = {"id": render(id), "version": b"3", "timestamp": render(iso())}
     if own:
         for raw in session.records:
@@ -118,7 +120,7 @@ def _tail(messages: Sequence[Message]) -> int:
     return start
 
 
-def _others(sheet: _Sheet, tail: Sequence[Message]) -> tuple[list[int], list[int]]:
+def _others(sheet: Sheet, tail: Sequence[Message]) -> tuple[list[int], list[int]]:
     """The newest settings before the tail; and what stands in it beside sent messages: settings, labels, failed
     responses, unknown types. Entries of abandoned branches stay behind."""
     session = sheet.session
@@ -158,35 +160,35 @@ def _is_unsent(entry: dict[str, Any]) -> bool:
     return body.get("stopReason") in ("aborted", "error") or body.get("excludeFromContext") is True
 
 
-def _last_response(messages: Sequence[Message]) -> str:
+def last_response(messages: Sequence[Message]) -> str:
     return next((m.id for m in reversed(messages) if m.role == "assistant" and m.source), "")
 
 
-def _copy(sheet: _Sheet, record: int, changes: dict[str, bytes]) -> None:
+def _copy(sheet: Sheet, record: int, changes: dict[str, bytes]) -> None:
     """Copy an entry, with only its place in the chain changed."""
     raw: bytes = sheet.session.records[record]
     id = loads(raw).get("id")
     if not isinstance(id, str) or not id or id in sheet.ids:
-        id = _new_id(sheet)
+        id = new_id(sheet)
         changes = {**changes, "id": render(id)}
     sheet.lines.append(replace_fields(raw, {**changes, "parentId": render(sheet.parent)}))
     sheet.ids.add(id)
     sheet.parent = id
 
 
-def _new_id(sheet: _Sheet) -> str:
+def new_id(sheet: Sheet) -> str:
     while (id := uuid4().hex[:8]) in sheet.ids:
         continue
     return id
 
 
-def _kept(sheet: _Sheet, message: Message, *, first: bool, unbilled: bool) -> None:
+def kept(sheet: Sheet, message: Message, *, first: bool, unbilled: bool) -> None:
     record = message.source[0]
     raw: bytes = sheet.session.records[record]
     value = loads(raw)
     if value.get("type") == "compaction":
         if not first:
-            _made(sheet, message)
+            made(sheet, message)
             return
         # What it kept stood before it and now follows it.
         _copy(sheet, record, {"firstKeptEntryId": b'""'})
@@ -198,11 +200,11 @@ def _kept(sheet: _Sheet, message: Message, *, first: bool, unbilled: bool) -> No
             changes["message"] = replace_fields(body, {"role": b'"custom"'})
         usage = field_of(body, "usage")
         if unbilled and usage is not None and usage.startswith(b"{"):
-            changes["message"] = replace_fields(body, {"usage": replace_fields(usage, _NO_USAGE)})
+            changes["message"] = replace_fields(body, {"usage": replace_fields(usage, NO_USAGE)})
     _copy(sheet, record, changes)
 
 
-def _made(sheet: _Sheet, message: Message) -> None:
+def made(sheet: Sheet, message: Message) -> None:
     """Render a message: an entry for each tool result, and one for the rest."""
     stamp = round((message.time if message.time is not None else seconds_of(iso()) or 0) * 1000)
     for result in message.results:
@@ -221,8 +223,8 @@ def _made(sheet: _Sheet, message: Message) -> None:
     _entry(sheet, message, {**body, "timestamp": stamp})
 
 
-def _entry(sheet: _Sheet, message: Message, body: dict[str, Any]) -> None:
-    id = _new_id(sheet)
+def _entry(sheet: Sheet, message: Message, body: dict[str, Any]) -> None:
+    id = new_id(sheet)
     entry = {"type": "message", "id": id, "parentId": sheet.parent, "timestamp": iso(message.time), "message": body}
     if body["role"] == "user":
         texts = [Text(part["text"]) for part in body["content"] if part["type"] == "text"]
@@ -237,7 +239,7 @@ def _entry(sheet: _Sheet, message: Message, body: dict[str, Any]) -> None:
     sheet.parent = id
 
 
-def _result(sheet: _Sheet, result: ToolResult) -> dict[str, Any]:
+def _result(sheet: Sheet, result: ToolResult) -> dict[str, Any]:
     if any(isinstance(part, Media) for part in result.content):
         sheet.notes.append("images or documents were replaced by a line that names them")
     texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
@@ -250,7 +252,7 @@ def _result(sheet: _Sheet, result: ToolResult) -> dict[str, Any]:
     }
 
 
-def _part(sheet: _Sheet, message: Message, block: object) -> dict[str, Any] | None:
+def _part(sheet: Sheet, message: Message, block: object) -> dict[str, Any] | None:
     match block:
         case Text(text) if text:
             if message.role == "system":

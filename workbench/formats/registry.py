@@ -29,7 +29,7 @@ from workbench.formats import (
     swe_agent,
     tau_bench,
 )
-from workbench.formats.format import Format
+from workbench.formats.format import Format, Way
 
 HEAD = 64 * 1024
 """How much of a file detection looks at, in bytes (formats.md §1)."""
@@ -68,6 +68,34 @@ def by_id(id: str) -> Format:
     raise BadInput(f"There is no format {id!r}; choose one of {', '.join(known.id for known in FORMATS)}.")
 
 
+def target(id: str) -> tuple[Format, Way | None]:
+    """What an export is written as: a format's id, or a format and one of its ways as `codex:appended`.
+
+    Raises BadInput with the known ids.
+    """
+    name, _, way = id.partition(":")
+    known = by_id(name)
+    if not way:
+        return known, None
+    for one in known.ways:
+        if one.id == way:
+            return known, one
+    ways = " or ".join([known.id, *(f"{known.id}:{one.id}" for one in known.ways)])
+    raise BadInput(f"{known.title} is not written in a way {way!r}; choose {ways}.")
+
+
+def targets() -> tuple[tuple[str, str], ...]:
+    """Title and id of everything that an export can be written as, in the order of the formats."""
+    return tuple(
+        pair
+        for known in FORMATS
+        for pair in (
+            (known.title, known.id),
+            *((f"{known.title}: {way.title}", f"{known.id}:{way.id}") for way in known.ways),
+        )
+    )
+
+
 def detect(head: bytes) -> tuple[Format, str]:
     """The format of a file by its first bytes, and why. Raises BadInput naming what was tried."""
     for known in FORMATS:
@@ -83,3 +111,14 @@ def detect_folder(path: Path) -> tuple[Format, str]:
         if known.recognise_folder is not None and (reason := known.recognise_folder(path)):
             return known, reason
     raise BadInput(f"{path} is a folder and no session of a kind known here; name a session file in it.")
+
+
+def folder_of(path: Path) -> Path | None:
+    """The folder of the session that a file is only a part of, None where it lies in none."""
+    for folder in list(path.absolute().parents)[:2]:
+        try:
+            detect_folder(folder)
+        except (BadInput, OSError, ValueError):
+            continue
+        return folder
+    return None

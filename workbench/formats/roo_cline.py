@@ -230,8 +230,8 @@ def _effective(messages: Sequence[Message], items: Sequence[dict[str, Any]], end
         members = [0, *range(newest, end)]
     else:
         members = list(range(newest, end))
-    hidden = {items[index].get("truncationId") for index in members if items[index].get("isTruncationMarker") is True}
-    hidden = {id for id in hidden if isinstance(id, str)}
+    markers = (items[index] for index in members if items[index].get("isTruncationMarker") is True)
+    hidden = {id for item in markers if isinstance(id := item.get("truncationId"), str)}
     calls = {call.id for index in members for call in messages[index].calls}
     return [
         index

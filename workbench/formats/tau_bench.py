@@ -137,4 +137,4 @@ def _with_kind(raw: bytes, kind: Kind) -> bytes:
     return replace_fields(raw, {MARK: render(kind)})
 
 
-FORMAT = Format(ID, "tau-bench results", recognise, read, write, validate)
+FORMAT = Format(ID, "tau-bench results", recognise, read, write, validate, sessions_in=sessions_in, read_part=read_part)

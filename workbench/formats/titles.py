@@ -12,5 +12,10 @@ def first_words(messages: Iterable[Message], after: str = "") -> str:
     text = next((message.text for message in messages if message.starts_round and message.text.strip()), "")
     if after:
         text = text.rpartition(after)[2]
+    return shortened(text)
+
+
+def shortened(text: str) -> str:
+    """The first words of a text, at most 80 characters."""
     words = " ".join(text[:2000].split()[:20])
     return words if len(words) <= 80 else words[:79].rstrip() + "…"

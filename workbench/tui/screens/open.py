@@ -1,10 +1,10 @@
-"""What there is to open: files given, recent ones, samples, and the sessions that Claude Code keeps."""
+"""What there is to open: files given, recent ones, samples, and the sessions that the agents here keep."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -19,7 +19,8 @@ from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
 from textual.worker import Worker, get_current_worker
 
-from workbench.formats.discover import Found, claude_code_root, discover
+from workbench.formats.discover import Result, discover, is_session_folder
+from workbench.formats.glances import Found
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.entries import (
     Entry,
@@ -35,11 +36,11 @@ from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.home import Recent
 from workbench.tui.plain import figure
-from workbench.tui.widgets.entries_list import EntriesList
+from workbench.tui.widgets.entries_list import EntriesList, moving_keys
 
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (110, "-wide")]
 
-TELL_S = 0.1
+TELL_S = 0.25
 """How often newly found sessions are put on the list."""
 
 SETTLE_S = 0.05
@@ -50,8 +51,9 @@ class OpenScreen(Screen[None]):
     HELP = """\
 Choose a session to open. Typing searches kind, title, first request and path; a path typed from its root (/ or ~) is \
 opened as it is. The list holds the files you named, those opened lately, the samples with what each teaches, and the \
-sessions that Claude Code keeps on this machine, the newest first. The pane beside it tells what a glance at the file \
-shows. Nothing is changed by looking."""
+sessions that coding agents keep on this machine, the newest first, as they are found; a folder that you named is \
+looked through instead. The bar shows how much of its model's window the last recorded call took. The pane beside the \
+list tells what a glance at the two ends of the file shows. Nothing is changed by looking."""
     CSS = """
     OpenScreen {
         #search { height: 3; border: round $border; }
@@ -67,10 +69,7 @@ shows. Nothing is changed by looking."""
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     AUTO_FOCUS = "#search"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "move(1)", "Down", show=False, id="open.down", tooltip="To the next file."),
-        Binding("up", "move(-1)", "Up", show=False, id="open.up", tooltip="To the file before."),
-        Binding("pagedown", "move(15)", "Page down", show=False, id="open.page-down", tooltip="15 files down."),
-        Binding("pageup", "move(-15)", "Page up", show=False, id="open.page-up", tooltip="15 files up."),
+        *moving_keys("open"),
         Binding("enter", "choose", "Open", id="open.choose", tooltip="Open the file under the cursor."),
         Binding("ctrl+f", "browse", "Any file", id="open.browse", tooltip="Choose any file from the folders."),
         Binding("escape", "leave", "Back", id="open.leave", tooltip="Clear the search, or leave without opening."),
@@ -87,7 +86,9 @@ shows. Nothing is changed by looking."""
 
     def __init__(self, given: Sequence[Path], recents: Sequence[Recent]) -> None:
         super().__init__()
-        self.own = [*given_entries(given), *recent_entries(recents), *sample_entries()]
+        self.roots = [path for path in given if path.is_dir() and not is_session_folder(path)]
+        files = [path for path in given if path not in self.roots]
+        self.own = [*given_entries(files), *recent_entries(recents), *sample_entries()]
         self.found: list[Entry] = []
         self.said = " · looking …"
 
@@ -107,33 +108,38 @@ shows. Nothing is changed by looking."""
 
     @work(thread=True, exclusive=True, group="find", exit_on_error=False)
     def find(self) -> None:
-        """Look through the folders of Claude Code, and tell ten times a second what there is."""
+        """Look through the places of every tool, or the folders given, and tell four times a second what there is."""
         worker, told = get_current_worker(), time.monotonic()
         batch: list[Entry] = []
         unreadable = 0
         known = {entry.path for entry in self.own}
-        for one in discover(claude_code_root()):
-            if worker.is_cancelled:
-                return
+        for one in self._results(lambda: worker.is_cancelled):
             if not isinstance(one, Found):
                 unreadable += 1
-            elif one.path not in known:
+            elif one.part or one.path not in known:
                 batch.append(found_entry(one))
             if time.monotonic() - told > TELL_S:
                 self.post_message(self.Listed(batch, unreadable, done=False))
                 batch, told = [], time.monotonic()
-        self.post_message(self.Listed(batch, unreadable, done=True))
+        if not worker.is_cancelled:
+            self.post_message(self.Listed(batch, unreadable, done=True))
+
+    def _results(self, cancelled: Callable[[], bool]) -> Iterator[Result]:
+        if not self.roots:
+            yield from discover(cancelled=cancelled)
+        for root in self.roots:
+            yield from discover(root=root, cancelled=cancelled)
 
     @on(Listed)
     def _listed(self, event: Listed) -> None:
-        self.found += event.entries
+        self.found = sorted([*self.found, *event.entries], key=lambda entry: -(entry.time or 0.0))
         skipped = f" · {figure(event.unreadable)} files are no sessions" if event.unreadable else ""
         self.said = ("" if event.done else " · looking …") + skipped
         self._list()
 
     @on(Input.Changed, "#search")
     def _list(self) -> None:
-        entries = [*self.own, *self.found]
+        entries = [*self.found, *self.own] if self.roots else [*self.own, *self.found]
         shown = matching(entries, self.query_one(Input).value)
         files = self.query_one(EntriesList)
         files.show(shown)
@@ -169,17 +175,17 @@ shows. Nothing is changed by looking."""
         if typed:
             self.open(typed)
         elif entry:
-            self.open(entry.path)
+            self.open(entry.path, entry.part)
         else:
             self.notify("Nothing fits the search; type less of it, or the whole path of a file.", severity="warning")
 
     @on(EntriesList.Chosen)
     def _chosen(self, event: EntriesList.Chosen) -> None:
-        self.open(event.entry.path)
+        self.open(event.entry.path, event.entry.part)
 
-    def open(self, path: Path | None) -> None:
+    def open(self, path: Path | None, part: str = "") -> None:
         if path is not None and isinstance(self.app, WorkbenchApp):
-            self.app.open(path)
+            self.app.open(path, part)
 
     def action_browse(self) -> None:
         # 85 ms to import, so only for those who browse.
@@ -201,7 +207,7 @@ def _drawn(facts: list[tuple[str, str]]) -> Text:
     text = Text()
     for name, value in facts:
         if name:
-            text.append(f"{name:<8}", "dim").append(f"{value}\n", "not dim")
+            text.append(f"{name:<10}", "dim").append(f"{value}\n", "not dim")
         else:
             text.append(f"\n{value}\n")
     return text

@@ -1,0 +1,147 @@
+"""`cwb doctor`: what a file is and why, whether its context is whole, what an export would change."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.formats.claude_code_build import jsonl, small
+from tests.paths import SAMPLES
+from workbench.cli import commands
+from workbench.errors import BadInput
+from workbench.formats.diagnosis import change, findings, units, verdict
+from workbench.formats.export import export
+from workbench.formats.files import load
+
+
+def cwb(*args: object) -> Result:
+    return CliRunner().invoke(commands, [str(arg) for arg in args], prog_name="cwb", catch_exceptions=False)
+
+
+def document(path: Path, *args: str) -> dict[str, Any]:
+    run = cwb("doctor", path, *args, "--json")
+    assert run.exit_code == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.*")), ids=lambda path: path.name)
+def test_every_sample_is_told_of(path: Path) -> None:
+    if path.name == "README.md" or path.stat().st_size > 300_000:
+        pytest.skip("no session, or a long one")
+    before = path.read_bytes()
+    found = document(path)
+    session = load(path)
+    assert (found["format"], found["context"], found["epochs"]) == (
+        session.format,
+        len(session.context()),
+        len(session.epochs),
+    )
+    assert {finding["what"] for finding in found["findings"]} >= {"system prompt", "tool definitions", "usage"}
+    whole = found["export"]["as_it_is"]
+    assert whole["added"] == 0
+    assert whole["kept"] + whole["changed"] > 0
+    assert found["export"]["compacted"][0]["target"] == session.format
+    assert path.read_bytes() == before
+
+
+def test_the_text_says_it_all_in_order() -> None:
+    out = cwb("doctor", SAMPLES / "codex-two-compactions.jsonl").stdout
+    places = [
+        out.index(words)
+        for words in (
+            "line 1 is a session_meta line",
+            "Is the context complete?",
+            "✔ system prompt: 91 characters",
+            "✘ encrypted: a summary nobody can read: line 49",
+            "What was odd",
+            "What an export would change",
+            "as it is: 69 records byte for byte",
+            "codex:appended: 68 records byte for byte, 1 changed in",
+        )
+    ]
+    assert places == sorted(places)
+
+
+def test_silent_truncation_open_calls_and_odd_lines_are_found(tmp_path: Path) -> None:
+    lines = small()[10:]
+    calls = [line for line in small() if line.get("uuid") in ("a3",)]
+    body = lines[-1]["message"]
+    body["usage"] = {"input_tokens": 100, "cache_read_input_tokens": 90_000, "output_tokens": 5}
+    less = json.loads(json.dumps(lines[-1]))
+    less |= {"uuid": "z9", "parentUuid": "z8"}
+    less["message"] |= {"id": "msg_z", "usage": {"input_tokens": 9_000, "output_tokens": 5}}
+    open_call = {**calls[0], "uuid": "z8", "parentUuid": lines[-1]["uuid"]}
+    open_call["message"] = {**open_call["message"], "id": "msg_y", "usage": None}
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(jsonl(*lines, open_call, less) + b"not json\n")
+    found = document(path)
+    told = {finding["what"]: finding for finding in found["findings"]}
+    assert "fell from 90 100 to 9 000 tokens" in told["silent truncation"]["text"]
+    assert told["open calls"]["level"] == "missing"
+    assert f"line {len(lines) + 1}" in told["open calls"]["text"]
+    assert [warning["line"] for warning in found["warnings"]] == [len(lines) + 3]
+    assert found["open_calls"] == 1
+
+
+def test_what_else_a_file_is_close_to(tmp_path: Path) -> None:
+    path = tmp_path / "roo.json"
+    shutil.copy(SAMPLES / "roo-window.json", path)
+    judged = verdict(path)
+    assert judged.format == "roo-cline"
+    assert "Anthropic Messages body" in dict(judged.others)
+
+
+def test_a_part_of_a_session_names_its_folder(tmp_path: Path) -> None:
+    shutil.copy(SAMPLES / "roo-window.json", tmp_path / "api_conversation_history.json")
+    (tmp_path / "ui_messages.json").write_text("[]")
+    run = cwb("doctor", tmp_path / "ui_messages.json")
+    assert run.exit_code == 2
+    assert run.stderr.strip().endswith(f"is only a part of a session; open its folder {tmp_path}.")
+    assert document(tmp_path)["why"] == "a folder with api_conversation_history.json"
+
+
+def test_changes_are_counted_by_record(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(jsonl(*small()))
+    session = load(path)
+    as_it_is = change(session, session.context(), "claude-code")
+    records = units(path.read_bytes())
+    assert as_it_is.kept + as_it_is.changed + as_it_is.left_out == len(records)
+    assert as_it_is.added == 0
+    assert as_it_is.keys[0] == "sessionId"
+    anew = change(session, session.context(), "openai-chat")
+    assert (anew.kept, anew.changed, anew.left_out) == (0, 0, len(records))
+    assert anew.added == len(json.loads(export_of(path))["messages"])
+
+
+def export_of(path: Path) -> bytes:
+    session = load(path)
+    return export(session, session.context(), "openai-chat").written.data
+
+
+def test_sub_agents_are_named_and_can_be_opened(shared: Path) -> None:
+    path = shared / "sessions/claude-code/spotter-fa812bfe.jsonl"
+    beside = {one["id"]: one["what"] for one in document(path)["beside"]}
+    assert list(beside) == ["a93ccab", "aa84377", "acompact-70d8e7"]
+    assert "which led to the boundary" in beside["acompact-70d8e7"]
+    call = document(path, "--part", "acompact-70d8e7")
+    assert "asked for" in call["beside"][0]["what"]
+
+
+def test_every_real_file_is_told_of(shared: Path) -> None:
+    """Without the exports, which the tests of writers make."""
+    seen = 0
+    for path in sorted((shared / "sessions").rglob("*.json*")):
+        try:
+            session = load(path)
+        except BadInput:
+            continue
+        assert verdict(path).format == session.format
+        assert all(finding.text for finding in findings(session))
+        seen += 1
+    assert seen > 40

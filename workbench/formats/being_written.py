@@ -1,0 +1,82 @@
+"""Whether a session's file is still being written: by its time, by a lock beside it, by who has it open.
+
+What is found is told, never refused: an export is a new file, and the worst that can happen is that it lacks the end.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+RECENT_S = 10.0
+"""Seconds since the last change within which a file counts as still being written."""
+
+_LOOK_S = 0.2
+"""How long open handles are looked for."""
+_DAY_S = 86_400.0
+"""Seconds after which nobody is taken to write a file still, and open handles are not looked for."""
+_WRITES = os.O_WRONLY | os.O_RDWR
+
+
+def still_written(path: Path, now: float | None = None) -> str:
+    """Why a session's file or folder seems to be still in use, a clause such as "changed 3 s ago"; "" if it does not.
+
+    `now` is in seconds since the epoch. Nothing is read, locked or changed.
+    """
+    try:
+        newest = max(_times(path), default=None)
+    except OSError:
+        return ""
+    if newest is None:
+        return ""
+    age = (time.time() if now is None else now) - newest
+    if -RECENT_S <= age <= RECENT_S:
+        return f"changed {max(0, round(age))} s ago"
+    for name in (f"{path.name}.lock", f".{path.name}.lock", f"{path.name}-shm"):
+        if path.with_name(name).exists():
+            return f"{name} lies beside it"
+    if age < _DAY_S and (process := _holder(path)):
+        return f"process {process} has it open for writing"
+    return ""
+
+
+def _times(path: Path) -> Iterator[float]:
+    """When the file was changed; of a folder, when it and what lies in it and in its folders was."""
+    yield path.stat().st_mtime
+    if not path.is_dir():
+        return
+    for entry in os.scandir(path):
+        yield entry.stat(follow_symlinks=False).st_mtime
+
+
+def _holder(path: Path) -> str:
+    """The id of a process that has the file open for writing, where the system lists such things."""
+    target, own = os.path.realpath(path), str(os.getpid())
+    until = time.monotonic() + _LOOK_S
+    for process in _listed("/proc"):
+        if not process.isdecimal() or process == own:
+            continue
+        if time.monotonic() > until:
+            break
+        for handle in _listed(f"/proc/{process}/fd"):
+            try:
+                if os.readlink(f"/proc/{process}/fd/{handle}") == target and _is_for_writing(process, handle):
+                    return process
+            except OSError:
+                continue
+    return ""
+
+
+def _is_for_writing(process: str, handle: str) -> bool:
+    with open(f"/proc/{process}/fdinfo/{handle}", encoding="ascii", errors="replace") as file:
+        flags = next((line.split()[1] for line in file if line.startswith("flags:")), "0")
+    return bool(int(flags, 8) & _WRITES)
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []

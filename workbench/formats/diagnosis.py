@@ -1,0 +1,351 @@
+"""What can be said of a session file before anyone trusts it: why it is taken for what it is, whether the context that
+was read is all that the model saw, and what an export would change in it (formats.md §1, §3).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal
+
+from workbench.figures import grouped
+from workbench.formats import registry
+from workbench.formats.claude_code_agents import agent_files, agents_inside, compaction_call, compaction_calls
+from workbench.formats.document import render
+from workbench.formats.export import export
+from workbench.formats.json_spans import array_items, object_items
+from workbench.formats.jsonl import loads
+from workbench.session import Message, Opaque, Session, leading_system, pairs_of
+
+_FALL_TOKENS, _FALL_SHARE = 5_000, 2 / 3
+"""A fall of what was sent that calls for an explanation: by so many tokens, and to less than this share."""
+
+
+# -- What it is
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The format that a file was taken for, why, and what else would have taken it, by its title and why."""
+
+    format: str
+    title: str
+    why: str
+    others: tuple[tuple[str, str], ...]
+
+
+def verdict(path: Path) -> Verdict:
+    """Judged as `files.load` does, by the first 64 KiB or by what a folder holds. Raises BadInput."""
+    if path.is_dir():
+        found, why = registry.detect_folder(path)
+        folders = ((known, known.recognise_folder(path)) for known in registry.FORMATS if known.recognise_folder)
+        others = [(known.title, reason) for known, reason in folders if reason and known is not found]
+    else:
+        with path.open("rb") as file:
+            head = file.read(registry.HEAD)
+        found, why = registry.detect(head)
+        rest = ((known, known.recognise(head)) for known in registry.FORMATS if known is not found)
+        others = [(known.title, reason) for known, reason in rest if reason]
+    return Verdict(found.id, found.title, why, tuple(others))
+
+
+# -- Whether the context is complete
+
+Level = Literal["complete", "note", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing about the context view. `missing`: the model saw more or less than can be shown here."""
+
+    level: Level
+    what: str
+    text: str
+
+
+def findings(session: Session) -> list[Finding]:
+    """What the newest context lacks, or may lack, of what the model was sent."""
+    context = session.context()
+    return [
+        _system_prompt(session, context),
+        _tools(session),
+        *_views(session),
+        *_truncations(session, context),
+        *_pairs(session, context),
+        *_opaque(session, context),
+        _usage(session, context),
+    ]
+
+
+def place_of(session: Session, message: Message) -> str:
+    """Where a message lies: its line, or its place in the file where that has no lines."""
+    first = message.source[0] if message.source else None
+    if first is not None and first < len(session.records) and len(session.records):
+        return f"line {session.records.lines[first]}"
+    return f"entry {first + 1}" if first is not None else f"message {message.id}"
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{grouped(number)} {thing}" + ("" if number == 1 else "s")
+
+
+def _system_prompt(session: Session, context: Sequence[Message]) -> Finding:
+    size = len(session.system) + sum(len(m.text) for m in context[: leading_system(context)])
+    if size:
+        return Finding("complete", "system prompt", f"{grouped(size)} characters")
+    return Finding("missing", "system prompt", "not in the file; what the tool sends first is billed, but not shown")
+
+
+def _tools(session: Session) -> Finding:
+    if session.tools:
+        return Finding("complete", "tool definitions", _counted(len(session.tools), "tool"))
+    used = {call.name for message in session.messages for call in message.calls}
+    if used:
+        return Finding(
+            "missing", "tool definitions", f"not in the file, though calls of {_counted(len(used), 'tool')} are"
+        )
+    return Finding("note", "tool definitions", "none in the file, and no tool was called")
+
+
+def _views(session: Session) -> Iterator[Finding]:
+    """How many messages stand in the file, on the live branch, in the context."""
+    everything, live, sent = len(session.messages), len(session.branch), len(session.epochs[-1].members)
+    if live < everything:
+        yield Finding(
+            "note", "apart", f"{everything - live} of {everything} messages are rewound, or another agent's: never sent"
+        )
+    for epoch in session.epochs[:-1]:
+        end = epoch.ended_by
+        if end is None:
+            continue
+        tokens = f" from {grouped(end.tokens_before)} tokens" if end.tokens_before else ""
+        summary = "with a summary" if end.summary else "without a summary that can be told"
+        yield Finding("note", f"epoch {epoch.number}", f"ended by a recorded compaction{tokens}, {summary}")
+    if len(session.epochs) == 1 and sent < live:
+        yield Finding("note", "not sent", f"{_counted(live - sent, 'message')} of the live branch, outside the context")
+
+
+def _truncations(session: Session, context: Sequence[Message]) -> Iterator[Finding]:
+    """Places where much less was sent than before and nothing recorded says why (formats.md §2.4)."""
+    billed = [(n, message) for n, message in enumerate(context) if message.usage is not None and message.usage.context]
+    older = session.epochs[-2].members if len(session.epochs) > 1 else ()
+    billed_before = {session.messages[number].id for number in older}  # for a context that a compaction has ended
+    for (start, before), (stop, after) in pairwise(billed):
+        had, has = (message.usage.context if message.usage else 0 for message in (before, after))
+        if had - has < _FALL_TOKENS or has > had * _FALL_SHARE or before.model != after.model:
+            continue
+        summarised = any(message.kind == "summary" for message in context[start + 1 : stop + 1])
+        if summarised or (before.id in billed_before and after.id not in billed_before):
+            continue
+        yield Finding(
+            "missing",
+            "silent truncation",
+            f"between {place_of(session, before)} and {place_of(session, after)} what was sent fell from {grouped(had)}"
+            f" to {grouped(has)} tokens, and no compaction is recorded",
+        )
+
+
+def _pairs(session: Session, context: Sequence[Message]) -> Iterator[Finding]:
+    pairs = pairs_of(context)
+    last = len(context) - 1
+    open_calls = [context[pair.call] for pair in pairs if pair.result is None and pair.call is not None]
+    waiting = sum(message is context[last] for message in open_calls)
+    lost = [message for message in open_calls if message is not context[last]]
+    orphans = [context[pair.result] for pair in pairs if pair.call is None and pair.result is not None]
+    if waiting:
+        yield Finding("note", "open calls", f"{waiting} in the last message: it was waiting for their results")
+    if lost:
+        yield Finding("missing", "open calls", f"{len(lost)} have no result: {_places(session, lost)}")
+    if orphans:
+        yield Finding("missing", "orphan results", f"{len(orphans)} answer no call: {_places(session, orphans)}")
+    if not (open_calls or orphans):
+        told = f"{_counted(len(pairs), 'call')}, and every result" if pairs else "none in the context"
+        yield Finding("complete" if pairs else "note", "calls", told)
+
+
+def _places(session: Session, messages: Sequence[Message]) -> str:
+    places = list(dict.fromkeys(place_of(session, message) for message in messages))
+    return ", ".join(places[:8]) + (f" and {len(places) - 8} more" if len(places) > 8 else "")
+
+
+def _opaque(session: Session, context: Sequence[Message]) -> Iterator[Finding]:
+    hidden = [
+        message
+        for message in context
+        if message.kind == "summary" and any(isinstance(block, Opaque) for block in message.blocks)
+    ]
+    if hidden:
+        yield Finding("missing", "encrypted", f"a summary nobody can read: {_places(session, hidden)}")
+    types = Counter(block.type for m in context for block in m.blocks if isinstance(block, Opaque) and m not in hidden)
+    if types:
+        told = ", ".join(f"{count} {type or 'without a type'}" for type, count in types.most_common(6))
+        yield Finding("note", "unknown blocks", f"kept as they are: {told}")
+
+
+def _usage(session: Session, context: Sequence[Message]) -> Finding:
+    answers = [message for message in context if message.role == "assistant" and message.kind == "normal"]
+    billed = sum(message.usage is not None for message in answers)
+    if not answers:
+        return Finding("note", "usage", "no answer in the context yet")
+    if not billed:
+        return Finding("missing", "usage", "none recorded: every figure is counted, what is sent unseen is not in them")
+    level: Level = "complete" if billed == len(answers) else "note"
+    return Finding(level, "usage", f"recorded for {grouped(billed)} of {_counted(len(answers), 'answer')}")
+
+
+# -- What belongs to it
+
+
+def relatives(session: Session) -> list[tuple[str, str]]:
+    """What lies beside or inside a session and is none of its messages, by name and what it is."""
+    if session.format != "claude-code" or session.path is None:
+        return []
+    found = [(id, "a sub-agent in this file") for id in _inside(session)]
+    calls = {file: boundary for boundary, file in compaction_calls(session).items()}
+    for agent in agent_files(session.path):
+        what = "the call for a summary" if agent.compacts else "a sub-agent in a file beside this one"
+        if agent.file in calls:
+            what += f", which led to the boundary {calls[agent.file]}"
+        found.append((agent.id, what))
+    call = compaction_call(session)
+    if call is not None:
+        length = len(call.answer.text) if call.answer else 0
+        found.append(
+            (
+                "this file",
+                f"the call for a summary: {grouped(len(call.prompt.text))} characters asked for {grouped(length)}",
+            )
+        )
+    return found
+
+
+def _inside(session: Session) -> list[str]:
+    live = set(session.branch)
+    apart = any(number not in live for number in range(len(session.messages)))
+    return list(agents_inside(session.records.data)) if apart else []
+
+
+# -- What an export would change
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an export would do to the records of a file: its lines, or the elements of its list of messages.
+
+    `keys` are those whose values differ in the changed ones. `problems` are the validator's.
+    """
+
+    target: str
+    title: str
+    kept: int
+    changed: int
+    added: int
+    left_out: int
+    keys: tuple[str, ...]
+    bytes: int
+    notes: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+def change(session: Session, messages: Sequence[Message], target: str) -> Change:
+    """Export the messages into memory and compare. Raises BadInput as an export does."""
+    made = export(session, messages, target)
+    before, after = units(session.records.data), units(made.written.data)
+    kept = Counter(before) & Counter(after)
+    gone, new = list((Counter(before) - kept).elements()), list((Counter(after) - kept).elements())
+    old: dict[bytes, list[Any]] = {}
+    for raw in gone:
+        if (value := _decoded(raw)) is not None:
+            old.setdefault(_essence(value), []).append(value)
+    changed = 0
+    keys: Counter[str] = Counter()
+    for raw in new:
+        value = _decoded(raw)
+        same = old.get(_essence(value)) if value is not None else None
+        if same:
+            keys.update(_differing(same.pop(), value))
+            changed += 1
+    known, way = registry.target(target)
+    return Change(
+        target,
+        f"{known.title}: {way.title}" if way else known.title,
+        kept=sum(kept.values()),
+        changed=changed,
+        added=len(new) - changed,
+        left_out=len(gone) - changed,
+        keys=tuple(key for key, _ in keys.most_common()),
+        bytes=len(made.written.data),
+        notes=made.written.notes,
+        problems=made.problems,
+    )
+
+
+_VOLATILE = frozenset(
+    ["sessionId", "session_id", "sessionID", "uuid", "parentUuid", "logicalParentUuid", "id", "parentId", "parentID",
+     "messageID", "timestamp", "usage", "tokens", "metadata", "isSidechain", "sequenceId", "isHistorySummary",
+     "historySummaryVersion", "condenseId", "condenseParent", "info", "agentVisible", "cause", "ts", "time",
+     "workbench_kind", "workbench_call"]
+)  # fmt: skip
+"""Keys whose values an export may set anew without saying anything else: links, ids, times, what was billed."""
+
+
+def _essence(value: Any) -> bytes:
+    return render(_lasting(value))
+
+
+def _lasting(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _lasting(inner) for key, inner in sorted(value.items()) if key not in _VOLATILE}
+    return [_lasting(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _differing(old: Any, new: Any) -> set[str]:
+    """The keys at which two values differ, those of inner objects included."""
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return set()
+    found: set[str] = set()
+    for key in old.keys() | new.keys():
+        before, after = old.get(key), new.get(key)
+        if before == after:
+            continue
+        inner = _differing(before, after)
+        found |= inner or {key}
+    return found
+
+
+def _decoded(raw: bytes) -> Any:
+    try:
+        return loads(raw)
+    except ValueError:
+        return None
+
+
+_LISTS = ("messages", "chatHistory", "conversation", "loglines", "history", "steps", "samples", "events", "input")
+"""Keys under which formats keep their list of messages."""
+
+
+def units(data: bytes) -> list[bytes]:
+    """A file's records: the elements of its list of messages where it is one JSON document, else its lines."""
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    lines = [line for line in data.split(b"\n") if line.strip()]
+    if len(lines) > 1 and _decoded(lines[0]) is not None:
+        return lines
+    try:
+        return [span.encode("latin-1") for span in _elements(data.decode("latin-1"))]  # one character per byte
+    except (ValueError, KeyError):
+        return lines
+
+
+def _elements(text: str) -> list[str]:
+    if text.lstrip().startswith("["):
+        return [text[start:stop] for start, stop in array_items(text)]
+    lists = {key: text[start:stop] for key, (start, stop) in object_items(text).items() if text[start] == "["}
+    if not lists:
+        raise ValueError("an object without a list is one line")
+    named = next((lists[key] for key in _LISTS if key in lists), "") or max(lists.values(), key=len)
+    found = [named[start:stop] for start, stop in array_items(named)]
+    # A list of one sample holds the messages one level further down.
+    return _elements(found[0]) if len(found) == 1 and '"messages"' in found[0][:100_000] else found

@@ -1,0 +1,66 @@
+"""The bench of a session that has grown: what a person did stays, by the ids of messages. Pure: no widget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from workbench.bench import Bench, layout_of, open_bench
+from workbench.compaction.context import Layout
+from workbench.remembered import carry_over, work_of
+from workbench.session import Session
+from workbench.tokens import Counter
+from workbench.tui.rows import Groups
+
+
+@dataclass(frozen=True)
+class Grown:
+    """What to do with a bench. `change` makes every step of its history one of the grown session; None where the
+    session is not the old one with more at its end, and `bench` is a fresh beginning with what could be carried over.
+    `new` counts the messages of the epoch on screen that were not there before."""
+
+    bench: Bench
+    groups: Groups
+    change: Callable[[Bench], Bench] | None
+    new: int
+    note: str = ""
+
+
+def grown(bench: Bench, session: Session, counter: Counter) -> Grown | None:
+    """Put a newer reading of the bench's session on it, None where it says nothing new.
+
+    Lays out and plans: do it where nothing is drawn.
+    """
+    if session.messages == bench.session.messages and session.epochs == bench.session.epochs:
+        return None
+    last = len(session.epochs)
+    layout = layout_of(session, bench.epoch, counter, bench.scale) if last == len(bench.session.epochs) else None
+    if layout is None or not continues(bench.layout, layout):
+        return _fresh(bench, session, counter)
+
+    def change(old: Bench) -> Bench:
+        if old.epoch != bench.epoch:
+            return replace(old, session=session)
+        return replace(old, session=session, layout=layout, result=None)
+
+    present = change(bench)
+    present.context.outcome_size(present.plan.outcome)
+    return Grown(present, Groups(layout), change, len(layout.messages) - len(bench.layout.messages))
+
+
+def continues(old: Layout, new: Layout) -> bool:
+    """Whether the messages of `old` are, by their ids, the first ones of `new`."""
+    if old.messages is new.messages:
+        return True
+    count = len(old.messages)
+    ids = (message.id for message in old.messages)
+    return count <= len(new.messages) and all(id == message.id for id, message in zip(ids, new.messages, strict=False))
+
+
+def _fresh(bench: Bench, session: Session, counter: Counter) -> Grown:
+    carried = carry_over(work_of(bench), open_bench(session, counter, window=bench.window), counter)
+    present = carried.bench
+    present.context.outcome_size(present.plan.outcome)
+    known = {message.id for message in bench.layout.messages}
+    new = sum(message.id not in known for message in present.layout.messages)
+    return Grown(present, Groups(present.layout), None, new, carried.note)
