@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.terminal import watch
+from benchmarks.terminal import Terminal
 from tests.formats.claude_code_build import assistant, call, result, text, user
 from tests.paths import ROOT, SAMPLES
 from workbench.cli import COMMANDS, commands
@@ -400,9 +400,10 @@ class TestAsAProgram:
         assert run.stdout.count("\n") == 1
         assert run.stderr == ""
 
-    @pytest.mark.parametrize("marks", [{"loading": b"Opening"}, {"list": b"Rounds", "counted": b"counts: o200k"}])
-    def test_a_file_opens_on_a_terminal(self, marks: dict[str, bytes], session: Path) -> None:
-        assert list(watch(session, marks, {}).seconds) == list(marks)
+    def test_a_file_opens_on_a_terminal(self, session: Path) -> None:
+        with Terminal([sys.executable, "-m", "workbench", "open", str(session)], os.environ) as terminal:
+            for mark in (b"Opening", " rounds ·".encode(), b"counts: o200k"):
+                terminal.wait_for(mark)
 
     def test_an_ascii_terminal_takes_the_output(self, session: Path) -> None:
         run = program("inspect", session, env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
@@ -454,6 +455,10 @@ class TestOtherCommands:
         assert run.exit_code == 0
         assert [line.split()[0] for line in run.stdout.splitlines()[3:]] == ["codex", "trim", "layered"]
         assert cwb("compare", session, "--presets", "nobody").exit_code == 2
+        assert cwb("compare", session, "--summarizer", "nobody").exit_code == 2
+        by_hand = ("--strategies", "trim,exchange-summary", "--pin", "1", "--drop", "3", "--summarizer", "estimate")
+        for column in document("compare", session, *by_hand)["columns"]:
+            assert (column["fates"]["pinned"], column["fates"]["dropped"] > 0) == (1, True)
 
     def test_doctor_says_why_and_what_is_odd(self, session: Path) -> None:
         session.write_text(session.read_text() + '{"type": "user", "uui')

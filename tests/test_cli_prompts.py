@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -20,6 +21,11 @@ from workbench.resources import PROMPTS
 def cwb(*args: object) -> Result:
     """In this process: only for what no prompt of the user's changes, for prompts are read once."""
     return CliRunner().invoke(commands, [str(arg) for arg in args], prog_name="cwb", catch_exceptions=False)
+
+
+def document(*args: object) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(cwb(*args, "--json").stdout)
+    return found
 
 
 def program(*args: object) -> subprocess.CompletedProcess[str]:
@@ -42,7 +48,8 @@ def session(tmp_path: Path) -> Path:
 def test_every_prompt_is_listed() -> None:
     found = json.loads(cwb("prompts", "--json").stdout)["prompts"]
     assert {Path(one["file"]) for one in found} == {path for path in PROMPTS.iterdir() if path.is_file()}
-    assert all(one["strategy"] for one in found)
+    assert {one["id"].partition(".")[0] for one in found if not one["strategy"]} == {"regenerate-section"}
+    assert document("prompts", "list") == document("prompts")
     (window,) = (one for one in found if one["id"] == "message-window.zh")
     assert (window["language"], window["placeholders"], window["own"]) == ("zh", ["max_chars"], False)
     assert "message-window.zh" in cwb("prompts").stdout
@@ -106,3 +113,23 @@ def test_a_broken_prompt_of_the_users_is_one_sentence_with_its_line(name: str, t
     assert str(path) in run.stderr
     assert said in run.stderr
     assert len(run.stderr.splitlines()) == 1
+
+
+def test_what_a_template_must_not_see_is_nothing(session: Path) -> None:
+    """What the sandbox does not refuse, it leaves empty."""
+    unsafe = (
+        "[{{ self.__init__ }}]",
+        "[{{ ().__class__ }}]",
+        "[{{ user_message | attr('__class__') }}]",
+        "[{{ '{0.__class__}'.format(user_message) }}]",
+        "[{% if user_message.__class__ %}seen{% endif %}]",
+    )
+    own(
+        "abridged-entry.jinja",
+        "\n".join(("---\nid: abridged-entry\n---", "<agent_actions>{{ user_message }}", *unsafe)),
+    )
+    run = program("prompts", "render", "abridged-entry", session)
+    assert run.returncode == 0, run.stderr
+    assert "Please do step 3." in run.stdout
+    assert run.stdout.count("[]") >= len(unsafe)
+    assert "class" not in run.stdout

@@ -6,7 +6,7 @@ with the estimating summarizer, so it cannot disagree with a run.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,7 @@ from workbench.session import Message, Session
 from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
-from workbench.tokens import Counter, Sizes, find_model, sizes_of
+from workbench.tokens import Counter, Scale, Sizes, find_model, rescaled, sizes_of
 from workbench.tokens.sizes import Size
 
 
@@ -87,6 +87,9 @@ class Bench:
     window: int | None = None
     rules: str = ""
     overflowed: bool = False
+    summarizer: str = "extractive"
+    scale: Scale | None = None
+    """What an exact count taught of the session's token figures; None while none was made."""
     result: Run | None = None
 
     @cached_property
@@ -169,25 +172,34 @@ def open_bench(
     )
 
 
-def layout_of(session: Session, epoch: int, counter: Counter) -> Layout:
+def layout_of(session: Session, epoch: int, counter: Counter, scale: Scale | None = None) -> Layout:
     """The layout of one epoch's context, with the sizes that `counter` knows so far."""
     messages = session.context(epoch)
-    return Layout(messages, sizes_of(messages, session.model, counter, overhead_texts=_overhead_texts(session)))
+    return Layout(messages, _sizes(session, messages, counter, scale))
+
+
+def _sizes(session: Session, messages: Sequence[Message], counter: Counter, scale: Scale | None) -> Sizes:
+    sizes = sizes_of(messages, session.model, counter, overhead_texts=_overhead_texts(session))
+    return rescaled(sizes, scale) if scale else sizes
 
 
 def counted(bench: Bench, counter: Counter) -> Bench:
     """The same bench with figures from what `counter` has counted by now; a result stays."""
-    sizes: Sizes = sizes_of(
-        bench.layout.messages, bench.session.model, counter, overhead_texts=_overhead_texts(bench.session)
+    return replace(
+        bench, layout=bench.layout.resized(_sizes(bench.session, bench.layout.messages, counter, bench.scale))
     )
-    return replace(bench, layout=bench.layout.resized(sizes))
+
+
+def recalibrated(bench: Bench, scale: Scale) -> Bench:
+    """The same bench with figures by a scale that an exact count taught; a result stays."""
+    return replace(bench, scale=scale, layout=bench.layout.resized(rescaled(bench.layout.sizes, scale)))
 
 
 def at_epoch(bench: Bench, epoch: int, counter: Counter) -> Bench:
     """Another epoch of the same session. Pins and edits of messages that it does not hold are let go."""
     if not 1 <= epoch <= len(bench.session.epochs):
         raise BadInput(f"There is no epoch {epoch}; this session has 1 to {len(bench.session.epochs)}.")
-    layout = layout_of(bench.session, epoch, counter)
+    layout = layout_of(bench.session, epoch, counter, bench.scale)
     overflowed = _overflowed(bench.session, epoch)
     pins, dropped, shortened = (
         frozenset(id for id in marked if id in layout.index_of)
@@ -276,6 +288,11 @@ def choose_preset(bench: Bench, preset: Preset) -> Bench:
 
 def with_window(bench: Bench, window: int | None) -> Bench:
     return replace(bench, window=window, result=None)
+
+
+def summarized_by(bench: Bench, name: str) -> Bench:
+    """Who is to write the summaries of this session, by the name of `workbench.summarizers.named`; nothing changes."""
+    return replace(bench, summarizer=name)
 
 
 def committed(bench: Bench, run: Run) -> Bench:

@@ -7,6 +7,7 @@ growing file keeps its work. What no longer exists in the session is let go and 
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from workbench.compaction.preset import Preset, load_preset
 from workbench.errors import BadInput
 from workbench.formats.files import write_atomically
 from workbench.session import Session
-from workbench.tokens import Counter
+from workbench.tokens import Counter, Scale
 
 
 class Work(BaseModel):
@@ -39,6 +40,7 @@ class Work(BaseModel):
     pins: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     shortened: tuple[str, ...] = ()
+    summarizer: str = "extractive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ def work_of(bench: Bench) -> Work:
         pins=_in_order(bench, bench.pins),
         dropped=_in_order(bench, bench.dropped),
         shortened=_in_order(bench, bench.shortened),
+        summarizer=bench.summarizer,
     )
 
 
@@ -99,6 +102,7 @@ def carry_over(work: Work, bench: Bench, counter: Counter, *, keep_policy: bool 
             lost.append(f"epoch {work.epoch}")
     if not keep_policy:
         bench = _with_policy(work, bench, kept, lost)
+    bench = steps.summarized_by(bench, work.summarizer)
     marked = {"pin": work.pins, "dropped message": work.dropped, "shortened message": work.shortened}
     there: dict[str, frozenset[str]] = {}
     for thing, ids in marked.items():
@@ -198,3 +202,43 @@ def keep(session: Session, work: Work, folder: Path) -> None:
     except OSError as error:
         raise BadInput(f"{folder} cannot be made ({error.strerror}); work on sessions is not remembered.") from None
     write_atomically(folder / f"{key}.json", work.model_dump_json(indent=1).encode("utf-8", "replace"), overwrite=True)
+
+
+# --- what an exact count taught --------------------------------------------------------------------------------------
+
+
+def scale_path(session: Session) -> Path | None:
+    """Where a session's scale is kept, None for a session without a fingerprint."""
+    from platformdirs import user_cache_path
+
+    key = fingerprint(session)
+    return user_cache_path("compaction-workbench", appauthor=False) / "scales" / f"{key}.json" if key else None
+
+
+def recall_scale(session: Session) -> Scale | None:
+    """What an exact count has taught of the session, None where none was made or the file is damaged."""
+    path = scale_path(session)
+    try:
+        kept = json.loads(path.read_bytes()) if path else None
+        return Scale(min(2.0, max(0.5, float(kept["value"]))), 1, str(kept["source"])) if kept else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def with_kept_scale(bench: Bench) -> Bench:
+    """The bench with figures by what an exact count has taught of its session before."""
+    scale = recall_scale(bench.session)
+    return steps.recalibrated(bench, scale) if scale else bench
+
+
+def keep_scale(session: Session, scale: Scale) -> None:
+    """Remember it for the next time; what cannot be written is counted again, and nothing else is lost."""
+    path = scale_path(session)
+    if path is None:
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        data = json.dumps({"value": scale.value, "source": scale.source})
+        write_atomically(path, data.encode("utf-8", "replace"), overwrite=True)
+    except (BadInput, OSError):
+        return

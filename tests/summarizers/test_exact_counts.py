@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.building import METER
+from tests.facts.talk import agent, user
 from tests.summarizers.fake_api import KEY, MODEL, document, error, fake_api
 from tests.summarizers.live_calls import client_talks_to
 from tests.summarizers.test_server_side import MESSAGES, SESSION
+from workbench import bench as steps
+from workbench.bench import counted, open_bench
 from workbench.errors import BadInput
 from workbench.formats import anthropic_messages
 from workbench.formats.format import no_progress
-from workbench.summarizers.exact_counts import Cleared, Exact, count, count_cleared, recalibrated
+from workbench.remembered import keep_scale, recall_scale, scale_path, with_kept_scale
+from workbench.session import Epoch, Message, Opaque, Usage
+from workbench.summarizers.exact_counts import Cleared, Exact, count, count_cleared, recalibrated, scale_after
+from workbench.tokens import Basis, Counter
 from workbench.tokens.calibration import Scale
 
 
@@ -86,6 +93,55 @@ def test_an_exact_count_corrects_the_scale(scale: Scale, exact: Exact, value: fl
     new = recalibrated(scale, exact)
     assert new.value == pytest.approx(value)
     assert new.calls == scale.calls + 1
+    assert new.source == "an exact count by m"
+
+
+async def test_a_context_with_the_servers_block_is_counted_under_its_beta(monkeypatch: pytest.MonkeyPatch) -> None:
+    block = Message("s", "assistant", (Opaque("compaction", {"type": "compaction", "content": "x"}),), "summary")
+    async with fake_api(document({"input_tokens": 5})) as api:
+        client_talks_to(api, monkeypatch)
+        await count(SESSION, (block, *MESSAGES[:1]), METER, MODEL)
+    assert api.received[0].headers["anthropic-beta"] == "compact-2026-09-04,compact-2026-01-12"
+
+
+def test_a_bench_learns_from_an_exact_count_and_remembers_it() -> None:
+    counter = Counter(None)
+    bench = open_bench(SESSION, counter)
+    counter.count_all(bench.messages, lambda done, of: None, lambda: False)
+    bench = counted(bench, counter)
+    meter, before = bench.layout.sizes.meter, bench.context.total.tokens
+    scale = scale_after(meter, Exact("m", 300, 200))
+    assert scale is not None
+    taught = steps.recalibrated(bench, scale)
+    assert taught.context.total.tokens == pytest.approx(1.5 * before, abs=len(MESSAGES) + 2)
+    assert taught.layout.sizes.meter.method.endswith("× 1.50 from an exact count by m")
+    assert taught.context.total.basis is Basis.CALIBRATED
+    assert counted(taught, counter).context.total == taught.context.total
+    named = replace(SESSION, id="s1")
+    keep_scale(named, scale)
+    assert recall_scale(named) == replace(scale, calls=1)
+    assert with_kept_scale(replace(bench, session=named)).scale == recall_scale(named)
+    assert recall_scale(SESSION) is None
+    path = scale_path(named)
+    assert path is not None
+    path.write_text('{"value": "broken"')
+    assert recall_scale(named) is None
+
+
+def test_what_was_billed_is_not_scaled() -> None:
+    asked, answered = user("do it " * 50), replace(agent("done " * 50), usage=Usage(1_000, 60), model="claude-opus-4-5")
+    session = replace(
+        SESSION, messages=(asked, answered, user("more " * 50)), branch=range(3), epochs=(Epoch(1, range(3)),)
+    )
+    counter = Counter(None)
+    bench = open_bench(session, counter)
+    counter.count_all(bench.messages, lambda done, of: None, lambda: False)
+    bench = counted(bench, counter)
+    taught = steps.recalibrated(bench, Scale(2.0, 1, "an exact count by m"))
+    old, new = bench.layout.sizes, taught.layout.sizes
+    assert list(new.tokens[:2]) == list(old.tokens[:2])
+    assert new.overhead == old.overhead
+    assert new.tokens[2] == pytest.approx(2 * old.tokens[2], abs=1)
 
 
 def test_a_count_says_its_difference_in_words() -> None:

@@ -14,7 +14,7 @@ from workbench.summarizers.driver import Answered, Failed, RequestsMade
 from workbench.summarizers.extractive import extractive
 from workbench.summarizers.journal import keep
 from workbench.summarizers.live_events import Ended, LiveEvent, Retrying, Sent, Used, Wrote, heard
-from workbench.summarizers.named import FORMS, Name, named, parsed
+from workbench.summarizers.named import FORMS, SERVER_WAYS, Name, named, parsed
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.recording import load_recording, played
 from workbench.summarizers.rehearsal import FAILURES, KINDS, rehearse
@@ -29,6 +29,8 @@ from workbench.summarizers.runs import Run, call_record
         ("typed:a:b.md", Name("typed", "a:b.md")),
         ("anthropic:claude-opus-4-5", Name("anthropic", "claude-opus-4-5")),
         ("rehearse:rate-limit", Name("rehearse", "rate-limit")),
+        ("server:compact:claude-opus-4-5", Name("server", "compact:claude-opus-4-5")),
+        ("recording:claude-code-overflow", Name("recording", "claude-code-overflow")),
     ],
 )
 def test_a_name_is_taken_apart(text: str, name: Name) -> None:
@@ -41,6 +43,22 @@ def test_what_is_no_name_is_told_what_there_is(text: str) -> None:
     with pytest.raises(BadInput, match="names no summarizer") as caught:
         parsed(text)
     assert all(form in str(caught.value) for form in FORMS.values())
+
+
+@pytest.mark.parametrize("text", ["server:compact", "server:oracle:m", "server:compact: ", "recording:nothing"])
+def test_a_way_that_is_none_is_told_what_there_is(text: str) -> None:
+    there = "recording" if text.startswith("recording") else "server:clear-tool-uses:MODEL"
+    with pytest.raises(BadInput, match=there):
+        parsed(text)
+
+
+def test_only_what_asks_a_model_names_one_and_is_kept() -> None:
+    assert [parsed(f"server:{way}:m").model for way in SERVER_WAYS] == ["m"] * 3
+    assert parsed("server:compact:m").is_kept
+    demo = parsed("recording:claude-code-overflow")
+    assert (demo.model, demo.is_kept) == ("", False)
+    with pytest.raises(BadInput, match="open the session first"):
+        named("server:compact:m")
 
 
 async def test_pure_ones_answer_as_they_do_without_waiting(tmp_path: Path) -> None:

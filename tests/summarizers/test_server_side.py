@@ -13,13 +13,16 @@ from tests.facts.talk import agent, call, result, user
 from tests.summarizers.fake_api import KEY, MODEL, Reply, document, error, fake_api, usage
 from tests.summarizers.live_calls import QUICK, client_talks_to
 from workbench.compaction.context import Context
+from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Piece
 from workbench.compaction.strategies import exchange_summary
 from workbench.compaction.strategy import SummaryFailed, SummaryRequest
+from workbench.errors import BadInput
 from workbench.formats import anthropic_messages
-from workbench.session import Epoch, Message, Opaque, Records, Session, Tool, Usage
+from workbench.session import Epoch, Message, Opaque, Records, Session, Text, Tool, Usage
 from workbench.summarizers.driver import run
-from workbench.summarizers.live_events import Ended, LiveEvent, Retrying
-from workbench.summarizers.server_side import UNREADABLE, ServerSummary, server_side, with_blocks
+from workbench.summarizers.live_events import Ended, LiveEvent, Retrying, heard
+from workbench.summarizers.recorder import Recorder
+from workbench.summarizers.server_side import UNREADABLE, ServerSummary, messages_for, server_side, with_blocks
 
 READ = call("Read", {"file_path": "src/parse.py"})
 MESSAGES = (user("Fix the parser."), agent("", READ), result(READ, "def parse(): ..."), agent("Fixed."))
@@ -46,10 +49,12 @@ async def test_on_demand_sends_the_head_as_messages_and_keeps_the_block(monkeypa
     spent = [{"type": "compaction", **usage(5_000, 300)}]
     async with fake_api(made(BLOCK, iterations=spent)) as api:
         client_talks_to(api, monkeypatch)
-        got = await server_side(MODEL, SESSION, instructions="Keep paths.")(ASKED)
+        recorder = Recorder()
+        got = await server_side(MODEL, SESSION, instructions="Keep paths.", on_event=recorder.heard)(ASKED)
     assert isinstance(got, ServerSummary)
     assert (got.text, got.model) == ("The parser was fixed.", MODEL)
-    assert got.usage == Usage(5_010, 300)
+    assert got.usage == Usage(5_010, 300) == recorder.usage
+    assert heard(recorder.events, ASKED.key) == got.text
     assert got.block == Opaque("compaction", BLOCK)
     (sent,) = api.received
     assert sent.path == "/v1/messages?beta=true"
@@ -149,6 +154,38 @@ async def test_the_block_goes_into_the_outcome_and_out_again_untouched(monkeypat
     assert outcome.fates == done.outcome.fates
     written = orjson.loads(anthropic_messages.write(session, outcome.messages).data)
     assert BLOCK in [block for turn in written["messages"] if turn["role"] == "assistant" for block in turn["content"]]
+
+
+def outcome_with(*pieces: Piece) -> Outcome:
+    return Outcome("compacted", "", MESSAGES, pieces, (FateSpan(0, len(MESSAGES), Fate.SUMMARIZED),))
+
+
+def made_summary(text: str) -> Made:
+    return Made(Message(text, "user", (Text(f"<summary>{text}</summary>"),), "summary"))
+
+
+def test_the_block_stands_before_pins_for_the_server_reads_nothing_before_it() -> None:
+    answer = ServerSummary("The parser was fixed.", block=Opaque("compaction", BLOCK))
+    outcome = outcome_with(Kept(0, 1), made_summary(answer.text), Kept(3, 4))
+    sealed = with_blocks(outcome, [answer])
+    assert [message.id for message in sealed.messages] == [answer.text, MESSAGES[0].id, MESSAGES[3].id]
+    assert messages_for(outcome, [answer], "anthropic-messages") == sealed.messages
+    assert messages_for(outcome, [answer], "codex") == outcome.messages
+    assert "signed" in answer.about_block
+
+
+def test_of_several_summaries_only_the_last_would_be_read_so_they_stay_text() -> None:
+    answers = [ServerSummary(text, block=Opaque("compaction", {**BLOCK, "content": text})) for text in ("one", "two")]
+    outcome = outcome_with(made_summary("one"), made_summary("two"))
+    assert with_blocks(outcome, answers) is outcome
+
+
+def test_an_encrypted_block_goes_nowhere_else() -> None:
+    answer = ServerSummary(UNREADABLE, block=Opaque("compaction", {"type": "compaction", "encrypted_content": "g"}))
+    outcome = outcome_with(made_summary(UNREADABLE))
+    assert messages_for(outcome, [answer], "anthropic-messages")[0].blocks == (answer.block,)
+    with pytest.raises(BadInput, match="write it as anthropic-messages"):
+        messages_for(outcome, [answer], "codex")
 
 
 async def test_an_outcome_without_a_servers_summary_stays_itself() -> None:

@@ -12,13 +12,14 @@ import click
 from workbench.analysis.grounding import Grounding
 from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.transcript import printable
-from workbench.bench import Bench, choose_preset, split_at, toggle_dropped, toggle_pin, toggle_shortened
+from workbench.bench import Bench, choose_preset
 from workbench.cli import settings
+from workbench.cli.by_hand import by_hand
 from workbench.cli.exact import ExactSizes, counted_exactly
 from workbench.cli.grounding import grounding_fields, grounding_rows
-from workbench.cli.loading import on_bench
+from workbench.cli.loading import on_bench, part_option
 from workbench.cli.output import size_fields, size_words, write_fields, write_json
-from workbench.cli.reference import message_id
+from workbench.cli.pinning import auto_pin_option, auto_pinned
 from workbench.cli.running import Call, answer_fields, call_words, cost_fields, keep_run, run_named, usage_fields
 from workbench.compaction.checks import Check, check, export_check
 from workbench.compaction.context import Context
@@ -28,6 +29,7 @@ from workbench.compaction.strategy import Trigger
 from workbench.figures import grouped
 from workbench.formats.export import Export, export, resume_words, save
 from workbench.summarizers.named import parsed
+from workbench.summarizers.server_side import can_be_read, messages_for, with_blocks
 
 STDOUT = Path("-")
 
@@ -36,6 +38,7 @@ DONE, NOTHING, CHECK_FAILED = 0, 1, 3
 
 @click.command("compact")
 @click.argument("file", type=click.Path(path_type=Path))
+@part_option
 @click.option("--strategy", "strategy_id", metavar="ID", help="How to compact; `cwb strategies` lists them.")
 @click.option(
     "--preset", "preset_id", metavar="NAME", help="Numbers and prompt to start from; else the strategy's first preset."
@@ -53,6 +56,7 @@ DONE, NOTHING, CHECK_FAILED = 0, 1, 3
 @click.option(
     "--pin", "pins", multiple=True, metavar="ID", help="Keep a message verbatim: id, beginning of one, or number."
 )
+@auto_pin_option
 @click.option(
     "--drop", "drops", multiple=True, metavar="ID", help="Leave a message out, with its tool calls and results."
 )
@@ -75,8 +79,9 @@ DONE, NOTHING, CHECK_FAILED = 0, 1, 3
     default="extractive",
     show_default=True,
     metavar="NAME",
-    help="Who writes the summary: extractive, estimate, typed:FILE, anthropic:MODEL (live), recorded:RUN_ID, or "
-    "rehearse:KIND (fails on purpose).",
+    help="Who writes the summary: extractive, estimate, typed:FILE, anthropic:MODEL (live), server:compact:MODEL, "
+    "server:context-management:MODEL or server:clear-tool-uses:MODEL (the server's own compaction), recorded:RUN_ID, "
+    "or rehearse:KIND (fails on purpose).",
 )
 @click.option("--no-journal", is_flag=True, help="Do not keep a live or rehearsed run; else `cwb runs` lists it.")
 @click.option("--exact", metavar="MODEL", help="Have the API count the context before and after for this model.")
@@ -87,7 +92,9 @@ DONE, NOTHING, CHECK_FAILED = 0, 1, 3
     metavar="OUT",
     help="Write the compacted session to this file or folder, - for stdout.",
 )
-@click.option("--to", "to", metavar="FORMAT", help="Write another format than the session's own.")
+@click.option(
+    "--to", metavar="FORMAT", help="Write another format than the session's own, or another way (codex:appended)."
+)
 @click.option(
     "--force",
     is_flag=True,
@@ -101,6 +108,7 @@ def command(
     params: Path | None,
     fields: tuple[str, ...],
     pins: tuple[str, ...],
+    auto_pin: bool,
     drops: tuple[str, ...],
     shortens: tuple[str, ...],
     split: str | None,
@@ -132,7 +140,8 @@ def command(
     name = parsed(summarizer_name)
     preset = settings.chosen(strategy_id, preset_id, params, fields)
     opened = choose_preset(on_bench(file, epoch=epoch, window=window), preset)
-    bench = _marked(_edited(opened, drops, shortens), pins, split)
+    bench = by_hand(opened, pins=pins, drops=drops, shortens=shortens, split=split)
+    bench = auto_pinned(bench) if auto_pin else bench
     context = bench.context.with_(manual=not if_triggered)
     generator = compacting(context, bench.edits, bench.strategy, bench.policy)
     call = run_named(bench, generator, name, journal=not no_journal)
@@ -149,11 +158,12 @@ def command(
         checks,
         call,
         kept,
-        None if name.kind == "estimate" else grounded(call.run),
-        counted_exactly(bench.session, context, outcome, exact) if exact else None,
+        None if name.kind == "estimate" or not can_be_read(call.run.answers) else grounded(call.run),
+        counted_exactly(bench.session, context, with_blocks(outcome, call.run.answers), exact) if exact else None,
     )
     if out is not None or to is not None:
-        made = export(bench.session, result.outcome.messages, to, result.outcome.memories)
+        messages = messages_for(outcome, call.run.answers, to or bench.session.format)
+        made = export(bench.session, messages, to, outcome.memories)
         result = replace(result, export=made)
     where = None
     if result.export and out is not None and (force or result.code == DONE):
@@ -206,22 +216,6 @@ class Result:
         """Why it was compacted: the person's own command is a trigger too (spec/strategies.md, What holds §8)."""
         by_hand = ["run by hand"] if self.context.manual else []
         return [*by_hand, *(str(trigger) for trigger in self.triggers if trigger.fires)]
-
-
-def _marked(bench: Bench, pins: tuple[str, ...], split: str | None) -> Bench:
-    """The bench with the messages pinned and the split set that the flags name."""
-    for id in dict.fromkeys(message_id(bench.messages, pin) for pin in pins):
-        bench = toggle_pin(bench, id)
-    return split_at(bench, message_id(bench.messages, split)) if split else bench
-
-
-def _edited(bench: Bench, drops: tuple[str, ...], shortens: tuple[str, ...]) -> Bench:
-    """The bench with the messages dropped and shortened that the flags name; one that is in both is dropped."""
-    dropped = dict.fromkeys(message_id(bench.messages, one) for one in drops)
-    shortened = dict.fromkeys(message_id(bench.messages, one) for one in shortens)
-    for id in shortened:
-        bench = toggle_shortened(bench, (id,))
-    return toggle_dropped(bench, dropped) if dropped else bench
 
 
 def _document(result: Result, where: str | None) -> dict[str, Any]:

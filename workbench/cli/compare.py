@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -9,29 +11,41 @@ from typing import Any
 import click
 
 from workbench.analysis.compare import Column, candidates, compare
-from workbench.bench import toggle_pin
-from workbench.cli.loading import on_bench
+from workbench.analysis.cost import Cost, actual
+from workbench.bench import Bench, choose_preset
+from workbench.cli.by_hand import by_hand
+from workbench.cli.loading import on_bench, part_option
 from workbench.cli.output import size_fields, size_words, write_json, write_table
-from workbench.cli.reference import message_id
+from workbench.cli.pinning import auto_pin_option, auto_pinned
+from workbench.cli.running import cost_fields, keep, need_key
+from workbench.compaction.preset import Preset
 from workbench.figures import grouped
-from workbench.summarizers.estimate import estimate
-from workbench.summarizers.extractive import extractive
+from workbench.kept import finished, unfinished
+from workbench.summarizers.named import Name, named, parsed
+from workbench.summarizers.recorder import Recorder
+from workbench.summarizers.summarizer import blocking
 
 
 @click.command("compare")
 @click.argument("file", type=click.Path(path_type=Path))
+@part_option
 @click.option("--strategies", metavar="ID,…", default="", help="Strategies, each with its own preset; all by default.")
 @click.option("--presets", metavar="NAME,…", default="", help="Presets, `all` for every one.")
 @click.option("--epoch", type=int, metavar="N", help="The epoch to compact, from 1; the last one by default.")
 @click.option("--window", type=click.IntRange(1), metavar="N", help="The model's context window in tokens.")
 @click.option("--pin", "pins", multiple=True, metavar="ID", help="Keep a message verbatim in all of them.")
+@auto_pin_option
+@click.option("--drop", "drops", multiple=True, metavar="ID", help="Leave a message out in all of them.")
+@click.option("--shorten", "shortens", multiple=True, metavar="ID", help="Cut a message in the middle in all of them.")
+@click.option("--split-at", "split", metavar="ID", help="The first message of the tail, where a strategy has a split.")
 @click.option(
     "--summarizer",
-    type=click.Choice(["extractive", "estimate"]),
     default="extractive",
     show_default=True,
-    help="Who writes the summaries.",
+    metavar="NAME",
+    help="Who writes the summaries: any that `cwb compact` takes; live runs are kept, and `cwb runs` lists them.",
 )
+@click.option("--no-journal", is_flag=True, help="Do not keep live or rehearsed runs.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a table.")
 def command(
     file: Path,
@@ -40,7 +54,12 @@ def command(
     epoch: int | None,
     window: int | None,
     pins: tuple[str, ...],
+    auto_pin: bool,
+    drops: tuple[str, ...],
+    shortens: tuple[str, ...],
+    split: str | None,
     summarizer: str,
+    no_journal: bool,
     as_json: bool,
 ) -> None:
     """Compact FILE by many strategies at once, write nothing, and show one table."""
@@ -48,13 +67,16 @@ def command(
 
     named = list(preset_names()) if presets.strip() == "all" else _names(presets)
     chosen = candidates(_names(strategies), named)
-    bench = on_bench(file, epoch=epoch, window=window)
-    for reference in pins:
-        bench = toggle_pin(bench, message_id(bench.messages, reference))
-    answer = extractive if summarizer == "extractive" else estimate
-    columns = list(compare(bench.context, chosen, answer))
+    opened = on_bench(file, epoch=epoch, window=window)
+    bench = by_hand(opened, pins=pins, drops=drops, shortens=shortens, split=split)
+    bench = auto_pinned(bench) if auto_pin else bench
+    name = parsed(summarizer)
+    asyncio.run(need_key(name))
+    made = [_made(bench, preset, name, journal=not no_journal) for preset in chosen]
+    columns = [column for column, _ in made]
     if as_json:
-        write_json({"before": size_fields(bench.context.total), "columns": [_document(column) for column in columns]})
+        documents = [{**_document(column), "cost": cost_fields(cost) if cost else None} for column, cost in made]
+        write_json({"summarizer": str(name), "before": size_fields(bench.context.total), "columns": documents})
         return
     click.echo(f"before: {size_words(bench.context.total)}\n")
     write_table(
@@ -62,6 +84,25 @@ def command(
          "dropped", "checks", "status"],
         [_row(column) for column in columns],
     )  # fmt: skip
+    if costs := [f"{column.name} {cost}" for column, cost in made if cost]:
+        click.echo(f"\n{name}: {', '.join(costs)}")
+
+
+def _made(bench: Bench, preset: Preset, name: Name, *, journal: bool) -> tuple[Column, Cost | None]:
+    """A column, and what it cost where a model wrote in it; such a run is kept before the next one begins."""
+    recorder, began = Recorder(), time.time()
+    summarizer = named(name, on_event=recorder.heard, tools=bench.session.tools, session=bench.session)
+    chosen, kept = choose_preset(bench, preset), journal and name.is_kept
+    try:
+        (column,) = compare(bench.context, [preset], recorder.noting(blocking(summarizer)), bench.edits)
+    except KeyboardInterrupt:
+        if kept:
+            keep(unfinished(chosen, name, recorder, began, time.time() - began))
+        raise
+    if kept:
+        record = unfinished(chosen, name, recorder, began, column.seconds)
+        keep(finished(record, column.outcome, bench.context, column.checks))
+    return column, actual(recorder.usage, name.model) if name.model else None
 
 
 def _names(text: str) -> list[str]:

@@ -21,17 +21,21 @@ from workbench.figures import grouped
 from workbench.resources import SAMPLES
 from workbench.summarizers import driver
 from workbench.summarizers.live_events import LiveEvent, Wrote
-from workbench.summarizers.recording import Recording, at_once, load_recording, played
+from workbench.summarizers.recording import DEMO, Recording, at_once, load_recording, played
 
 
 @click.command("demo")
-@click.option("--fast", is_flag=True, help="Do not wait between words; a pipe never waits.")
-def command(fast: bool) -> None:
-    """Play a recording of a live compaction on a sample session.
+@click.option("--text", is_flag=True, help="As text, not on the screen; so it is in a pipe, too.")
+@click.option("--fast", is_flag=True, help="As text, without waiting between words; a pipe never waits.")
+def command(text: bool, fast: bool) -> None:
+    """Play a recording of a live compaction on a sample session, on the screen where live ones run.
 
-    No model is asked, no key is needed, and nothing is sent or written. Ctrl-C ends it.
+    No model is asked, no key is needed, and nothing is sent or written. Ctrl-C ends the text, q the screen.
     """
     recording = load_recording()
+    if sys.stdin.isatty() and sys.stdout.isatty() and not (text or fast):
+        _on_screen(recording)
+        return
     path = SAMPLES / recording.session
     bench = choose_preset(on_bench(path, epoch=None, window=None), load_preset(recording.preset))
     _before(bench, recording)
@@ -39,6 +43,15 @@ def command(fast: bool) -> None:
     run = asyncio.run(driver.run(bench.compacting(), played(recording, _written, asyncio.sleep if waits else at_once)))
     click.echo("\n")
     _after(bench, run, recording)
+
+
+def _on_screen(recording: Recording) -> None:
+    from workbench.tui.demo import DemoApp
+    from workbench.tui.settings import config_path, read_settings
+
+    app = DemoApp(DEMO, recording, read_settings(config_path()))
+    app.run()
+    raise click.exceptions.Exit(app.return_code or 0)
 
 
 def _written(event: LiveEvent) -> None:

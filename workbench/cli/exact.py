@@ -11,20 +11,25 @@ from workbench.cli.output import warn
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Outcome
 from workbench.errors import BadInput
+from workbench.remembered import keep_scale
 from workbench.session import Message, Session
-from workbench.summarizers.exact_counts import Exact, count
+from workbench.summarizers.exact_counts import Exact, count, scale_after
+from workbench.tokens import Scale
 
 
 @dataclass(frozen=True, slots=True)
 class ExactSizes:
     before: Exact
     after: Exact
+    scale: Scale | None = None
 
     def words(self) -> str:
-        return f"{self.before.model}\nbefore: {self.before}\nafter: {self.after}"
+        words = f"{self.before.model}\nbefore: {self.before}\nafter: {self.after}"
+        return words + (f"\nfrom now on this session's figures are × {self.scale.value:.2f}" if self.scale else "")
 
     def document(self) -> dict[str, Any]:
-        return {"before": exact_fields(self.before), "after": exact_fields(self.after)}
+        scale = None if self.scale is None else {"value": round(self.scale.value, 4), "source": self.scale.source}
+        return {"before": exact_fields(self.before), "after": exact_fields(self.after), "scale": scale}
 
 
 def exact_fields(exact: Exact) -> dict[str, Any]:
@@ -38,8 +43,9 @@ def exact_fields(exact: Exact) -> dict[str, Any]:
 
 
 def count_now(session: Session, context: Context, model: str) -> Exact:
-    """Raises BadInput when the API does not count."""
+    """The context's count, which calibrates the session's figures from now on. Raises BadInput without one."""
     (exact,) = asyncio.run(_counts(session, context, [context.messages], model))
+    _learnt(session, context, exact)
     return exact
 
 
@@ -50,7 +56,14 @@ def counted_exactly(session: Session, context: Context, outcome: Outcome, model:
     except BadInput as error:
         warn(str(error))
         return None
-    return ExactSizes(before, after)
+    return ExactSizes(before, after, _learnt(session, context, before))
+
+
+def _learnt(session: Session, context: Context, exact: Exact) -> Scale | None:
+    scale = scale_after(context.layout.sizes.meter, exact)
+    if scale:
+        keep_scale(session, scale)
+    return scale
 
 
 async def _counts(session: Session, context: Context, several: list[Sequence[Message]], model: str) -> list[Exact]:

@@ -13,7 +13,7 @@ from workbench.analysis.budget import layers
 from workbench.analysis.transcript import VERBOSITIES, Verbosity, one_line, printable, transcript
 from workbench.bench import Bench
 from workbench.cli.exact import count_now, exact_fields
-from workbench.cli.loading import on_bench
+from workbench.cli.loading import on_bench, part_option
 from workbench.cli.output import counted, size_fields, size_words, write_fields, write_json, write_table
 from workbench.compaction.context import Context
 from workbench.compaction.layered.react import react
@@ -28,6 +28,7 @@ MAX_WARNINGS = 10
 
 @click.command("inspect")
 @click.argument("file", type=click.Path(path_type=Path))
+@part_option
 @click.option("--epoch", type=int, help="Look at this epoch, from 1; the last one by default.")
 @click.option("--window", type=click.IntRange(1), metavar="N", help="The model's context window in tokens.")
 @click.option(

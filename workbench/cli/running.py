@@ -19,13 +19,14 @@ from workbench.compaction.checks import Check
 from workbench.compaction.context import Context
 from workbench.compaction.strategy import Answer, Compacting, Summary
 from workbench.figures import grouped
-from workbench.remembered import fingerprint
+from workbench.kept import finished, unfinished
 from workbench.session import Usage
 from workbench.summarizers import driver, journal, runs
 from workbench.summarizers.connection import connect
 from workbench.summarizers.live_events import LiveEvent, Sent, Wrote, sentence
 from workbench.summarizers.named import Name, named
 from workbench.summarizers.recorder import Recorder
+from workbench.summarizers.server_side import ServerSummary
 
 TICK_S = 0.25
 """How often the line of progress is drawn: its seconds pass without events, too."""
@@ -70,12 +71,10 @@ def run_named(bench: Bench, generator: Compacting, name: Name, *, journal: bool)
         recorder.heard(event)
         watched.heard(event)
 
-    summarizer = named(name, on_event=heard, tools=bench.session.tools)
+    summarizer = named(name, on_event=heard, tools=bench.session.tools, session=bench.session)
 
     async def run() -> driver.Run:
-        if name.model:
-            # A missing key is the person's to mend, before any strategy falls back from it.
-            await (await connect(TICK_S)).close()
+        await need_key(name)
         watching = asyncio.create_task(watched.tick())
         try:
             return await driver.run(generator, summarizer, on_event=recorder.told)
@@ -90,54 +89,31 @@ def run_named(bench: Bench, generator: Compacting, name: Name, *, journal: bool)
     except KeyboardInterrupt:
         where = ""
         if journal and name.is_kept:
-            record = _record(bench, name, recorder, began, time.perf_counter() - clock, "cancelled")
-            where = f"; what had come is kept as run {record.id}" if not _keep(record) else ""
+            record = unfinished(bench, name, recorder, began, time.perf_counter() - clock)
+            where = f"; what had come is kept as run {record.id}" if keep(record) else ""
         click.echo(f"Cancelled: nothing was written{where}.", err=True)
         raise click.exceptions.Exit(CANCELLED) from None
 
 
+async def need_key(name: Name) -> None:
+    """Raises BadInput where a model is to be asked and there is no key: the person's to mend, before any strategy
+    falls back from it."""
+    if name.model:
+        await (await connect(TICK_S)).close()
+
+
 def keep_run(call: Call, context: Context, checks: Sequence[Check]) -> str:
     """Put a run that has ended into the journal; its id, "" where it could not be kept, which is said on stderr."""
-    outcome, recorder = call.run.outcome, call.recorder
-    record = _record(
-        call.bench, call.name, recorder, call.began, call.run.seconds, "failed" if recorder.failed else "finished"
-    ).model_copy(
-        update={
-            "status": outcome.status,
-            "reason": outcome.reason,
-            "before": context.total.tokens,
-            "after": context.outcome_size(outcome).tokens,
-            "checks": tuple(runs.Checked(name=c.name, hard=c.hard, passed=c.passed, detail=c.detail) for c in checks),
-        }
-    )
-    return "" if _keep(record) else record.id
+    record = unfinished(call.bench, call.name, call.recorder, call.began, call.run.seconds)
+    return keep(finished(record, call.run.outcome, context, checks))
 
 
-def _record(bench: Bench, name: Name, recorder: Recorder, began: float, seconds: float, end: runs.End) -> runs.Run:
-    return runs.Run(
-        id=runs.new_id(began),
-        began=began,
-        seconds=seconds,
-        end=end,
-        strategy=bench.strategy.id,
-        policy=bench.policy.model_dump(mode="json"),
-        preset=bench.preset,
-        summarizer=str(name),
-        model=name.model,
-        session=fingerprint(bench.session),
-        file=str(bench.session.path.resolve()) if bench.session.path else "",
-        before=bench.context.total.tokens,
-        dollars=actual(recorder.usage, name.model).dollars if name.model else 0.0,
-        calls=recorder.calls(),
-    )
-
-
-def _keep(record: runs.Run) -> str:
-    """Why it was not kept, which is also said on stderr."""
+def keep(record: runs.Run) -> str:
+    """Put a record into the journal; its id, "" where it could not be kept, which is said on stderr."""
     trouble = journal.keep(record)
     if trouble:
         warn(trouble)
-    return trouble
+    return "" if trouble else record.id
 
 
 def answer_fields(answer: Answer) -> dict[str, Any]:
@@ -148,8 +124,16 @@ def answer_fields(answer: Answer) -> dict[str, Any]:
             "chars": len(answer.text),
             "model": answer.model,
             "seconds": round(answer.seconds, 3),
+            "block": answer.block.raw if isinstance(answer, ServerSummary) else None,
         }
-    return {"failure": answer.kind, "detail": answer.detail, "chars": 0, "model": "", "seconds": None}
+    return {
+        "failure": answer.kind,
+        "detail": answer.detail,
+        "chars": 0,
+        "model": "",
+        "seconds": None,
+        "block": None,
+    }
 
 
 def usage_fields(usage: Usage) -> dict[str, Any]:
@@ -185,6 +169,7 @@ def call_words(call: Call) -> str:
     if call.cost:
         parts.append(str(call.cost) + (f" ({call.cost.note})" if call.cost.note else ""))
     lines = [f"{call.name}: {', '.join(parts)}"]
+    lines += [f"the server's block: {one.about_block}" for one in answers if isinstance(one, ServerSummary)]
     lines += [str(answer) for answer in answers if not isinstance(answer, Summary)]
     return "\n".join(lines)
 
@@ -193,7 +178,7 @@ class _Watched:
     """One line on a terminal's stderr: who writes, tokens, seconds and cost so far; gone afterwards."""
 
     def __init__(self, name: Name, recorder: Recorder) -> None:
-        self._seen = on_a_terminal() and name.kind == "anthropic"
+        self._seen = on_a_terminal() and bool(name.model)
         self._name, self._recorder = name, recorder
         self._began = time.perf_counter()
         self._chars: dict[str, int] = {}

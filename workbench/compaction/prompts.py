@@ -2,6 +2,7 @@
 
 A file begins with a header between two `---` lines: `id`, `language`, `placeholders` (comma separated, may be empty).
 A user's file of the same name, in the folder of `own_folder`, stands before the one that comes with the program.
+Templates are rendered in a sandbox: what somebody pasted must not run code.
 """
 
 from __future__ import annotations
@@ -11,9 +12,16 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.errors import BadInput
+from workbench.formats.files import write_atomically
 from workbench.resources import PROMPTS
+
+if TYPE_CHECKING:
+    from jinja2.sandbox import SandboxedEnvironment
+
+ENDINGS = (".md", ".jinja")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +36,11 @@ class Prompt:
 def load_prompt(name: str) -> Prompt:
     """A prompt by its file name: the user's own, else the one in `prompts/`.
 
-    Raises BadInput when it is missing or has no header, and for a placeholder of the user's that nothing fills.
+    Raises BadInput when it is missing or has no header, for a placeholder of the user's that nothing fills, and for a
+    template of the user's that does what a template must not.
     """
-    own, bundled = own_folder() / name, PROMPTS / name
-    if not own.is_file():
-        return read_prompt(bundled)
-    prompt = read_prompt(own)
-    _check_placeholders(own, read_prompt(bundled).placeholders if bundled.is_file() else prompt.placeholders)
-    return prompt
+    own = own_folder() / name
+    return checked(own, _read(own)) if own.is_file() else read_prompt(PROMPTS / name)
 
 
 def own_folder() -> Path:
@@ -45,15 +50,65 @@ def own_folder() -> Path:
     return user_config_path("compaction-workbench", appauthor=False) / "prompts"
 
 
+def prompt_files() -> list[str]:
+    """The names of all prompts' files, the program's and the user's."""
+    folders = [folder for folder in (PROMPTS, own_folder()) if folder.is_dir()]
+    return sorted({path.name for folder in folders for path in folder.iterdir() if path.suffix in ENDINGS})
+
+
+def file_of(name: str) -> Path:
+    """Where the prompt of this file name is read from."""
+    own = own_folder() / name
+    return own if own.is_file() else PROMPTS / name
+
+
 def read_prompt(path: Path) -> Prompt:
     """A prompt from any file. Raises BadInput with file and line."""
+    return parsed(path, _read(path))
+
+
+def write_own(name: str, content: str, *, overwrite: bool = True) -> Path:
+    """Save a prompt, header and all, as the user's own; it is in use from now on. Nothing is written that is refused.
+
+    Raises BadInput with file and line for what `load_prompt` would not take, and where it cannot be written.
+    """
+    path = own_folder() / name
+    if Path(name).name != name or path.suffix not in ENDINGS:
+        raise BadInput(f"{name!r} is no name for a prompt; give one that ends in .md or .jinja, without folders.")
+    checked(path, content)
     try:
-        lines = path.read_text("utf-8").split("\n")
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(
+            f"{path.parent} cannot be made ({error.strerror}); choose another configuration folder."
+        ) from None
+    write_atomically(path, content.encode("utf-8", "replace"), overwrite=overwrite)
+    load_prompt.cache_clear()
+    return path
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """Replace `{name}` literally, in one pass: a placeholder inside a value stays as it is."""
+    names = "|".join(re.escape(name) for name in values)
+    return re.sub(rf"\{{({names})\}}", lambda match: values[match[1]], template) if values else template
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: cannot be read as a prompt ({error}); give a UTF-8 text file.") from None
+
+
+def parsed(path: Path, content: str) -> Prompt:
+    """The prompt in a file's content. Raises BadInput with file and line."""
+    lines = content.split("\n")
     if lines[0].strip() != "---" or "---" not in [line.strip() for line in lines[1:]]:
         raise BadInput(f"{path}, line 1: a prompt begins with a header between two '---' lines; add one with an id.")
-    end = next(i for i, line in enumerate(lines[1:], 1) if line.strip() == "---")
+    end = _header_end(lines)
     header: dict[str, str] = {}
     for number, line in enumerate(lines[1:end], 2):
         key, colon, value = line.partition(":")
@@ -66,25 +121,34 @@ def read_prompt(path: Path) -> Prompt:
     return Prompt(header["id"], header.get("language", "en"), names, "\n".join(lines[end + 1 :]).strip("\n"))
 
 
-def fill(template: str, values: Mapping[str, str]) -> str:
-    """Replace `{name}` literally, in one pass: a placeholder inside a value stays as it is."""
-    names = "|".join(re.escape(name) for name in values)
-    return re.sub(rf"\{{({names})\}}", lambda match: values[match[1]], template) if values else template
+def _header_end(lines: list[str]) -> int:
+    return [line.strip() for line in lines].index("---", 1)
 
+
+# --- checking what a user wrote -------------------------------------------------------------------------------------
 
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
-def _check_placeholders(path: Path, known: Collection[str]) -> None:
-    """Raises BadInput with the line of a placeholder that is none of `known`."""
-    lines = path.read_text("utf-8").split("\n")
-    end = [line.strip() for line in lines].index("---", 1)
-    text = "\n".join(lines[end + 1 :])
-    used = _in_template(path, text, end + 1) if path.suffix == ".jinja" else _in_text(text)
+def checked(path: Path, content: str) -> Prompt:
+    """A user's prompt, if nothing is wrong with it: raises BadInput with the line of what is.
+
+    One of the program's names may use the placeholders that the program fills; any other those of its own header.
+    """
+    prompt = parsed(path, content)
+    bundled = PROMPTS / path.name
+    known = read_prompt(bundled).placeholders if bundled.is_file() else prompt.placeholders
+    lines = content.split("\n")
+    above = _header_end(lines) + 1
+    text = "\n".join(lines[above:])
+    used = _in_template(path, text, above) if path.suffix == ".jinja" else _in_text(text)
     for line, name in used:
         if name not in known:
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
-            raise BadInput(f"{path}, line {line + end + 1}: nothing fills the placeholder {name!r}; {takes}.")
+            raise BadInput(f"{path}, line {line + above}: nothing fills the placeholder {name!r}; {takes}.")
+    if path.suffix == ".jinja":
+        _try(path, text, above, known)
+    return prompt
 
 
 def _in_text(text: str) -> Iterator[tuple[int, str]]:
@@ -93,15 +157,43 @@ def _in_text(text: str) -> Iterator[tuple[int, str]]:
             yield number, found[1]
 
 
-def _in_template(path: Path, text: str, above: int) -> Iterator[tuple[int, str]]:
-    from jinja2 import TemplateSyntaxError, meta, nodes
+def _sandbox() -> SandboxedEnvironment:
     from jinja2.sandbox import SandboxedEnvironment
 
+    return SandboxedEnvironment(keep_trailing_newline=False)
+
+
+def _in_template(path: Path, text: str, above: int) -> Iterator[tuple[int, str]]:
+    from jinja2 import TemplateSyntaxError, meta, nodes
+
     try:
-        tree = SandboxedEnvironment().parse(text)
+        tree = _sandbox().parse(text)
     except TemplateSyntaxError as error:
         raise BadInput(f"{path}, line {error.lineno + above}: {error.message}; mend the template.") from None
     undeclared = meta.find_undeclared_variables(tree)
     for name in tree.find_all(nodes.Name):
         if name.name in undeclared:
             yield name.lineno, name.name
+
+
+def _try(path: Path, text: str, above: int, known: Collection[str]) -> None:
+    """Render a template once with sample words. Raises BadInput with the line on which it fails."""
+    from jinja2 import TemplateError
+
+    for sample in (["sample"], []):
+        try:
+            _sandbox().from_string(text).render(dict.fromkeys(known, sample))
+        except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
+            line = _line_of(error)
+            where = f", line {line + above}" if line else ""
+            raise BadInput(f"{path}{where}: {' '.join(str(error).split())}; mend the template.") from None
+
+
+def _line_of(error: BaseException) -> int:
+    """The template's line on which it failed, 0 where that is not known."""
+    line, frame = 0, error.__traceback__
+    while frame is not None:
+        if frame.tb_frame.f_code.co_filename == "<template>":
+            line = frame.tb_lineno
+        frame = frame.tb_next
+    return line

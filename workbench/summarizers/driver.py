@@ -146,7 +146,7 @@ async def run(
 
     async def answered(number: int, request: SummaryRequest) -> Answer:
         async with gate:
-            got = await _ask(summarizer, request)
+            got = await ask(summarizer, request)
         if review is not None and isinstance(got, Summary):
             tell(Drafted(number, got))
             async with reviewing:
@@ -208,7 +208,8 @@ async def _together(answering: Sequence[Coroutine[None, None, Answer]]) -> tuple
     return tuple(task.result() for task in tasks)
 
 
-async def _ask(summarizer: Summarizer, request: SummaryRequest) -> Answer:
+async def ask(summarizer: Summarizer, request: SummaryRequest) -> Answer:
+    """One request answered in its time, whatever the summarizer does; only a cancel is raised."""
     began = time.perf_counter()
     try:
         async with asyncio.timeout(request.timeout_s):

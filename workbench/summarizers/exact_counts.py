@@ -16,10 +16,9 @@ from workbench.errors import BadInput
 from workbench.session import Message, Session
 from workbench.summarizers.anthropic_errors import trouble_of
 from workbench.summarizers.connection import connect, secrets_of
-from workbench.summarizers.server_side import CLEAR_BETA, clear_tool_uses
+from workbench.summarizers.server_side import BLOCK_BETAS, CLEAR_BETA, clear_tool_uses
 from workbench.summarizers.wire import wire_body
-from workbench.tokens import Meter
-from workbench.tokens.calibration import Scale
+from workbench.tokens import Meter, Scale, SessionMeter
 
 TIMEOUT_S = 60.0
 
@@ -54,8 +53,14 @@ async def count(session: Session, messages: Sequence[Message], meter: Meter, mod
     Raises BadInput with one sentence when it cannot: no key, no connection, an unknown model, too much to send.
     """
     body = await asyncio.to_thread(wire_body, session, messages)
-    got = await _counted({"model": model, **body}, None)
+    got = await _counted({"model": model, **body}, BLOCK_BETAS if _holds_block(body) else None)
     return Exact(model, _figure(got, "input_tokens"), await asyncio.to_thread(_local, body, messages, meter))
+
+
+def _holds_block(body: Mapping[str, Any]) -> bool:
+    """Whether the server's own compaction block is in it, which the API takes only under its beta."""
+    contents = (turn["content"] for turn in body["messages"] if isinstance(turn.get("content"), list))
+    return any(block.get("type") == "compaction" for content in contents for block in content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,13 @@ def recalibrated(scale: Scale, exact: Exact) -> Scale:
     An exact count of the whole context outweighs what single calls taught, so it is not shrunk towards 1; like every
     scale it stays within 0.5 and 2.
     """
-    return Scale(min(2.0, max(0.5, scale.value * exact.ratio)), scale.calls + 1)
+    value = min(2.0, max(0.5, scale.value * exact.ratio))
+    return Scale(value, scale.calls + 1, f"an exact count by {exact.model}")
+
+
+def scale_after(meter: Meter, exact: Exact) -> Scale | None:
+    """The scale that `exact`, counted beside `meter`, teaches; None where there is nothing to scale."""
+    return recalibrated(meter.scale, exact) if isinstance(meter, SessionMeter) and exact.local else None
 
 
 def _local(body: Mapping[str, Any], messages: Sequence[Message], meter: Meter) -> int:

@@ -48,6 +48,11 @@ class Recording(BaseModel):
         return "\n".join(self.text)
 
 
+def recordings() -> tuple[str, ...]:
+    """The names of all that come with the program."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.json")))
+
+
 def load_recording(name: str = DEMO) -> Recording:
     return Recording.model_validate_json((FOLDER / f"{name}.json").read_bytes())
 

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.compaction.outcome import Made, Outcome, Piece
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.errors import BadInput
-from workbench.session import Opaque, Session, Text, Usage
+from workbench.formats import anthropic_messages
+from workbench.session import Message, Opaque, Session, Text, Usage
 from workbench.summarizers.anthropic_errors import trouble_of
 from workbench.summarizers.connection import connect, secrets_of
-from workbench.summarizers.live_events import Ended, OnLiveEvent, Retrying, Sent, nobody
+from workbench.summarizers.live_events import Ended, OnLiveEvent, Retrying, Sent, Used, Wrote, nobody
 from workbench.summarizers.patience import Limits, wait_or_give_up
 from workbench.summarizers.summarizer import Summarizer
 from workbench.summarizers.wire import wire_body
@@ -32,11 +33,15 @@ Way = Literal["on-demand", "threshold"]
 ON_DEMAND_BETA = "compact-2026-09-04"
 THRESHOLD_BETA = "compact-2026-01-12"
 CLEAR_BETA = "context-management-2025-06-27"
+BLOCK_BETAS = f"{ON_DEMAND_BETA},{THRESHOLD_BETA}"
+"""What a request names that sends a compaction block back, whichever way it was made."""
 
 LEAST_THRESHOLD = 50_000
 """Input tokens below which `compact_20260112` cannot be made to work; a smaller head comes back uncompacted."""
 
 _NO_BLOCK = Opaque("compaction", None)
+
+_SEALS = (("signature", "signed"), ("encrypted_content", "encrypted"))
 
 UNREADABLE = "[The server's summary is encrypted: it can be sent back, but not read.]"
 
@@ -49,6 +54,13 @@ class ServerSummary(Summary):
     """
 
     block: Opaque = _NO_BLOCK
+
+    @property
+    def about_block(self) -> str:
+        """What can be said of the block beside its text: `opaque (signed)`."""
+        raw = self.block.raw if isinstance(self.block.raw, dict) else {}
+        sealed = [word for field, word in _SEALS if raw.get(field)]
+        return f"opaque ({' and '.join(sealed)}), sent back as it came" if sealed else "plain, sent back as it came"
 
 
 def server_side(
@@ -74,7 +86,7 @@ def server_side(
         key = await asyncio.to_thread(lambda: request.key)
         began = time.perf_counter()
         try:
-            conversation = await asyncio.to_thread(_conversation, session, request)
+            conversation = await asyncio.to_thread(conversation_of, session, request)
             body = {"model": model, "max_tokens": request.max_output_tokens, **conversation, **parameters}
             async with asyncio.timeout(request.timeout_s), await connect(request.timeout_s + 5) as client:
                 got = await posted(client, body, betas, key, tell, patience, began + request.timeout_s)
@@ -83,6 +95,10 @@ def server_side(
             answer = SummaryFailed("timeout", f"no answer within {request.timeout_s:g} s")
         except BadInput as refused:
             answer = SummaryFailed("error", str(refused))
+        if isinstance(answer, Summary):
+            tell(Wrote(key, answer.text))
+            if answer.usage:
+                tell(Used(key, answer.usage))
         how, usage = ("compaction", answer.usage) if isinstance(answer, Summary) else (answer.kind, None)
         tell(Ended(key, how, time.perf_counter() - began, usage))
         return answer
@@ -114,7 +130,11 @@ def clear_tool_uses(keep: int) -> dict[str, Any]:
     }
 
 
-def _conversation(session: Session, request: SummaryRequest) -> dict[str, Any]:
+def conversation_of(session: Session, request: SummaryRequest) -> dict[str, Any]:
+    """What is sent of a session: `system`, `tools` and the request's messages, an earlier summary before them.
+
+    Raises BadInput when nothing of the messages can be sent.
+    """
     body = wire_body(session, request.messages)
     if request.previous:
         earlier = f"<earlier_summary>\n{request.previous}\n</earlier_summary>"
@@ -196,18 +216,52 @@ def _usage(billed: object) -> Usage | None:
 
 
 def with_blocks(outcome: Outcome, answers: Iterable[Answer]) -> Outcome:
-    """The outcome with each server's summary as its untouched block instead of text.
+    """The outcome with the server's summary as its untouched block instead of text.
 
-    The summary message becomes an assistant's with nothing but the block, for so the API wants it back.
+    The summary message becomes an assistant's with nothing but the block and stands before all but the session's own
+    system messages, for so the API wants it back: it would not read what came before. Of several such summaries only
+    the last would be read, so those stay text.
     """
     blocks = [(answer.text, answer.block) for answer in answers if isinstance(answer, ServerSummary)]
+    sealed: list[Piece] = []
+    rest: list[Piece] = []
+    for piece in outcome.pieces:
+        block = _block_in(piece, blocks)
+        if isinstance(piece, Made) and block is not None:
+            sealed.append(Made(replace(piece.message, role="assistant", blocks=(block,)), piece.stands_for))
+        else:
+            rest.append(piece)
+    return replace(outcome, pieces=(*sealed, *rest)) if len(sealed) == 1 else outcome
 
-    def sealed(piece: Piece) -> Piece:
-        if not isinstance(piece, Made) or piece.message.kind != "summary":
-            return piece
-        for text, block in blocks:
-            if any(isinstance(part, Text) and text in part.text for part in piece.message.blocks):
-                return Made(replace(piece.message, role="assistant", blocks=(block,)), piece.stands_for)
-        return piece
 
-    return replace(outcome, pieces=tuple(map(sealed, outcome.pieces))) if blocks else outcome
+def _block_in(piece: Piece, blocks: Sequence[tuple[str, Opaque]]) -> Opaque | None:
+    if not isinstance(piece, Made) or piece.message.kind != "summary":
+        return None
+    return next(
+        (
+            block
+            for text, block in blocks
+            if any(isinstance(part, Text) and text in part.text for part in piece.message.blocks)
+        ),
+        None,
+    )
+
+
+def can_be_read(answers: Iterable[Answer]) -> bool:
+    """Whether every summary has words; one that is encrypted has none to look at."""
+    return not any(isinstance(answer, ServerSummary) and answer.text == UNREADABLE for answer in answers)
+
+
+def messages_for(outcome: Outcome, answers: Sequence[Answer], format_id: str) -> tuple[Message, ...]:
+    """An outcome's messages as a format can carry them: the server's block to the Messages API, its text to others.
+
+    Raises BadInput where the block has no text and the format is another one: the summary would be lost.
+    """
+    if format_id == anthropic_messages.FORMAT.id:
+        return with_blocks(outcome, answers).messages
+    if not can_be_read(answers):
+        raise BadInput(
+            f"The server's summary is encrypted, and {format_id} has no place for its block; "
+            f"write it as {anthropic_messages.FORMAT.id} instead."
+        )
+    return outcome.messages

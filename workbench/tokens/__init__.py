@@ -9,12 +9,13 @@ from workbench.tokens.anchoring import (
     billed_growth,
     billed_points,
     calls_of,
+    rescaled,
     round_total,
     sizes_of,
     span_basis,
 )
 from workbench.tokens.cache import CountCache, default_path
-from workbench.tokens.calibration import family_of
+from workbench.tokens.calibration import Scale, family_of
 from workbench.tokens.counting import Counter, Weight
 from workbench.tokens.engine import Count, Engine, estimate_tokens, load_engine
 from workbench.tokens.models import ModelInfo, Prices, all_models, plain_name
@@ -30,6 +31,7 @@ __all__ = [
     "Meter",
     "ModelInfo",
     "Prices",
+    "Scale",
     "SessionMeter",
     "Size",
     "Sizes",
@@ -45,6 +47,7 @@ __all__ = [
     "load_engine",
     "measure",
     "plain_name",
+    "rescaled",
     "round_total",
     "sizes_of",
     "span_basis",

@@ -80,7 +80,7 @@ class SessionMeter:
 
     @property
     def basis(self) -> Basis:
-        return Basis.CALIBRATED if self.counted and self.family.known else Basis.ESTIMATE
+        return Basis.CALIBRATED if self.counted and (self.family.known or self.scale.source) else Basis.ESTIMATE
 
     @property
     def method(self) -> str:
@@ -92,6 +92,8 @@ class SessionMeter:
             words = f"o200k + {self.family.message:g} per message ({self.family.id})"
         else:
             words = f"o200k × {self.family.id} coefficients"
+        if self.scale.source:
+            return f"{words} × {self.scale.value:.2f} from {self.scale.source}"
         if not self.scale.calls:
             return words
         return f"{words} × {self.scale.value:.2f} from {self.scale.calls} calls"
@@ -135,6 +137,32 @@ def sizes_of(
     elif texts := [text for text in overhead_texts if text]:
         plan.overhead, plan.overhead_basis = sum(map(meter.text_tokens, texts)), meter.basis
     return plan.sizes(meter)
+
+
+def rescaled(sizes: Sizes, scale: Scale) -> Sizes:
+    """The figures by another scale, one that an exact count taught; what was billed stays as it was billed.
+
+    While messages are still being counted there is nothing that a scale belongs to: the sizes come back as they are.
+    """
+    meter = sizes.meter
+    if not isinstance(meter, SessionMeter) or not meter.counted:
+        return sizes
+    factor, start = scale.value / meter.scale.value, sizes.anchored_until
+    tokens = array("q", sizes.tokens)
+    for index in range(start, len(tokens)):
+        tokens[index] = round(tokens[index] * factor)
+    basis = sizes.basis
+    if not meter.family.known:
+        after = (Basis.CALIBRATED,) * (len(tokens) - start)
+        basis = (*(sizes.basis_of(index) for index in range(start)), *after) if start else Basis.CALIBRATED
+    return Sizes(
+        tokens,
+        basis,
+        sizes.overhead if start else round(sizes.overhead * factor),
+        sizes.overhead_basis if start else Basis.CALIBRATED,
+        start,
+        SessionMeter(meter.counter, meter.family, scale, counted=True),
+    )
 
 
 def round_total(

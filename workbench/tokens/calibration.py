@@ -70,10 +70,12 @@ def family_of(model: str | None) -> Family:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A session's own factor on its family's figures, learnt from `calls` recorded calls."""
+    """A session's own factor on its family's figures, learnt from `calls` recorded calls, or from `source`: an exact
+    count, said in words."""
 
     value: float = 1.0
     calls: int = 0
+    source: str = ""
 
 
 PRIOR_CALLS = 10

@@ -1,0 +1,172 @@
+"""Every way in which a live run can end, whole: what reached the server, where the key went, and that the session is
+as it was."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, replace
+
+import pytest
+
+from tests.building import context_of
+from tests.facts.talk import agent, user
+from tests.summarizers.fake_api import (
+    KEY,
+    MODEL,
+    FakeApi,
+    Reply,
+    answer,
+    broken_off,
+    error,
+    fake_api,
+    silent,
+    stalling,
+)
+from tests.summarizers.live_calls import NO_SILENCE, NO_STALL, QUICK, client_talks_to
+from workbench.compaction.outcome import Outcome
+from workbench.compaction.strategies import exchange_summary
+from workbench.formats.export import export
+from workbench.session import Epoch, Records, Session
+from workbench.summarizers import driver, journal
+from workbench.summarizers.anthropic import live
+from workbench.summarizers.live_events import LiveEvent, Wrote
+from workbench.summarizers.patience import Limits
+from workbench.summarizers.recorder import Recorder
+from workbench.summarizers.runs import Run, new_id
+
+MESSAGES = tuple(
+    message for number in range(30) for message in (user(f"task {number} " * 30), agent(f"done {number} " * 60))
+)
+EVERYTHING = range(len(MESSAGES))
+SESSION = Session(
+    "anthropic-messages", None, MESSAGES, EVERYTHING, (Epoch(1, EVERYTHING),), Records(b'{"messages":[]}')
+)
+POLICY = exchange_summary.STRATEGY.policy_type.model_validate(
+    {"min_version": "1", "prompt": "Sum up.", "history_tail_size_chars_to_exclude": 4_000}
+)
+TOO_LONG = error(400, "invalid_request_error", "prompt is too long: 250000 tokens > 200000 maximum")
+DRAFT = "The tasks were done, one by one."
+
+
+@dataclass(frozen=True)
+class Case:
+    """`sent` requests reach the server; the call fails as `failure`, None where it succeeds in the end."""
+
+    replies: list[Reply]
+    failure: str | None
+    sent: int = 1
+    limits: Limits = QUICK
+    words: str = ""
+
+
+CASES = {
+    "success": Case([answer(DRAFT)], None),
+    "slow first token": Case([silent()], "timeout", limits=NO_SILENCE, words="no first token"),
+    "stall mid-stream": Case([stalling("The ta")], "timeout", limits=NO_STALL, words="stalled"),
+    "disconnect, then an answer": Case([broken_off("The ta"), answer(DRAFT)], None, sent=2),
+    "disconnect for good": Case([broken_off("The ta")] * 3, "error", sent=3, words="broke off"),
+    "prompt too long, then cut": Case([TOO_LONG, answer(DRAFT)], None, sent=2),
+    "prompt too long for good": Case([TOO_LONG] * 9, "overflow", sent=5, words="too long"),
+    "401": Case([error(401, "authentication_error", f"x-api-key {KEY} is bad")], "error", words="ANTHROPIC_API_KEY"),
+    "429, then an answer": Case(
+        [error(429, "rate_limit_error", "slow down", retry_after="0.01"), answer(DRAFT)], None, sent=2
+    ),
+    "429 that outlasts the call": Case(
+        [error(429, "rate_limit_error", "slow down", retry_after="900")], "error", words="would outlast the call"
+    ),
+    "500": Case([error(500, "api_error", f"oops {KEY}")] * 3, "error", sent=3, words="the server failed"),
+    "529": Case([error(529, "overloaded_error", "busy")] * 3, "error", sent=3, words="overloaded"),
+    "empty": Case([answer()], "empty"),
+    "max_tokens": Case([answer("The ta", stop="max_tokens")], "truncated"),
+    "refusal": Case([answer(stop="refusal")], "refused"),
+    "inflated": Case([answer("words " * 9_000)], "inflated"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_a_run_ends_and_harms_nothing(
+    name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    case, before = CASES[name], repr(MESSAGES)
+    caplog.set_level(logging.DEBUG)
+    recorder = Recorder()
+    async with fake_api(*case.replies) as api:
+        client_talks_to(api, monkeypatch)
+        done = await driver.run(
+            exchange_summary.STRATEGY.compact(context_of(MESSAGES, manual=True), POLICY),
+            live(MODEL, on_event=recorder.heard, limits=case.limits),
+            on_event=recorder.told,
+        )
+    assert len(api.received) == case.sent
+    assert_what_reached(api, shrinks="too long" in name)
+    assert repr(MESSAGES) == before
+    failures = [call.failure for call in recorder.calls() if call.failure]
+    if case.failure is None:
+        assert (done.outcome.status, failures) == ("compacted", [])
+    else:
+        assert (done.outcome.status, failures) == ("unchanged", [case.failure])
+        assert done.outcome.messages == MESSAGES
+        assert case.words in done.outcome.reason
+    assert_secret(recorder, done.outcome, caplog)
+
+
+async def test_a_cancelled_run_closes_its_connection_and_harms_nothing(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    before, recorder, writing = repr(MESSAGES), Recorder(), asyncio.Event()
+
+    def heard(event: LiveEvent) -> None:
+        recorder.heard(event)
+        if isinstance(event, Wrote):
+            writing.set()
+
+    async with fake_api(stalling("The ta")) as api:
+        client_talks_to(api, monkeypatch)
+        compacting = exchange_summary.STRATEGY.compact(context_of(MESSAGES, manual=True), POLICY)
+        summarizer = live(MODEL, on_event=heard, limits=QUICK)
+        task = asyncio.ensure_future(driver.run(compacting, summarizer, on_event=recorder.told))
+        await asyncio.wait_for(writing.wait(), 10)
+        task.cancel()
+        await asyncio.wait([task])
+        await asyncio.wait_for(api.gone.wait(), 5)
+    assert task.cancelled()
+    assert repr(MESSAGES) == before
+    assert_what_reached(api, shrinks=False)
+    (call,) = recorder.calls()
+    assert (call.text, call.detail) == ("The ta", "cancelled")
+    assert_secret(recorder, None, caplog)
+
+
+def assert_what_reached(api: FakeApi, *, shrinks: bool) -> None:
+    """The same request each time, with the key in its header and nowhere else; one that is too long shrinks."""
+    for got in api.received:
+        assert (got.method, got.path) == ("POST", "/v1/messages")
+        assert [name for name, value in got.headers.items() if KEY in value] == ["authorization"]
+        assert KEY not in repr(got.body)
+        assert {"model", "max_tokens", "messages", "stream", "thinking"} <= set(got.body)
+        assert (got.body["model"], got.body["stream"], got.body["thinking"]) == (MODEL, True, {"type": "disabled"})
+        assert [turn["role"] for turn in got.body["messages"]] == ["user"]
+        assert got.prompt.startswith("Sum up.")
+    prompts = [got.prompt for got in api.received]
+    if shrinks:
+        assert sorted(set(prompts), key=len, reverse=True) == prompts
+    else:
+        assert len(set(prompts)) == 1
+
+
+def assert_secret(recorder: Recorder, outcome: Outcome | None, caplog: pytest.LogCaptureFixture) -> None:
+    """The key is in no event, no log, no journal and no export."""
+    assert KEY not in repr(recorder.events)
+    ours = [record.getMessage() for record in caplog.records if record.name != "asyncio"]
+    assert ours
+    assert not [message for message in ours if KEY in message]
+    kept = Run(id=new_id(), began=0, seconds=1, end="failed", strategy="exchange-summary", calls=recorder.calls())
+    assert journal.keep(kept) == ""
+    assert KEY not in journal.load(kept.id).model_dump_json()
+    assert KEY.encode() not in b"".join(path.read_bytes() for path in journal.path().parent.iterdir())
+    if outcome is not None:
+        made = export(replace(SESSION, format="claude-code"), outcome.messages, "anthropic-messages")
+        assert made.problems == ()
+        assert KEY.encode() not in made.written.data

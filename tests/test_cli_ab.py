@@ -1,0 +1,162 @@
+"""A/B, models, compare and the server's own compaction on the command line, against a server on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.summarizers.fake_api import KEY, MODEL, answer, document, error, fake_api, usage
+from tests.summarizers.live_calls import client_talks_to
+from tests.test_cli import session_lines, write_lines
+from workbench.cli import commands
+from workbench.compaction.prompts import load_prompt, own_folder, write_own
+from workbench.summarizers import journal
+
+BLOCK = {"type": "compaction", "content": "The steps were done.", "signature": "sig==", "later": {"z": [1.5, None]}}
+
+
+def cwb(*args: object) -> Result:
+    return CliRunner().invoke(commands, [str(arg) for arg in args], prog_name="cwb", catch_exceptions=False)
+
+
+async def called(*args: object) -> Result:
+    """In a thread, for the server answers on this loop."""
+    return await asyncio.to_thread(cwb, *args)
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    return write_lines(tmp_path / "session.jsonl", session_lines())
+
+
+def contents(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+def compacted() -> Any:
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": MODEL, "stop_reason": "compaction"}
+    spent = [{"type": "compaction", **usage(5_000, 300)}]
+    return document({**message, "content": [BLOCK], "usage": usage(10, 0, iterations=spent)})
+
+
+async def test_the_servers_block_is_shown_kept_and_written_untouched(
+    session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, out = contents(session), tmp_path / "body.json"
+    name = f"server:compact:{MODEL}"
+    args = ("compact", session, "--strategy", "exchange-summary", "--pin", "2", "--to", "anthropic-messages")
+    async with fake_api(compacted()) as api:
+        client_talks_to(api, monkeypatch)
+        first = json.loads((await called(*args, "--summarizer", name, "-o", out, "--json")).stdout)
+    assert contents(session) == before
+    assert first["calls"][0]["block"] == BLOCK
+    assert (first["usage"]["input"], first["usage"]["output"]) == (5_010, 300)
+    assert api.received[0].body["compaction"] == {"type": "summarize"}
+    opening, *_ = json.loads(contents(out))["messages"]
+    assert (opening["role"], opening["content"][0]) == ("assistant", BLOCK)
+    again = await called(*args, "--summarizer", f"recorded:{first['run']}", "-o", tmp_path / "again.json")
+    assert contents(tmp_path / "again.json") == contents(out)
+    assert "the server's block: opaque (signed), sent back as it came" in again.stdout
+    assert "opaque (signed)" in (await called("runs", "show", first["run"])).stdout
+    assert cwb("compact", session, "--summarizer", "server:oracle:m").exit_code == 2
+
+
+async def test_two_models_are_asked_and_both_runs_are_kept(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with fake_api(answer("I did /src/part1.py."), answer("I did /src/invented.py.")) as api:
+        client_talks_to(api, monkeypatch)
+        args = ("ab", session, "--model", MODEL, "--model", "claude-haiku-4-5", "--strategy", "exchange-summary")
+        run = await called(*args, "--json")
+    assert run.exit_code == 0, run.output
+    sides = json.loads(run.stdout)["sides"]
+    assert {got.body["model"] for got in api.received} == {MODEL, "claude-haiku-4-5"}
+    assert [side["summarizer"] for side in sides] == [f"anthropic:{MODEL}", "anthropic:claude-haiku-4-5"]
+    assert {side["draft"] for side in sides} == {"I did /src/part1.py.", "I did /src/invented.py."}
+    unfounded = [one["text"] for side in sides for one in side["grounding"]["unfounded"]]
+    assert unfounded == ["/src/invented.py"]
+    assert all(side["cost"]["dollars"] > 0 and side["after"]["tokens"] > 0 for side in sides)
+    assert {entry.id for entry in journal.kept()} == {side["run"] for side in sides}
+    assert KEY not in run.output
+
+
+def test_two_prompts_are_tried_with_whoever_writes(session: Path) -> None:
+    text = load_prompt("message-window.en.md").text
+    write_own("mine.en.md", f"---\nid: message-window\nplaceholders: max_chars\n---\nAs a ballad.\n{text}")
+    run = cwb("ab", session, "--prompt", "message-window.en", "--prompt", "mine.en", "--summarizer", "rehearse:garbage")
+    assert run.exit_code == 0, run.output
+    assert run.stdout.count("strategy    ") == run.stdout.count("message-window, preset") == 2
+    assert "Both drafts are the same, word for word." in run.stdout
+    first, second = (journal.load(entry.id) for entry in journal.kept())
+    prompts = {run.policy["prompt"].splitlines()[0] for run in (first, second)}
+    assert "As a ballad." in prompts
+    assert len(prompts) == 2
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ((), "Give two prompts"),
+        (("--prompt", "exchange-summary.en"), "Give two prompts"),
+        (("--summarizer", "extractive", "--summarizer", "estimate", "--model", "m"), "Give two prompts"),
+        (("--prompt", "exchange-summary.en", "--prompt", "context-reset.en"), "different strategies"),
+        (("--prompt", "summary-node.en", "--prompt", "summary-node.en"), "nothing to try"),
+        (("--prompt", "none", "--prompt", "none"), "There is no prompt"),
+        (("--model", "m", "--model", "n"), "ANTHROPIC_API_KEY"),
+    ],
+)
+def test_what_cannot_be_tried_is_one_sentence(session: Path, args: tuple[str, ...], said: str) -> None:
+    run = cwb("ab", session, *args)
+    assert run.exit_code == 2
+    assert said in run.stderr
+    assert len(run.stderr.splitlines()) == 1
+    assert journal.kept() == ()
+
+
+async def test_compare_takes_any_summarizer_and_keeps_live_runs(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with fake_api(answer("Done."), answer(stop="refusal")) as api:
+        client_talks_to(api, monkeypatch)
+        args = ("compare", session, "--strategies", "exchange-summary,context-reset", "--summarizer")
+        run = await called(*args, f"anthropic:{MODEL}", "--json")
+    columns = json.loads(run.stdout)["columns"]
+    assert [column["cost"]["dollars"] > 0 for column in columns] == [True, True]
+    assert sorted(entry.end for entry in journal.kept()) == ["failed", "finished"]
+    assert len(api.received) == 2
+    assert "rehearse:KIND" in cwb(*args, "oracle").stderr
+
+
+async def test_models_come_from_the_server_and_then_from_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = {"type": "model", "id": MODEL, "display_name": "Opus", "created_at": "2025-11-01T00:00:00Z"}
+    listed = {"data": [{**entry, "max_input_tokens": 200_000}], "has_more": False, "first_id": MODEL, "last_id": MODEL}
+    async with fake_api(document(listed), error(401, "authentication_error", f"bad {KEY}")) as api:
+        client_talks_to(api, monkeypatch)
+        first = json.loads((await called("models", "--json")).stdout)
+        table = await called("models")
+        refused = await called("models", "--refresh")
+    assert [(one["id"], one["window"]) for one in first["models"]] == [(MODEL, 200_000)]
+    assert first["models"][0]["prices"] == {"input": 5.0, "output": 25.0}
+    assert first["table"]["own"].endswith("models.toml")
+    assert len(api.received) == 2
+    assert table.stdout.splitlines()[1].split() == ["200", "000", "64", "000", "5", "25", MODEL]
+    assert (refused.exit_code, KEY in refused.output) == (2, False)
+
+
+def test_without_a_server_models_say_why() -> None:
+    run = cwb("models")
+    assert (run.exit_code, run.stdout) == (0, "")
+    assert "a model may be typed" in run.stderr
+
+
+def test_a_prompt_is_copied_once_and_shows_as_ones_own(session: Path) -> None:
+    made = json.loads(cwb("prompts", "copy", "context-reset", "--as", "mine", "--json").stdout)
+    assert Path(made["file"]) == own_folder() / "mine.md"
+    assert load_prompt("mine.md") == load_prompt("context-reset.en.md")
+    again = cwb("prompts", "copy", "context-reset", "--as", "mine")
+    assert (again.exit_code, len(again.stderr.splitlines())) == (2, 1)
+    assert "mine" in cwb("prompts", "list").stdout
+    rendered = cwb("prompts", "render", "mine", session)
+    assert "Please do step 3." in rendered.stdout
+    assert cwb("prompts", "copy", "context-reset", "--as", "../mine").exit_code == 2

@@ -1,0 +1,126 @@
+"""`cwb why`, `cwb replay` and `cwb sweep`: text, JSON, and one sentence for whatever is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.paths import SAMPLES
+from workbench.cli import commands
+
+OVERFLOW = SAMPLES / "claude-code-overflow.jsonl"
+CHAT = SAMPLES / "openai-chat-tools.json"
+CODEX = SAMPLES / "codex-two-compactions.jsonl"
+
+
+def cwb(*args: object) -> Result:
+    """Run in this process; an exception that is no exit is raised here, as a bug."""
+    return CliRunner().invoke(commands, [str(arg) for arg in args], prog_name="cwb", catch_exceptions=False)
+
+
+def document(*args: object) -> dict[str, Any]:
+    run = cwb(*args, "--json")
+    assert run.exit_code == 0, run.output
+    found: dict[str, Any] = json.loads(run.stdout)
+    return found
+
+
+def test_replay_draws_tells_and_counts_the_same() -> None:
+    found = document("replay", OVERFLOW, "--preset", "claude-code,trim", "--window", "100000")
+    assert [one["preset"] for one in found["replays"]] == ["claude-code", "trim"]
+    assert len(found["calls"]) == len(found["plain"]) == len(found["replays"][0]["sent"])
+    first = found["replays"][0]
+    assert first["compactions"][0]["before"] == first["full"][first["compactions"][0]["call"] - 1]
+    assert first["compactions"][0]["after"] == first["sent"][first["compactions"][0]["call"] - 1]
+    assert first["rebilled"] == sum(one["rebilled"] for one in first["compactions"])
+    shown = cwb("replay", OVERFLOW, "--preset", "claude-code", "--preset", "trim", "--window", "100000")
+    assert shown.exit_code == 0
+    lines = shown.output.splitlines()
+    assert any(line.startswith("─ window: 100 000") for line in lines)
+    assert any("claude-code" in line and f"{first['peak']:,}".replace(",", " ") in line for line in lines)
+    # The last of a preset's own compactions is told where one policy is named.
+    alone = cwb("replay", OVERFLOW, "--preset", "trim", "--set", "target_percent=30", "--no-plot")
+    assert "first changed" in alone.output
+    assert "┤" not in alone.output
+
+
+def test_replay_marks_what_was_recorded_and_starts_where_it_is_told() -> None:
+    shown = cwb("replay", CODEX, "--strategy", "trim")
+    assert "▼ recorded compactions" in shown.output
+    whole, later = (document("replay", CODEX, "--strategy", "trim", "--epoch", n) for n in (1, 3))
+    assert len(later["calls"]) < len(whole["calls"])
+    refused = cwb("replay", CODEX, "--epoch", "9")
+    assert (refused.exit_code, "there is no epoch 9" in refused.output) == (2, True)
+    refused = cwb("replay", CODEX, "--preset", "trim,codex", "--set", "target_percent=3")
+    assert (refused.exit_code, "name just one" in refused.output) == (2, True)
+
+
+def test_why_says_it_in_sentences_with_ids() -> None:
+    shown = cwb("why", OVERFLOW)
+    assert shown.exit_code == 0
+    for words in ("✖ refused as too long", "Clearing old tool results", "By tool", "Largest messages", "  → "):
+        assert words in shown.output
+    found = document("why", OVERFLOW, "--preset", "codex")
+    assert found["findings"][-1]["text"].startswith("codex would")
+    assert found["growth"][found["crossing"]["call"] - 1]["tokens"] >= found["limit"]["tokens"]
+    assert sum(layer["tokens"] for layer in found["layers"]) == found["context"]["tokens"]
+    inspected = document("inspect", OVERFLOW)
+    assert [(x["name"], x["tokens"]) for x in found["layers"]] == [
+        (x["name"], x["tokens"]) for x in inspected["layers"]
+    ]
+    assert document("why", CODEX)["epoch"] == 2  # the newest that ended in a compaction
+    refused = cwb("why", CODEX, "--epoch", "9")
+    assert (refused.exit_code, "there is no epoch 9" in refused.output) == (2, True)
+
+
+def test_sweep_finds_the_best_keeps_it_and_goes_on(tmp_path: Path) -> None:
+    journal = tmp_path / "sweep.jsonl"
+    (tmp_path / "in").mkdir()
+    broken = tmp_path / "in" / "broken.json"
+    broken.write_text("{}")
+    grid = ("--preset", "trim", "--vary", "target_percent=40", "--window", "5000", "--resume", journal)
+    first = document("sweep", CHAT, tmp_path / "in", *grid)
+    assert [row["failed"] for row in first["rows"]] == [1]
+    assert list(first["failed"]) == [str(broken)]
+    assert first["best"]["setting"] == [40.0]
+    again = cwb("sweep", CHAT, *grid, "--save-preset", "mine", "--best", "after")
+    assert again.exit_code == 0, again.output
+    assert "1 cell of the journal need not be done again" in again.output
+    assert "--preset mine --window 5000" in again.output
+    one = document("replay", CHAT, "--preset", "mine", "--window", "5000")["replays"][0]
+    assert (one["mean_after"], one["peak"]) == (first["cells"][0]["after"], first["cells"][0]["peak"])
+
+
+def test_sweep_draws_a_heat_map_with_figures() -> None:
+    shown = cwb("sweep", CHAT, "--preset", "trim", "--vary", "window=3k", "--vary", "target_percent=40")
+    assert shown.exit_code == 0, shown.output
+    assert "window down, target_percent across" in shown.output
+    assert "★ best" in shown.output
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("--preset", "trim"), "Name what varies with --vary: window, "),
+        (("--vary", "window=1"), "Name a strategy"),
+        (("--preset", "trim", "--vary", "windw=1"), "did you mean 'window'?"),
+        (("--preset", "trim", "--vary", "window=1k", "--save-preset", "codex"), "is a preset of the program's"),
+    ],
+)
+def test_what_cannot_be_swept_is_one_sentence(args: tuple[str, ...], says: str) -> None:
+    run = cwb("sweep", CHAT, *args)
+    assert run.exit_code == 2
+    assert says in run.output
+
+
+def test_a_sweep_of_nothing_but_failures_fails(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text("{}")
+    run = cwb("sweep", broken, "--preset", "trim", "--vary", "window=1k")
+    assert run.exit_code == 2
+    assert "broken.json" in run.output
+    assert cwb("sweep", tmp_path / "gone", "--preset", "trim", "--vary", "window=1k").exit_code == 2

@@ -1,0 +1,87 @@
+"""Two ways to write the same summary: which pairs can be tried, and what is known of a pair when it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.summarizers.fake_api import KEY, MODEL, answer, fake_api, stalling
+from tests.summarizers.live_calls import client_talks_to
+from tests.tui.app import story
+from workbench.analysis.prompt_use import by_id
+from workbench.bench import Bench, counted, open_bench
+from workbench.errors import BadInput
+from workbench.sides import sides, tried
+from workbench.summarizers.live_events import LiveEvent, Wrote
+from workbench.summarizers.named import Name
+from workbench.tokens import Counter
+
+EXTRACTIVE, GARBAGE = Name("extractive"), Name("rehearse", "garbage")
+
+
+@pytest.fixture(scope="module")
+def bench() -> Bench:
+    counter = Counter(None)
+    made = open_bench(story(rounds=30), counter)
+    counter.count_all(made.messages, lambda done, of: None, lambda: False)
+    return counted(made, counter)
+
+
+def test_a_pair_differs_in_one_thing(bench: Bench) -> None:
+    english, chinese = by_id("exchange-summary.en"), by_id("exchange-summary.zh")
+    a, b = sides(bench, [english, chinese], [])
+    assert (a.label, b.label, a.name, b.name) == ("exchange-summary.en", "exchange-summary.zh", EXTRACTIVE, EXTRACTIVE)
+    assert [side.bench.policy.model_dump()["prompt"] for side in (a, b)] == [english.prompt.text, chinese.prompt.text]
+    a, b = sides(bench, [], [EXTRACTIVE, GARBAGE])
+    assert a.bench is b.bench is bench
+    a, b = sides(bench, [by_id("message-window.zh")], [EXTRACTIVE, GARBAGE])
+    assert {side.bench.strategy.id for side in (a, b)} == {"message-window"}
+    with pytest.raises(BadInput, match="two prompts and at most one"):
+        sides(bench, [english, chinese], [EXTRACTIVE, GARBAGE])
+
+
+async def test_both_are_whole_runs_that_leave_the_bench_as_it_is(bench: Bench) -> None:
+    before = repr(bench.messages)
+    heard: list[int] = []
+    pair = sides(bench, [], [GARBAGE, Name("rehearse", "refused")])
+    both = await tried(pair, lambda number, event: heard.append(number))
+    assert [one.run.outcome.status for one in both] == ["compacted", "unchanged"]
+    assert [one.failures != () for one in both] == [False, True]
+    assert both[0].after.tokens < both[0].before.tokens == both[1].after.tokens
+    assert both[0].grounding is not None
+    assert (both[1].grounding, both[1].draft, both[1].cost) == (None, "", None)
+    assert set(heard) == {0, 1}
+    assert [one.record.end for one in both] == ["finished", "failed"]
+    assert repr(bench.messages) == before
+
+
+async def test_a_pair_that_is_stopped_tells_what_had_come(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    writing = asyncio.Event()
+
+    def heard(number: int, event: LiveEvent) -> None:
+        if isinstance(event, Wrote) and number == 1:
+            writing.set()
+
+    async with fake_api(stalling("Half a"), stalling("Half a")) as api:
+        client_talks_to(api, monkeypatch)
+        pair = sides(bench, [], [Name("anthropic", MODEL), Name("anthropic", MODEL)])
+        task = asyncio.ensure_future(tried(pair, heard))
+        await asyncio.wait_for(writing.wait(), 20)
+        task.cancel()
+        await asyncio.wait([task])
+    assert task.cancelled()
+    record = pair[1].record(0.5)
+    assert (record.end, record.calls[0].text, record.calls[0].detail) == ("cancelled", "Half a", "cancelled")
+    assert record.dollars is not None
+    assert record.dollars > 0
+    assert KEY not in record.model_dump_json()
+
+
+async def test_without_a_key_neither_is_asked(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with fake_api(answer("x")) as api:
+        client_talks_to(api, monkeypatch)
+        monkeypatch.delenv("ANTHROPIC_API_KEY")
+        with pytest.raises(BadInput, match="ANTHROPIC_API_KEY"):
+            await tried(sides(bench, [], [GARBAGE, Name("anthropic", MODEL)]))
+    assert api.received == []

@@ -1,0 +1,287 @@
+"""The run screen: the real client against a server on loopback, drafts, commit, undo, cancel, failures."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, OptionList, Static
+
+from tests.summarizers.fake_api import KEY, MODEL, FakeApi, answer, document, error, fake_api, stalling
+from tests.summarizers.live_calls import NO_STALL, client_talks_to
+from tests.tui.app import app_of, bench_screen, press, settled, story
+from workbench.bench import set_fields, summarized_by
+from workbench.compaction.strategy import Summary, SummaryFailed
+from workbench.summarizers import journal
+from workbench.summarizers.patience import Limits
+from workbench.tui.screens.run import RunScreen
+from workbench.tui.widgets.draft_editor import DraftEditor
+from workbench.tui.widgets.text_view import TextView
+
+WIDE = (140, 40)
+DRAFT = (
+    "## Goal\nFix the token refresh bug in src/auth/session.ts.\n\n## Files\n- src/auth/invented.ts\n\n"
+    "## Commands\nNone.\n"
+)
+
+
+def run_screen(pilot: Pilot[None]) -> RunScreen:
+    assert isinstance(pilot.app.screen, RunScreen), pilot.app.screen
+    return pilot.app.screen
+
+
+async def ready(pilot: Pilot[None], name: str, limits: Limits | None = None) -> RunScreen:
+    """The run screen before anything is sent, as it opens for a session with this summarizer."""
+    await settled(pilot)
+    bench = bench_screen(pilot)
+    bench.history = bench.history.everywhere(lambda one: summarized_by(one, name))
+    pilot.app.push_screen(RunScreen(bench.bench, limits), bench._ran)
+    await settled(pilot)
+    assert str(run_screen(pilot).writer) == name
+    return run_screen(pilot)
+
+
+async def until(pilot: Pilot[None], met: Callable[[], bool]) -> None:
+    for _ in range(2_000):
+        if met():
+            return
+        await pilot.pause()
+    raise AssertionError("it never came to that")
+
+
+def text_of(screen: RunScreen, selector: str) -> str:
+    widget = screen.query_one(selector)
+    if isinstance(widget, OptionList):
+        return "\n".join(str(option.prompt) for option in widget.options)
+    assert isinstance(widget, Static)
+    return str(widget.content)
+
+
+def journal_bytes() -> bytes:
+    return b"".join(path.read_bytes() for path in journal.path().parent.iterdir())
+
+
+async def cancelled_while_it_is_written(pilot: Pilot[None], screen: RunScreen, api: FakeApi) -> None:
+    await pilot.press("enter")
+    await until(pilot, lambda: "half a sum" in screen.query_one(TextView).text)
+    assert screen.phase == "running"
+    assert "~" in text_of(screen, "#progress")
+    began = time.perf_counter()
+    screen.action_leave()
+    await until(pilot, lambda: screen.phase != "running")
+    assert time.perf_counter() - began < 0.3
+    await api.gone.wait()
+    await settled(pilot)
+    assert "cancelled; nothing was changed" in text_of(screen, "#said")
+    assert "cancelled" in text_of(screen, "#steps")
+    (kept,) = journal.kept()
+    assert kept.end == "cancelled"
+    assert journal.load(kept.id).calls[0].text == "## Goal\nhalf a sum"
+
+
+async def test_cancelled_then_streamed_edited_committed_and_undone(monkeypatch: pytest.MonkeyPatch) -> None:
+    again = answer("## Files\n- src/auth/part0_0.ts\n", output=9)
+    stalls = stalling("## Goal\n", "half a sum")
+    async with fake_api(stalls, answer(DRAFT[:30], DRAFT[30:], output=50), again) as api:
+        client_talks_to(api, monkeypatch)
+        async with app_of(story()).run_test(size=WIDE) as pilot:
+            screen = await ready(pilot, f"anthropic:{MODEL}")
+            before, untouched = bench_screen(pilot).bench, story().messages
+            assert not api.received
+            assert screen.quotes is not None
+            (quote,) = screen.quotes
+            shown = screen.query_one(TextView).text
+            assert quote.request.text.splitlines()[-2][:60] in shown
+            assert "about $" in shown
+            assert "models.toml" in shown
+
+            await cancelled_while_it_is_written(pilot, screen, api)
+            assert bench_screen(pilot).bench is before
+            await press(pilot, "enter")
+            assert [one.prompt for one in api.received] == [quote.request.text] * 2
+            assert screen.phase == "draft"
+            editor = screen.query_one(DraftEditor)
+            assert editor.text == DRAFT.strip()
+            assert editor.underlined == ("src/auth/invented.ts",)
+            assert "50 tokens" in text_of(screen, "#steps")
+            assert "spent" in text_of(screen, "#progress")
+            assert "Goal" in text_of(screen, "#sections")
+            assert bench_screen(pilot).bench is before
+
+            # A section written anew, by an instruction; then one key inserts what was lost, another pins it.
+            editor.go_to(DRAFT.index("- src/auth/invented"))
+            await press(pilot, "ctrl+g")
+            pilot.app.screen.query_one(Input).value = "real"
+            await press(pilot, "enter")
+            assert "<instruction>real</instruction>" in api.received[2].prompt
+            assert api.received[2].prompt.startswith(quote.request.text)
+            assert editor.text == DRAFT.strip().replace("invented", "part0_0")
+            assert editor.underlined == ()
+            assert "written again" in text_of(screen, "#sections")
+            assert screen.found is not None
+            lost = next(n for n, line in enumerate(screen.facts) if getattr(line.fact, "kind", "") == "instruction")
+            screen.query_one("#facts", OptionList).highlighted = lost
+            await settled(pilot)
+            losses = len(screen.found.losses)
+            await press(pilot, "f3")
+            assert "Never log the token" in editor.text
+            assert len(screen.found.losses) == losses - 1
+            screen.query_one("#facts", OptionList).highlighted = 2
+            await settled(pilot)
+            assert screen.loss is not None
+            pinned = screen.loss.message
+            await press(pilot, "f2")
+            assert screen.bench.pins == {pinned}
+            assert screen.reading is not None
+            assert not screen.reading.unanswered
+
+            editor.go_to(0)
+            editor.focus()
+            await press(pilot, "X", "f8")
+            assert editor.text.startswith("X## Goal")
+            assert "accepted" in text_of(screen, "#said")
+            screenshot = pilot.app.export_screenshot()
+
+            await press(pilot, "ctrl+s")
+            bench = bench_screen(pilot).bench
+            assert pilot.app.screen is bench_screen(pilot)
+            assert bench.result is not None
+            assert any("X## Goal" in message.text for message in bench.result.outcome.messages)
+            assert any(message.id == pinned for message in bench.result.outcome.messages)
+            assert bench.session.messages == untouched
+            assert bench.summarizer == f"anthropic:{MODEL}"
+            await press(pilot, "u", "u")
+            assert bench_screen(pilot).bench.result is None
+            assert not bench_screen(pilot).bench.pins
+            await press(pilot, "U", "U")
+            assert bench_screen(pilot).bench.result is bench.result
+
+    kept = journal.kept()
+    assert [(run.summarizer, run.end) for run in kept] == [
+        ("typed", "finished"),
+        (f"anthropic:{MODEL}", "finished"),
+        (f"anthropic:{MODEL}", "finished"),
+        (f"anthropic:{MODEL}", "cancelled"),
+    ]
+    edited = journal.load(kept[0].id)
+    assert edited.calls[0].text.startswith("X## Goal")
+    assert KEY not in screenshot
+    assert KEY.encode() not in journal_bytes()
+    assert all(KEY not in journal.load(run.id).model_dump_json() for run in kept)
+
+
+async def test_failures_are_told_apart_and_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    replies = {
+        "truncated": answer("The user asked for", stop="max_tokens"),
+        "refused": answer("No.", stop="refusal"),
+        "empty": answer(),
+        "inflated": answer("long " * 20_000),
+        "timeout": stalling("a beginning"),
+        "error": error(401, "authentication_error", f"invalid x-api-key {KEY}"),
+    }
+    busy = error(429, "rate_limit_error", "slow down", retry_after="0.001")
+    async with fake_api(*replies.values(), busy, answer(DRAFT)) as api:
+        client_talks_to(api, monkeypatch)
+        async with app_of(story()).run_test(size=WIDE) as pilot:
+            screen = await ready(pilot, f"anthropic:{MODEL}", NO_STALL)
+            before = bench_screen(pilot).bench
+            await press(pilot, "enter")
+            for kind in replies:
+                (draft,) = screen.drafts
+                assert isinstance(draft.answer, SummaryFailed)
+                assert draft.answer.kind == kind
+                assert text_of(screen, "#said").startswith(f"{kind}: "), kind
+                assert "unchanged" in text_of(screen, "#steps")
+                assert kind != "error" or KEY not in pilot.app.export_screenshot()
+                assert bench_screen(pilot).bench is before
+                if kind == "truncated":
+                    assert screen.query_one(DraftEditor).text == "The user asked for"
+                await press(pilot, "ctrl+r")
+            (draft,) = screen.drafts
+            assert isinstance(draft.answer, Summary)
+            assert len(api.received) == len(replies) + 2
+            assert bench_screen(pilot).bench is before
+    assert [run.end for run in journal.kept()] == ["finished", *["failed"] * len(replies)]
+    assert KEY.encode() not in journal_bytes()
+
+
+async def test_without_a_key_by_hand_and_rehearsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the smallest terminal, with a journal that cannot be used; a model's name is asked for and typed first."""
+    model = {"type": "model", "id": "claude-brand-new", "display_name": "New", "created_at": "2026-01-01T00:00:00Z"}
+    journal.path().parent.mkdir(parents=True, exist_ok=True)
+    journal.path().write_bytes(b"no database " * 1_000)
+    async with (
+        fake_api(document({"data": [model], "has_more": False, "first_id": "x", "last_id": "x"})) as api,
+        app_of(story()).run_test(size=(80, 24)) as pilot,
+    ):
+        client_talks_to(api, monkeypatch)
+        await settled(pilot)
+        await press(pilot, "R", "m", "f5")
+        assert [one.path.partition("?")[0] for one in api.received] == ["/v1/models"]
+        pilot.app.screen.query_one(Input).value = "brand"
+        await press(pilot, "enter")
+        screen = run_screen(pilot)
+        assert str(screen.writer) == "anthropic:claude-brand-new"
+        monkeypatch.delenv("ANTHROPIC_API_KEY")
+        assert "price unknown" in screen.query_one(TextView).text
+        await press(pilot, "enter")
+        assert screen.phase == "ready"
+        assert "ANTHROPIC_API_KEY" in text_of(screen, "#said")
+
+        await press(pilot, "m")
+        pilot.app.screen.query_one(Input).value = "rehearse:truncated"
+        await press(pilot, "enter", "enter")
+        assert screen.query_one(DraftEditor).text == "The user asked for"
+        assert any("is no journal or is damaged" in str(note.message) for note in pilot.app._notifications)
+        assert screen.reading is not None
+        assert screen.reading.run.outcome.status == "unchanged"
+        await press(pilot, "f8")
+        assert screen.reading.run.outcome.status == "compacted"
+        assert screen.query_one("#editor").display
+        assert screen.query_one("#centre").size.width > 70
+        await press(pilot, "f6")
+        assert screen.query_one("#right").size.width > 70
+        assert not screen.query_one("#centre").size.width
+        await press(pilot, "escape")
+        assert isinstance(pilot.app.screen, RunScreen)
+        await press(pilot, "escape")
+        assert bench_screen(pilot).bench.result is None
+        assert bench_screen(pilot).bench.summarizer == "rehearse:truncated"
+
+        screen = await ready(pilot, "typed")
+        await press(pilot, "enter")
+        screen.query_one(DraftEditor).insert("By me.")
+        await press(pilot, "ctrl+s")
+        result = bench_screen(pilot).bench.result
+        assert result is not None
+        assert any("By me." in message.text for message in result.outcome.messages)
+
+
+async def test_an_edit_that_changes_later_calls_has_them_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    replies = [answer(f"{word} " * 3_000) for word in ("word", "next", "last", "more", "done")]
+    async with fake_api(*replies) as api:
+        client_talks_to(api, monkeypatch)
+        async with app_of(story(10), preset="progressive", window=4_500).run_test(size=WIDE) as pilot:
+            await settled(pilot)
+            bench_screen(pilot).step(lambda: set_fields(bench_screen(pilot).bench, {"manual_runs": "ladder"}))
+            screen = await ready(pilot, f"anthropic:{MODEL}")
+            await press(pilot, "enter")
+            assert len(screen.drafts) == len(api.received) == 3
+            steps = screen.query_one("#steps", OptionList)
+            steps.highlighted = next(n for n, line in enumerate(screen.lines) if line.number == 0)
+            await settled(pilot)
+            assert screen.at == 0
+            screen.query_one(DraftEditor).change("edit " * 3_000)
+            await settled(pilot)
+            assert "more to send" in text_of(screen, "#progress")
+            await press(pilot, "ctrl+s")
+            assert pilot.app.screen is screen
+            assert len(api.received) > 3
+            assert "edit edit" in api.received[3].prompt
+            assert screen.drafts[0].text == "edit " * 3_000
+            await press(pilot, "ctrl+s")
+            result = bench_screen(pilot).bench.result
+            assert result is not None
+            assert [isinstance(one, Summary) for one in result.answers] == [True] * len(result.answers)

@@ -1,0 +1,62 @@
+"""A run as it is watched: its lines, several calls at once, failures; the editor's underlines move with the text."""
+
+from __future__ import annotations
+
+from workbench.compaction.strategy import Step, Summary, SummaryFailed, SummaryRequest
+from workbench.session import Usage
+from workbench.summarizers.driver import Answered, Failed, RequestsMade, StepTaken
+from workbench.summarizers.live_events import Retrying, Sent, Used, Wrote
+from workbench.tui.screens.run import stream_parts
+from workbench.tui.screens.run_watch import Watch, planned
+from workbench.tui.widgets.draft_editor import common, location
+
+
+def request(name: str) -> SummaryRequest:
+    return SummaryRequest(name, (), "", lambda: name)
+
+
+def test_calls_at_once_are_each_shown_with_state_time_and_tokens() -> None:
+    now = [0.0]
+    watch = Watch(lambda: now[0])
+    one, two, three = request("first"), request("second"), request("third")
+    now[0] = 2.0
+    watch.told(StepTaken(Step("tidy", "12 fewer")))
+    watch.told(RequestsMade((one, two, three), 0))
+    for asked in (one, two):
+        watch.asked(asked, asked.text)
+        watch.heard(Sent(asked.text, "m", 1, 10))
+    watch.heard(Wrote("first", "x" * 40))
+    watch.heard(Wrote("second", "lost"))
+    watch.heard(Retrying("second", 1, 1.0, "the rate limit is reached"))
+    now[0] = 5.0
+    assert [watch.words(line) for line in watch.lines] == [
+        ("✔ tidy", "done · 2.0 s · 12 fewer"),
+        ("✎ first", "writing · 3.0 s · ~10 tokens"),
+        ("↻ second", "retrying · 3.0 s · the rate limit is reached; trying again in 1.0 s"),
+        ("· third", "waiting · 3.0 s"),
+    ]
+    shown = [part.text for part in stream_parts(watch.at_work, 5)]
+    assert shown == ["1 · first · writing", "x" * 40, "2 · second · retrying", "…", "3 · third · waiting", "…"]
+    watch.heard(Used("first", Usage(input=9, output=30)))
+    watch.told(Answered(0, one, Summary("x" * 40, usage=Usage(9, 31))))
+    watch.told(Failed(1, two, SummaryFailed("timeout", "too late")))
+    watch.cancelled()
+    assert [watch.words(line)[1] for line in watch.calls] == [
+        "done · 3.0 s · 31 tokens",
+        "failed · 3.0 s · timeout: too late",
+        "cancelled · 3.0 s",
+    ]
+    assert [line.text for line in watch.calls] == ["x" * 40, "", ""]
+
+
+def test_a_plan_has_neither_times_nor_figures() -> None:
+    watch = Watch()
+    lines = planned([StepTaken(Step("tidy")), RequestsMade((request("sum"),), 0)])
+    assert [watch.words(line) for line in lines] == [("○ tidy", "planned"), ("○ sum", "planned")]
+
+
+def test_what_two_texts_share() -> None:
+    assert common("abcd", "abXcd") == (2, 2)
+    assert common("aaa", "aaaa") == (3, 0)
+    assert common("", "x") == (0, 0)
+    assert location("ab\ncd", 4) == (1, 1)

@@ -1,0 +1,130 @@
+"""`cwb ab`: two prompts or two models on the same head, side by side."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from workbench.analysis.prompt_use import by_id
+from workbench.analysis.transcript import printable
+from workbench.bench import choose_preset, toggle_pin
+from workbench.cli import settings
+from workbench.cli.grounding import grounding_fields, grounding_rows
+from workbench.cli.loading import on_bench, part_option
+from workbench.cli.output import size_fields, size_words, write_fields, write_json
+from workbench.cli.reference import message_id
+from workbench.cli.running import CANCELLED, answer_fields, cost_fields, keep, usage_fields, usage_words
+from workbench.figures import grouped
+from workbench.sides import Side, Tried, sides, tried
+from workbench.summarizers.named import Name, parsed
+
+
+@click.command("ab")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--prompt", "prompts", multiple=True, metavar="ID", help="A prompt by id, or a prompt's file; twice.")
+@click.option("--model", "models", multiple=True, metavar="MODEL", help="A model to ask, live; twice, or once.")
+@click.option("--summarizer", "names", multiple=True, metavar="NAME", help="Any summarizer that `cwb compact` takes.")
+@click.option("--strategy", "strategy_id", metavar="ID", help="How to compact; else the prompts' own strategy.")
+@click.option("--preset", "preset_id", metavar="NAME", help="Numbers and prompt to start from.")
+@part_option
+@click.option("--epoch", type=int, metavar="N", help="The epoch to compact, from 1; the last one by default.")
+@click.option("--window", type=click.IntRange(1), metavar="N", help="The model's context window in tokens.")
+@click.option("--pin", "pins", multiple=True, metavar="ID", help="Keep a message verbatim in both.")
+@click.option("--no-journal", is_flag=True, help="Do not keep live or rehearsed runs.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a report.")
+def command(
+    file: Path,
+    prompts: tuple[str, ...],
+    models: tuple[str, ...],
+    names: tuple[str, ...],
+    strategy_id: str | None,
+    preset_id: str | None,
+    epoch: int | None,
+    window: int | None,
+    pins: tuple[str, ...],
+    no_journal: bool,
+    as_json: bool,
+) -> None:
+    """Compact FILE twice, with two prompts or by two models, and show both drafts and what each lost. Writes nothing.
+
+    \b
+    cwb ab FILE --prompt exchange-summary.en --prompt mine.md --model claude-sonnet-4-5
+    cwb ab FILE --model claude-haiku-4-5 --model claude-opus-4-5
+    cwb ab FILE --summarizer extractive --summarizer recorded:RUN_ID
+    """
+    named = [*(Name("anthropic", model) for model in models), *map(parsed, names)]
+    bench = on_bench(file, epoch=epoch, window=window)
+    if strategy_id or preset_id:
+        bench = choose_preset(bench, settings.chosen(strategy_id, preset_id, None, ()))
+    for pin in pins:
+        bench = toggle_pin(bench, message_id(bench.messages, pin))
+    pair = sides(bench, [by_id(prompt) for prompt in prompts], named)
+    both = _run(pair, journal=not no_journal)
+    kept = ["" if no_journal or not one.side.name.is_kept else keep(one.record) for one in both]
+    if as_json:
+        write_json({"before": size_fields(both[0].before), "sides": list(map(_document, both, kept))})
+        return
+    a, b = both
+    click.echo(f"before: {size_words(a.before)}")
+    for one, run in zip(both, kept, strict=True):
+        click.echo()
+        click.secho(one.side.label, bold=True)
+        write_fields([(name, printable(value)) for name, value in _rows(one, run) if value])
+    if a.draft == b.draft and a.draft:
+        click.echo("\nBoth drafts are the same, word for word.")
+
+
+def _run(pair: tuple[Side, Side], *, journal: bool) -> tuple[Tried, ...]:
+    clock = time.perf_counter()
+    try:
+        return asyncio.run(tried(pair))
+    except KeyboardInterrupt:
+        seconds = time.perf_counter() - clock
+        kept = [keep(side.record(seconds)) for side in pair if journal and side.name.is_kept]
+        where = f"; what had come is kept as {', '.join(filter(None, kept))}" if any(kept) else ""
+        click.echo(f"Cancelled: nothing was written{where}.", err=True)
+        raise click.exceptions.Exit(CANCELLED) from None
+
+
+def _rows(one: Tried, kept: str) -> list[tuple[str, str]]:
+    bench, outcome = one.side.bench, one.run.outcome
+    failed = [f"{check.name}: {check.detail}" for check in one.failed]
+    wrote = f"{grouped(len(one.draft))} characters, ≈{grouped(one.draft_tokens)} tokens" if one.draft else "nothing"
+    return [
+        ("strategy", bench.strategy.id + (f", preset {bench.preset}" if bench.preset else "")),
+        ("summary by", str(one.side.name)),
+        ("wrote", f"{wrote}, {one.run.seconds:.1f} s"),
+        ("billed", usage_words(one.usage) + f", {one.cost}" if one.usage else ""),
+        ("failed", "\n".join(map(str, one.failures))),
+        ("after", size_words(one.after)),
+        ("checks", "\n".join([f"{len(one.checks) - len(failed)} passed", *failed])),
+        ("status", f"{outcome.status.replace('_', ' ')}: {outcome.reason}"),
+        *(grounding_rows(one.grounding) if one.grounding else ()),
+        ("kept as", f"run {kept}" if kept else ""),
+        ("draft", one.draft),
+    ]
+
+
+def _document(one: Tried, kept: str) -> dict[str, Any]:
+    return {
+        "label": one.side.label,
+        "strategy": one.side.bench.strategy.id,
+        "preset": one.side.bench.preset,
+        "summarizer": str(one.side.name),
+        "draft": one.draft,
+        "draft_tokens": one.draft_tokens,
+        "calls": [answer_fields(answer) for answer in one.run.answers],
+        "usage": usage_fields(one.usage) if one.usage else None,
+        "cost": cost_fields(one.cost) if one.cost else None,
+        "seconds": round(one.run.seconds, 3),
+        "after": size_fields(one.after),
+        "checks": [{"name": c.name, "hard": c.hard, "passed": c.passed, "detail": c.detail} for c in one.checks],
+        "status": one.run.outcome.status,
+        "reason": one.run.outcome.reason,
+        "grounding": grounding_fields(one.grounding) if one.grounding else None,
+        "run": kept or None,
+    }

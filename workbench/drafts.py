@@ -1,0 +1,148 @@
+"""The drafts of a run: what was written, what a person made of it, and what follows if it is taken as it stands.
+
+A run is told again from its start with the drafts as its answers, by the strategy's own generator, so that what is
+committed cannot disagree with what was read. A request that no draft answers any more (an edit changed what a later
+call is asked) is named: it has to be sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.analysis.cost import Cost, estimate
+from workbench.bench import Bench
+from workbench.compaction.checks import Check, check
+from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.summarizers.driver import Run, drive
+from workbench.summarizers.summarizer import Summarizer
+from workbench.tokens.sizes import Size
+
+
+@dataclass(frozen=True)
+class Draft:
+    """One request, what came back, and the text as it stands now. `first` is the text as it came, of a failed call as
+    far as it came. `accepted`: a person takes it although the call failed."""
+
+    request: SummaryRequest
+    answer: Answer
+    first: str
+    text: str
+    accepted: bool = False
+
+    @property
+    def edited(self) -> bool:
+        return self.text.strip() != self.first.strip()
+
+    @property
+    def taken(self) -> Answer:
+        """What the strategy receives: the answer itself while nobody touched it."""
+        if not (self.edited or (self.accepted and isinstance(self.answer, SummaryFailed))):
+            return self.answer
+        if not self.text.strip():
+            return SummaryFailed("empty", "the draft has no text")
+        if isinstance(self.answer, Summary):
+            return Summary(self.text.strip(), self.answer.model, self.answer.usage, self.answer.seconds)
+        return Summary(self.text.strip(), model="a person")
+
+
+def drafts_of(run: Run, heard: Sequence[str]) -> tuple[Draft, ...]:
+    """The drafts of a run that has ended; `heard[i]` is what call i had written, for the calls that failed."""
+    return tuple(
+        Draft(request, answer, text, text)
+        for request, answer, came in zip(run.requests, run.answers, heard, strict=True)
+        for text in [as_lines(answer.text if isinstance(answer, Summary) else came)]
+    )
+
+
+def as_lines(text: str) -> str:
+    """The text with one kind of line end, as every editor keeps it."""
+    return "\n".join(text.splitlines())
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What stands if the drafts are taken: the run told again, its checks and size, and what would have to be sent."""
+
+    run: Run
+    after: Size
+    checks: tuple[Check, ...]
+    unanswered: tuple[SummaryRequest, ...]
+
+
+NOT_SENT = "the drafts changed what is asked here; it has to be sent"
+
+
+def read_again(bench: Bench, drafts: Sequence[Draft]) -> Reading:
+    """Tell the run again with the drafts. Walks head and outcome: not for the event loop."""
+    unanswered: list[SummaryRequest] = []
+
+    def answer(request: SummaryRequest) -> Answer:
+        draft = draft_for(request, drafts)
+        if draft is None:
+            unanswered.append(request)
+            return SummaryFailed("error", NOT_SENT)
+        return draft.taken
+
+    run = drive(bench.compacting(), answer)
+    checks = check(bench.context, run.outcome, bench.strategy, bench.policy)
+    return Reading(run, bench.context.outcome_size(run.outcome), checks, tuple(unanswered))
+
+
+def draft_for(request: SummaryRequest, drafts: Sequence[Draft]) -> Draft | None:
+    """The draft that answers a request: the one that was asked the same, or the same about these messages and more.
+
+    The latter is what a pin does: it takes a message out of what is summarized. A draft about it may stand.
+    """
+    same = next((draft for draft in drafts if draft.request.key == request.key), None)
+    return same or next((draft for draft in drafts if _is_part_of(request, draft.request)), None)
+
+
+def _is_part_of(request: SummaryRequest, other: SummaryRequest) -> bool:
+    if (request.purpose, request.prompt, request.previous) != (other.purpose, other.prompt, other.previous):
+        return False
+    known = {message.id: message for message in other.messages}
+    return all(known.get(message.id) is message for message in request.messages)
+
+
+def drafts_or(drafts: Sequence[Draft], summarizer: Summarizer) -> Summarizer:
+    """Answers with the drafts, and asks `summarizer` where none answers."""
+    if not drafts:
+        return summarizer
+
+    async def summarize(request: SummaryRequest) -> Answer:
+        draft = await asyncio.to_thread(draft_for, request, drafts)
+        return draft.taken if draft else await summarizer(request)
+
+    return summarize
+
+
+# --- before it is sent ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Quote:
+    """What a request would cost: tokens sent, tokens expected back and at most, and dollars for both."""
+
+    request: SummaryRequest
+    chars: int
+    tokens: int
+    expected: int
+    most: int
+    cost: Cost
+    at_most: Cost
+
+
+def quotes(bench: Bench, model: str) -> tuple[Quote, ...]:
+    """A quote for each request of the plan. Renders and counts them: not for the event loop."""
+    meter = bench.context.layout.sizes.meter
+    found = []
+    for request, answer in zip(bench.plan.requests, bench.plan.run.answers, strict=True):
+        tokens = meter.text_tokens(request.text)
+        words = answer.text if isinstance(answer, Summary) else ""
+        expected = min(meter.text_tokens(words), request.max_output_tokens)
+        most = request.max_output_tokens
+        cost, at_most = estimate(tokens, expected, model), estimate(tokens, most, model)
+        found.append(Quote(request, len(request.text), tokens, expected, most, cost, at_most))
+    return tuple(found)

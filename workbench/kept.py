@@ -1,0 +1,53 @@
+"""A run of the bench as the journal keeps it: what the command line and the screen alike write down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.analysis.cost import actual
+from workbench.bench import Bench
+from workbench.compaction.checks import Check
+from workbench.compaction.context import Context
+from workbench.compaction.outcome import Outcome
+from workbench.remembered import fingerprint
+from workbench.summarizers import runs
+from workbench.summarizers.named import Name
+from workbench.summarizers.recorder import Recorder
+
+
+def unfinished(bench: Bench, name: Name, recorder: Recorder, began: float, seconds: float) -> runs.Run:
+    """The record of a run that came to no outcome, or to none yet: what was asked, answered and billed so far.
+
+    `began` is UTC seconds. Renders and hashes the requests: not for an event loop.
+    """
+    return runs.Run(
+        id=runs.new_id(began),
+        began=began,
+        seconds=seconds,
+        end="cancelled",
+        strategy=bench.strategy.id,
+        policy=bench.policy.model_dump(mode="json"),
+        preset=bench.preset,
+        summarizer=str(name),
+        model=name.model,
+        session=fingerprint(bench.session),
+        file=str(bench.session.path.resolve()) if bench.session.path else "",
+        before=bench.context.total.tokens,
+        dollars=actual(recorder.usage, name.model).dollars if name.model else 0.0,
+        calls=recorder.calls(),
+    )
+
+
+def finished(record: runs.Run, outcome: Outcome, context: Context, checks: Sequence[Check]) -> runs.Run:
+    """The same record with the outcome; `failed` where a request had no summary and the strategy fell back."""
+    failed = any(call.failure for call in record.calls)
+    return record.model_copy(
+        update={
+            "end": "failed" if failed else "finished",
+            "status": outcome.status,
+            "reason": outcome.reason,
+            "before": context.total.tokens,
+            "after": context.outcome_size(outcome).tokens,
+            "checks": tuple(runs.Checked(name=c.name, hard=c.hard, passed=c.passed, detail=c.detail) for c in checks),
+        }
+    )

@@ -1,0 +1,158 @@
+"""Two prompts, or two models, on the same head: tried side by side, each a whole run, and what came of either."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from workbench.analysis.cost import Cost, actual
+from workbench.analysis.grounding import Grounding
+from workbench.analysis.grounding_of_runs import grounded
+from workbench.analysis.prompt_use import Found, policy_with, strategy_of
+from workbench.bench import Bench, choose_preset, set_policy
+from workbench.compaction.checks import Check, check
+from workbench.compaction.preset import default_preset
+from workbench.compaction.strategy import Summary, SummaryFailed
+from workbench.errors import BadInput
+from workbench.kept import finished, unfinished
+from workbench.session import Usage
+from workbench.summarizers import driver, runs
+from workbench.summarizers.connection import connect
+from workbench.summarizers.live_events import LiveEvent
+from workbench.summarizers.named import Name, named
+from workbench.summarizers.recorder import Recorder
+from workbench.summarizers.server_side import can_be_read
+from workbench.tokens.sizes import Size
+
+KEY_S = 5.0
+"""How long to look for a key before anything is sent."""
+
+OnHeard = Callable[[int, LiveEvent], None]
+"""Told what a side's summarizer tells: the side's number, from 0, and the event."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """What is tried: a bench whose policy holds the prompt, and who writes. `label` tells it from the other side."""
+
+    label: str
+    bench: Bench
+    name: Name
+    recorder: Recorder = field(default_factory=Recorder)
+    began: float = field(default_factory=time.time)
+
+    def record(self, seconds: float) -> runs.Run:
+        """What came of it so far, for the journal; not for an event loop."""
+        return unfinished(self.bench, self.name, self.recorder, self.began, seconds)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A side that came to its end. `cost` is None where no model was asked, `grounding` where no words were written."""
+
+    side: Side
+    run: driver.Run
+    after: Size
+    checks: tuple[Check, ...]
+    grounding: Grounding | None
+
+    @property
+    def before(self) -> Size:
+        return self.side.bench.context.total
+
+    @property
+    def draft(self) -> str:
+        """Every summary that was written, in order."""
+        return "\n\n".join(one.text for one in self.run.answers if isinstance(one, Summary))
+
+    @property
+    def draft_tokens(self) -> int:
+        return self.side.bench.layout.sizes.meter.text_tokens(self.draft)
+
+    @property
+    def failures(self) -> tuple[SummaryFailed, ...]:
+        return tuple(one for one in self.run.answers if isinstance(one, SummaryFailed))
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        return tuple(one for one in self.checks if not one.passed)
+
+    @property
+    def usage(self) -> Usage | None:
+        return self.side.recorder.usage if self.side.name.model else None
+
+    @property
+    def cost(self) -> Cost | None:
+        return actual(self.usage, self.side.name.model) if self.usage is not None else None
+
+    @property
+    def record(self) -> runs.Run:
+        """For the journal; not for an event loop."""
+        bench = self.side.bench
+        return finished(self.side.record(self.run.seconds), self.run.outcome, bench.context, self.checks)
+
+
+def sides(bench: Bench, prompts: Sequence[Found], names: Sequence[Name]) -> tuple[Side, Side]:
+    """The two sides: two prompts by one summarizer, or one prompt (the bench's own where none is given) by two.
+
+    Prompts of another strategy than the bench's take it to its first preset. Raises BadInput where there are not two
+    of one thing and at most one of the other, and for prompts that cannot be tried.
+    """
+    if sorted((len(prompts), len(names))) not in ([0, 2], [1, 2]):
+        raise BadInput("Give two prompts and at most one summarizer, or two summarizers and at most one prompt.")
+    if prompts and (wanted := strategy_of(prompts, bench.strategy.id)) != bench.strategy.id:
+        bench = choose_preset(bench, default_preset(wanted))
+    if len(prompts) == 2:
+        name = names[0] if names else Name("extractive")
+        first, second = ((one.id, with_prompt(bench, one), name) for one in prompts)
+    else:
+        there = with_prompt(bench, prompts[0]) if prompts else bench
+        first, second = ((str(name), there, name) for name in names)
+    return Side(*first), Side(*second)
+
+
+def with_prompt(bench: Bench, one: Found) -> Bench:
+    """The bench with another prompt in its policy, which has a field for it."""
+    return set_policy(bench, policy_with(bench.policy, one))
+
+
+async def tried(pair: Sequence[Side], on_heard: OnHeard | None = None) -> tuple[Tried, ...]:
+    """Run all sides at once. Cancelling leaves the session as it is; what each had heard stays in its recorder.
+
+    Raises BadInput before anything is sent for a summarizer that cannot be had.
+    """
+    if any(side.name.model for side in pair):
+        await (await connect(KEY_S)).close()
+    running = [_one(number, side, on_heard) for number, side in enumerate(pair)]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(each) for each in running]
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None
+    return tuple(task.result() for task in tasks)
+
+
+async def _one(number: int, side: Side, on_heard: OnHeard | None) -> Tried:
+    bench, recorder = side.bench, side.recorder
+
+    def heard(event: LiveEvent) -> None:
+        recorder.heard(event)
+        if on_heard is not None:
+            on_heard(number, event)
+
+    summarizer = named(side.name, on_event=heard, tools=bench.session.tools, session=bench.session)
+    run = await driver.run(bench.compacting(), summarizer, on_event=recorder.told)
+    return await asyncio.to_thread(_judged, side, run)
+
+
+def _judged(side: Side, run: driver.Run) -> Tried:
+    bench, outcome = side.bench, run.outcome
+    return Tried(
+        side,
+        run,
+        bench.context.outcome_size(outcome),
+        check(bench.context, outcome, bench.strategy, bench.policy),
+        grounded(run) if can_be_read(run.answers) else None,
+    )

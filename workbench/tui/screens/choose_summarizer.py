@@ -1,0 +1,249 @@
+"""Who is to write the summaries: nobody (extractive), a model, a recorded run, the person, or a rehearsed failure."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets.option_list import Option
+from textual.worker import Worker
+
+from workbench.errors import BadInput
+from workbench.session import Session
+from workbench.summarizers import journal, model_list
+from workbench.summarizers.journal import Entry
+from workbench.summarizers.model_list import Offered
+from workbench.summarizers.named import SERVER_WAYS, Name
+from workbench.summarizers.rehearsal import FAILURES, KINDS
+from workbench.tokens import find_model
+from workbench.tokens.models import all_models
+from workbench.tui.failures import failure_of
+from workbench.tui.help_key import help_key
+from workbench.tui.plain import figure, one_line, short
+from workbench.tui.screens.run_words import BY_HAND
+
+RUNS = 40
+"""So many of the newest recorded runs are offered."""
+
+GARBAGE = "an answer that says nothing of the session, and that nothing notices by itself"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A line of the list; a heading has no name."""
+
+    name: Name | None
+    title: str
+    about: str = ""
+
+    @property
+    def found_by(self) -> str:
+        return f"{self.name or ''} {self.title} {self.about}".casefold()
+
+
+def choices(models: Sequence[Offered], recorded: Iterable[Entry]) -> tuple[Choice, ...]:
+    """Everything there is to choose from, in groups."""
+    found = [
+        Choice(None, "Offline"),
+        Choice(Name("extractive"), "extractive", "what the messages themselves say, gathered; no model, no network"),
+        Choice(BY_HAND, "by hand", "you write the summary in the editor, beside what the head holds"),
+        Choice(None, "Models, over the Anthropic API"),
+        *(Choice(Name("anthropic", model.id), model.id, _about(model)) for model in models),
+        Choice(None, "The server's own compaction (beta)"),
+        *(
+            Choice(Name("server", f"{way}:{model.id}"), f"{way} · {model.id}", about)
+            for way, about in SERVER_WAYS.items()
+            for model in models[:2]
+        ),
+    ]
+    if runs := [Choice(Name("recorded", entry.id), _run_title(entry), _run_about(entry)) for entry in recorded]:
+        found += [Choice(None, "Recorded runs, played again offline"), *runs]
+    found.append(Choice(None, "Rehearse a failure: nothing is sent"))
+    for kind in KINDS:
+        about = FAILURES[kind][1] if kind in FAILURES else GARBAGE
+        found.append(Choice(Name("rehearse", kind), kind, about))
+    return tuple(found)
+
+
+def usual_models() -> tuple[Offered, ...]:
+    """The models of the last list that the server gave, however old; else those of the dated table, newest first."""
+    if known := model_list.known():
+        return known.models
+    return tuple(
+        Offered(id=info.id, title=info.title, window=info.window, max_output=info.max_output)
+        for info in reversed(all_models())
+        if info.id.startswith("claude")
+    )
+
+
+def recorded_runs(session: Session, fingerprint: str) -> tuple[Entry, ...]:
+    """Kept runs that hold answers, those of this session first, then the newest."""
+    answered = (entry for entry in journal.kept(10 * RUNS) if entry.calls and entry.end != "cancelled")
+    return tuple(sorted(answered, key=lambda entry: entry.session != fingerprint)[:RUNS])
+
+
+def matching(every: Sequence[Choice], query: str) -> tuple[Choice, ...]:
+    """What holds every word of the query, under its headings; and last, what is typed as the name of a model."""
+    words = query.casefold().split()
+    found: list[Choice] = []
+    heading: Choice | None = None
+    for choice in every:
+        if choice.name is None:
+            heading = choice
+        elif all(word in choice.found_by for word in words):
+            if heading is not None:
+                found.append(heading)
+                heading = None
+            found.append(choice)
+    model = query.strip().removeprefix("anthropic:")
+    if model and " " not in model and not any(choice.name == Name("anthropic", model) for choice in found):
+        about = _about(Offered(id=model)) if find_model(model) else "no window and no price is known; asked as typed"
+        found += [Choice(None, "As typed"), Choice(Name("anthropic", model), f"the model “{model}”", about)]
+    return tuple(found)
+
+
+def _about(model: Offered) -> str:
+    info = find_model(model.id)
+    window = model.window or (info.window if info else None)
+    said = [f"window {short(window)}"] if window else []
+    if info and info.prices:
+        said.append(f"${info.prices.input:g} in, ${info.prices.output:g} out for a million tokens")
+    return " · ".join([*([model.title] if model.title and model.title != model.id else []), *said]) or "no price known"
+
+
+def _run_title(entry: Entry) -> str:
+    when = datetime.fromtimestamp(entry.began).strftime("%Y-%m-%d %H:%M")
+    return f"{when} {entry.summarizer}"
+
+
+def _run_about(entry: Entry) -> str:
+    many = "1 call" if entry.calls == 1 else f"{entry.calls} calls"
+    file = entry.file.rpartition("/")[2]
+    return f"{entry.strategy}, {many}, {figure(entry.output)} tokens written, {entry.end}; {file} · {entry.id}"
+
+
+class ChooseSummarizerScreen(ModalScreen[Name | None]):
+    HELP = """\
+Choose who writes the summaries of this session; the choice is remembered with it. Type to search; a name that is not \
+in the list is offered as a model's, so any model that your server knows can be asked. Models are those of the last \
+list that the server gave (F5 asks for a new one) or of the table of models. Nothing is sent from here but F5."""
+    CSS = """
+    ChooseSummarizerScreen { align: center middle; }
+    ChooseSummarizerScreen > Vertical { width: 100; max-width: 98%; height: 94%; padding: 0 1; }
+    ChooseSummarizerScreen > Vertical { border: round $border; background: $surface; }
+    ChooseSummarizerScreen OptionList { height: 1fr; border: none; padding: 0; margin: 1 0 0 0; background: $surface;
+        text-wrap: nowrap; text-overflow: ellipsis; }
+    ChooseSummarizerScreen #about { height: auto; max-height: 4; color: $text-muted; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "Cancel", id="summarizer.cancel", tooltip="Close and keep the summarizer."),
+        Binding("down", "move(1)", "Down", show=False, priority=True, id="summarizer.down", tooltip="To the next one."),
+        Binding("up", "move(-1)", "Up", show=False, priority=True, id="summarizer.up", tooltip="To the one before."),
+        Binding("enter", "take", "Take it", priority=True, id="summarizer.take", tooltip="Take what is marked."),
+        Binding("f5", "ask_server", "Ask for models", id="summarizer.models", tooltip="Ask the server for its models."),
+        help_key("summarizer"),
+    ]
+
+    def __init__(self, session: Session, fingerprint: str, chosen: Name) -> None:
+        super().__init__()
+        self.session, self.fingerprint, self.chosen = session, fingerprint, chosen
+        self.models: tuple[Offered, ...] = ()
+        self.recorded: tuple[Entry, ...] = ()
+        self.said = ""
+        self.every: tuple[Choice, ...] = ()
+        self.shown: tuple[Choice, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = "Who writes the summary · enter takes it, esc keeps what is"
+            yield Input(placeholder="type to search, or a model's name", compact=True, id="search")
+            yield OptionList()
+            yield Static(id="about")
+            yield Footer()
+
+    def on_mount(self) -> None:
+        self.gather()
+
+    @work(exclusive=True, group="models", exit_on_error=False)
+    async def gather(self) -> None:
+        """What is known without asking anybody: from disk, in a thread."""
+        try:
+            self.models = await asyncio.to_thread(usual_models)
+            self.recorded = await asyncio.to_thread(recorded_runs, self.session, self.fingerprint)
+        except BadInput as damaged:
+            self.said = str(damaged)
+        self._list()
+
+    @work(exclusive=True, group="models", exit_on_error=False)
+    async def action_ask_server(self) -> None:
+        self._tell("asking the server for its models …")
+        try:
+            self.models = (await model_list.fetch()).models
+            self._tell(f"the server offers {len(self.models)} models")
+        except BadInput as refused:
+            self._tell(str(refused))
+        self._list()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if failure := failure_of(event):
+            self._tell(failure)
+
+    def _tell(self, sentence: str) -> None:
+        self.said = sentence
+        self._explain()
+
+    @on(Input.Changed)
+    def _searched(self) -> None:
+        self._list()
+
+    def _list(self) -> None:
+        query = self.query_one(Input).value
+        self.every = choices(self.models, self.recorded)
+        self.shown = matching(self.every, query)
+        options = self.query_one(OptionList)
+        options.set_options(Option(_line(choice, self.chosen), disabled=choice.name is None) for choice in self.shown)
+        names = [choice.name for choice in self.shown]
+        wanted = query.strip() or str(self.chosen)
+        there = [n for n, name in enumerate(names) if name is not None]
+        options.highlighted = next((n for n in there if str(names[n]) == wanted), next(iter(there), None))
+        self._explain()
+
+    @on(OptionList.OptionHighlighted)
+    def _explain(self) -> None:
+        marked = self.query_one(OptionList).highlighted
+        choice = self.shown[marked] if marked is not None and marked < len(self.shown) else None
+        words = Text(f"{choice.name}: {one_line(choice.about, 400)}" if choice else "")
+        if self.said:
+            words.append(f"\n! {one_line(self.said, 400)}", "bold")
+        self.query_one("#about", Static).update(words)
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self.shown[event.option_index].name)
+
+    def action_move(self, by: int) -> None:
+        options = self.query_one(OptionList)
+        (options.action_cursor_down if by > 0 else options.action_cursor_up)()
+
+    def action_take(self) -> None:
+        marked = self.query_one(OptionList).highlighted
+        if marked is not None and marked < len(self.shown):
+            self.dismiss(self.shown[marked].name)
+
+
+def _line(choice: Choice, chosen: Name) -> Text:
+    if choice.name is None:
+        return Text(choice.title, "bold", no_wrap=True)
+    mark = "▸" if choice.name == chosen else " "
+    line = Text(f" {mark} {one_line(choice.title, 60):<28}", no_wrap=True, overflow="ellipsis")
+    return line.append(f" {one_line(choice.about, 200)}", "dim")

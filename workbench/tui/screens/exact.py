@@ -1,0 +1,128 @@
+"""Exact counts: the API counts the context before and after, beside the local figures, which it then calibrates."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Input, Static
+from textual.worker import Worker
+
+from workbench.bench import Bench
+from workbench.errors import BadInput
+from workbench.remembered import keep_scale
+from workbench.session import Message
+from workbench.summarizers.exact_counts import Exact, count, scale_after
+from workbench.summarizers.named import parsed
+from workbench.summarizers.server_side import with_blocks
+from workbench.tokens import Scale
+from workbench.tui.failures import failure_of
+from workbench.tui.help_key import help_key
+from workbench.tui.plain import figure, plain
+
+WIDTH = 12
+
+
+class ExactScreen(ModalScreen[Scale | None]):
+    """Dismissed with the scale that the counts taught, None where nothing was counted."""
+
+    HELP = """\
+The provider counts the tokens of the context as an export would send it, before and after the compaction that stands \
+on the bench. Counting costs nothing, but it sends the whole context to the server that ANTHROPIC_BASE_URL names, \
+Anthropic's where it names none. From then on this session's local figures are scaled by what was found, and say so."""
+    CSS = """
+    ExactScreen { align: center middle; }
+    ExactScreen > Vertical { width: 84; max-width: 98%; height: auto; padding: 0 2; }
+    ExactScreen > Vertical { border: round $border; background: $surface; }
+    ExactScreen #about { color: $text-muted; margin: 0 0 1 0; }
+    ExactScreen #counts { height: auto; min-height: 6; margin: 1 0 0 0; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "count", "Count", priority=True, id="exact.count", tooltip="Have the server count now."),
+        Binding("escape", "leave", "Close", id="exact.close", tooltip="Back to the bench."),
+        help_key("exact"),
+    ]
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__()
+        self.bench = bench
+        self.scale: Scale | None = None
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = "Exact counts"
+            yield Static("Sends the whole context to the server to be counted; it costs nothing.", id="about")
+            yield Input(usual_model(self.bench), placeholder="a model's name", compact=True, id="model")
+            yield Static(id="counts")
+            yield Footer()
+
+    def action_count(self) -> None:
+        model = self.query_one(Input).value.strip()
+        if model:
+            self.count(model)
+        else:
+            self._say(Text("✘ name the model whose tokens are to be counted"))
+
+    @work(exclusive=True, group="exact", exit_on_error=False)
+    async def count(self, model: str) -> None:
+        bench = self.bench
+        meter, after = bench.layout.sizes.meter, _after(bench)
+        self._say(Text(f"{model} is counting …"))
+        try:
+            before = await count(bench.session, bench.context.messages, meter, model)
+            self._say(counts_text(before, None))
+            later = await count(bench.session, after, meter, model)
+        except BadInput as refused:
+            self._say(Text(f"✘ {plain(str(refused))}"))
+            return
+        self.scale = scale_after(meter, before)
+        if self.scale:
+            await asyncio.to_thread(keep_scale, bench.session, self.scale)
+        text = counts_text(before, later)
+        self._say(text.append(f"\n\nfrom now on: × {self.scale.value:.2f}, {self.scale.source}" if self.scale else ""))
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if failure := failure_of(event):
+            self._say(Text(f"✘ {plain(failure)}"))
+
+    @on(Input.Changed)
+    def _typed(self) -> None:
+        self.workers.cancel_group(self, "exact")
+
+    def _say(self, text: Text) -> None:
+        self.query_one("#counts", Static).update(text)
+
+    def action_leave(self) -> None:
+        self.dismiss(self.scale)
+
+
+def usual_model(bench: Bench) -> str:
+    """The model that is to write the summary, else the session's own."""
+    try:
+        return parsed(bench.summarizer).model or bench.session.model or ""
+    except BadInput:
+        return bench.session.model or ""
+
+
+def counts_text(before: Exact, after: Exact | None) -> Text:
+    """Before and after, a line each: exact, local, and by how much the local figure is off."""
+    text = Text(f"{'':8}{'exact':>{WIDTH}}{'local':>{WIDTH}}{'difference':>{WIDTH + 10}}", "dim")
+    for name, one in (("before", before), ("after", after)):
+        if one is None:
+            text.append(f"\n{name:8}…", "dim")
+            continue
+        sign = "+" if one.difference >= 0 else "−"
+        off = f"{sign}{figure(abs(one.difference))} ({sign}{abs(one.ratio - 1):.1%})"
+        text.append(f"\n{name:8}{figure(one.tokens):>{WIDTH}}", "not dim bold")
+        text.append(f"{figure(one.local):>{WIDTH}}{off:>{WIDTH + 10}}", "not dim not bold")
+    return text
+
+
+def _after(bench: Bench) -> tuple[Message, ...]:
+    return with_blocks(bench.outcome, bench.result.answers if bench.result else ()).messages

@@ -1,0 +1,96 @@
+"""A copy of a prompt, header and all, edited and checked while it is typed, and saved in the user's own folder."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Static, TextArea
+
+from workbench.compaction.prompts import checked, file_of, own_folder, write_own
+from workbench.errors import BadInput
+from workbench.tui.help_key import help_key
+from workbench.tui.plain import one_line
+
+_LINE = re.compile(r", line (\d+):")
+
+
+class PromptTextScreen(ModalScreen[str | None]):
+    """Dismissed with the path of what was saved, None when nothing was."""
+
+    HELP = "Edit a copy of a prompt. What nothing fills, and what a template must not do, is named with its line."
+    CSS = """
+    PromptTextScreen > Vertical { width: 100%; height: 100%; background: $surface; }
+    PromptTextScreen #name { height: 1; background: $panel; }
+    PromptTextScreen TextArea { height: 1fr; border: round $border; }
+    PromptTextScreen #doubts { height: auto; max-height: 4; padding: 0 1; }
+    PromptTextScreen #doubts.-refused { color: $text-error; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "save", "Save", priority=True, id="prompt.save", tooltip="Save it in your own folder."),
+        Binding("f8", "go", "To the fault", priority=True, id="prompt.go", tooltip="To the line that is wrong."),
+        Binding("escape", "leave", "Cancel", priority=True, id="prompt.cancel", tooltip="Leave it as it was."),
+        help_key("prompt"),
+    ]
+
+    def __init__(self, file: str) -> None:
+        super().__init__()
+        self.file = file
+        self.before = file_of(file).read_text("utf-8", "replace")
+        self.fault = 0
+        self._sure = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(Text(f" {own_folder() / self.file}", no_wrap=True, overflow="ellipsis"), id="name")
+            yield TextArea(self.before, soft_wrap=True, show_line_numbers=True)
+            yield Static(id="doubts")
+            yield Footer()
+
+    def on_mount(self) -> None:
+        self.check()
+
+    @on(TextArea.Changed)
+    def _typed(self) -> None:
+        self._sure = False
+        self.check()
+
+    def check(self) -> bool:
+        """Whether it could be saved as it is; what is wrong is said."""
+        said, self.fault = "✔ every placeholder is filled", 0
+        try:
+            checked(own_folder() / self.file, self.query_one(TextArea).text)
+        except BadInput as refused:
+            said = f"✘ {refused}"
+            line = _LINE.search(said)
+            self.fault = int(line[1]) if line else 0
+        place = self.query_one("#doubts", Static)
+        place.update(Text(one_line(said, 600)))
+        place.set_class(said.startswith("✘"), "-refused")
+        return said.startswith("✔")
+
+    def action_go(self) -> None:
+        if self.fault:
+            self.query_one(TextArea).move_cursor((self.fault - 1, 0))
+
+    def action_save(self) -> None:
+        if not self.check():
+            self.action_go()
+            return
+        try:
+            self.dismiss(str(write_own(self.file, self.query_one(TextArea).text)))
+        except BadInput as refused:
+            self.notify(str(refused), severity="warning", markup=False)
+
+    def action_leave(self) -> None:
+        if self.query_one(TextArea).text == self.before or self._sure:
+            self.dismiss(None)
+            return
+        self._sure = True
+        self.notify("The text was changed: ctrl+s saves it, esc once more leaves it as it was.", markup=False)

@@ -1,0 +1,431 @@
+"""The run screen: what will be sent, the summary as it is written, then the drafts to edit and to commit."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Grid, Vertical
+from textual.screen import Screen
+from textual.widgets import Footer, OptionList, Static, Tab, Tabs
+from textual.widgets.option_list import Option
+from textual.worker import Worker
+
+from workbench.bench import Bench
+from workbench.compaction.strategy import Answer, SummaryFailed, SummaryRequest
+from workbench.drafts import Draft, Quote, drafts_of, drafts_or, quotes
+from workbench.errors import BadInput
+from workbench.remembered import fingerprint
+from workbench.session import Usage
+from workbench.summarizers.connection import connect
+from workbench.summarizers.driver import Event, Run, drive, run
+from workbench.summarizers.estimate import estimate
+from workbench.summarizers.live_events import LiveEvent
+from workbench.summarizers.named import Name, named, parsed
+from workbench.summarizers.patience import Limits
+from workbench.summarizers.recorder import Recorder
+from workbench.summarizers.runs import total
+from workbench.summarizers.summarizer import Summarizer
+from workbench.tui.failures import failure_of
+from workbench.tui.plain import one_line
+from workbench.tui.screens.run_draft import Drafting
+from workbench.tui.screens.run_journal import Kept, keep_cancelled, keep_finished
+from workbench.tui.screens.run_keys import BINDINGS, HELP, PANES
+from workbench.tui.screens.run_watch import Line, Watch, planned
+from workbench.tui.screens.run_words import BY_HAND, progress_words, quote_parts, reading_words, spent_words, who
+from workbench.tui.widgets.draft_editor import DraftEditor
+from workbench.tui.widgets.text_view import Part, TextView, wrap
+
+FLUSH_S = 0.2
+"""How often what has come is drawn, however often it comes."""
+
+KEY_S = 5.0
+"""How long to look for a key before anything is sent."""
+
+Phase = Literal["ready", "running", "draft"]
+
+BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (110, "-wide"), (170, "-huge")]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How the screen was left: who was chosen to summarize, and what was committed, if anything."""
+
+    summarizer: str
+    pins: frozenset[str] = frozenset()
+    run: Run | None = None
+
+
+def chosen(bench: Bench) -> Name:
+    """The summarizer of this session; extractive where the one that was remembered is none any more."""
+    if bench.summarizer == BY_HAND.kind:
+        return BY_HAND
+    try:
+        return parsed(bench.summarizer)
+    except BadInput:
+        return Name("extractive")
+
+
+async def by_hand(request: SummaryRequest) -> Answer:
+    """The person's own words: none yet, but for the titles that are asked for."""
+    return SummaryFailed("empty", "to be written by you, here")
+
+
+class RunScreen(Drafting, Screen[Ended]):
+    HELP = HELP
+    CSS_PATH = "run.tcss"
+    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
+    BINDINGS = BINDINGS
+    AUTO_FOCUS = "#shown"
+
+    def __init__(self, bench: Bench, limits: Limits | None = None) -> None:
+        """`limits`: how patient live calls are."""
+        super().__init__()
+        self.bench = bench
+        self.limits = limits
+        self.writer = chosen(bench)
+        self.phase: Phase = "ready"
+        self.quotes: tuple[Quote, ...] | None = None
+        self.lines: list[Line] = []
+        self.progress = Watch()
+        self.recorder = Recorder()
+        self.earlier = Usage()
+        self.said = ""
+        self._drawn: object = None
+        self._possible: tuple[bool | None, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="title")
+        yield Tabs(*(Tab(title, id=f"tab-{name}") for name, title in PANES.items()), active="tab-centre")
+        with Grid(id="panes"):
+            with Vertical(id="left"):
+                yield OptionList(id="steps", classes="pane")
+                yield OptionList(id="sections", classes="pane")
+            with Vertical(id="centre"):
+                yield TextView(id="shown")
+                yield DraftEditor(id="editor")
+            with Vertical(id="right"):
+                yield OptionList(id="facts", classes="pane")
+                yield Static(id="fact")
+        yield Static(id="said")
+        yield Static(id="progress")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.query_one(Tabs).can_focus = False
+        self.query_one("#shown").add_class("pane")
+        self.query_one("#editor").add_class("pane")
+        self.query_one("#steps").border_title = "steps"
+        self.query_one("#sections").border_title = "sections"
+        self.query_one("#facts").border_title = "grounding"
+        self.show_pane("centre")
+        self.set_interval(FLUSH_S, self._flush)
+        self.prepare()
+        self.draw()
+
+    # --- drawing ----------------------------------------------------------------------------------------------------
+
+    def draw(self) -> None:
+        """Everything but the panes' own content."""
+        self.set_class(self.phase == "draft", "-draft")
+        title = f"{self.bench.strategy.title} · {who(self.writer)} · {self._phase_words()}"
+        self.query_one("#title", Static).update(Text(one_line(title, 300)))
+        self._draw_steps()
+        self._draw_state()
+        self.grey()
+
+    def grey(self) -> None:
+        """The footer is made anew only where something can be done now that could not be before, or the reverse."""
+        possible = tuple(self.check_action(name, ()) for name in ("send", "summarizer", "go", "accept", "pin_fact"))
+        if possible != self._possible:
+            self._possible = possible
+            self.refresh_bindings()
+
+    def _phase_words(self) -> str:
+        match self.phase:
+            case "ready":
+                return "not committed" if self.progress.calls else "nothing sent yet"
+            case "running":
+                return "running, esc cancels"
+        return "draft, ctrl+s commits"
+
+    def _draw_steps(self) -> None:
+        steps = self.query_one("#steps", OptionList)
+        prompts = []
+        for line in self.lines:
+            title, state = self.progress.words(line)
+            prompts.append(Text.assemble((one_line(title, 200), "bold"), "\n  ", (one_line(state, 400), "dim")))
+        if steps.option_count == len(prompts):
+            for number, prompt in enumerate(prompts):
+                old = steps.get_option_at_index(number).prompt
+                if not isinstance(old, Text) or old.plain != prompt.plain:
+                    steps.replace_option_prompt_at_index(number, prompt)
+        else:
+            at = steps.highlighted
+            steps.set_options(Option(prompt) for prompt in prompts)
+            steps.highlighted = at if at is not None and at < len(prompts) else None
+
+    def _draw_state(self) -> None:
+        match self.phase:
+            case "running":
+                first = progress_words(self.progress, self.writer, self.recorder.usage)
+            case "draft":
+                first = reading_words(self.bench, self.reading, self.draft, self.draft_tokens)
+                first += spent_words(self.earlier, self.writer)
+            case "ready":
+                first = "" if self.quotes is not None else "reading what would be sent …"
+        self.query_one("#progress", Static).update(Text(one_line(first, 400)), layout=False)
+
+    def say(self, sentence: str) -> None:
+        if sentence != self.said:
+            self.said = sentence
+            self.query_one("#said", Static).update(Text(one_line(sentence, 600)))
+        self._draw_state()
+
+    def _flush(self) -> None:
+        """Draw what has come since the last time; while nothing runs, nothing."""
+        if self.phase != "running":
+            return
+        self._draw_steps()
+        self._draw_state()
+        calls = self.progress.at_work or self.progress.calls[-1:]
+        now = tuple((line.number, line.state, line.chars) for line in calls)
+        if now == self._drawn or not calls:
+            return
+        self._drawn = now
+        view = self.query_one(TextView)
+        parts = stream_parts(calls, max(3, view.size.height // max(1, len(calls)) - 2))
+        view.put(parts, wrap(parts, view.wrap_width), "stream")
+        if len(calls) == 1:
+            view.scroll_end(animate=False, immediate=True)
+
+    # --- before it is sent ------------------------------------------------------------------------------------------
+
+    @work(exclusive=True, group="prepare", exit_on_error=False)
+    async def prepare(self) -> None:
+        """The exact requests, their sizes and prices, and the steps to come: made in a thread."""
+        bench, name, view = self.bench, self.writer, self.query_one(TextView)
+        self.quotes = None
+
+        def made() -> tuple[tuple[Quote, ...], list[Line], tuple[Part, ...]]:
+            events: list[Event] = []
+            drive(bench.compacting(), estimate, events.append)
+            found = quotes(bench, name.model)
+            return found, planned(events), quote_parts(found, name, bench)
+
+        try:
+            found, lines, parts = await asyncio.to_thread(made)
+        except BadInput as broken:
+            self.say(str(broken))
+            return
+        wrapped = await asyncio.to_thread(wrap, parts, view.wrap_width)
+        if self.phase == "ready":
+            self.quotes, self.lines = found, lines
+            view.put(parts, wrapped, "request")
+            view.border_title = "what will be sent"
+            self.draw()
+
+    @on(TextView.Rewrap)
+    async def _rewrap(self, event: TextView.Rewrap) -> None:
+        event.view.put(event.parts, await asyncio.to_thread(wrap, event.parts, event.width), event.view.key)
+
+    def action_summarizer(self) -> None:
+        from workbench.tui.screens.choose_summarizer import ChooseSummarizerScreen
+
+        def taken(name: Name | None) -> None:
+            if name is not None and name != self.writer:
+                self.writer = name
+                self.say("")
+                self.draw()
+                if self.phase == "ready":
+                    self.prepare()
+
+        session = self.bench.session
+        self.app.push_screen(ChooseSummarizerScreen(session, fingerprint(session), self.writer), taken)
+
+    # --- running ----------------------------------------------------------------------------------------------------
+
+    def action_send(self) -> None:
+        self.start(())
+
+    def start(self, drafts: tuple[Draft, ...]) -> None:
+        """Run from the start; what `drafts` answer is not asked again."""
+        if not drafts:
+            self.accepted.clear()
+            self.rewritten.clear()
+        self.phase, self.progress, self.recorder = "running", Watch(), Recorder()
+        self.say("")
+        self.lines = self.progress.lines
+        self.query_one(TextView).show((Part("waiting for the first words …", "dim"),), "waiting")
+        self.query_one(TextView).border_title = "the summary as it is written"
+        self.remove_class("-editing")
+        self.show_pane("centre")
+        self.draw()
+        self.run_it(drafts)
+
+    def _heard(self, event: LiveEvent) -> None:
+        self.recorder.heard(event)
+        self.progress.heard(event)
+
+    def _told(self, event: Event) -> None:
+        self.recorder.told(event)
+        self.progress.told(event)
+
+    async def summarizer(self) -> Summarizer:
+        """The one that was chosen, watched. Raises BadInput where it cannot be asked: no key, no such run."""
+        name = self.writer
+        if name.model:
+            # A missing key is the person's to mend, before any strategy falls back from it.
+            await (await connect(KEY_S)).close()
+        session = self.bench.session
+        ask = (
+            by_hand
+            if name == BY_HAND
+            else await asyncio.to_thread(
+                lambda: named(name, on_event=self._heard, limits=self.limits, tools=session.tools, session=session)
+            )
+        )
+
+        async def watched(request: SummaryRequest) -> Answer:
+            self.progress.asked(request, await asyncio.to_thread(lambda: request.key))
+            return await ask(request)
+
+        return watched
+
+    @work(exclusive=True, group="run", exit_on_error=False)
+    async def run_it(self, drafts: tuple[Draft, ...]) -> None:
+        began, clock = time.time(), time.perf_counter()
+        bench, name, recorder, watch = self.bench, self.writer, self.recorder, self.progress
+        before = self.phase_before(drafts)
+        try:
+            ask = drafts_or(drafts, await self.summarizer())
+            done = await run(bench.compacting(), ask, on_event=self._told)
+        except BadInput as refused:
+            self._back_to(before, str(refused))
+            return
+        except asyncio.CancelledError:
+            watch.cancelled()
+            self.earlier = total((self.earlier, recorder.usage))
+            self._back_to(before, "cancelled; nothing was changed")
+            if name.is_kept:
+                self.keep(lambda: keep_cancelled(bench, name, recorder, began, time.perf_counter() - clock))
+            raise
+        except BaseException:
+            self._back_to(before, "")
+            raise
+        watch.finished(done.outcome)
+        self.earlier = total((self.earlier, recorder.usage))
+        if name.is_kept:
+            self.keep(lambda: keep_finished(bench, name, recorder, began, done))
+        heard = [line.text for line in watch.calls]
+        self.show_drafts(self._kept_edits(drafts_of(done, heard), drafts))
+
+    def phase_before(self, drafts: tuple[Draft, ...]) -> Phase:
+        return "draft" if drafts else "ready"
+
+    @staticmethod
+    def _kept_edits(new: tuple[Draft, ...], old: tuple[Draft, ...]) -> tuple[Draft, ...]:
+        """New drafts, but where an old one answered: it stays what it was, with its edits."""
+        by_key = {draft.request.key: draft for draft in old}
+        return tuple(by_key.get(draft.request.key, draft) for draft in new)
+
+    def _back_to(self, phase: Phase, said: str) -> None:
+        self.phase = phase
+        self.say(said)
+        if phase == "draft":
+            self.show_drafts(self.drafts)
+        self.draw()
+
+    @work(group="journal", exit_on_error=False)
+    async def keep(self, record: Callable[[], Kept]) -> None:
+        """Put a run into the journal, in a thread; the run itself is done, whatever comes of it."""
+        id, trouble = await asyncio.to_thread(record)
+        if trouble:
+            self.app.notify(trouble, severity="warning", markup=False)
+        elif not self.said.endswith(id):
+            self.say(f"{self.said}{' · ' if self.said else ''}kept as run {id}")
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if failure := failure_of(event):
+            self.notify(failure, severity="error", markup=False)
+            self.say(failure)
+
+    # --- leaving ----------------------------------------------------------------------------------------------------
+
+    def action_leave(self) -> None:
+        if self.phase == "running":
+            self.workers.cancel_group(self, "run")
+        elif self.phase == "draft" and self.is_worth_keeping and not self.sure:
+            self.sure = True
+            self.say("The drafts are not committed: ctrl+s takes them, esc once more discards them.")
+        else:
+            self.dismiss(Ended(str(self.writer)))
+
+    def leave_with(self, run: Run) -> None:
+        """Commit."""
+        self.dismiss(Ended(str(self.writer), self.bench.pins, run))
+
+    # --- panes ------------------------------------------------------------------------------------------------------
+
+    def action_pane(self, name: str) -> None:
+        self.show_pane(name)
+        self.focus_pane(name)
+
+    def action_next_pane(self) -> None:
+        names = [name for name in PANES if name != "right" or self.phase == "draft"]
+        at = names.index(self.pane) if self.pane in names else 0
+        self.action_pane(names[(at + 1) % len(names)])
+
+    def show_pane(self, name: str) -> None:
+        self.pane = name
+        for each in PANES:
+            self.set_class(each == name, f"-show-{each}")
+        tabs = self.query_one(Tabs)
+        if tabs.active != f"tab-{name}":
+            tabs.active = f"tab-{name}"
+
+    def focus_pane(self, name: str) -> None:
+        places = {"left": "#sections" if self.draft else "#steps", "right": "#facts"}
+        centre = "#editor" if self.has_class("-editing") else "#shown"
+        self.query_one(places.get(name, centre)).focus()
+
+    @on(Tabs.TabActivated)
+    def _tab_chosen(self, event: Tabs.TabActivated) -> None:
+        name = event.tabs.active.removeprefix("tab-")
+        if name and name != self.pane:
+            self.action_pane(name)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What cannot be done in this phase is not shown."""
+        draft = self.phase == "draft"
+        match action:
+            case "send":
+                return self.phase == "ready" and self.quotes is not None
+            case "summarizer":
+                return self.phase != "running"
+            case "go" | "retry":
+                return draft
+            case "accept" | "again" | "as_written" | "outside":
+                return draft and self.draft is not None
+            case "insert_fact" | "pin_fact":
+                return draft and self.loss is not None
+        return True
+
+
+def stream_parts(calls: list[Line], rows: int) -> tuple[Part, ...]:
+    """The text of calls as far as it has come: of one call all, of several at once the last `rows` lines of each."""
+    parts: list[Part] = []
+    for line in calls:
+        if len(calls) == 1:
+            parts.append(Part(line.text or "waiting for the first words …", "" if line.text else "dim"))
+            continue
+        number = (line.number or 0) + 1
+        parts.append(Part(f"{number} · {line.what} · {line.state}", "title"))
+        parts.append(Part("\n".join(line.text[-4_000:].splitlines()[-rows:]) or "…"))
+    return tuple(parts)

@@ -1,0 +1,403 @@
+"""The drafts of a run: edited section by section, checked and grounded while they are, pinned from, and committed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+from textual import on, work
+from textual.widgets import OptionList, TextArea
+from textual.widgets.option_list import Option
+
+from workbench.analysis.grounding import Ground
+from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
+from workbench.drafts import Draft, Reading, read_again
+from workbench.errors import BadInput
+from workbench.session import Usage
+from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade, Run, ask
+from workbench.summarizers.named import Name
+from workbench.summarizers.recorder import Recorder
+from workbench.summarizers.regenerate import regenerated, regeneration
+from workbench.summarizers.runs import total
+from workbench.summarizers.sections import (
+    Section,
+    bare,
+    missing_titles,
+    section_at,
+    sections_of,
+    with_words,
+)
+from workbench.summarizers.server_side import ServerSummary
+from workbench.summarizers.summarizer import Summarizer
+from workbench.tui.editing import edit_outside
+from workbench.tui.plain import one_line
+from workbench.tui.screens.ask import Answer, AskScreen
+from workbench.tui.screens.run_facts import Facts
+from workbench.tui.screens.run_journal import Kept, keep_call, keep_cancelled, keep_edited
+from workbench.tui.screens.run_watch import Line, Watch
+from workbench.tui.screens.run_words import (
+    BY_HAND,
+    failure_words,
+    same_section,
+    section_line,
+)
+from workbench.tui.widgets.draft_editor import DraftEditor
+from workbench.tui.widgets.text_view import Part, TextView
+
+SETTLE_S = 0.3
+"""How long nothing is typed before the draft is read again."""
+
+
+class Drafting(Facts):
+    """Mixed into the run screen, whose phases, steps and panes it uses."""
+
+    drafts: tuple[Draft, ...] = ()
+    at: int | None = None
+    reading: Reading | None = None
+    draft_tokens: int = 0
+    sure: bool = False
+    _stale: bool = False
+    _reads: bool = False
+
+    if TYPE_CHECKING:
+        writer: Name
+        phase: str
+        lines: list[Line]
+        progress: Watch
+        recorder: Recorder
+        earlier: Usage
+        pane: str
+
+        def draw(self) -> None: ...
+        def start(self, drafts: tuple[Draft, ...]) -> None: ...
+        def focus_pane(self, name: str) -> None: ...
+        async def summarizer(self) -> Summarizer: ...
+        def keep(self, record: Callable[[], Kept]) -> object: ...
+        def leave_with(self, run: Run) -> None: ...
+        def _told(self, event: Event) -> None: ...
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sections: tuple[Section, ...] = ()
+        self.accepted: set[tuple[int, str]] = set()
+        self.rewritten: set[tuple[int, str]] = set()
+        self._grounds: dict[int, asyncio.Future[Ground]] = {}
+
+    @property
+    def draft(self) -> Draft | None:
+        """The draft at hand."""
+        return self.drafts[self.at] if self.at is not None and self.at < len(self.drafts) else None
+
+    @property
+    def is_worth_keeping(self) -> bool:
+        """Whether leaving would lose something: a paid answer, or a person's words."""
+        return any(draft.edited or draft.accepted or self.writer.model for draft in self.drafts)
+
+    # --- which draft ------------------------------------------------------------------------------------------------
+
+    def show_drafts(self, drafts: tuple[Draft, ...]) -> None:
+        """The run is over: its drafts, the first that a person should look at in front."""
+        self.phase, self.drafts, self.sure, self.reading, self.at = "draft", drafts, False, None, None
+        self._grounds.clear()
+        self.draw()
+        if drafts:
+            failed = (n for n, draft in enumerate(drafts) if not isinstance(draft.taken, Summary))
+            self.choose(next(failed, len(drafts) - 1))
+        else:
+            self.query_one(TextView).show((Part("No summary was asked for.", "title"),), "none")
+            self.put_grounding(None)
+            self.put_sections()
+            self.read()
+
+    def choose(self, number: int) -> None:
+        """Put a draft into the editor."""
+        self.at = number
+        draft = self.drafts[number]
+        self.add_class("-editing")
+        editor = self.query_one(DraftEditor)
+        editor.border_title = f"draft {number + 1} of {len(self.drafts)} · {one_line(draft.request.purpose, 60)}"
+        editor.show(draft.text)
+        self.put_grounding(None)
+        self.put_sections()
+        failed = isinstance(draft.answer, SummaryFailed) and not draft.edited and not draft.accepted
+        if failed and isinstance(draft.answer, SummaryFailed):
+            self.say(failure_words(draft.answer) if self.writer != BY_HAND else "Write the summary here.")
+        if isinstance(draft.answer, ServerSummary):
+            self.say(f"the server's block: {draft.answer.about_block}; edited, the draft becomes plain text")
+        editor.focus()
+        self.read()
+        self.draw()
+
+    @on(OptionList.OptionHighlighted, "#steps")
+    def _step_chosen(self, event: OptionList.OptionHighlighted) -> None:
+        number = self.lines[event.option_index].number if event.option_index < len(self.lines) else None
+        if self.phase == "draft" and number is not None and number != self.at and number < len(self.drafts):
+            self.choose(number)
+            self.query_one("#steps").focus()
+
+    # --- editing ----------------------------------------------------------------------------------------------------
+
+    @on(TextArea.Changed, "#editor")
+    def _typed(self, event: TextArea.Changed) -> None:
+        text = event.text_area.text
+        if self.draft is None or text == self.draft.text:
+            return
+        self._change_draft(text=text)
+
+    def _change_draft(self, **changes: object) -> None:
+        assert self.at is not None
+        changed = replace(self.drafts[self.at], **changes)  # type: ignore[arg-type]
+        self.drafts = (*self.drafts[: self.at], changed, *self.drafts[self.at + 1 :])
+        self.sure = False
+        self.put_sections()
+        self.read()
+
+    @property
+    def section(self) -> int:
+        """The number of the section at the cursor."""
+        return section_at(self.sections, self.query_one(DraftEditor).place)
+
+    def state_of(self, section: Section, draft: Draft) -> str:
+        assert self.at is not None
+        key = (self.at, bare(section.title))
+        if key in self.accepted:
+            return "accepted"
+        if key in self.rewritten:
+            return "written again"
+        first = same_section(sections_of(draft.first, draft.request.sections), section.title)
+        words = draft.text[section.body : section.end]
+        same = first is not None and draft.first[first.body : first.end].strip() == words.strip()
+        return "as written" if same else "edited"
+
+    def put_sections(self) -> None:
+        """The sections of the draft at hand, each with its state and what in it was not found."""
+        options = self.query_one("#sections", OptionList)
+        draft = self.draft
+        if draft is None:
+            self.sections = ()
+            options.clear_options()
+            return
+        self.sections = sections_of(draft.text, draft.request.sections)
+        there = self.found.unfounded if self.found else ()
+        counts = Counter(section_at(self.sections, one.start) for one in there)
+        lines = [
+            section_line(section, draft.text, self.state_of(section, draft), counts[number])
+            for number, section in enumerate(self.sections)
+        ]
+        lines += [
+            Text(f"! {one_line(title.strip('# '), 60)}: missing", "bold", no_wrap=True, overflow="ellipsis")
+            for title in missing_titles(draft.text, draft.request.sections)
+        ]
+        with self.prevent(OptionList.OptionHighlighted):
+            at = options.highlighted
+            options.set_options(Option(line) for line in lines)
+            options.highlighted = min(at, len(lines) - 1) if at is not None else None
+
+    @on(OptionList.OptionHighlighted, "#sections")
+    def _section_chosen(self, event: OptionList.OptionHighlighted) -> None:
+        if event.option_index < len(self.sections) and event.option_list.has_focus:
+            self.query_one(DraftEditor).go_to(self.sections[event.option_index].body)
+
+    @on(OptionList.OptionSelected, "#sections")
+    def _section_opened(self) -> None:
+        self.show_pane("centre")
+        self.query_one(DraftEditor).focus()
+
+    def action_accept(self) -> None:
+        """This section is good as it is; of a failed call, what it wrote is."""
+        draft = self.draft
+        if draft is None or self.at is None:
+            return
+        if isinstance(draft.answer, SummaryFailed) and not draft.accepted:
+            self._change_draft(accepted=True)
+            self.say("what stands here is taken as the summary")
+            return
+        number = self.section
+        self.accepted.add((self.at, bare(self.sections[number].title)))
+        self.put_sections()
+        left = [n for n, s in enumerate(self.sections) if (self.at, bare(s.title)) not in self.accepted]
+        if left:
+            following = next((n for n in left if n > number), left[0])
+            self.query_one(DraftEditor).go_to(self.sections[following].body)
+            self.say(f"accepted; {len(left)} of {len(self.sections)} sections left")
+        else:
+            self.say("every section is accepted; ctrl+s commits")
+
+    def action_as_written(self) -> None:
+        """Give a section the words back that it came with."""
+        draft = self.draft
+        if draft is None or self.at is None:
+            return
+        section = self.sections[self.section]
+        first = same_section(sections_of(draft.first, draft.request.sections), section.title)
+        if first is None:
+            self.say("this section was not in what was written; ctrl+z takes edits back")
+            return
+        self._forget(section)
+        self.query_one(DraftEditor).change(with_words(draft.text, section, draft.first[first.body : first.end]))
+        self.say("this section is as it was written")
+
+    def _forget(self, section: Section) -> None:
+        for marks in (self.accepted, self.rewritten):
+            marks.discard((self.at or 0, bare(section.title)))
+
+    def action_outside(self) -> None:
+        editor = self.query_one(DraftEditor)
+        try:
+            editor.change("\n".join(edit_outside(self.app, editor.text).splitlines()))
+        except BadInput as refused:
+            self.say(str(refused))
+
+    # --- a section again --------------------------------------------------------------------------------------------
+
+    def action_again(self) -> None:
+        """Ask for an instruction, then for the section's new words."""
+        draft = self.draft
+        if draft is None:
+            return
+        if self.writer == BY_HAND:
+            self.say("Nobody else writes here: choose a summarizer first, or write the section yourself.")
+            return
+        section = self.sections[self.section]
+
+        def read(typed: str) -> Answer[str]:
+            if not typed.strip():
+                raise BadInput("Say what is to be different.")
+            cost = f"one more call to {self.writer.model}" if self.writer.model else f"answered by {self.writer}"
+            return Answer(typed.strip(), cost)
+
+        def told(answer: Answer[str] | None) -> None:
+            if answer is not None:
+                self.rewrite(draft, section, answer.value)
+
+        title = section.title or "the whole draft"
+        about = f"What is to be different in “{one_line(title, 60)}”? The rest of the draft stays."
+        self.app.push_screen(AskScreen("Write this section again", about, "", read), told)
+
+    @work(exclusive=True, group="run", exit_on_error=False)
+    async def rewrite(self, draft: Draft, section: Section, instruction: str) -> None:
+        """One more call; the draft changes only when its answer is there."""
+        bench, name, number = self.bench, self.writer, self.at
+        self.phase, self.progress, self.recorder = "running", Watch(), Recorder()
+        watch, recorder, told = self.progress, self.recorder, self._told
+        before, self.lines = self.lines, watch.lines
+        self.remove_class("-editing")
+        self.say("")
+        self.draw()
+        began, clock = time.time(), time.perf_counter()
+        cancelled = False
+        try:
+            request = await asyncio.to_thread(_asked, draft, section, instruction)
+            summarizer = await self.summarizer()
+            told(RequestsMade((request,), 0))
+            answer = await ask(summarizer, request)
+            told(Answered(0, request, answer) if isinstance(answer, Summary) else Failed(0, request, answer))
+        except BadInput as refused:
+            answer = SummaryFailed("error", str(refused))
+        except asyncio.CancelledError:
+            cancelled = True
+            raise
+        finally:
+            self.phase, self.lines = "draft", [*before, *watch.lines]
+            watch.cancelled()
+            for line in watch.calls:
+                line.number = number
+            self.earlier = total((self.earlier, recorder.usage))
+            self.add_class("-editing")
+            if cancelled:
+                self.say("cancelled; the draft is as it was")
+            self.draw()
+            if name.is_kept and watch.calls:
+                seconds = time.perf_counter() - clock
+                how = keep_cancelled if cancelled else keep_call
+                self.keep(lambda: how(bench, name, recorder, began, seconds))
+        self.query_one(DraftEditor).focus()
+        if isinstance(answer, SummaryFailed):
+            self.say(f"the draft is as it was: {answer}")
+        elif number == self.at and self.draft is not None:
+            self.query_one(DraftEditor).change(regenerated(draft.text, section, answer.text))
+            self._forget(section)
+            self.rewritten.add((number or 0, bare(section.title)))
+            self.put_sections()
+            self.say(f"“{one_line(section.title or 'the draft', 60)}” is written again; ctrl+z takes it back")
+
+    # --- reading again ----------------------------------------------------------------------------------------------
+
+    def read(self) -> None:
+        """The drafts or the pins have changed: checks, sizes and grounding follow when nothing is typed any more."""
+        self._stale = True
+        if not self._reads:
+            self._reads = True
+            self.read_when_rested()
+
+    @work(group="read", exit_on_error=False)
+    async def read_when_rested(self) -> None:
+        try:
+            while self._stale:
+                self._stale = False
+                await asyncio.sleep(SETTLE_S if self.reading else 0)
+                if not self._stale:
+                    await self._read_once()
+        finally:
+            self._reads = False
+
+    async def _read_once(self) -> None:
+        """Never two at a time: what is read in a thread cannot be called back."""
+        bench, drafts, number, draft = self.bench, self.drafts, self.at, self.draft
+        if draft is not None and number is not None:
+            ground = await asyncio.shield(self._ground(number, draft.request))
+            found = await asyncio.to_thread(ground.check, draft.text)
+            meter = bench.context.layout.sizes.meter
+            tokens = await asyncio.to_thread(meter.text_tokens, draft.text)
+            if (number, drafts) == (self.at, self.drafts):
+                self.draft_tokens = tokens
+                self.put_grounding(found)
+        reading = await asyncio.to_thread(read_again, bench, drafts)
+        if bench is self.bench and drafts is self.drafts:
+            self.reading = reading
+            self.draw()
+
+    def _ground(self, number: int, request: SummaryRequest) -> asyncio.Future[Ground]:
+        """The head of a draft, made ready once."""
+        if number not in self._grounds:
+            loop = asyncio.get_running_loop()
+            self._grounds[number] = loop.run_in_executor(None, Ground, request.messages)
+        return self._grounds[number]
+
+    # --- taking it --------------------------------------------------------------------------------------------------
+
+    def action_retry(self) -> None:
+        """Ask again what failed; what was edited or accepted stays."""
+        kept = tuple(draft for draft in self.drafts if isinstance(draft.taken, Summary))
+        if len(kept) == len(self.drafts) and not (self.reading and self.reading.unanswered):
+            self.say("Nothing failed; a section can be written again with ctrl+g.")
+            return
+        self.start(kept)
+
+    @work(exclusive=True, group="commit", exit_on_error=False)
+    async def action_go(self) -> None:
+        """Commit what the drafts make of the session; where a changed draft asks for more calls, those first."""
+        bench, drafts = self.bench, self.drafts
+        reading = await asyncio.to_thread(read_again, bench, drafts)
+        if drafts is not self.drafts or bench is not self.bench or self.phase != "draft":
+            return
+        if reading.unanswered:
+            self.start(drafts)
+            return
+        if any(isinstance(draft.taken, Summary) and (draft.edited or draft.accepted) for draft in drafts):
+            _, trouble = await asyncio.to_thread(keep_edited, bench, reading)
+            if trouble:
+                self.app.notify(trouble, severity="warning", markup=False)
+        self.leave_with(reading.run)
+
+
+def _asked(draft: Draft, section: Section, instruction: str) -> SummaryRequest:
+    """The request for a section, rendered and hashed: not for an event loop."""
+    request = regeneration(draft.request, draft.text, section, instruction)
+    assert request.key
+    return request

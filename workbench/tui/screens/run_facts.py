@@ -1,0 +1,112 @@
+"""What a draft lost and what of it is not in the head: the list beside the editor, and what can be done with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+from textual import on
+from textual.screen import Screen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from workbench import bench as steps
+from workbench.analysis.grounding import Grounding, Unfounded
+from workbench.analysis.losses import Loss
+from workbench.bench import Bench
+from workbench.drafts import Draft
+from workbench.errors import BadInput
+from workbench.summarizers.sections import Section, place_for, with_line
+from workbench.tui.plain import figure, one_line
+from workbench.tui.screens.run_words import FactLine, fact_lines, line_for
+from workbench.tui.widgets.draft_editor import DraftEditor
+
+
+class Facts(Screen["object"]):
+    """Mixed into the run screen, beside the drafts, which it reads and changes."""
+
+    found: Grounding | None = None
+
+    if TYPE_CHECKING:
+        bench: Bench
+        sections: tuple[Section, ...]
+
+        @property
+        def draft(self) -> Draft | None: ...
+        def say(self, sentence: str) -> None: ...
+        def grey(self) -> None: ...
+        def show_pane(self, name: str) -> None: ...
+        def read(self) -> None: ...
+        def put_sections(self) -> None: ...
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.facts: list[FactLine] = []
+
+    @property
+    def loss(self) -> Loss | None:
+        """The lost fact that is marked in the list."""
+        marked = self.query_one("#facts", OptionList).highlighted
+        fact = self.facts[marked].fact if marked is not None and marked < len(self.facts) else None
+        return fact if isinstance(fact, Loss) else None
+
+    def put_grounding(self, found: Grounding | None) -> None:
+        self.found = found
+        self.query_one(DraftEditor).underline(found.unfounded if found else ())
+        options = self.query_one("#facts", OptionList)
+        waiting = "looking up what the draft says …" if self.draft else "no draft, nothing to look up"
+        self.facts = fact_lines(found, self.bench.pins) if found else [FactLine(Text(waiting, "dim"))]
+        options.border_title = f"grounding · {figure(len(found.losses))} lost" if found else "grounding"
+        at = options.highlighted
+        options.set_options(Option(line.text, disabled=line.fact is None) for line in self.facts)
+        options.highlighted = min(at, len(self.facts) - 1) if at is not None else None
+        if found:
+            self.put_sections()
+
+    @on(OptionList.OptionHighlighted, "#facts")
+    def _fact_marked(self, event: OptionList.OptionHighlighted) -> None:
+        fact = self.facts[event.option_index].fact if event.option_index < len(self.facts) else None
+        words = ""
+        if isinstance(fact, Unfounded):
+            words = f"{fact.kind}, not found in the head: {fact.text}\nenter goes to it"
+            # The list is made anew while a person types: only who is in it moves the cursor by it.
+            if event.option_list.has_focus:
+                self.query_one(DraftEditor).go_to(min(fact.start, len(self.query_one(DraftEditor).text)))
+        elif isinstance(fact, Loss):
+            words = f"{fact.kind}, {fact.why}; stands in {self._number_of(fact)}\n{fact.text}\np pins it · i inserts it"
+        self.query_one("#fact", Static).update(Text("\n".join(one_line(line, 300) for line in words.split("\n"))))
+        self.grey()
+
+    @on(OptionList.OptionSelected, "#facts")
+    def _fact_opened(self, event: OptionList.OptionSelected) -> None:
+        if isinstance(self.facts[event.option_index].fact, Unfounded):
+            self.show_pane("centre")
+            self.query_one(DraftEditor).focus()
+
+    def _number_of(self, loss: Loss) -> str:
+        index = self.bench.layout.index_of.get(loss.message)
+        return f"message {figure(index + 1)}" if index is not None else "an earlier summary"
+
+    def action_pin_fact(self) -> None:
+        """Keep the message of a lost fact; the drafts stay, for what they are about only became less."""
+        loss = self.loss
+        if loss is None:
+            return
+        try:
+            pinned = steps.toggle_pin(self.bench, loss.message)
+        except BadInput:
+            self.say("This stands in an earlier summary, which cannot be pinned; insert it instead (i).")
+            return
+        self.bench = pinned
+        self.say(f"pinned {self._number_of(loss)}: it stays word for word")
+        self.put_grounding(self.found)
+        self.read()
+
+    def action_insert_fact(self) -> None:
+        """Put a lost fact into the draft, under the title that is about such facts."""
+        loss, draft = self.loss, self.draft
+        if loss is None or draft is None:
+            return
+        section = self.sections[place_for(loss.kind, self.sections)]
+        self.query_one(DraftEditor).change(with_line(draft.text, section, line_for(loss)))
+        self.say(f"inserted under “{one_line(section.title or 'the draft', 60)}”; ctrl+z takes it back")

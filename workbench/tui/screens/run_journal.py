@@ -1,0 +1,56 @@
+"""What the run screen writes into the journal. Each gives the kept run's id and "", or why it was not kept.
+
+Not for an event loop: requests are rendered, hashed and compressed.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from workbench.bench import Bench
+from workbench.compaction.checks import check
+from workbench.compaction.strategy import Summary
+from workbench.drafts import Reading
+from workbench.kept import finished, unfinished
+from workbench.summarizers import journal
+from workbench.summarizers.driver import Run
+from workbench.summarizers.named import Name
+from workbench.summarizers.recorder import Recorder
+from workbench.summarizers.runs import Run as Record
+from workbench.tui.screens.run_words import BY_HAND
+
+Kept = tuple[str, str]
+
+
+def keep_cancelled(bench: Bench, name: Name, recorder: Recorder, began: float, seconds: float) -> Kept:
+    """A run that was stopped, with what had come."""
+    return _keep(unfinished(bench, name, recorder, began, seconds))
+
+
+def keep_finished(bench: Bench, name: Name, recorder: Recorder, began: float, run: Run) -> Kept:
+    """A run that came to its end, failed or not, with what the checks say of its outcome."""
+    checks = check(bench.context, run.outcome, bench.strategy, bench.policy)
+    record = unfinished(bench, name, recorder, began, run.seconds)
+    return _keep(finished(record, run.outcome, bench.context, checks))
+
+
+def keep_call(bench: Bench, name: Name, recorder: Recorder, began: float, seconds: float) -> Kept:
+    """One call beside a run: a section that was written anew."""
+    record = unfinished(bench, name, recorder, began, seconds)
+    return _keep(record.model_copy(update={"end": "failed" if recorder.failed else "finished"}))
+
+
+def keep_edited(bench: Bench, reading: Reading) -> Kept:
+    """What was committed after editing, as a run of its own: `recorded` gives the edited text again."""
+    recorder = Recorder()
+    # What was billed stands in the record of the run itself.
+    answers = tuple(replace(a, usage=None) if isinstance(a, Summary) else a for a in reading.run.answers)
+    recorder.took(replace(reading.run, answers=answers))
+    record = unfinished(bench, BY_HAND, recorder, time.time(), 0.0)
+    return _keep(finished(record, reading.run.outcome, bench.context, reading.checks))
+
+
+def _keep(record: Record) -> Kept:
+    trouble = journal.keep(record)
+    return record.id, trouble

@@ -1,0 +1,195 @@
+"""What is known of a run while it goes on: its rungs and calls as lines, each with state, time and text so far.
+
+Pure but for the clock, so that it can be told events and read without a screen.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from workbench.compaction.outcome import Outcome
+from workbench.compaction.strategy import SummaryRequest
+from workbench.figures import grouped
+from workbench.session import Usage
+from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade, StepTaken
+from workbench.summarizers.live_events import (
+    Adapted,
+    Ended,
+    LiveEvent,
+    Retrying,
+    Sent,
+    Shrunk,
+    Used,
+    Wrote,
+    sentence,
+)
+from workbench.summarizers.server_side import ServerSummary
+
+State = Literal["planned", "waiting", "sent", "writing", "retrying", "done", "failed", "cancelled", "fallback"]
+
+SIGNS: dict[State, str] = {
+    "planned": "○",
+    "waiting": "·",
+    "sent": "↑",
+    "writing": "✎",
+    "retrying": "↻",
+    "done": "✔",
+    "failed": "✘",
+    "cancelled": "–",
+    "fallback": "!",
+}
+"""A sign for each state, which also stands there as a word."""
+
+CHARS_PER_TOKEN = 4
+"""Only for tokens that are still being written; the server tells the true figure at the end."""
+
+
+@dataclass
+class Line:
+    """A rung (`number` None) or a call. `notes` are retries, cuts and what went wrong, in words."""
+
+    what: str
+    state: State
+    began: float
+    number: int | None = None
+    ended: float | None = None
+    parts: list[str] = field(default_factory=list)
+    chars: int = 0
+    usage: Usage | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.parts)
+
+    @property
+    def at_work(self) -> bool:
+        return self.state in ("waiting", "sent", "writing", "retrying")
+
+    @property
+    def written(self) -> int:
+        """Tokens written: what the server tells, else about as many as there are characters for."""
+        told = self.usage.output if self.usage else 0
+        return max(told, self.chars // CHARS_PER_TOKEN)
+
+    def seconds(self, now: float) -> float:
+        return (self.ended if self.ended is not None else now) - self.began
+
+
+class Watch:
+    """Told what the driver tells (`told`) and what live calls tell (`heard`); both on the event loop."""
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self.clock = clock
+        self.began = self._mark = clock()
+        self.lines: list[Line] = []
+        self._calls: list[Line] = []
+        self._requests: list[SummaryRequest] = []
+        self._by_key: dict[str, Line] = {}
+
+    @property
+    def calls(self) -> list[Line]:
+        return self._calls
+
+    @property
+    def at_work(self) -> list[Line]:
+        return [line for line in self._calls if line.at_work]
+
+    @property
+    def seconds(self) -> float:
+        return self.clock() - self.began
+
+    def asked(self, request: SummaryRequest, key: str) -> None:
+        """This request is about to be answered; live events will name it by `key`."""
+        for line, known in zip(self._calls, self._requests, strict=True):
+            if known is request:
+                self._by_key[key] = line
+
+    def told(self, event: Event) -> None:
+        now = self.clock()
+        match event:
+            case StepTaken(step):
+                notes = [step.detail] if step.detail else []
+                self.lines.append(Line(step.name, "done", self._mark, ended=now, notes=notes))
+            case RequestsMade(requests, _):
+                for request in requests:
+                    line = Line(request.purpose, "waiting", now, number=len(self._calls))
+                    self._calls.append(line)
+                    self._requests.append(request)
+                    self.lines.append(line)
+            case Answered(number, _, summary):
+                line = self._calls[number]
+                line.state, line.ended = "done", now
+                line.usage = summary.usage or line.usage
+                if isinstance(summary, ServerSummary):
+                    line.notes.append(f"the server's block: {summary.about_block}")
+                line.chars = len(summary.text)
+            case Failed(number, _, failure):
+                line = self._calls[number]
+                line.state, line.ended = "failed", now
+                line.notes.append(f"{failure.kind}: {failure.detail}" if failure.detail else failure.kind)
+        self._mark = now
+
+    def heard(self, event: LiveEvent) -> None:
+        line = self._by_key.get(event.key)
+        if line is None:
+            return
+        match event:
+            case Sent():
+                line.state = "sent"
+                line.began = line.began if event.attempt > 1 else self.clock()
+            case Wrote(_, text):
+                line.state = "writing"
+                line.parts.append(text)
+                line.chars += len(text)
+            case Used(_, usage):
+                line.usage = usage
+            case Retrying() | Shrunk():
+                line.state = "retrying"
+                line.parts.clear()
+                line.chars = 0
+                line.notes.append(sentence(event))
+            case Adapted():
+                line.notes.append(sentence(event))
+            case Ended():
+                pass
+
+    def finished(self, outcome: Outcome) -> None:
+        """The strategy is through: its rungs with their sizes, and what it fell back to, if it did."""
+        now = self.clock()
+        for rung in outcome.rungs:
+            sizes = f"{grouped(rung.before)} → {grouped(rung.after)} tokens"
+            notes = [sizes, *([rung.note] if rung.note else [])]
+            same = next((line for line in self.lines if line.number is None and line.what == rung.name), None)
+            if same is None:
+                self.lines.append(Line(rung.name, "done", now, ended=now, notes=notes))
+            else:
+                same.notes = notes
+        if outcome.status != "compacted":
+            word = outcome.status.replace("_", " ")
+            self.lines.append(Line(word, "fallback", now, ended=now, notes=[outcome.reason]))
+
+    def cancelled(self) -> None:
+        for line in self.at_work:
+            line.state, line.ended = "cancelled", self.clock()
+
+    def words(self, line: Line) -> tuple[str, str]:
+        """A line's title, and under it state, time, tokens and notes."""
+        said: list[str] = [line.state]
+        if line.state not in ("planned", "fallback"):
+            said.append(f"{line.seconds(self.clock()):.1f} s")
+        if line.number is not None and line.written:
+            exact = line.usage is not None and line.usage.output_final and line.state == "done"
+            said.append(f"{'' if exact else '~'}{grouped(line.written)} tokens")
+        return f"{SIGNS[line.state]} {line.what}", " · ".join([*said, *line.notes[-1:]])
+
+
+def planned(events: Iterator[Event] | list[Event]) -> list[Line]:
+    """The lines of a run that has not begun, from the events of its preview."""
+    watch = Watch(lambda: 0.0)
+    for event in events:
+        watch.told(event)
+    return [replace(line, state="planned", usage=None, chars=0) for line in watch.lines]

@@ -1,0 +1,257 @@
+"""What the run screen says, made without a screen: the price of a run, how it stands, what a draft lost or invented."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from workbench.analysis.cost import Cost, actual
+from workbench.analysis.grounding import Grounding, Unfounded
+from workbench.analysis.losses import LOOKED_FOR, Loss
+from workbench.bench import Bench
+from workbench.compaction.strategy import SummaryFailed, SummaryRequest
+from workbench.drafts import Draft, Quote, Reading
+from workbench.session import Usage
+from workbench.summarizers.named import Name
+from workbench.summarizers.sections import Section, bare
+from workbench.summarizers.server_side import conversation_of
+from workbench.tokens.models import user_table_path
+from workbench.tui.details import checks_title
+from workbench.tui.plain import figure, one_line
+from workbench.tui.screens.run_watch import Watch
+from workbench.tui.widgets.text_view import Part
+
+BY_HAND = Name("typed")
+"""The summarizer that is the person at the screen."""
+
+SHOWN = 30
+"""So many lost facts of a kind stand in the list; the rest is counted."""
+
+PATH_CHARS = 28
+"""Of a long path so many characters at its end stand in the list; all of it stands below when it is marked."""
+
+NOUNS = {"instruction": "standing instruction", "error": "error message"}
+"""Kinds of facts that need more words than their name."""
+
+BIG = 2_000_000
+"""Characters of a request from which only its two ends are shown; it is sent whole."""
+
+
+def who(name: Name) -> str:
+    """A summarizer in words."""
+    match name.kind:
+        case "extractive":
+            return "extractive (offline, no model)"
+        case "typed":
+            return "you, by hand"
+        case "anthropic":
+            return f"{name.model} (Anthropic API)"
+        case "server":
+            return f"{name.model}, by the server's own compaction ({name.detail.partition(':')[0]})"
+        case "recording":
+            return "a recording (nothing is sent)"
+        case "recorded":
+            return f"the recorded run {name.detail}"
+        case "recording":
+            return "A RECORDING: no model is asked"
+        case "rehearse":
+            return f"nobody: the failure “{name.detail}” is rehearsed"
+    return str(name)
+
+
+def quote_parts(quotes: Sequence[Quote], name: Name, bench: Bench) -> tuple[Part, ...]:
+    """What will be sent, what it would cost, and the exact requests."""
+    if not quotes:
+        nothing = "Nothing will be asked: this compaction needs no summary."
+        return Part(nothing, "title"), Part(bench.plan.outcome.reason)
+    parts = [Part(f"{sending(quotes, name)}", "title"), *(Part(line, "dim") for line in price_lines(quotes, name))]
+    for number, quote in enumerate(quotes, 1):
+        request = quote.request
+        text = sent_text(request, name, bench)
+        exact = "exactly as it would be sent" if request.exact else "≈ depends on an earlier answer"
+        size = f"{figure(quote.chars)} characters, ~{figure(quote.tokens)} tokens"
+        parts += [
+            Part(""),
+            Part(f"request {number} of {len(quotes)} · {request.purpose} · {size}", "title"),
+            Part(f"{exact}; answer: {_limits(quote)}", "dim"),
+        ]
+        if len(text) > BIG:
+            left_out = f"[… {figure(len(text) - BIG)} characters are not shown here; all of it is sent …]"
+            parts += [Part(text[: BIG // 2]), Part(left_out, "warning"), Part(text[-BIG // 2 :])]
+        else:
+            parts.append(Part(text))
+    return tuple(parts)
+
+
+def sent_text(request: SummaryRequest, name: Name, bench: Bench) -> str:
+    """What a request sends: its text; to a server that compacts by itself the messages, as JSON. Raises BadInput."""
+    if name.kind != "server":
+        return request.text
+    return json.dumps(conversation_of(bench.session, request), ensure_ascii=False, indent=1)
+
+
+def sending(quotes: Sequence[Quote], name: Name) -> str:
+    many = "1 request" if len(quotes) == 1 else f"{len(quotes)} requests"
+    tokens = figure(sum(quote.tokens for quote in quotes))
+    if name.model:
+        return f"{many} of ~{tokens} tokens to {name.model}: nothing is sent before you say so (enter)"
+    return f"{many} of ~{tokens} tokens, answered by {who(name)}; nothing leaves this machine"
+
+
+def price_lines(quotes: Sequence[Quote], name: Name) -> list[str]:
+    if not name.model:
+        return []
+    tokens, expected, most = (
+        sum(getattr(quote, field) for quote in quotes) for field in ("tokens", "expected", "most")
+    )
+    notes = dict.fromkeys(quote.cost.note for quote in quotes if quote.cost.note)
+    costs = (_sum([q.cost for q in quotes]), _sum([q.at_most for q in quotes]))
+    price = f"about {costs[0]}, at most {costs[1]}" if None not in costs else "price unknown"
+    answer = f"~{figure(expected)} tokens of answer, at most {figure(most)}"
+    where = f"prices: the dated table of models; {user_table_path()} corrects it"
+    return [f"{price}: ~{figure(tokens)} tokens in, {answer}", *notes, where]
+
+
+def _sum(costs: Sequence[Cost]) -> str | None:
+    dollars = [cost.dollars for cost in costs]
+    return None if None in dollars else f"${sum(one for one in dollars if one is not None):.4f}"
+
+
+def _limits(quote: Quote) -> str:
+    request = quote.request
+    most = f"at most {figure(request.max_chars)} characters, " if request.max_chars else ""
+    return f"{request.form}, {request.language}, {most}within {request.timeout_s:g} s"
+
+
+def progress_words(watch: Watch, name: Name, usage: Usage) -> str:
+    """Tokens, seconds and cost so far."""
+    written = max(usage.output, sum(line.written for line in watch.calls))
+    said = [f"{watch.seconds:.1f} s"]
+    if usage.context:
+        said.append(f"{figure(usage.context)} tokens in")
+    if written:
+        said.append(f"~{figure(written)} tokens out")
+    if name.model:
+        cost = actual(Usage(usage.input, written, usage.cache_read, usage.cache_write), name.model)
+        said.append(f"{cost} so far")
+    return " · ".join(said)
+
+
+def spent_words(usage: Usage, name: Name) -> str:
+    """What every call of this screen together has cost, "" where nothing did."""
+    return f" · {actual(usage, name.model)} spent" if name.model and usage.output else ""
+
+
+def reading_words(bench: Bench, reading: Reading | None, draft: Draft | None, tokens: int) -> str:
+    """The draft's size, what the outcome would be, and what the checks say of it."""
+    said = []
+    if draft is not None:
+        said.append(f"draft {figure(len(draft.text))} characters, ~{figure(tokens)} tokens")
+    if reading is None:
+        return " · ".join([*said, "checking …"])
+    before, after = bench.context.total, reading.after
+    change = f" ({100 * (after.tokens - before.tokens) / before.tokens:+.0f} %)" if before.tokens else ""
+    said.append(f"{before} → {after} tokens{change}")
+    said.append(checks_title(reading.checks).text)
+    if reading.unanswered:
+        said.append(f"{len(reading.unanswered)} more to send (ctrl+s)")
+    elif reading.run.outcome.status != "compacted":
+        said.append(f"{reading.run.outcome.status.replace('_', ' ')}: {reading.run.outcome.reason}")
+    return " · ".join(said)
+
+
+def failure_words(failure: SummaryFailed) -> str:
+    """What a kind of failure means and what can be done here."""
+    meant = {
+        "timeout": "no answer came in time",
+        "overflow": "the prompt is too long for the model",
+        "empty": "the answer has no text",
+        "truncated": "the answer was cut off; what had come stands below",
+        "refused": "the model refused",
+        "inflated": "the answer is longer than what it stands for",
+        "error": "the call failed",
+    }[failure.kind]
+    detail = f" ({failure.detail})" if failure.detail else ""
+    return f"{failure.kind}: {meant}{detail}. ctrl+r asks again; f8 takes what stands here; or write it yourself."
+
+
+# --- sections -------------------------------------------------------------------------------------------------------
+
+SECTION_SIGNS = {"as written": "·", "edited": "✎", "written again": "↻", "accepted": "✔"}
+
+
+def section_line(section: Section, text: str, state: str, missing: int) -> Text:
+    size = figure(section.end - section.body)
+    title = one_line(section.title or ("beginning" if section.stop < len(text) else "the whole draft"), 60)
+    line = Text(f"{SECTION_SIGNS[state]} {title}", no_wrap=True, overflow="ellipsis")
+    found = f" · {missing} not found" if missing else ""
+    said = "" if state == "as written" else f" · {state}"
+    return line.append(f"{found}{said} · {size}", "dim")
+
+
+def same_section(sections: Sequence[Section], title: str) -> Section | None:
+    return next((section for section in sections if bare(section.title) == bare(title)), None)
+
+
+# --- grounding ------------------------------------------------------------------------------------------------------
+
+Found = Unfounded | Loss
+
+
+@dataclass(frozen=True)
+class FactLine:
+    """A line of the list: a heading (`fact` None), something without ground, or something lost."""
+
+    text: Text
+    fact: Found | None = None
+
+
+def fact_lines(found: Grounding, pins: Collection[str]) -> list[FactLine]:
+    """What is not in the head, and what the draft lost, by kind. Facts of pinned messages are kept: they stay whole."""
+    lines = [_heading(f"not in the head: {len(found.unfounded)} of {found.claims}", not found.unfounded)]
+    for one in found.unfounded:
+        words = Text(f"✘ {one_line(one.text, 200)} ", "underline", no_wrap=True, overflow="ellipsis")
+        lines.append(FactLine(words.append(one.kind, "not underline dim"), one))
+    lost = [loss for loss in found.losses if loss.message not in pins]
+    kinds = Counter(loss.kind for loss in lost)
+    if not lost:
+        lines.append(_heading("lost: nothing that was looked for", good=True))
+    for kind in LOOKED_FOR:
+        if not kinds[kind]:
+            continue
+        noun = NOUNS.get(kind, kind) + "s" * (kinds[kind] != 1)
+        lines.append(_heading(f"lost: {kinds[kind]} {noun}", good=False))
+        for loss in [loss for loss in lost if loss.kind == kind][:SHOWN]:
+            words = Text(f"− {_short(loss)} ", no_wrap=True, overflow="ellipsis")
+            lines.append(FactLine(words.append(loss.why, "dim"), loss))
+        if kinds[kind] > SHOWN:
+            lines.append(_heading(f"  … and {kinds[kind] - SHOWN} more", good=True))
+    return lines
+
+
+def _short(loss: Loss) -> str:
+    """A fact in a narrow list: of a long path the end, of everything else the beginning."""
+    words = one_line(loss.text, 4_000 if loss.kind == "path" else 200)
+    return "…" + words[-PATH_CHARS:] if loss.kind == "path" and len(words) > PATH_CHARS else words
+
+
+def _heading(words: str, good: bool) -> FactLine:
+    return FactLine(Text(words, "dim" if good else "bold", no_wrap=True, overflow="ellipsis"))
+
+
+def line_for(loss: Loss) -> str:
+    """A lost fact as a line of a summary."""
+    words = " ".join(loss.text.split())
+    match loss.kind:
+        case "path":
+            changed = f" ({loss.why})" if loss.why in ("created", "modified", "deleted") else ""
+            return f"- `{words}`{changed}"
+        case "command" | "identifier":
+            return f"- `{words}`"
+        case "error":
+            return f"- {words}" + (" (not fixed)" if loss.why == "not fixed" else "")
+    return f"- {words}"

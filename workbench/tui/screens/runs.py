@@ -1,0 +1,174 @@
+"""Kept runs: what was asked, answered, billed and checked; two of them compared; one deleted or played again."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on, work
+from textual.binding import Binding, BindingType
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, dollars_words, facts, short_value, when
+from workbench.bench import Bench
+from workbench.errors import BadInput
+from workbench.remembered import fingerprint
+from workbench.summarizers import journal
+from workbench.summarizers.journal import Entry
+from workbench.summarizers.named import Name
+from workbench.tui.plain import figure, one_line
+from workbench.tui.screens.list_and_text import ListAndText
+from workbench.tui.widgets.text_view import Part, TextView, wrap
+
+REQUEST_CHARS = 100_000
+"""Of each request so much is shown; the command line shows all of it."""
+
+
+class RunsScreen(ListAndText[Name]):
+    """Dismissed with the recorded run that is to be played again, or None."""
+
+    HELP = """\
+Every live run is kept on this machine, failed and cancelled ones too: with its requests, its answers, what it cost \
+and what the checks said, and never with a key. m marks a run and d shows what differs between it and the one under \
+the cursor. enter or r makes a run the summarizer of this session: R on the bench then plays it again, offline."""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "replay", "Play again", id="runs.replay", tooltip="Let this run write the summary again."),
+        Binding("m", "mark", "Mark", id="runs.mark", tooltip="Mark this run, to compare another one with it."),
+        Binding("d", "diff", "Differences", id="runs.diff", tooltip="What differs from the marked run, or back."),
+        Binding("delete", "delete", "Delete", id="runs.delete", tooltip="Delete this run; pressed twice."),
+    ]
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__()
+        self.fingerprint = fingerprint(bench.session)
+        self.entries: tuple[Entry, ...] = ()
+        self.marked = ""
+        self.differs = False
+        self._doomed = ""
+
+    def on_mount(self) -> None:
+        self.list_them()
+
+    @property
+    def here(self) -> Entry | None:
+        return self.entries[self.at] if 0 <= self.at < len(self.entries) else None
+
+    @work(exclusive=True, group="list", exit_on_error=False)
+    async def list_them(self) -> None:
+        """This session's runs first, then the newest; the cursor stays where it is."""
+        try:
+            entries = await asyncio.to_thread(journal.kept)
+        except BadInput as damaged:
+            self.say(f"✘ {damaged}")
+            return
+        self.entries = tuple(sorted(entries, key=lambda entry: entry.session != self.fingerprint))
+        options = self.query_one(OptionList)
+        at = options.highlighted or 0
+        options.set_options(Option(self._line(entry)) for entry in self.entries)
+        options.highlighted = min(at, len(self.entries) - 1) if self.entries else None
+        many = f"{figure(len(self.entries))} kept run{'s' * (len(self.entries) != 1)}"
+        self.say(f"{many} in {journal.path()}" if self.entries else f"no runs are kept in {journal.path()}")
+        self.show_it()
+
+    def _line(self, entry: Entry) -> Text:
+        sign = "◆" if entry.id == self.marked else "▸" if entry.session == self.fingerprint else " "
+        line = Text(f"{sign} {when(entry.began)} {entry.end:9} ", no_wrap=True)
+        line.append(one_line(entry.summarizer, 40), "bold")
+        return line.append(f" · {entry.strategy} · {dollars_words(entry.dollars)}", "dim")
+
+    @on(OptionList.OptionHighlighted)
+    def _moved(self) -> None:
+        self._doomed = ""
+        self.show_it()
+
+    @work(exclusive=True, group="show", exit_on_error=False)
+    async def show_it(self) -> None:
+        entry, view = self.here, self.query_one(TextView)
+        differs = bool(self.differs and self.marked)
+        view.border_title = f"what differs from {self.marked}" if differs else "the run"
+        parts: tuple[Part, ...] = ()
+        if entry is not None:
+            try:
+                parts = await asyncio.to_thread(diff_parts if differs else run_parts, entry.id, self.marked)
+            except BadInput as damaged:
+                parts = (Part(str(damaged), "bad"),)
+        view.put(parts, await asyncio.to_thread(wrap, parts, view.wrap_width), (entry and entry.id, differs))
+
+    @on(TextView.Rewrap)
+    def _rewrap(self) -> None:
+        self.show_it()
+
+    # --- what can be done -------------------------------------------------------------------------------------------
+
+    def action_mark(self) -> None:
+        if entry := self.here:
+            self.marked = "" if entry.id == self.marked else entry.id
+            self.differs = self.differs and bool(self.marked)
+            self.list_them()
+
+    def action_diff(self) -> None:
+        if self.marked:
+            self.differs = not self.differs
+            self.show_it()
+        else:
+            self.say("m marks a run first; d then shows what differs between it and the one under the cursor")
+
+    @work(exclusive=True, group="list", exit_on_error=False)
+    async def action_delete(self) -> None:
+        entry = self.here
+        if entry is None:
+            return
+        if self._doomed != entry.id:
+            self._doomed = entry.id
+            self.say(f"delete once more deletes run {entry.id} for good")
+            return
+        try:
+            await asyncio.to_thread(journal.delete, [entry.id])
+        except BadInput as refused:
+            self.say(f"✘ {refused}")
+            return
+        self.marked = "" if self.marked == entry.id else self.marked
+        self.list_them()
+
+    @on(OptionList.OptionSelected)
+    def action_replay(self) -> None:
+        entry = self.here
+        if entry is None:
+            return
+        if not entry.calls:
+            self.say("nothing was asked in this run, so that there is nothing to play again")
+            return
+        self.dismiss(Name("recorded", entry.id))
+
+
+def run_parts(id: str, _: str = "") -> tuple[Part, ...]:
+    """Everything about a run. Raises BadInput for one that is gone or damaged; reads a file: not for an event loop."""
+    run = journal.load(id)
+    parts = _rows(facts(run))
+    for number, call in enumerate(run.calls, 1):
+        parts.append(Part(f"\ncall {number} of {len(run.calls)}: {call.purpose}", "title"))
+        parts += _rows(call_facts(call))
+        parts += [Part("answered", "dim"), Part(call.text or "nothing")]
+        cut = len(call.request) - REQUEST_CHARS
+        asked = call.request if cut <= 0 else f"{call.request[:REQUEST_CHARS]}\n[… {figure(cut)} more characters …]"
+        parts += [Part("\nasked", "dim"), Part(asked, "thinking")]
+    return tuple(parts)
+
+
+def diff_parts(id: str, marked: str) -> tuple[Part, ...]:
+    """What differs between two runs. Raises BadInput; reads files: not for an event loop."""
+    a, b = journal.load(marked), journal.load(id)
+    parts = [Part(f"{name}: {short_value(old)} → {short_value(new)}") for name, old, new in differing(a, b)] or [
+        Part("the runs are alike, but for what they answered")
+    ]
+    for number, lines in enumerate(answer_diffs(a, b), 1):
+        if lines:
+            parts.append(Part(f"\nanswer {number}", "title"))
+            parts += [Part(line, {"+": "good", "-": "bad"}.get(line[:1], "")) for line in lines]
+    return tuple(parts)
+
+
+def _rows(rows: list[tuple[str, str]]) -> list[Part]:
+    return [Part(f"{name:12}{value}") for name, value in rows if value]
