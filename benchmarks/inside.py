@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import resource
 import statistics
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 REPLANS = 30
-KEYS = 100
 
 
 def json_alone(file: Path) -> dict[str, float]:
@@ -68,6 +69,7 @@ def replanning(file: Path) -> dict[str, float]:
     from workbench.tokens import Counter
 
     session = load(file)
+    gc.freeze()  # as the screen does with a session of this size
     bench = steps.open_bench(session, Counter(None), preset="augment-example")
     _ = bench.plan.after
     found: list[float] = []
@@ -88,36 +90,85 @@ def replanning(file: Path) -> dict[str, float]:
     return {"median_ms": statistics.median(found), "max_ms": max(found)}
 
 
-def keys(file: Path) -> dict[str, float]:
-    """CPU of the whole process per cursor key once everything is counted, in milliseconds."""
-    from workbench.tui.app import WorkbenchApp
+def replanning_by_strategy(file: Path) -> dict[str, float]:
+    """A pin set under strategies that look at every message: median milliseconds up to the size afterwards."""
+    from workbench import bench as steps
+    from workbench.formats.files import load
+    from workbench.tokens import Counter
 
-    return asyncio.run(_keys(WorkbenchApp(file)))
+    session = load(file)
+    gc.freeze()  # as the screen does with a session of this size
+    found: dict[str, float] = {}
+    for preset in ("progressive", "clear-tool-results"):
+        bench = steps.open_bench(session, Counter(None), preset=preset)
+        _ = bench.plan.after
+        times = []
+        for number in range(REPLANS // 3):
+            began = time.perf_counter()
+            bench = steps.toggle_pin(bench, bench.messages[number * len(bench.messages) // REPLANS].id)
+            _ = bench.plan.after
+            times.append(1000 * (time.perf_counter() - began))
+        found[preset] = statistics.median(times)
+    return found
 
 
-def keys_alone(file: Path) -> dict[str, float]:
-    """The baseline of a key: Textual's own list with a thousand rows."""
-    from textual.app import App, ComposeResult
-    from textual.widgets import OptionList
+def cancelling(file: Path) -> dict[str, float]:
+    """Seconds from giving up a run whose summarizer never answers until nothing of it is left."""
+    from workbench import bench as steps
+    from workbench.formats.files import load
+    from workbench.summarizers.driver import Event, RequestsMade, run
+    from workbench.tokens import Counter
 
-    class Bare(App[None]):
-        def compose(self) -> ComposeResult:
-            yield OptionList(*(f"row {number}" for number in range(1000)))
+    bench = steps.open_bench(load(file), Counter(None))
 
-    return asyncio.run(_keys(Bare()))
+    async def measured() -> float:
+        asked = asyncio.Event()
+
+        async def silent(*_: Any) -> Any:
+            await asyncio.Event().wait()
+
+        def told(event: Event) -> None:
+            if isinstance(event, RequestsMade):
+                asked.set()
+
+        running = asyncio.create_task(run(bench.compacting(), silent, on_event=told))
+        await asked.wait()
+        began = time.perf_counter()
+        running.cancel()
+        await asyncio.wait([running])
+        return time.perf_counter() - began
+
+    return {"seconds": asyncio.run(measured())}
 
 
-async def _keys(app: Any) -> dict[str, float]:
-    async with app.run_test(size=(140, 40)) as pilot:
-        await app.workers.wait_for_complete()
-        await pilot.pause()
-        await app.workers.wait_for_complete()
-        for _ in range(10):
-            await pilot.press("down")
-        began = time.process_time()
-        for _ in range(KEYS):
-            await pilot.press("down")
-        return {"ms": 1000 * (time.process_time() - began) / KEYS}
+def remembering(file: Path) -> dict[str, float]:
+    """What stands in the way of a key while the work is written down, and the writing itself, in milliseconds."""
+    from workbench import bench as steps
+    from workbench.formats.files import load
+    from workbench.remembered import keep, work_of
+    from workbench.tokens import Counter
+
+    bench = steps.open_bench(load(file), Counter(None))
+    asked, written = [], []
+    with tempfile.TemporaryDirectory(prefix="workbench-bench-") as folder:
+        for number in range(REPLANS):
+            bench = steps.toggle_pin(bench, bench.messages[number].id)
+            began = time.perf_counter()
+            done = work_of(bench)
+            asked.append(1000 * (time.perf_counter() - began))
+            keep(bench.session, done, Path(folder))
+            written.append(1000 * (time.perf_counter() - began))
+    return {"asked_ms": statistics.median(asked), "written_ms": statistics.median(written)}
+
+
+def stalls(file: Path) -> dict[str, float]:
+    """The longest time at a stretch that the event loop was held up, by what was done; milliseconds."""
+    from benchmarks.stalls import longest
+    from workbench.tui.home import Home, write_home
+
+    with tempfile.TemporaryDirectory(prefix="workbench-bench-") as folder:
+        write_home(Path(folder), Home(toured=True))
+        return asyncio.run(longest(file, Path(folder)))
 
 
 def _peak_mb() -> float:

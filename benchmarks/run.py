@@ -1,4 +1,7 @@
-"""Measure the workbench on a session of 100 MB: `make bench`, or `python -m benchmarks.run [FILE]`.
+"""Measure the workbench on a session of 100 MB: `make bench`, or `python -m benchmarks.run [FILE] [--peer PYTHON]`.
+
+PYTHON is that of an environment with `ccviewer` in it, a Textual viewer of the same files, which is then measured on
+5 000 messages in the same way; `WORKBENCH_PEER` says the same. Without one the peer is left out.
 
 Every figure stands beside its budget and beside a baseline that was measured in the same run, on the same machine and
 under the same load: trust the ratios. Each measurement has a process of its own; short ones are medians of three.
@@ -6,6 +9,7 @@ under the same load: trust the ratios. Each measurement has a process of its own
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import statistics
@@ -15,24 +19,36 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks.generate import LINES, MEGABYTES, write
-from benchmarks.terminal import watch
+from benchmarks.generate import FIRST_WORDS, LINES, MEGABYTES, write
+from benchmarks.terminal import DOWN, END, PAGE_DOWN, TOP, UP, Terminal
+from workbench.tui.home import Home, write_home
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = ROOT / "sample_sessions" / "openai-chat-tools.json"
-MARKS = {"first paint": b"Opening", "usable": b"Rounds", "counted": b"counts: o200k"}
+MARKS = {"first paint": b"Opening", "usable": " rounds ·".encode(), "counted": b"counts: o200k"}
 """What the screen says at each stage: that it opens a file, the title of the list, by what it counted all tokens."""
+
+PEER_LINES, PEER_MEGABYTES = 5_000, 8
+KEYS = 200
+FRAME = "16 ms"
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.run")
+    parser.add_argument("file", nargs="?", type=Path)
+    parser.add_argument("--peer", default=os.environ.get("WORKBENCH_PEER", ""))
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="workbench-bench-") as folder:
-        os.environ["XDG_CACHE_HOME"] = os.environ["XDG_CONFIG_HOME"] = folder
-        file = Path(sys.argv[1]) if len(sys.argv) > 1 else _generated(Path(folder))
+        home = Path(folder)
+        os.environ["XDG_CACHE_HOME"] = os.environ["XDG_CONFIG_HOME"] = os.environ["XDG_STATE_HOME"] = folder
+        write_home(home / "compaction-workbench", Home(toured=True))
+        file = given.file or _generated(home)
         megabytes = file.stat().st_size / 1e6
         print(f"{file.name}: {megabytes:.1f} MB, Python {sys.version.split()[0]}, {os.cpu_count()} cores\n", flush=True)
         _print(("measurement", "measured", "budget", "baseline", "ratio"))
         _print(("-" * 11, "-" * 8, "-" * 6, "-" * 8, "-" * 5))
-        _measure(file, megabytes)
+        _measure(file, megabytes, home)
+        _measure_peer(home, given.peer)
 
 
 def _generated(folder: Path) -> Path:
@@ -41,38 +57,128 @@ def _generated(folder: Path) -> Path:
     return file
 
 
-def _measure(file: Path, megabytes: float) -> None:
+def _measure(file: Path, megabytes: float, home: Path) -> None:
     parsing, reading = _inside("json_alone", file), _inside("reading", file)
     _seconds("reading the file", reading["seconds"], "", parsing["seconds"], "orjson.loads of every line")
     tokens, counting = _inside("tokens_alone", file), _inside("counting", file)
     _seconds(f"counting with {counting['engine']}", counting["seconds"], "", tokens["seconds"], "tiktoken, same texts")
 
     imports = statistics.median(_import_seconds() for _ in range(3))
-    small = statistics.median(watch(SAMPLE, _first(1), os.environ).seconds["first paint"] for _ in range(3))
+    small = statistics.median(_first_paint(SAMPLE) for _ in range(3))
     _seconds("first paint, small session", small, "0.6 s", imports, "import textual.app")
-    cold = watch(file, MARKS, os.environ)
-    warm = watch(file, MARKS, os.environ)
-    _seconds("first paint", cold.seconds["first paint"], "0.6 s", imports, "import textual.app")
-    _seconds("usable", cold.seconds["usable"], "", parsing["seconds"], "orjson.loads of every line")
     both = parsing["seconds"] + tokens["seconds"]
-    _seconds("fully counted", cold.seconds["counted"], "", both, "orjson and tiktoken")
-    _seconds("usable, opened again", warm.seconds["usable"], "", parsing["seconds"], "orjson.loads of every line")
-    _seconds("fully counted, opened again", warm.seconds["counted"], "", both, "orjson and tiktoken")
+    with _workbench(file) as cold:
+        seconds = {name: cold.wait_for(mark) for name, mark in MARKS.items()}
+        _seconds("first paint", seconds["first paint"], "0.6 s", imports, "import textual.app")
+        _seconds("usable", seconds["usable"], "", parsing["seconds"], "orjson.loads of every line")
+        _seconds("fully counted", seconds["counted"], "", both, "orjson and tiktoken")
+        _moving(cold)
+        peak = cold.peak_mb
+    with _workbench(file) as warm:
+        seconds = {name: warm.wait_for(mark) for name, mark in MARKS.items()}
+        _seconds("usable, opened again", seconds["usable"], "", parsing["seconds"], "orjson.loads of every line")
+        _seconds("fully counted, opened again", seconds["counted"], "", both, "orjson and tiktoken")
+        again = warm.peak_mb
+    if peak:
+        budget = f"{2.5 * megabytes:.0f} MB"
+        most = parsing["peak_mb"]
+        _row("peak memory", f"{peak:.0f} MB", budget, f"{most:.0f} MB (orjson, all lines kept)", f"{peak / most:.2f}")
+        _row("peak memory, opened again", f"{again:.0f} MB", budget, f"{megabytes:.0f} MB (the file)", "")
+        above, read = peak - reading["peak_mb"], f"{reading['peak_mb']:.0f} MB (the reader alone)"
+        _row("memory above the data", f"{above:.0f} MB", "60 MB", read, "")
 
     replanning = _inside("replanning", file)
-    _row("replan, median", f"{replanning['median_ms']:.1f} ms", "16 ms", "", "")
+    _row("replan, median", f"{replanning['median_ms']:.1f} ms", FRAME, "", "")
     _row("replan, slowest", f"{replanning['max_ms']:.1f} ms", "", "", "")
-    key, alone = _inside("keys", file)["ms"], _inside("keys_alone", file)["ms"]
-    _row("CPU per key", f"{key:.1f} ms", "8 ms", f"{alone:.1f} ms (Textual's own list)", f"{key / alone:.2f}")
-    if cold.peak_mb:
-        budget = f"{2.5 * megabytes:.0f} MB"
-        baseline = f"{parsing['peak_mb']:.0f} MB (orjson, all lines kept)"
-        _row("peak memory", f"{cold.peak_mb:.0f} MB", budget, baseline, f"{cold.peak_mb / parsing['peak_mb']:.2f}")
-        _row("peak memory, opened again", f"{warm.peak_mb:.0f} MB", budget, f"{megabytes:.0f} MB (the file)", "")
+    for name, median in _inside("replanning_by_strategy", file).items():
+        _row(f"replan, {name}", f"{median:.1f} ms", FRAME, "", "")
+    _row("cancel a silent summarizer", f"{_inside('cancelling', file)['seconds']:.3f} s", "0.3 s", "", "")
+    remembering = _inside("remembering", file)
+    _row("a pin, until the key is free", f"{remembering['asked_ms']:.1f} ms", FRAME, "", "")
+    _row("a pin, until it is on disk", f"{remembering['written_ms']:.1f} ms", "", "", "")
+    for name, longest in _inside("stalls", file).items():
+        _row(f"longest stall, {name}", f"{longest:.0f} ms", FRAME, "", "")
+    _a_long_message(home)
 
 
-def _first(number: int) -> dict[str, bytes]:
-    return dict(list(MARKS.items())[:number])
+def _moving(terminal: Terminal) -> None:
+    """CPU by key beside that of Textual's own list, the middle filled after a key, and CPU while nothing is done."""
+    with Terminal([sys.executable, "-m", "benchmarks.bare", "1000"], os.environ) as bare:
+        bare.wait_for(b"row 5")
+        alone = bare.cpu_per_key(DOWN, KEYS)
+    for name, begin, key, times in (
+        ("message by message", END, UP, KEYS),
+        ("round by round", END, b"K", KEYS),
+        ("page by page", TOP, PAGE_DOWN, 25),
+    ):
+        terminal.settled(begin)
+        cpu = terminal.cpu_per_key(key, times)
+        budget = "" if key == PAGE_DOWN else "8 ms"
+        _row(
+            f"CPU per key, {name}",
+            f"{cpu:.1f} ms",
+            budget,
+            f"{alone:.1f} ms (Textual's own list)",
+            f"{cpu / alone:.2f}",
+        )
+    terminal.settled(END)
+    settled = statistics.median(terminal.settled(UP) for _ in range(15))
+    _row("detail settled after a key", f"{settled:.0f} ms", "120 ms", "", "")
+    _row("CPU when idle", f"{terminal.idle(5):.2%}", "~0", "", "")
+
+
+def _a_long_message(home: Path) -> None:
+    """A message of a megabyte, gone to from the one before it."""
+    file = home / "long-message.json"
+    words = "All of these words stand in one message, a megabyte long, and are read page by page. " * 12_000
+    said = [{"role": "user", "content": words if number == 1 else f"request {number}"} for number in range(3)]
+    answered = [[one, {"role": "assistant", "content": "Yes."}] for one in said]
+    file.write_text(json.dumps({"messages": [one for pair in answered for one in pair]}))
+    with _workbench(file) as terminal:
+        terminal.wait_for(MARKS["counted"])
+        times = []
+        for _ in range(7):
+            terminal.settled(TOP)
+            times.append(terminal.settled(b"J"))
+    _row("detail settled, 1 MB", f"{statistics.median(times):.0f} ms", "120 ms", "", "")
+
+
+def _measure_peer(home: Path, python: str) -> None:
+    """The same file of 5 000 messages in the workbench and in ccviewer."""
+    if not python:
+        print("\nThe peer was not measured: --peer names the Python of an environment with ccviewer.")
+        return
+    file = home / "peer.jsonl"
+    write(file, PEER_LINES, PEER_MEGABYTES)
+    print(f"\n{PEER_LINES} lines, {PEER_MEGABYTES} MB; the baseline is ccviewer in the same run\n", flush=True)
+    with _workbench(file) as ours:
+        usable = ours.wait_for(MARKS["usable"])
+        ours.wait_for(MARKS["counted"])
+        ours.settled(TOP)
+        cpu, settled, memory = ours.cpu_per_key(DOWN, 100), ours.settled(DOWN), ours.peak_mb
+    with Terminal([python, "-m", "ccviewer", str(file)], {**os.environ, "HOME": str(home)}) as peer:
+        their_usable = peer.wait_for(FIRST_WORDS.encode())
+        peer.settled(b"\t")
+        their_cpu, their_settled, their_memory = peer.cpu_per_key(DOWN, 100), peer.settled(DOWN), peer.peak_mb
+    _seconds("usable", usable, "", their_usable, "ccviewer")
+    _row("CPU per key", f"{cpu:.1f} ms", "", f"{their_cpu:.1f} ms (ccviewer)", f"{cpu / their_cpu:.2f}")
+    _row(
+        "detail settled",
+        f"{settled:.0f} ms",
+        "",
+        f"{their_settled:.0f} ms (ccviewer)",
+        f"{settled / their_settled:.2f}",
+    )
+    _row("peak memory", f"{memory:.0f} MB", "", f"{their_memory:.0f} MB (ccviewer)", f"{memory / their_memory:.2f}")
+
+
+def _workbench(file: Path) -> Terminal:
+    return Terminal([sys.executable, "-m", "workbench", "open", str(file), "--fresh"], os.environ)
+
+
+def _first_paint(file: Path) -> float:
+    with _workbench(file) as terminal:
+        return terminal.wait_for(MARKS["first paint"])
 
 
 def _inside(name: str, file: Path) -> dict[str, Any]:
@@ -97,7 +203,7 @@ def _row(*cells: str) -> None:
 
 def _print(cells: tuple[str, ...]) -> None:
     name, measured, budget, baseline, ratio = cells
-    print(f"| {name:28} | {measured:>9} | {budget:>7} | {baseline:44} | {ratio:>5} |", flush=True)
+    print(f"| {name:48} | {measured:>9} | {budget:>7} | {baseline:44} | {ratio:>5} |", flush=True)
 
 
 if __name__ == "__main__":

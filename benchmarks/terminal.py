@@ -1,4 +1,4 @@
-"""The program as a person runs it: in a terminal, watched from outside, timed from the start of its process."""
+"""A program as a person runs it: in a terminal of its own, watched from outside, timed from its start."""
 
 from __future__ import annotations
 
@@ -9,91 +9,117 @@ import re
 import select
 import struct
 import subprocess
-import sys
 import termios
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Self
 
 COLUMNS, ROWS = 140, 40
-QUIT = b"q"
-PATIENCE_S = 180
+PATIENCE_S = 90
+REPEAT_S = 1 / 30
+"""How fast a key repeats that is held down."""
+QUIET_S = 0.3
+"""Nothing written for so long: what a key began is done."""
+
+UP, DOWN, PAGE_DOWN, TOP, END = b"\x1b[A", b"\x1b[B", b"\x1b[6~", b"\x1b[H", b"\x1b[F"
 
 _CONTROL = re.compile(rb"\x1b\[[0-9;:?<>=$ ]*[@-~]|\x1b[@-_=>]")
+_TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
-@dataclass
-class Watched:
-    """Seconds from the start until each mark stood on the screen, and the peak of resident memory in MB."""
+class Terminal:
+    """`command` in a pseudo terminal; used as a context manager, which ends it."""
 
-    seconds: dict[str, float] = field(default_factory=dict)
-    peak_mb: float = 0.0
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        self._ours, inner = pty.openpty()
+        fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        self.began = time.perf_counter()
+        self._seen = b""
+        self._program = subprocess.Popen(
+            command,
+            stdin=inner,
+            stdout=inner,
+            stderr=inner,
+            env={**os.environ, **environment, "TERM": "xterm-256color", "COLORTERM": "truecolor"},
+            start_new_session=True,
+        )
+        os.close(inner)
 
+    def __enter__(self) -> Self:
+        return self
 
-def watch(file: Path, marks: Mapping[str, bytes], environment: Mapping[str, str]) -> Watched:
-    """Open `file` on the workbench's screen, wait until every mark was written in the order given, then leave.
+    def __exit__(self, *_: object) -> None:
+        self._program.kill()
+        self._program.wait()
+        os.close(self._ours)
 
-    Raises TimeoutError when a mark does not appear, RuntimeError with the last words when the program ends before.
-    """
-    watched = Watched()
-    terminal, inner = pty.openpty()
-    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-    began = time.perf_counter()
-    program = subprocess.Popen(
-        [sys.executable, "-m", "workbench", "open", str(file)],
-        stdin=inner,
-        stdout=inner,
-        stderr=inner,
-        env={**os.environ, **environment, "TERM": "xterm-256color", "COLORTERM": "truecolor"},
-        start_new_session=True,
-    )
-    os.close(inner)
-    waiting = list(marks.items())
-    seen = b""
-    try:
-        while waiting:
-            if time.perf_counter() - began > PATIENCE_S:
-                raise TimeoutError(f"{waiting[0][0]!r} did not appear in {PATIENCE_S} s")
-            if not select.select([terminal], [], [], 1)[0]:
-                continue
+    def wait_for(self, mark: bytes) -> float:
+        """Seconds from the start until `mark` was written.
+
+        Raises TimeoutError when it does not appear, RuntimeError with the last words when the program ends before.
+        """
+        while mark not in (said := _CONTROL.sub(b"", self._seen)):
+            if time.perf_counter() - self.began > PATIENCE_S:
+                raise TimeoutError(f"{mark!r} did not appear in {PATIENCE_S} s")
+            self._read(1)
+            if self._program.poll() is not None:
+                raise RuntimeError(
+                    f"the program ended with {self._program.returncode}: {said.decode(errors='replace')}"
+                )
+        return time.perf_counter() - self.began
+
+    def settled(self, key: bytes = b"") -> float:
+        """Press `key`; milliseconds until the last that it made the program write, then `QUIET_S` of silence."""
+        pressed = last = time.perf_counter()
+        os.write(self._ours, key)
+        while self._read(QUIET_S):
+            last = time.perf_counter()
+        return 1000 * (last - pressed)
+
+    def cpu_per_key(self, key: bytes, times: int) -> float:
+        """Milliseconds of the whole process's CPU for one `key` of `times`, held down."""
+        self.settled()
+        before, due = self.cpu_s, time.perf_counter()
+        for _ in range(times):
+            os.write(self._ours, key)
+            due += REPEAT_S
+            while (left := due - time.perf_counter()) > 0:
+                self._read(left)
+        self.settled()
+        return 1000 * (self.cpu_s - before) / times
+
+    def idle(self, seconds: float) -> float:
+        """The share of one core that the program takes when nobody touches it, 0 to 1."""
+        self.settled()
+        before, began = self.cpu_s, time.perf_counter()
+        while (left := began + seconds - time.perf_counter()) > 0:
+            self._read(left)
+        return (self.cpu_s - before) / (time.perf_counter() - began)
+
+    @property
+    def cpu_s(self) -> float:
+        """Seconds of CPU so far, all threads, user and system; 0 where the system does not tell (not Linux)."""
+        stat = self._told("stat").rpartition(")")[2].split()
+        return (int(stat[11]) + int(stat[12])) * _TICK_S if stat else 0.0
+
+    @property
+    def peak_mb(self) -> float:
+        """The largest resident size so far; 0 where the system does not tell."""
+        peak = next((line for line in self._told("status").splitlines() if line.startswith("VmHWM:")), "VmHWM: 0")
+        return int(peak.split()[1]) / 1024
+
+    def _told(self, name: str) -> str:
+        file = Path(f"/proc/{self._program.pid}/{name}")
+        return file.read_text() if file.exists() else ""
+
+    def _read(self, seconds: float) -> bool:
+        """Wait for something to be written, at most so long; False when nothing was."""
+        if not select.select([self._ours], [], [], seconds)[0]:
+            return False
+        try:
             # A mark may be cut in two by a read: a little of the past stays in view.
-            seen = seen[-4096:] + _read(terminal)
-            said = _CONTROL.sub(b"", seen)
-            if program.poll() is not None:
-                raise RuntimeError(f"the program ended with {program.returncode}: {said.decode(errors='replace')}")
-            while waiting and waiting[0][1] in said:
-                watched.seconds[waiting.pop(0)[0]] = time.perf_counter() - began
-        watched.peak_mb = _peak_mb(program.pid)
-        os.write(terminal, QUIT)
-        _drain(terminal)
-    finally:
-        program.kill()
-        program.wait()
-        os.close(terminal)
-    return watched
-
-
-def _peak_mb(pid: int) -> float:
-    """The largest resident size so far, as Linux keeps it; 0 on other systems."""
-    status = Path(f"/proc/{pid}/status")
-    if not status.exists():
-        return 0.0
-    peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
-    return int(peak.split()[1]) / 1024
-
-
-def _drain(terminal: int) -> None:
-    """Read to the end, lest the program blocks on a full terminal while it leaves."""
-    until = time.perf_counter() + 5
-    while time.perf_counter() < until and select.select([terminal], [], [], 1)[0]:
-        if not _read(terminal):
-            return
-
-
-def _read(terminal: int) -> bytes:
-    """What the program wrote; nothing once it has ended, which Linux reports as an error."""
-    try:
-        return os.read(terminal, 1 << 16)
-    except OSError:
-        return b""
+            self._seen = self._seen[-4096:] + os.read(self._ours, 1 << 16)
+        except OSError:  # so Linux reports that the program has ended
+            return False
+        return True

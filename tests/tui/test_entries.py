@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from rich.cells import cell_len
 
 from tests.paths import SAMPLES
-from workbench.formats.discover import Found
+from workbench.formats.glances import Found
+from workbench.formats.parts import Part
 from workbench.tui.entries import (
     Entry,
     age_words,
@@ -15,6 +17,7 @@ from workbench.tui.entries import (
     found_entry,
     given_entries,
     matching,
+    part_entries,
     preview,
     recent_entries,
     sample_entries,
@@ -27,7 +30,8 @@ def test_every_sample_is_listed_with_what_it_teaches() -> None:
     entries = sample_entries()
     assert {entry.path for entry in entries} >= set(SAMPLES.glob("*.json*"))
     overflow = next(entry for entry in entries if entry.path.name == "claude-code-overflow.jsonl")
-    assert overflow.words == "A session that ran into its window: Prompt is too long"
+    assert overflow.words.startswith("A session that ran into its window")
+    assert overflow.words.endswith("Prompt is too long")
     assert "look for the three rules" in overflow.about
 
 
@@ -66,13 +70,38 @@ def test_a_typed_path_is_a_file_that_is_there(tmp_path: Path, own_home: Path) ->
 def test_lines_have_the_width_of_the_list_whatever_they_say() -> None:
     entries = [
         *given_entries([Path("/x/[red].jsonl")]),
-        found_entry(Found(Path("/p/漢字/b.jsonl"), 123_456, 0.0, "Claude Code", "漢字 \x1b[31m [/red] 👩‍👩‍👧‍👦" * 9)),
+        found_entry(
+            Found(Path("/p/漢字/b.jsonl"), 123_456, 0.0, "roo", "漢字\x1b[31m", "漢字 \x1b[31m [/red] 👩‍👩‍👧‍👦" * 9)
+        ),
+        found_entry(Found(Path("/p/c.jsonl"), 9, 0.0, "codex", "Codex", "c", tokens=900, window=1_000)),
+        *part_entries(Path("/p/d.json"), [Part("1\x1b", "task [/red] 漢字" * 9, 12)]),
     ]
-    for width in (40, 78, 120):
+    for width in (56, 78, 120):
         for entry in entries:
             text = "".join(cell for cell, _ in entry_cells(entry, width, 1e9))
             assert cell_len(text) == width
             assert "\x1b" not in text
+
+
+def test_a_found_session_shows_its_tool_and_how_full_it_is() -> None:
+    found = Found(Path("/p/c.jsonl"), 9, 0.0, "codex", "Codex", "c", tokens=900, window=1_000, folder="/home/ada/farm")
+    row = entry_cells(found_entry(found), 120, 1e9)
+    line = "".join(cell for cell, _ in row)
+    assert "Codex" in line
+    assert "farm" in line
+    assert ("████▌  90 %", "full") in [(cell.strip(), style) for cell, style in row]
+    narrow = [(cell.strip(), style) for cell, style in entry_cells(found_entry(found), 60, 1e9)]
+    assert ("████▌", "full") in narrow
+    unknown = replace(found, tokens=None)
+    assert "█" not in "".join(cell for cell, _ in entry_cells(found_entry(unknown), 120, 1e9))
+
+
+def test_a_preview_of_one_session_among_several_is_what_was_found() -> None:
+    found = Found(Path("/gone/sessions.db"), 9, 0.0, "goose", "goose", "menu", part="2025_1", tokens=900, compactions=1)
+    facts = dict(preview(found_entry(found)))
+    assert facts["part"] == "2025_1"
+    assert facts["tokens"] == "900 at the last call"
+    assert "1 times at least" in facts["compacted"]
 
 
 def test_ages() -> None:
@@ -83,7 +112,7 @@ def test_ages() -> None:
 def test_a_preview_tells_format_size_and_request() -> None:
     entry = next(one for one in sample_entries() if one.path.name == "openai-chat-tools.json")
     facts = dict(preview(entry))
-    assert "OpenAI" in facts["format"]
+    assert "OpenAI" in facts["tool"]
     assert "41 messages" in facts["holds"]
 
 

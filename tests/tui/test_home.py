@@ -174,9 +174,9 @@ class TestRemembering:
             screen.look_at_file()
             await settled(pilot)
             assert [note for note in notes(pilot) if "has changed on disk" in note] == [
-                "live.jsonl has changed on disk; R reads it again and keeps your work."
+                "live.jsonl has changed on disk; F5 reads it again and keeps your work."
             ]
-            await press(pilot, "R")
+            await press(pilot, "f5")
             again = bench_screen(pilot)
             assert again is not screen
             assert len(again.bench.messages) > messages

@@ -23,7 +23,6 @@ from workbench.tui.screens.paste_params import PasteParamsScreen
 from workbench.tui.screens.policy_text import PolicyTextScreen
 from workbench.tui.widgets.budget_bar import BudgetBar
 from workbench.tui.widgets.field_row import FieldRow
-from workbench.tui.widgets.on_off import OnOff
 from workbench.tui.widgets.policy_form import Chosen, PolicyForm
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextView
@@ -33,6 +32,16 @@ SIZE = (160, 50)
 
 def row_of(screen: BenchScreen, key: str) -> FieldRow:
     return next(row for row in screen.query(FieldRow) if row.field.key == key)
+
+
+async def type_into(pilot: Pilot[None], row: FieldRow, text: str) -> Input:
+    """Put the focus on a field and type: what stands there is replaced."""
+    row.focus()
+    await settled(pilot)
+    typed = row.query_one(Input)
+    typed.value = text
+    await settled(pilot)
+    return typed
 
 
 def said(pilot: Pilot[None]) -> str:
@@ -129,6 +138,8 @@ async def test_progressive_shows_the_task_type_with_its_evidence_and_the_field_o
         assert isinstance(screen.bench.policy, ProgressivePolicy)
         from textual.widgets import Select
 
+        row_of(screen, "task_type").focus()
+        await settled(pilot)
         row_of(screen, "task_type").query_one(Select).value = "code"
         await settled(pilot)
         assert screen.bench.policy.model_dump()["task_type"] == "code"
@@ -143,11 +154,9 @@ async def test_what_differs_from_the_preset_is_marked_and_one_field_is_reset() -
         await settled(pilot)
         screen = bench_screen(pilot)
         row = row_of(screen, "history_tail_size_chars_to_exclude")
-        row.query_one(Input).focus()
-        row.query_one(Input).value = "12000"
-        await settled(pilot)
+        await type_into(pilot, row, "12000")
         assert row.differs
-        assert "≠ changed" in str(row._label.render())
+        assert "≠ changed" in row.render().plain
         assert "≠ 1 changed" in screen.query_one(Chosen).words
         assert "≠ preset: 5\u00a0000" in str(screen.query_one("#field-help", Static).render())
         await press(pilot, "ctrl+z")
@@ -162,23 +171,21 @@ async def test_backspace_on_an_emptied_input_and_on_a_switch_resets_it() -> None
         await settled(pilot)
         screen = bench_screen(pilot)
         row = row_of(screen, "min_tail_exchanges")
-        typed = row.query_one(Input)
-        typed.focus()
-        typed.value = "7"
-        await settled(pilot)
+        typed = await type_into(pilot, row, "7")
         await press(pilot, "backspace")
-        assert "a whole number is wanted" in str(row.query_one(".error", Static).render())
+        assert "a whole number is wanted" in row.problem
         assert screen.bench.policy.model_dump()["min_tail_exchanges"] == 7
         await press(pilot, "backspace")
         assert (typed.value, screen.bench.policy.model_dump()["min_tail_exchanges"]) == ("1", 1)
-        assert not row.query(".error")
+        assert not row.problem
         switch = row_of(screen, "simulate_cache_expiry")
-        switch.query_one(OnOff).focus()
+        switch.focus()
+        await settled(pilot)
         await press(pilot, "space")
         assert screen.bench.policy.model_dump()["simulate_cache_expiry"] is True
         await press(pilot, "delete")
         assert screen.bench.policy.model_dump()["simulate_cache_expiry"] is False
-        assert not switch.query_one(OnOff).value
+        assert "○ off" in switch.render().plain
 
 
 async def test_all_fields_are_reset_at_once_and_undo_brings_them_back() -> None:
@@ -188,8 +195,7 @@ async def test_all_fields_are_reset_at_once_and_undo_brings_them_back() -> None:
         await press(pilot, "D")
         assert "No field differs" in said(pilot)
         for key in ("history_tail_size_chars_to_exclude", "abridged_history_params.total_chars_limit"):
-            row_of(screen, key).query_one(Input).value = "1"
-            await settled(pilot)
+            await type_into(pilot, row_of(screen, key), "1")
         mine = screen.bench.policy
         screen.query_one(RoundsList).focus()
         await press(pilot, "D")
@@ -204,8 +210,9 @@ async def test_two_fields_changed_in_one_breath_are_both_taken() -> None:
     async with app_of(story()).run_test(size=SIZE) as pilot:
         await settled(pilot)
         screen = bench_screen(pilot)
-        row_of(screen, "history_tail_size_chars_to_exclude").query_one(Input).value = "7"
-        row_of(screen, "summary_char_limit").query_one(Input).value = "9"
+        for key, typed in (("history_tail_size_chars_to_exclude", "7"), ("summary_char_limit", "9")):
+            row = row_of(screen, key)
+            row.post_message(FieldRow.Given(row, typed))
         await settled(pilot)
         values = screen.bench.policy.model_dump()
         assert (values["history_tail_size_chars_to_exclude"], values["summary_char_limit"]) == (7, 9)
@@ -241,8 +248,7 @@ async def test_the_policy_is_copied_as_toml_and_as_params(tmp_path: Path) -> Non
     async with app_of(story()).run_test(size=SIZE) as pilot:
         await settled(pilot)
         screen = bench_screen(pilot)
-        row_of(screen, "summary_char_limit").query_one(Input).value = "9"
-        await settled(pilot)
+        await type_into(pilot, row_of(screen, "summary_char_limit"), "9")
         screen.query_one(RoundsList).focus()
         await press(pilot, "Y")
         (tmp_path / "copied.toml").write_text(pilot.app.clipboard)
@@ -259,8 +265,7 @@ async def test_a_policy_is_saved_as_a_preset_of_ones_own() -> None:
     async with app_of(story()).run_test(size=SIZE) as pilot:
         await settled(pilot)
         screen = bench_screen(pilot)
-        row_of(screen, "summary_char_limit").query_one(Input).value = "9"
-        await settled(pilot)
+        await type_into(pilot, row_of(screen, "summary_char_limit"), "9")
         await press(pilot, "ctrl+s")
         front = pilot.app.screen
         assert isinstance(front, AskScreen)
@@ -363,7 +368,7 @@ async def test_enter_on_a_text_in_the_form_opens_it() -> None:
         await settled(pilot)
         screen = bench_screen(pilot)
         row = row_of(screen, "full_prompt")
-        row.query_one("LongText").focus()
+        row.focus()
         await press(pilot, "enter")
         front = pilot.app.screen
         assert isinstance(front, PolicyTextScreen)

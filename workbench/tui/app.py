@@ -34,7 +34,8 @@ BAD_INPUT = 2
 class WorkbenchApp(App[None]):
     """Opens `source`, a path or a session that is loaded already, on the bench; without one, the choice of files.
 
-    `given` are files to choose from. `memory` is the folder in which work, recent files and the theme are remembered;
+    `part` is the session's id in a file of several; with `follow` the bench follows the file. `given` are files to
+    choose from. `memory` is the folder in which work, recent files and the theme are remembered;
     without one nothing is. With `fresh` earlier work on the session is left aside. With `tour` a first start shows it.
     """
 
@@ -51,6 +52,8 @@ class WorkbenchApp(App[None]):
         epoch: int | None = None,
         preset: str | None = None,
         window: int | None = None,
+        part: str = "",
+        follow: bool = False,
         given: Sequence[Path] = (),
         settings: Settings | None = None,
         memory: Path | None = None,
@@ -68,6 +71,8 @@ class WorkbenchApp(App[None]):
             usual_window=self.settings.window,
             memory=memory,
             fresh=fresh,
+            part=part,
+            follow=follow,
         )
         self.given = tuple(given)
         self.memory = memory
@@ -97,13 +102,14 @@ class WorkbenchApp(App[None]):
 
     # --- opening ----------------------------------------------------------------------------------------------------
 
-    def open(self, path: Path) -> None:
-        """Open another file. What is on the bench stays until that one is ready."""
-        self.push_screen(LoadingScreen(Opening(path, usual_window=self.settings.window, memory=self.memory)))
+    def open(self, path: Path, part: str = "") -> None:
+        """Open another file, or one session of it. What is on the bench stays until that one is ready."""
+        opening = Opening(path, usual_window=self.settings.window, memory=self.memory, part=part)
+        self.push_screen(LoadingScreen(opening))
 
-    def read_again(self, path: Path, window: int | None, work: Work) -> None:
+    def read_again(self, path: Path, window: int | None, work: Work, part: str = "") -> None:
         """Open the file of the bench once more and put the same work on it."""
-        self.push_screen(LoadingScreen(Opening(path, window=window, memory=self.memory, carry=work)))
+        self.push_screen(LoadingScreen(Opening(path, window=window, memory=self.memory, carry=work, part=part)))
 
     def show_bench(self, ready: LoadingScreen.Ready) -> None:
         """A session is loaded: it takes the place of everything that is shown."""
@@ -113,8 +119,10 @@ class WorkbenchApp(App[None]):
             while len(self.screen_stack) > 1:
                 self.pop_screen()
             screen = BenchScreen(ready.bench, ready.counter, ready.groups)
-            screen.loaded(ready.stamp, ready.note)
+            screen.loaded(ready.mark, ready.note)
             self.push_screen(screen)
+            if ready.follow:
+                screen.call_after_refresh(screen.follow)
         session = ready.bench.session
         if session.path:
             self.remember(opened(self.home, session.path, session.title))
@@ -122,6 +130,8 @@ class WorkbenchApp(App[None]):
 
     def _first_sight(self) -> None:
         """What can only be said when every screen's keys are known; and the tour, once."""
+        from workbench.tui.help_key import known_key_ids
+
         if self.settings.keys and (wrong := unknown_keys(self.settings, known_key_ids())):
             self.warn(wrong)
         if self.tour and not self.home.toured:
@@ -197,53 +207,3 @@ class WorkbenchApp(App[None]):
             yield SystemCommand(f"{binding.description} ({key})", binding.tooltip, run)
         yield SystemCommand("Tour", "The six steps from a full window to a compacted session.", self.action_tour)
         yield from super().get_system_commands(screen)
-
-
-def known_key_ids() -> set[str]:
-    """The id of every key that can be remapped."""
-    from workbench.tui.screens.bench import BenchScreen
-    from workbench.tui.screens.export import ExportScreen
-    from workbench.tui.screens.help import HelpScreen
-    from workbench.tui.screens.open import OpenScreen
-    from workbench.tui.screens.tour import TourScreen
-    from workbench.tui.widgets.line_view import LineView
-    from workbench.tui.widgets.rounds_list import RoundsList
-    from workbench.tui.widgets.text_view import TextView
-
-    places = (WorkbenchApp, LoadingScreen, BenchScreen, ExportScreen, HelpScreen, OpenScreen, TourScreen)
-    widgets = (LineView, RoundsList, TextView)
-    found = Binding.make_bindings(
-        binding
-        for place in (*places, *widgets)
-        for base in place.__mro__
-        for binding in base.__dict__.get("BINDINGS", ())
-    )
-    return {binding.id for binding in found if binding.id}
-
-
-def run_app(
-    source: Path | Session | None,
-    *,
-    epoch: int | None = None,
-    preset: str | None = None,
-    window: int | None = None,
-    given: Sequence[Path] = (),
-    settings: Settings | None = None,
-    memory: Path | None = None,
-    fresh: bool = False,
-    tour: bool = False,
-) -> int:
-    """Show the workbench until it is left; returns the exit code: 0, or 2 when nothing could be opened."""
-    app = WorkbenchApp(
-        source,
-        epoch=epoch,
-        preset=preset,
-        window=window,
-        given=given,
-        settings=settings,
-        memory=memory,
-        fresh=fresh,
-        tour=tour,
-    )
-    app.run()
-    return app.return_code or 0

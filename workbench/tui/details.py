@@ -10,11 +10,13 @@ from workbench.compaction.checks import Check
 from workbench.compaction.edits import nearest
 from workbench.compaction.outcome import Made
 from workbench.session import Span
+from workbench.tui.middle.blocks import block_parts
 from workbench.tui.middle.changes import changes_parts
-from workbench.tui.middle.message import block_parts, message_parts
+from workbench.tui.middle.message import message_parts
 from workbench.tui.middle.theirs import theirs_parts
 from workbench.tui.middle.view import Parts, View
 from workbench.tui.plain import figure
+from workbench.tui.policy_words import trigger_words
 from workbench.tui.rows import first_words, role_word
 from workbench.tui.widgets.text_view import Part
 
@@ -59,8 +61,8 @@ def node_parts(view: View) -> Parts:
             Part(""),
             Part(f"{piece.message.role} · {piece.message.kind} · {size} tokens · {_stands(piece.stands_for)}", "title"),
         ]
-        for block in piece.message.blocks:
-            parts += [Part(""), *block_parts(block)]
+        for number, block in enumerate(piece.message.blocks):
+            parts += [Part(""), *block_parts(block, view.folds, f"{piece.message.id}/{number}")]
     return parts
 
 
@@ -93,22 +95,20 @@ def result_parts(view: View) -> Parts:
         ),
         Part(""),
     ]
-    number = 0
-    for piece in outcome.pieces:
-        if isinstance(piece, Made):
-            number += 1
-            size = context.measure((piece.message,))
-            words = f"{number:>5} {role_word(piece.message):<8}{size!s:>9}  {_stands(piece.stands_for)}: "
-            parts.append(Part(words + first_words(piece.message)[:300], "good", one_row=True))
-            continue
-        lines = []
-        for at in range(piece.start, piece.stop):
-            number += 1
-            message = outcome.source[at]
+    kept: list[str] = []
+    for number, (message, spans) in enumerate(zip(outcome.messages, outcome.provenance, strict=True), 1):
+        at = spans[0].start if spans else 0
+        if spans and outcome.source[at] is message:
             size = context.size(at, at + 1)
-            lines.append(f"{number:>5} {role_word(message):<8}{size!s:>9}  = {at + 1}: {first_words(message)[:300]}")
-        parts.append(Part("\n".join(lines), one_row=True))
-    return parts
+            kept.append(f"{number:>5} {role_word(message):<8}{size!s:>9}  = {at + 1}: {first_words(message)[:300]}")
+            continue
+        if kept:
+            parts.append(Part("\n".join(kept), one_row=True))
+            kept = []
+        size = context.measure((message,))
+        words = f"{number:>5} {role_word(message):<8}{size!s:>9}  {_stands(spans)}: {first_words(message)[:300]}"
+        parts.append(Part(words, "good", one_row=True))
+    return [*parts, Part("\n".join(kept), one_row=True)] if kept else parts
 
 
 def trace_parts(view: View) -> Parts:
@@ -117,7 +117,7 @@ def trace_parts(view: View) -> Parts:
     outcome, plan = bench.outcome, bench.plan
     parts = [preview_note(bench), Part(f"{outcome.status.replace('_', ' ')}: {outcome.reason}", "title"), Part("")]
     parts.append(Part("Triggers", "title"))
-    parts += [Part(f"{'✔' if t.fires else '·'} {t}", "good" if t.fires else "dim") for t in plan.triggers]
+    parts += [Part(trigger_words(t), "good" if t.fires else "dim") for t in plan.triggers]
     if not plan.triggers:
         parts.append(Part("none", "dim"))
     if bench.context.manual:

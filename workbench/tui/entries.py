@@ -7,14 +7,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.formats.discover import Found, Unreadable, glance
+from workbench.analysis.fullness import fullness, window_of
+from workbench.formats.glances import Found, Unreadable, glance
+from workbench.formats.parts import Part
 from workbench.resources import SAMPLES
 from workbench.tui.home import Recent
-from workbench.tui.plain import figure, fit, one_line, short
+from workbench.tui.plain import bar, figure, fit, one_line, short
 
 Cells = list[tuple[str, str]]
 
-KINDS = ("given", "recent", "sample", "found")
+KINDS = ("given", "recent", "sample", "found", "part")
 
 _ROW = re.compile(r"^\|\s*`(?P<file>[^`]+)`\s*\|(?P<rest>.*)\|\s*$", re.MULTILINE)
 _MARKS = re.compile(r"[*`]")
@@ -22,7 +24,10 @@ _MARKS = re.compile(r"[*`]")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line to choose. `about` is longer text for the preview; `bytes` and `time` are None where not yet known."""
+    """One line to choose. `about` is longer text for the preview; `bytes` and `time` are None where not yet known.
+
+    `part` is the session's id in a file of several. `found` is what a glance told of a session found on this machine.
+    """
 
     kind: str
     path: Path
@@ -30,10 +35,17 @@ class Entry:
     about: str = ""
     bytes: int | None = None
     time: float | None = None
+    part: str = ""
+    found: Found | None = None
 
     @property
     def haystack(self) -> str:
-        return f"{self.kind} {self.words} {self.path} {self.about}".casefold()
+        return f"{self.kind} {self.words} {self.path} {self.part} {self.about}".casefold()
+
+    @property
+    def label(self) -> str:
+        """What it is, in a word or two."""
+        return self.found.tool if self.found else self.about if self.kind == "part" else self.kind
 
 
 def given_entries(paths: Iterable[Path]) -> list[Entry]:
@@ -42,7 +54,7 @@ def given_entries(paths: Iterable[Path]) -> list[Entry]:
 
 def recent_entries(recents: Iterable[Recent]) -> list[Entry]:
     """Recent files that still exist, with the time they were opened."""
-    there = [one for one in recents if Path(one.path).is_file()]
+    there = [one for one in recents if Path(one.path).exists()]
     return [Entry("recent", Path(one.path), one.title or Path(one.path).name, time=one.time) for one in there]
 
 
@@ -65,8 +77,13 @@ def sample_entries(folder: Path = SAMPLES) -> list[Entry]:
 
 def found_entry(found: Found) -> Entry:
     words = found.title or found.request or found.path.stem
-    about = f"{found.request}\n{found.folder}"
-    return Entry("found", found.path, words, about, found.bytes, found.time)
+    about = "\n".join((found.request, found.folder, found.tool, found.model))
+    return Entry("found", found.path, words, about, found.bytes, found.time, found.part, found)
+
+
+def part_entries(path: Path, parts: Iterable[Part]) -> list[Entry]:
+    """The sessions of one file, each with how many messages it has."""
+    return [Entry("part", path, part.title or part.id, f"{figure(part.messages)} msgs", part=part.id) for part in parts]
 
 
 def typed_path(query: str) -> Path | None:
@@ -87,19 +104,28 @@ def matching(entries: Sequence[Entry], query: str) -> list[Entry]:
 
 
 def entry_cells(entry: Entry, width: int, now: float) -> Cells:
-    """One line of exactly `width` cells: kind, words, folder or file, size, age."""
+    """One line of exactly `width` cells: tool or kind, words, folder or file, how full, size, age."""
     size = "" if entry.bytes is None else f"{short(entry.bytes)}B"
     age = "" if entry.time is None else age_words(now - entry.time)
-    wide = width >= 90
-    place = entry.path.parent.name if entry.kind == "found" else entry.path.name
-    places = min(36, width // 3) if wide else 0
+    found = entry.found
+    place = Path(found.folder or entry.path.parent).name if found else entry.part or entry.path.name
+    places = min(36, width // 4) if width >= 90 else 0
+    share = fullness(found) if found else None
+    full = "      " if share is None else f" {bar(share, 5)}"
+    percent = ("" if share is None else f"{100 * share:.0f} %").rjust(6) if width >= 90 else ""
+    rest = 13 + places + (1 if places else 0) + 6 + len(percent) + 16
     return [
-        (f" {entry.kind:<7}", entry.kind),
-        (fit(one_line(entry.words, 300), width - 8 - places - 16 - (1 if places else 0)), "words"),
+        (f" {fit(one_line(entry.label), 11)} ", entry.kind),
+        (fit(one_line(entry.words, 300), width - rest), "words"),
         ((" " + fit(one_line(place, 200), places)) if places else "", "dim"),
+        (full + percent, "full" if share is not None and share >= NEARLY else "dim"),
         (f"{size:>7} ", "dim"),
         (f"{age:>7} ", "dim"),
     ]
+
+
+NEARLY = 0.8
+"""Share of its window from which a session is marked as nearly full."""
 
 
 def age_words(seconds: float) -> str:
@@ -117,11 +143,17 @@ def age_words(seconds: float) -> str:
 
 def preview(entry: Entry) -> list[tuple[str, str]]:
     """Name and value of what is known about an entry by a glance at its file; a name of "" is a paragraph."""
-    found = glance(entry.path)
+    found = entry.found if entry.found and entry.part else glance(entry.path)
     if isinstance(found, Unreadable):
         return [("file", str(entry.path)), ("", f"✘ {one_line(found.reason)}")]
-    facts = [("file", str(entry.path)), ("format", found.format), ("size", f"{figure(found.bytes)} bytes")]
-    facts += [("title", found.title), ("folder", found.folder), ("model", found.model)]
+    facts = [("file", str(entry.path)), ("part", found.part), ("tool", (entry.found or found).tool)]
+    facts += [
+        ("format", found.format),
+        ("size", f"{figure(found.bytes)} bytes"),
+        ("title", found.title),
+        ("folder", found.folder),
+    ]
+    facts += [("model", found.model), ("tokens", _filled(found)), ("compacted", _compacted(found))]
     if found.whole is not None:
         session = found.whole
         rounds = sum(message.starts_round for message in session.context())
@@ -131,3 +163,19 @@ def preview(entry: Entry) -> list[tuple[str, str]]:
     return [(name, one_line(value, 1_000)) for name, value in facts if value] + [
         ("", "\n\n".join(one_line(part, 2_000) for part in text.split("\n\n"))) for text in texts if text
     ]
+
+
+def _filled(found: Found) -> str:
+    """Tokens of the last recorded call, and how much of the window that is."""
+    if not found.tokens:
+        return ""
+    share, window = fullness(found), window_of(found)
+    full = f", {100 * share:.0f} % of {figure(window)}" if share is not None and window else ""
+    return f"{figure(found.tokens)} at the last call{full}"
+
+
+def _compacted(found: Found) -> str:
+    if not found.compactions:
+        return ""
+    seen = "" if found.complete else " at least: the middle of the file was not read"
+    return f"{figure(found.compactions)} times{seen}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from workbench.bench import Bench
@@ -43,9 +44,13 @@ class History:
         def fresh(bench: Bench) -> Bench:
             return replace(bench, layout=layout) if bench.epoch == epoch else bench
 
+        return self.everywhere(fresh)
+
+    def everywhere(self, change: Callable[[Bench], Bench]) -> History:
+        """The same steps, each bench changed in a way that is no step of its own."""
         return replace(
             self,
-            present=fresh(self.present),
-            past=tuple(map(fresh, self.past)),
-            future=tuple(map(fresh, self.future)),
+            present=change(self.present),
+            past=tuple(map(change, self.past)),
+            future=tuple(map(change, self.future)),
         )

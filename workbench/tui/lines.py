@@ -22,13 +22,14 @@ STYLES = (*(fate.value for fate in Fate), "dim", "number", "split", "hit")
 class Drawn:
     """What the list draws: the context's rounds and what would become of them.
 
-    `movable`: whether the strategy has a split to draw.
+    `movable`: whether the strategy has a split to draw; `split`: what its line says, in the strategy's own units.
     """
 
     groups: Groups
     outcome: Outcome
     pins: frozenset[str]
     movable: bool = True
+    split: str = ""
 
 
 def header_cells(drawn: Drawn, row: Row, width: int, *, is_open: bool) -> Cells:
@@ -70,7 +71,9 @@ def split_cells(drawn: Drawn, width: int) -> Cells:
 
 
 def split_words(drawn: Drawn) -> str:
-    """What the split line says: how much stands above it and below."""
+    """What the split line says: how much stands above it and below, in rounds where no other words are given."""
+    if drawn.split:
+        return f"split: {drawn.split}"
     groups, split = drawn.groups, drawn.outcome.split
     messages = len(groups.layout.messages)
     if split <= 0:

@@ -33,10 +33,29 @@ def split_words(bench: Bench) -> str:
         return f"nothing is compacted: {outcome.reason}"
     if not bench.strategy.movable:
         return f"{bench.strategy.title} chooses what goes: no split to move, [ ] c t are off"
-    starts = bench.context.unit_starts(unit)
-    head = bisect_left(starts, outcome.split)
+    head, tail = _units(bench)
     by_hand = ", set by hand (t gives it back)" if bench.split_at else ""
-    return f"split: {_count(head, unit)} above, {_count(len(starts) - head, unit)} kept{by_hand}"
+    return f"split: {_count(head, unit)} above, {_count(tail, unit)} kept{by_hand}"
+
+
+def split_line(bench: Bench) -> str:
+    """What the line in the list says, in the strategy's own units: `94 exchanges ▸ summary · 1 exchange kept`."""
+    unit = bench.strategy.unit
+    head, tail = _units(bench)
+    if not head:
+        return "nothing above is compacted"
+    return f"{_count(head, unit)} ▸ {_becomes(bench)} · {_count(tail, unit) if tail else 'none'} kept"
+
+
+def _becomes(bench: Bench) -> str:
+    return "summary" if bench.plan.requests else "dropped"
+
+
+def _units(bench: Bench) -> tuple[int, int]:
+    """How many of the strategy's units lie above the split, and how many below."""
+    starts = bench.context.unit_starts(bench.strategy.unit)
+    head = bisect_left(starts, bench.outcome.split)
+    return head, len(starts) - head
 
 
 def unmovable_words(bench: Bench) -> str:

@@ -16,7 +16,7 @@ from typing import Literal
 from workbench.compaction.context import Layout
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.session import Message, Span, Text, Thinking, ToolResult, ToolUse
-from workbench.tokens import Basis, billed_points, span_basis
+from workbench.tokens import Basis, span_basis
 from workbench.tui.plain import figure, one_line
 
 
@@ -38,7 +38,6 @@ class Groups:
 
     def _measure(self) -> None:
         tokens = self.layout.tokens
-        self.billed = billed_points(self.layout.sizes, self.layout.messages)
         self.largest_group = max((tokens[span.stop] - tokens[span.start] for span in self.spans), default=0) or 1
         self.largest_message = max(self.layout.sizes.tokens, default=0) or 1
 
@@ -63,7 +62,7 @@ class Groups:
 
     def basis_of(self, span: Span) -> Basis:
         """On what a span's token figure stands: exact where bills close it at both ends."""
-        return span_basis(self.layout.sizes, self.billed, span.start, span.stop)
+        return span_basis(self.layout.sizes, self.layout.billed, span.start, span.stop)
 
     def group_of(self, index: int) -> int:
         """The group that holds message `index`."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from workbench.compaction.compose import composed
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import with_pairs
-from workbench.compaction.outcome import Outcome, Rung
+from workbench.compaction.outcome import Made, Outcome, Rung
 from workbench.compaction.policy import EarlierSummary
 from workbench.compaction.progressive.replacing import Wording, replaced
 from workbench.compaction.progressive.retained import Texts, retained_of
@@ -177,7 +177,7 @@ def attempt(climb: Climb, name: RungName) -> Climbing:
         return False
     climb.trace += [f"{name}: {line}" for line in answered.trace]
     _take(climb, answered)
-    made = sum(1 for message in climb.state.messages if message.id in climb.made)
+    made = len(climb.made & climb.state.layout.index_of.keys())
     climb.record(
         name, before, after, f"{cut.note}; {len(state)} → {len(climb.state)} messages, {made} of them new summaries"
     )
@@ -201,9 +201,8 @@ def _cut(name: RungName, state: Context, keep: frozenset[int], policy: Progressi
 
 def _take(climb: Climb, outcome: Outcome) -> None:
     """Go on from what a rung made. Outcomes are kept over the input, so that every fate speaks of it."""
-    climb.made |= {message.id for message in outcome.messages if message.kind == "summary"} - {
-        message.id for message in climb.state.messages
-    }
+    new = {piece.message.id for piece in outcome.pieces if isinstance(piece, Made)}
+    climb.made |= new - climb.state.layout.index_of.keys()
     climb.state = climb.state.from_outcome(outcome)
     bare = replace(outcome, trace=())
     climb.done = bare if climb.done is None else composed(climb.done, bare)

@@ -19,7 +19,7 @@ from workbench.compaction.progressive.retained import Texts, request_of, texts_f
 from workbench.compaction.progressive.rungs import Cut, Group
 from workbench.compaction.prompts import fill
 from workbench.compaction.request import Asked, Excerpt, cleaned, excerpt, request_for, tagged_style, within
-from workbench.compaction.spans import each, joined, kept, without
+from workbench.compaction.spans import each, joined, kept
 from workbench.compaction.strategy import Answer, Requests, SummaryFailed, SummaryRequest
 from workbench.session import Message, Span, Text
 
@@ -39,9 +39,11 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """One group with the earlier summaries that its own takes the place of: `nested` are given to the request."""
+    """One group, its messages as `spans` too, with the earlier summaries that its own takes the place of: `nested` are
+    given to the request."""
 
     group: Group
+    spans: tuple[Span, ...]
     consumed: tuple[int, ...]
     nested: tuple[int, ...]
     asked: Asked
@@ -102,7 +104,7 @@ def _replacements(
         shown = excerpt(context, spans, style, within(wording.hard_limit, asked, style))
         limits = {"language": wording.language, "max_chars": wording.max_chars, "exact": exact}
         request = request_for(context, asked, style, shown, **limits)
-        found.append(Replacement(group, consumed, nested, asked, shown, request))
+        found.append(Replacement(group, tuple(spans), consumed, nested, asked, shown, request))
     return found
 
 
@@ -114,8 +116,8 @@ def _outcome(
     wording: Wording,
     trace: Sequence[str],
 ) -> Outcome:
-    gone = {index for one, _ in done for index in (*one.group.indexes, *one.consumed)}
-    standing = frozenset(index for index in range(len(context)) if index not in gone)
+    gone = set[int]().union(*(part for one, _ in done for part in (one.group.indexes, one.consumed)))
+    standing = frozenset(range(len(context))) - gone
     nodes: dict[int, list[Made]] = {}
     for number, (one, summary) in enumerate(done, 1):
         texts = texts_for(
@@ -124,13 +126,13 @@ def _outcome(
         text = fill(wording.template, {"summary": summary, "retained": str(texts)}).strip()
         newest = context.messages[one.group.indexes[-1]]
         node = Message(f"summary-{newest.id}", "user", (Text(text),), kind="summary", time=newest.time)
-        stands_for = tuple(joined(each(one.group.indexes), one.nested))
+        stands_for = tuple(joined(one.spans, one.nested))
         nodes.setdefault(_place(context, one, standing), []).append(Made(node, stands_for))
     return Outcome(
         "compacted",
         "",
         context.messages,
-        tuple(_pieces(len(context), gone, nodes)),
+        tuple(_pieces(standing, nodes)),
         painted(len(context), _strokes(context, done, pinned)),
         trace=tuple(trace),
     )
@@ -153,10 +155,10 @@ def _place(context: Context, one: Replacement, standing: Collection[int]) -> int
     return at
 
 
-def _pieces(count: int, gone: Collection[int], nodes: Mapping[int, Sequence[Made]]) -> Iterable[Piece]:
+def _pieces(standing: Iterable[int], nodes: Mapping[int, Sequence[Made]]) -> Iterable[Piece]:
     """What stays, with every new message before the message at its place."""
     places = deque(sorted(nodes))
-    for span in without([Span(0, count)], gone):
+    for span in each(sorted(standing)):
         start = span.start
         while places and places[0] < span.stop:
             place = places.popleft()
@@ -173,6 +175,6 @@ def _strokes(context: Context, done: Sequence[tuple[Replacement, str]], pinned: 
     yield Stroke(Fate.KEPT, (Span(0, len(context)),))
     yield Stroke(Fate.PINNED, each(sorted(pinned)))
     for one, _ in done:
-        yield Stroke(Fate.DROPPED, each(sorted((*one.group.indexes, *one.consumed))))
+        yield Stroke(Fate.DROPPED, joined(one.spans, one.consumed))
         yield Stroke(Fate.SUMMARIZED, each(one.nested), "all")
         yield from one.shown.strokes()

@@ -209,12 +209,13 @@ def texts_for(
     """
     request, passages, changed = request_of(layout), passages_of(layout), changes_of(layout)
     before = joined(texts for index, texts in carried_of(layout).items() if index in consumed)
+    away = frozenset(gone)
     now = Texts(
-        layout.messages[request].text if request in gone and request is not None else "",
-        tuple(passage for index in gone for passage in passages.get(index, ())),
+        layout.messages[request].text if request in away and request is not None else "",
+        tuple(passage for index, several in passages.items() if index in away for passage in several),
         more.memories,
         more.tasks,
-        diffstat(change for index in gone for change in changed.get(index, ())),
+        diffstat(change for index, several in changed.items() if index in away for change in several),
     )
     listed = _task_list(layout)
     total = joined((before, now))

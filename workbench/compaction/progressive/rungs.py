@@ -96,9 +96,8 @@ def _rest(purpose: str, context: Context, keep: Collection[int], stay: Iterable[
 
 def _others(context: Context, keep: Collection[int], stay: Iterable[int]) -> list[int]:
     """What is left to summarize when `stay`, with its tool pairs, stays beside `keep`."""
-    closed = with_pairs(context.layout, stay)
-    summaries = set(context.layout.summaries)
-    return [i for i in range(len(context)) if i not in keep and i not in closed and i not in summaries]
+    staying = {*keep, *with_pairs(context.layout, stay), *context.layout.summaries}
+    return [index for index in range(len(context)) if index not in staying]
 
 
 def _cut(purpose: str, gone: Sequence[int], note: str) -> Cut:

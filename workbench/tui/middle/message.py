@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
-from typing import Any
 
 from workbench.analysis.transcript import transcript
 from workbench.bench import Bench
@@ -15,16 +13,14 @@ from workbench.compaction.outcome import Fate, Made
 from workbench.compaction.progressive.importance import ImportanceWeights, score
 from workbench.compaction.progressive.key_events import events_of
 from workbench.compaction.strategy import SummaryRequest
-from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolUse
+from workbench.session import Message, ToolResult, ToolUse
 from workbench.tokens.sizes import visible_chars
+from workbench.tui.middle.blocks import block_parts
 from workbench.tui.middle.changes import lines_of, text_changes
 from workbench.tui.middle.view import Parts, View
 from workbench.tui.plain import figure
 from workbench.tui.rows import WORDS, role_word
 from workbench.tui.widgets.text_view import Part
-
-MOST_JSON = 200_000
-"""A longer result is shown as it stands, JSON or not."""
 
 _VOICES = {"thinking": "thinking", "call": "call", "result": "result", "error": "bad", "note": "dim", "user": "title"}
 
@@ -40,7 +36,7 @@ def message_parts(view: View) -> Parts:
     size = context.size(index, index + 1)
     fate = bench.outcome.fate_at(index).fate
     about = [f"{_where(view)} · message {figure(index + 1)} of {figure(len(bench.messages))}", role_word(message)]
-    if message.kind != "normal":
+    if message.kind not in ("normal", role_word(message)):
         about.append(message.kind)
     parts = [
         Part(" · ".join([*about, f"{size} tokens", f"{figure(size.chars)} characters"]), "title"),
@@ -51,8 +47,10 @@ def message_parts(view: View) -> Parts:
         *_reasons(bench, index),
         *_rewritten(bench, index),
     ]
-    for block in message.blocks:
-        parts += [Part(""), *block_parts(block)]
+    calls = _calls_answered(bench.layout, index)
+    for number, block in enumerate(message.blocks):
+        called = calls.get(block.call_id) if isinstance(block, ToolResult) else None
+        parts += [Part(""), *block_parts(block, view.folds, f"{message.id}/{number}", called)]
     return parts if message.blocks else [*parts, Part(""), Part("(no content)", "dim")]
 
 
@@ -165,46 +163,7 @@ def _usage(message: Message) -> str:
     return "billed " + ", ".join(filter(None, (f"{figure(message.usage.context)} in", output)))
 
 
-def block_parts(block: Block) -> Parts:
-    """A block with a line that says what it is: call and result told apart, thinking marked, an image as one line."""
-    match block:
-        case Text(text):
-            return [Part(text)]
-        case Thinking(text, signature):
-            hidden = f"(not recorded; its signature of {figure(len(signature))} characters still costs context)"
-            return [Part("┄ thinking", "dim"), Part(text or hidden, "thinking")]
-        case ToolUse(id, name, given):
-            return [Part(f"▶ call {name}", "call"), Part(f"  {id}", "dim"), Part(pretty(given))]
-        case Media():
-            return [Part(f"▣ {block.media_type} · {figure(block.size)} bytes", "dim")]
-        case Opaque(type, raw):
-            return [Part(f"┄ {type} (a block of a kind not known here, kept as it is)", "dim"), Part(pretty(raw))]
-        case _:
-            sign = ("✘ error", "bad") if block.is_error else ("◀ result", "result")
-            head = f"{sign[0]} of {block.call_id} · {figure(len(block.text))} characters"
-            parts = [Part(head, sign[1])]
-            for part in block.content:
-                parts += [Part(as_read(part.text))] if isinstance(part, Text) else block_parts(part)
-            return parts if block.text else [*parts, Part("(empty)", "dim")]
-
-
-def as_read(text: str) -> str:
-    """A result's text to be read: a JSON document indented, any other text as it is."""
-    if text.lstrip()[:1] not in "{[" or not text or len(text) > MOST_JSON:
-        return text
-    try:
-        return pretty(json.loads(text))
-    except (ValueError, RecursionError):
-        return text
-
-
-def pretty(value: Any) -> str:
-    """A call's input to be read: JSON indented, its long texts with their own line breaks."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict):
-        long = {k: v for k, v in value.items() if isinstance(v, str) and "\n" in v}
-        rest = {k: v for k, v in value.items() if k not in long}
-        texts = [json.dumps(rest, indent=2, ensure_ascii=False, default=str)] if rest or not long else []
-        return "\n".join([*texts, *(f"{key}:\n{text}" for key, text in long.items())])
-    return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+def _calls_answered(layout: Layout, index: int) -> dict[str, ToolUse]:
+    """The calls that the results of a message answer, by id."""
+    partners = layout.partners.get(index, ()) if layout.messages[index].results else ()
+    return {call.id: call for partner in partners for call in layout.messages[partner].calls}

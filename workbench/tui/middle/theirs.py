@@ -11,9 +11,13 @@ from workbench.compaction.layout import per_layout
 from workbench.compaction.outcome import Fate, Made, Outcome
 from workbench.compaction.text import summary_inside
 from workbench.session import Compaction, Message, Session, Span
+from workbench.tui.middle.columns import beside
 from workbench.tui.middle.view import Parts, View
 from workbench.tui.plain import figure
 from workbench.tui.widgets.text_view import Part
+
+BESIDE = 64
+"""Cells of the pane from which both stand side by side; in a narrower one under each other."""
 
 LISTED = 12
 """Losses of each summary that are listed; the rest is counted."""
@@ -41,17 +45,26 @@ def theirs_parts(view: View) -> Parts:
     if not our:
         parts += [Part(f"Ours: no summary. {run.outcome.reason}", "warning"), Part("")]
         checked = ground.check(theirs[0])
-        return [*parts, *_table([("theirs", *theirs, checked)]), *_losses("theirs", checked), *_whole("Theirs", their)]
+        return [
+            *parts,
+            *_table([("theirs", *theirs, checked)]),
+            *_losses("theirs", checked),
+            *_whole("Theirs", theirs[0]),
+        ]
     text = "\n\n".join(summary_inside(message.text) for message in our)
     ours = (text, count(text))
     about_theirs, about_ours = ground.check(theirs[0]), ground.check(ours[0])
     who = "the run's" if bench.result else "offline, by the extractive summarizer; r runs it on the bench"
-    parts += [Part(f"ours: {who}", "dim"), Part("")]
+    framed = figure(sum(len(message.text) for message in our))
+    parts += [Part(f"ours: {who}; {framed} characters with what stands around it in the new message", "dim"), Part("")]
     parts += _table([("theirs", *theirs, about_theirs), ("ours", *ours, about_ours)])
-    parts += [*_losses("theirs", about_theirs), *_losses("ours", about_ours), *_whole("Theirs", their)]
-    for message in our:
-        parts += _whole("Ours", message)
-    return parts
+    lost = _losses("theirs", about_theirs), _losses("ours", about_ours)
+    whole = _whole("Theirs", theirs[0]), _whole("Ours", ours[0])
+    if view.width >= BESIDE:
+        return [*parts, *beside(*lost, view.width), *beside(*whole, view.width)]
+    if view.width:
+        parts.append(Part("m gives the middle the whole screen: both stand side by side", "dim"))
+    return [*parts, *lost[0], *lost[1], *whole[0], *whole[1]]
 
 
 def recorded_summary(session: Session, recorded: Compaction) -> Message | None:
@@ -84,17 +97,17 @@ def _last_ground(layout: Layout) -> dict[tuple[Span, ...], Ground]:
 
 
 def _table(rows: Sequence[tuple[str, str, int, Grounding]]) -> Parts:
-    lines = [f"{'':<8}{'characters':>12}{'tokens':>9}{'says':>8}{'not found':>11}{'lost':>7}"]
+    lines = [f"{'':<7}{'characters':>10}{'tokens':>8}{'says':>6}{'not found':>11}{'lost':>6}"]
     for name, text, tokens, found in rows:
-        lost = f"{figure(len(found.losses)):>7}"
-        claims = f"{figure(found.claims):>8}{figure(len(found.unfounded)):>11}"
-        lines.append(f"{name:<8}{figure(len(text)):>12}{'~' + figure(tokens):>9}{claims}{lost}")
+        lost = f"{figure(len(found.losses)):>6}"
+        claims = f"{figure(found.claims):>6}{figure(len(found.unfounded)):>11}"
+        lines.append(f"{name:<7}{figure(len(text)):>10}{'~' + figure(tokens):>8}{claims}{lost}")
     note = "says: paths, commands, identifiers, numbers and quotations; not found: those that the messages do not hold"
-    return [Part("\n".join(lines), one_row=True), Part(note, "dim")]
+    return [Part("\n".join(lines), one_row=True), Part(f"{note}; lost: the gravest first", "dim")]
 
 
 def _losses(whose: str, found: Grounding) -> Parts:
-    parts = [Part(""), Part(f"what {whose} lost, the gravest first", "title")]
+    parts = [Part(""), Part(f"what {whose} lost", "title")]
     if not found.losses:
         parts.append(Part("nothing that was looked for", "good"))
     for loss in found.losses[:LISTED]:
@@ -108,5 +121,5 @@ def _losses(whose: str, found: Grounding) -> Parts:
     return parts
 
 
-def _whole(title: str, message: Message) -> Parts:
-    return [Part(""), Part(f"── {title} · {figure(len(message.text))} characters", "title"), Part(message.text)]
+def _whole(title: str, text: str) -> Parts:
+    return [Part(""), Part(f"── {title} · {figure(len(text))} characters", "title"), Part(text)]

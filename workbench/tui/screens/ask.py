@@ -13,12 +13,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Input, Static
+from textual.widgets import Footer, Input, Static
 
 from workbench.bench import Bench
 from workbench.compaction.preset import BUNDLED, preset_path
 from workbench.errors import BadInput
 from workbench.tokens import find_model
+from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure
 
 T = TypeVar("T")
@@ -35,6 +36,9 @@ class Answer(Generic[T]):
 class AskScreen(ModalScreen[Answer[T] | None]):
     """Dismissed with the answer, or None when nothing was wanted. `read` raises BadInput for what it cannot take."""
 
+    HELP = """\
+One question, one line to answer it. What your answer means, or why it cannot be taken, stands below the line while \
+you type; enter takes it, escape leaves everything as it is."""
     CSS = """
     AskScreen { align: center middle; }
     AskScreen > Vertical { width: 76; max-width: 96%; height: auto; padding: 0 2; }
@@ -45,6 +49,7 @@ class AskScreen(ModalScreen[Answer[T] | None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Cancel", id="ask.cancel", tooltip="Close this dialog and change nothing."),
+        help_key("ask"),
     ]
 
     def __init__(self, title: str, about: str, value: str, read: Callable[[str], Answer[T]]) -> None:
@@ -57,6 +62,7 @@ class AskScreen(ModalScreen[Answer[T] | None]):
             yield Static(Text(self.about), classes="about")
             yield Input(self.value, compact=True, id="answer")
             yield Static(id="understood")
+        yield Footer()
 
     def on_mount(self) -> None:
         self._answer(self.value)

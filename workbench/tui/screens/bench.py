@@ -23,17 +23,22 @@ from workbench.compaction.context import Layout
 from workbench.errors import BadInput
 from workbench.tokens import Counter
 from workbench.tui.counting import count_in_slices
-from workbench.tui.details import TABS, View
+from workbench.tui.details import TABS
 from workbench.tui.failures import failure_of
 from workbench.tui.history import History
 from workbench.tui.lines import Drawn
+from workbench.tui.middle.pager import Pager
 from workbench.tui.plain import figure
+from workbench.tui.policy_words import split_line
 from workbench.tui.rows import Groups
 from workbench.tui.screens.bench_compare import Comparing
 from workbench.tui.screens.bench_find import Finding
+from workbench.tui.screens.bench_follow import Following
 from workbench.tui.screens.bench_home import Remembering
 from workbench.tui.screens.bench_keys import BINDINGS, PANE_KEYS, PANES
+from workbench.tui.screens.bench_live import Living
 from workbench.tui.screens.bench_policy import PolicyActions, budget_layers
+from workbench.tui.screens.bench_run import Running
 from workbench.tui.screens.bench_shape import Shaping
 from workbench.tui.screens.bench_text import Reading
 from workbench.tui.screens.help import ABOUT_BENCH
@@ -56,7 +61,9 @@ SETTLE_S = 0.05
 """How long the cursor rests before the middle is filled."""
 
 
-class BenchScreen(Shaping, Reading, Comparing, Finding, PolicyActions, Remembering, Screen[None]):
+class BenchScreen(
+    Running, Shaping, Reading, Comparing, Finding, PolicyActions, Following, Living, Remembering, Screen[None]
+):
     HELP = ABOUT_BENCH
     CSS_PATH = "bench.tcss"
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
@@ -102,7 +109,7 @@ class BenchScreen(Shaping, Reading, Comparing, Finding, PolicyActions, Rememberi
             yield RoundsList(id="rounds")
             with Vertical(id="middle"):
                 yield Tabs(*(Tab(title, id=f"tab-{name}") for name, title in PANES.items()), active="tab-rounds")
-                yield TextView(id="text")
+                yield Pager(id="text")
             yield PolicyForm(id="policy")
         yield FindBar(id="find")
         yield Static(id="status")
@@ -126,7 +133,8 @@ class BenchScreen(Shaping, Reading, Comparing, Finding, PolicyActions, Rememberi
         bench = self.bench
         self.groups = self._groups()
         plan, outcome = bench.plan, bench.outcome
-        self.query_one(RoundsList).show(Drawn(self.groups, outcome, bench.pins, bench.strategy.movable))
+        movable, split = bench.strategy.movable, split_line(bench)
+        self.query_one(RoundsList).show(Drawn(self.groups, outcome, bench.pins, movable, split))
         after = bench.context.outcome_size(outcome)
         compacts = outcome.status != "unchanged"
         budget = Budget(budget_layers(bench), plan.before, after, bench.window, plan.triggers, compacts)
@@ -161,7 +169,7 @@ class BenchScreen(Shaping, Reading, Comparing, Finding, PolicyActions, Rememberi
         await asyncio.sleep(SETTLE_S)
         view = self.query_one(TextView)
         tab, width = self.tab, view.wrap_width
-        source = View(self.bench, self.groups, self._index(), self.checks, self.verbosity)
+        source = self.seen(width)
         parts = tuple(await asyncio.to_thread(TABS[tab], source))
         wrapped = await asyncio.to_thread(wrap, parts, width)
         view.put(parts, wrapped, (tab, source.index if tab == "message" else None, self.bench.epoch))
@@ -224,9 +232,13 @@ class BenchScreen(Shaping, Reading, Comparing, Finding, PolicyActions, Rememberi
         self.step(lambda: steps.split_at(self.bench, None))
 
     async def action_undo(self) -> None:
-        await self._travel(self.history.undone())
+        if self.drop_pending():
+            await self._show_policy()
+        else:
+            await self._travel(self.history.undone())
 
     async def action_redo(self) -> None:
+        self.drop_pending()
         await self._travel(self.history.redone())
 
     async def _travel(self, history: History) -> None:
@@ -365,7 +377,7 @@ class BenchScreen(Shaping, Reading, Comparing, Finding, PolicyActions, Rememberi
 
     def _focus_pane(self, place: str) -> None:
         if place == "policy":
-            first = next(iter(self.query("#fields Input, #fields OnOff, #fields Select, #fields LongText")), None)
+            first = next(iter(self.query("#fields FieldRow")), None)
             (first or self.query_one("#preset")).focus()
         else:
             self.query_one("#text" if place == "middle" else "#rounds").focus()
@@ -410,20 +422,11 @@ class BenchScreen(Shaping, Reading, Comparing, Finding, PolicyActions, Rememberi
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Grey what cannot be done now."""
-        if self.why_not(action):
+        if self.why_not(action, parameters):
             return None
         match action:
-            case "undo":
-                possible = bool(self.history.past)
-            case "redo":
-                possible = bool(self.history.future)
-            case "pin":
-                possible = bool(self.bench.messages)
             case "run":
                 possible = not self.running
-            case "epoch":
-                number = self.bench.epoch + (parameters[0] if isinstance(parameters[0], int) else 0)
-                possible = 1 <= number <= len(self.bench.session.epochs)
             case "leave":
                 # Hidden, not grey, where there is nothing to leave.
                 return bool(self.running or self.counting or self.finding or not isinstance(self.focused, RoundsList))

@@ -89,7 +89,7 @@ class Finding(Screen[None]):
         """Whether escape has a search or a filter to clear."""
         return bool(self.sought or self.narrowing)
 
-    def why_not(self, action: str) -> str:
+    def why_not(self, action: str, parameters: tuple[object, ...] = ()) -> str:
         """Why something cannot be found now, "" where it can."""
         match action:
             case "find_next" if not self.sought:
@@ -98,8 +98,19 @@ class Finding(Screen[None]):
                 return "Nothing that is listed holds what was searched for."
             case "find" | "filter" | "change_filter" | "sort" | "jump" if not self.bench.messages:
                 return "There is no message here."
+            case "epoch":
+                return self._no_epoch(1 if parameters == (1,) else -1)
             case _:
-                return str(super().why_not(action))  # type: ignore[misc]  # the next mixin's
+                return str(super().why_not(action, parameters))  # type: ignore[misc]  # the next mixin's
+
+    def _no_epoch(self, by: int) -> str:
+        """Why the epoch cannot be changed by `by`, "" where it can."""
+        number, last = self.bench.epoch + by, len(self.bench.session.epochs)
+        if 1 <= number <= last:
+            return ""
+        if last == 1:
+            return "No compaction is recorded in this session: it has only one epoch."
+        return f"This is the {'first' if by < 0 else 'last'} of {last} epochs."
 
     # --- after a drawing --------------------------------------------------------------------------------------------
 

@@ -7,11 +7,11 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from workbench.errors import BadInput
+from workbench.formats.following import Mark, mark_of
 from workbench.remembered import Work, keep, work_of
 from workbench.session import Session
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.history import History
-from workbench.tui.screens.loading import Stamp, stamp_of
 
 WRITE_S = 0.5
 """How long after a change the work is written down: what a crash can lose."""
@@ -25,18 +25,19 @@ class Remembering(Screen[None]):
     history: History
     _kept: Work | None = None
     _due: Timer | None = None
-    _stamp: Stamp | None = None
+    followed: Timer | None = None
+    _mark: Mark | None = None
     _note: str = ""
 
-    def loaded(self, stamp: Stamp | None, note: str) -> None:
-        """What came with the session: the stamp of its file, and what to say first."""
-        self._stamp, self._note = stamp, note
+    def loaded(self, mark: Mark | None, note: str) -> None:
+        """What came with the session: the mark of its file, and what to say first."""
+        self._mark, self._note = mark, note
 
     def on_mount(self) -> None:
         self._kept = work_of(self.history.present)
         if self._note:
             self.notify(self._note, markup=False)
-        if self._stamp:
+        if self._mark:
             self.set_interval(POLL_S, self.look_at_file)
 
     # --- work -------------------------------------------------------------------------------------------------------
@@ -73,14 +74,14 @@ class Remembering(Screen[None]):
     # --- the file ---------------------------------------------------------------------------------------------------
 
     def look_at_file(self) -> None:
-        """Say so, once, when the file is not what it was."""
+        """Say so, once, when the file is not what it was. Of a file that is followed nothing need be said."""
         path = self.history.present.session.path
-        if path is None or not self.app.app_focus:
+        if path is None or self.followed or not self.app.app_focus:
             return
-        stamp = stamp_of(path)
-        if stamp and stamp != self._stamp:
-            self._stamp = stamp
-            self.notify(f"{path.name} has changed on disk; R reads it again and keeps your work.", markup=False)
+        mark = mark_of(path)
+        if mark and mark != self._mark:
+            self._mark = mark
+            self.notify(f"{path.name} has changed on disk; F5 reads it again and keeps your work.", markup=False)
 
     def action_reread(self) -> None:
         bench = self.history.present
@@ -88,7 +89,8 @@ class Remembering(Screen[None]):
             self.notify("This session was not read from a file.", severity="warning")
             return
         self.write_now()
-        _workbench(self).read_again(bench.session.path, bench.window, work_of(bench))
+        part = str(bench.session.meta.get("part", ""))
+        _workbench(self).read_again(bench.session.path, bench.window, work_of(bench), part)
 
     def action_choose_file(self) -> None:
         self.write_now()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.binding import Binding, BindingType
 
 from workbench.tui.details import TABS
-from workbench.tui.screens import bench_find, bench_policy, bench_shape, bench_text
+from workbench.tui.screens import bench_find, bench_follow, bench_live, bench_policy, bench_run, bench_shape, bench_text
 
 PANES = {"rounds": "Rounds", **{name: name.capitalize() for name in TABS}, "policy": "Policy"}
 """Every pane by its name; on a narrow screen they share one place and the tabs choose."""
@@ -33,7 +33,7 @@ _ACTIONS = (
     *((TAB_KEYS[name], f"pane('{name}')", name.capitalize(), f"Show the {name} tab.") for name in TABS),
     ("9", "pane('policy')", "Policy", "To the policy's fields."),
     ("C", "compare", "Compare", "Compare strategies and presets on this session, side by side."),
-    ("R", "reread", "Read again", "Read the file again, with your pins, split and policy."),
+    ("f5", "reread", "Read again", "Read the file again, with your pins, split and policy."),
     ("ctrl+o", "choose_file", "Open", "Choose another session to open."),
     ("?,f1", "help", "Help", "Explain this screen and its keys."),
     ("q", "app.quit", "Quit", "Leave the workbench."),
@@ -55,7 +55,10 @@ BINDINGS: list[BindingType] = (
         for key, action, description, tooltip in _ACTIONS
     ]
     + bench_find.BINDINGS
+    + bench_follow.BINDINGS
+    + bench_live.BINDINGS
     + bench_policy.BINDINGS
+    + bench_run.BINDINGS
     + bench_shape.BINDINGS
     + bench_text.BINDINGS
 )

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from textual import events, on, work
+from textual.actions import parse
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
+from textual.worker import Worker
 
 from workbench import bench as steps
 from workbench.analysis.budget import Layer, built_layers, layers
@@ -21,6 +24,7 @@ from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPoli
 from workbench.compaction.strategies.progressive import ProgressivePolicy
 from workbench.compaction.summary_params import params_json
 from workbench.errors import BadInput
+from workbench.tui.app import WorkbenchApp
 from workbench.tui.fields import FormField, differing, fields_of
 from workbench.tui.history import History
 from workbench.tui.plain import figure
@@ -90,6 +94,20 @@ class PolicyActions(Screen[None]):
         if bench is self.bench:
             words = [split_words(bench), task_words(found)]
             self.query_one(PolicyForm).show_triggers(bench.plan.triggers, words, bench.strategy.lint(policy))
+
+    # --- pending ----------------------------------------------------------------------------------------------------
+
+    @property
+    def pending(self) -> list[Worker[object]]:
+        """Changes that are still being planned."""
+        return [w for w in self.workers if w.node is self and w.group in ("policy", "edit") and not w.is_finished]
+
+    def drop_pending(self) -> bool:
+        """Let go what is still being planned: it must not land after an undo. Whether there was anything."""
+        pending = self.pending
+        for worker in pending:
+            worker.cancel()
+        return bool(pending)
 
     # --- changing ---------------------------------------------------------------------------------------------------
 
@@ -223,7 +241,7 @@ class PolicyActions(Screen[None]):
 
     # --- what cannot be done ----------------------------------------------------------------------------------------
 
-    def why_not(self, action: str) -> str:
+    def why_not(self, action: str, parameters: tuple[object, ...] = ()) -> str:
         """Why an action of the policy or the split cannot be done now, "" where it can."""
         bench = self.bench
         match action:
@@ -247,12 +265,23 @@ class PolicyActions(Screen[None]):
 
     def on_key(self, event: events.Key) -> None:
         """Say why a grey key does nothing."""
-        for binding in self._bindings.key_to_bindings.get(event.key, ()):
-            if why := self.why_not(binding.action.partition("(")[0]):
+        for binding in self._by_key.get(event.key, ()):
+            _, action, parameters = parse(binding.action)
+            if why := self.why_not(action, parameters):
                 event.stop()
                 event.prevent_default()
                 self.explain(why)
                 return
+
+    @cached_property
+    def _by_key(self) -> dict[str, list[Binding]]:
+        """The screen's bindings by the keys that they have now."""
+        remapped = self.app.settings.keys if isinstance(self.app, WorkbenchApp) else {}
+        found: dict[str, list[Binding]] = {}
+        for key, binding in self._bindings:
+            for each in remapped.get(binding.id or "", key).split(","):
+                found.setdefault(each.strip(), []).append(binding)
+        return found
 
 
 def _preset_of(name: str, strategy: str) -> Preset:

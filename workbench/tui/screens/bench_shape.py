@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from textual import work
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
+from textual.worker import Worker
 
 from workbench import bench as steps
 from workbench.bench import Bench
@@ -16,6 +17,7 @@ from workbench.compaction.edits import named, reach
 from workbench.compaction.keeping import with_pairs
 from workbench.errors import BadInput
 from workbench.session import Span
+from workbench.tui.history import History
 from workbench.tui.plain import figure
 from workbench.tui.widgets.rounds_list import RoundsList
 
@@ -31,7 +33,9 @@ BINDINGS: list[BindingType] = [
 
 
 class Shaping(Screen[None]):
-    """Mixed into the bench; `bench`, `step`, `explain` are the bench's."""
+    """Mixed into the bench; `bench`, `history`, `step`, `explain` are the bench's."""
+
+    history: History
 
     if TYPE_CHECKING:
 
@@ -39,12 +43,21 @@ class Shaping(Screen[None]):
         def bench(self) -> Bench: ...
         def step(self, make: Callable[[], Bench], key: str = "", said: str = "") -> None: ...
         def explain(self, sentence: str) -> None: ...
+        @property
+        def pending(self) -> list[Worker[object]]: ...
 
-    def why_not(self, action: str) -> str:
+    def why_not(self, action: str, parameters: tuple[object, ...] = ()) -> str:
         """Why nothing can be edited now, "" where it can."""
-        if action in ("drop", "shorten") and not self.bench.messages:
-            return "There is no message here."
-        return str(super().why_not(action))  # type: ignore[misc]  # the next mixin's
+        match action:
+            case "drop" | "shorten" | "pin" if not self.bench.messages:
+                return "There is no message here."
+            case "undo" if not self.history.past and not self.pending:
+                return "There is nothing to undo."
+            case "redo" if not self.history.future:
+                return "There is nothing to do again."
+            case "run" if not self.bench.messages:
+                return "This epoch holds no messages: there is nothing to compact."
+        return str(super().why_not(action, parameters))  # type: ignore[misc]  # the next mixin's
 
     def action_drop(self) -> None:
         self._shape(steps.toggle_dropped, "dropped")

@@ -11,13 +11,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
 from workbench.compaction.strategies import STRATEGIES
 from workbench.compaction.strategy import Strategy
 from workbench.errors import BadInput
+from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
 
 
@@ -70,6 +71,11 @@ def matching(every: tuple[Choice, ...], query: str) -> tuple[Choice, ...]:
 
 
 class ChoosePresetScreen(ModalScreen[Preset | None]):
+    HELP = """\
+Every strategy, and under it its presets: the numbers and prompts of a product or paper, or your own. A strategy's \
+own line stands for its first preset. Type to search by name and by what it is about; below the list stands what is \
+known of the marked one, and how many of its numbers are documented and how many assumed. Enter takes it: the plan \
+follows at once, and undo brings the old policy back."""
     CSS = """
     ChoosePresetScreen { align: center middle; }
     ChoosePresetScreen > Vertical { width: 92; max-width: 98%; height: 94%; padding: 0 1; }
@@ -84,6 +90,7 @@ class ChoosePresetScreen(ModalScreen[Preset | None]):
         Binding("down", "move(1)", "Down", show=False, priority=True, id="choose.down", tooltip="To the next one."),
         Binding("up", "move(-1)", "Up", show=False, priority=True, id="choose.up", tooltip="To the one before."),
         Binding("enter", "take", "Take it", priority=True, id="choose.take", tooltip="Take what is marked."),
+        help_key("choose"),
     ]
 
     def __init__(self, chosen: str) -> None:
@@ -99,6 +106,7 @@ class ChoosePresetScreen(ModalScreen[Preset | None]):
             yield OptionList()
             with VerticalScroll(can_focus=False):
                 yield Static(id="about")
+        yield Footer()
 
     def on_mount(self) -> None:
         self._list("")

@@ -22,6 +22,7 @@ from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import Preset, load_preset, preset_names
 from workbench.summarizers.extractive import extractive
 from workbench.tui.failures import failure_of
+from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, plain
 
 ROWS = (
@@ -51,6 +52,11 @@ def cells(column: Column) -> list[str]:
 class CompareScreen(ModalScreen[Preset | None]):
     """Dismissed with the preset to open in the bench, or with None."""
 
+    HELP = """\
+One column for each strategy, or for every preset: whether its trigger fires, how much it takes and keeps, what is \
+left, what becomes of the messages and which checks it fails. Your pins, your edits and, where a strategy has one, \
+your split hold in all of them; the summaries are extractive, so nothing is sent anywhere. Enter opens the column \
+under the cursor on the bench; undo brings back what was there."""
     CSS = """
     CompareScreen { align: center middle; }
     CompareScreen > Vertical { width: 96%; height: 90%; padding: 0 1; border: round $border; background: $surface; }
@@ -60,6 +66,7 @@ class CompareScreen(ModalScreen[Preset | None]):
         Binding("escape", "dismiss(None)", "Close", id="compare.close", tooltip="Back to the bench, nothing changed."),
         Binding("a", "more", "All presets", id="compare.all", tooltip="Every preset, or each strategy's own."),
         Binding("enter", "choose", "Open", id="compare.open", tooltip="Open the column under the cursor in the bench."),
+        help_key("compare"),
     ]
     AUTO_FOCUS = "DataTable"
 
@@ -101,7 +108,7 @@ class CompareScreen(ModalScreen[Preset | None]):
     @work(exclusive=True, group="compare", exit_on_error=False)
     async def compare(self, asked: tuple[Preset, ...]) -> None:
         """Column by column in a thread, so that the first stands while the last is still made."""
-        columns = compare(self.bench.context, asked, extractive)
+        columns = compare(self.bench.context, asked, extractive, self.bench.edits)
         worker = get_current_worker()
         while not worker.is_cancelled and (column := await asyncio.to_thread(next, columns, None)):
             self.post_message(self.Compared(asked, column))

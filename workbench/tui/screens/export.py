@@ -13,7 +13,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
-from textual.widgets import Button, Input, Select, Static
+from textual.widgets import Button, Footer, Input, Select, Static
 from textual.worker import Worker
 
 from workbench.bench import Bench
@@ -21,6 +21,7 @@ from workbench.compaction.checks import Check, check, export_check, failures
 from workbench.errors import BadInput
 from workbench.formats import registry
 from workbench.formats.export import Export, export, resume_words, save
+from workbench.summarizers.server_side import messages_for
 from workbench.tui.details import check_line, checks_title
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
@@ -42,7 +43,8 @@ class Draft:
 def draft(bench: Bench, format_id: str) -> Draft:
     """Write the outcome in a format, in memory, and judge it. Raises BadInput."""
     outcome = bench.outcome
-    made = export(bench.session, outcome.messages, format_id, outcome.memories)
+    messages = messages_for(outcome, bench.result.answers if bench.result else (), format_id)
+    made = export(bench.session, messages, format_id, outcome.memories)
     checks = check(bench.context, outcome, bench.strategy, bench.policy)
     return Draft(made, (*checks, export_check(not made.problems, made.verdict), *_preview_check(bench)))
 
@@ -82,7 +84,7 @@ that resumes it there is shown. Nothing is ever written over, and the open sessi
     ExportScreen .row { height: 1; }
     ExportScreen .name { width: 10; color: $text-muted; }
     ExportScreen .row Input, ExportScreen .row Select { width: 1fr; }
-    ExportScreen VerticalScroll { height: auto; max-height: 18; margin: 1 0; }
+    ExportScreen VerticalScroll { height: auto; max-height: 40vh; margin: 1 0; }
     ExportScreen #buttons { height: auto; }
     ExportScreen Button { margin: 0 1 0 0; }
     ExportScreen #said { height: auto; }
@@ -91,6 +93,7 @@ that resumes it there is shown. Nothing is ever written over, and the open sessi
         Binding("escape", "dismiss", "Close", id="export.close", tooltip="Close; what is written stays."),
         Binding("p", "place", "Place", id="export.place", tooltip="Put the file where its tool looks for it."),
         Binding("y", "copy", "Copy", id="export.copy", tooltip="Copy the command that resumes the session."),
+        Binding("r", "run", "Run first", id="export.run", tooltip="Close, and run the compaction on the bench."),
         help_key("export"),
     ]
     AUTO_FOCUS = "#write"
@@ -102,12 +105,13 @@ that resumes it there is shown. Nothing is ever written over, and the open sessi
         self.written: tuple[Export, Path] | None = None
 
     def compose(self) -> ComposeResult:
-        formats = [(known.title, known.id) for known in registry.FORMATS]
         with Vertical():
             yield Static(Text(self._about()), id="about")
             with Horizontal(classes="row"):
                 yield Static("format", classes="name")
-                yield Select(formats, value=self.bench.session.format, allow_blank=False, compact=True, id="format")
+                yield Select(
+                    registry.targets(), value=self.bench.session.format, allow_blank=False, compact=True, id="format"
+                )
             with Horizontal(classes="row"):
                 yield Static("to", classes="name")
                 yield Input("", compact=True, id="path")
@@ -116,21 +120,24 @@ that resumes it there is shown. Nothing is ever written over, and the open sessi
             yield Static(id="said")
             with Horizontal(id="buttons"):
                 yield Button("Write", variant="primary", id="write", disabled=True)
+                yield Button("Run first (r)", variant="primary", id="run")
                 yield Button("Export anyway", variant="error", id="anyway")
-                yield Button("Place where its tool looks (p)", variant="primary", id="place")
-                yield Button("Copy the command (y)", id="copy")
+                yield Button("Place in its tool (p)", variant="primary", id="place")
+                yield Button("Copy command (y)", id="copy")
                 yield Button("Close", id="close")
+        yield Footer()
 
     def on_mount(self) -> None:
         for name in ("#anyway", "#place", "#copy"):
             self.query_one(name).display = False
+        self.query_one("#run").display = self.bench.result is None
         self.prepare(self.bench.session.format)
 
     def _about(self) -> str:
         what = (
             "the result of the run"
             if self.bench.result
-            else "the preview: its summary is only a placeholder, run (r) first"
+            else "the preview: its summary is only a placeholder, r runs the compaction first"
         )
         return f"Export {what}. The session that is open is never changed."
 
@@ -169,6 +176,7 @@ that resumes it there is shown. Nothing is ever written over, and the open sessi
         self.query_one("#anyway", Button).display = draft.stopped
         if draft.stopped:
             self._say("A hard check failed: the export is stopped unless you insist.")
+            self.query_one("#run" if self.bench.result is None else "#close").focus()
         else:
             self.query_one("#write").focus()
 
@@ -178,6 +186,13 @@ that resumes it there is shown. Nothing is ever written over, and the open sessi
     @on(Button.Pressed, "#close")
     def _close(self) -> None:
         self.dismiss()
+
+    @on(Button.Pressed, "#run")
+    def action_run(self) -> None:
+        """Back to the bench, which runs the compaction: what comes of it is what one wants to write."""
+        below = self.app.screen_stack[-2]
+        self.dismiss()
+        below.call_later(below.run_action, "run")
 
     @on(Button.Pressed, "#write")
     @on(Button.Pressed, "#anyway")
@@ -201,16 +216,18 @@ that resumes it there is shown. Nothing is ever written over, and the open sessi
         self.written = (made, where)
         home, resume = place_of(made, where), resume_words(made.written, where)
         self._say(f"✔ written to {where}" + (f"\nresume with: {resume}" if resume else ""))
-        self.query_one("#write", Button).disabled = True
-        self.query_one("#anyway").display = False
+        for name in ("#write", "#anyway", "#run"):
+            self.query_one(name).display = False
         self.query_one("#place").display = home is not None
         self.query_one("#copy").display = bool(made.written.resume)
         self.query_one("#place" if home else "#close").focus()
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Placing and copying are for what is written."""
+        """Placing and copying are for what is written, running for what is a preview."""
         match action:
+            case "run":
+                return self.bench.result is None
             case "place":
                 return self.written is not None and place_of(*self.written) is not None
             case "copy":

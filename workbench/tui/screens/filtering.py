@@ -11,10 +11,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Button, Input, Select, Static
+from textual.widgets import Button, Footer, Input, Select, Static
 
 from workbench.compaction.outcome import Fate
 from workbench.tui.filters import ROLES, Filter
+from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line
 from workbench.tui.rows import WORDS
 from workbench.tui.widgets.on_off import OnOff
@@ -23,6 +24,10 @@ from workbench.tui.widgets.on_off import OnOff
 class FilterScreen(ModalScreen[Filter | None]):
     """Gives the filter that was chosen, an empty one to show everything, None to leave things as they are."""
 
+    HELP = """\
+The list then shows only the messages that meet everything chosen here; the rounds that hold none are hidden. `of \
+tool` means its calls and their results. Sizes are in tokens, 2000 or 2k. On the bench f shows everything again, F \
+changes the filter; the plan itself does not change."""
     CSS = """
     FilterScreen { align: center middle; }
     FilterScreen > Vertical { width: 64; max-width: 96%; height: auto; padding: 1 2; }
@@ -37,7 +42,8 @@ class FilterScreen(ModalScreen[Filter | None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Close", id="filter.close", tooltip="Close; the list stays as it is."),
-        Binding("ctrl+enter,ctrl+s", "show", "Show", id="filter.show", tooltip="Show what meets the filter."),
+        Binding("ctrl+s,ctrl+enter", "show", "Show", id="filter.show", tooltip="Show what meets the filter."),
+        help_key("filter"),
     ]
     AUTO_FOCUS = "#role"
 
@@ -79,6 +85,7 @@ class FilterScreen(ModalScreen[Filter | None]):
             with Horizontal(id="buttons"):
                 yield Button("Show", variant="primary", id="show")
                 yield Button("Clear", id="clear")
+        yield Footer()
 
     def action_show(self) -> None:
         typed = self.query_one("#larger", Input).value.replace(" ", "").lower()

@@ -17,8 +17,8 @@ from textual.widgets import Static
 from workbench.compaction.outcome import Fate
 
 ABOUT_BENCH = """\
-The bench shows one recorded session and what a compaction would do to it. Every change plans it again; nothing is \
-sent to a model and the file is never changed.
+The bench shows one recorded session and what a compaction would do to it. Every change plans it again, without \
+a model; only a run with one sends anything, and the file is never changed.
 
 The bar on top is the model's window: what fills it, where the trigger lies, where the limit. The list below holds the \
 rounds, each from one request of yours to the end of the answer, with its size; open one to see its messages. The line \

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -21,15 +21,13 @@ from workbench.tui.help_key import help_key
 
 if TYPE_CHECKING:
     from workbench.bench import Bench
+    from workbench.formats.following import Mark
     from workbench.formats.format import Progress
+    from workbench.formats.parts import Part
     from workbench.remembered import Work
     from workbench.session import Session
     from workbench.tokens import Counter
     from workbench.tui.rows import Groups
-
-
-Stamp = tuple[int, int]
-"""When a file was last changed (ns) and how long it was (bytes): by this a later change is noticed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,8 @@ class Opening:
     """What to open and how. `epoch`, `preset`, `window` are for `open_bench`; `usual_window` is for a session whose
     model is not known.
 
-    `carry` is work to put on the bench; without it the work remembered in the folder `memory`, unless `fresh`.
+    `carry` is work to put on the bench; without it the work remembered in the folder `memory`, unless `fresh`. `part`
+    is the session's id in a file of several; without it one is asked for. `follow` has the bench follow the file.
     """
 
     source: Path | Session
@@ -48,6 +47,8 @@ class Opening:
     memory: Path | None = None
     fresh: bool = False
     carry: Work | None = None
+    part: str = ""
+    follow: bool = False
 
 
 MANY = 10_000
@@ -89,8 +90,16 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
         bench: Bench
         counter: Counter
         groups: Groups
-        stamp: Stamp | None = None
+        mark: Mark | None = None
         note: str = ""
+        follow: bool = False
+
+    @dataclass
+    class Several(Message):
+        """The file holds more than one session, and none of them was named."""
+
+        path: Path
+        parts: tuple[Part, ...]
 
     @dataclass
     class Refused(Message):
@@ -122,9 +131,14 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
             self.post_message(self.Progress(done, total))
 
         from workbench.errors import BadInput
+        from workbench.formats.files import parts_of
 
+        opening = self.opening
         try:
-            ready = open_on_bench(self.opening, progress)
+            if isinstance(opening.source, Path) and not opening.part and len(parts := parts_of(opening.source)) > 1:
+                self.post_message(self.Several(opening.source, parts))
+                return
+            ready = open_on_bench(opening, progress)
         except Abandoned:
             return
         except BadInput as refused:
@@ -143,6 +157,19 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
 
         if isinstance(self.app, WorkbenchApp):
             self.app.show_bench(event)
+
+    @on(Several)
+    def _several(self, event: Several) -> None:
+        from workbench.tui.screens.choose_part import ChoosePartScreen
+
+        self.app.push_screen(ChoosePartScreen(event.path, event.parts), self._take_part)
+
+    def _take_part(self, part: str | None) -> None:
+        if part is None:
+            self._give_way()
+        else:
+            self.opening = replace(self.opening, part=part)
+            self.load()
 
     @on(Refused)
     def _refused(self, event: Refused) -> None:
@@ -170,26 +197,30 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
 
 def open_on_bench(opening: Opening, progress: Progress) -> LoadingScreen.Ready:
     """Load, and make everything the first drawing needs, here and not where the screen is drawn. Raises BadInput."""
-    import workbench.tui.screens.bench  # here, in the thread, for the screen that follows  # noqa: F401
-    from workbench.bench import open_bench, with_window
     from workbench.formats.files import load
+    from workbench.formats.following import mark_of
+
+    source = opening.source
+    mark = mark_of(source) if isinstance(source, Path) else None
+    session = load(source, progress, opening.part) if isinstance(source, Path) else source
+    # Here, in the thread, for the screen that follows; after the load, when the file's bytes are let go.
+    import workbench.tui.screens.bench  # noqa: F401
+    from workbench.bench import open_bench, with_window
+    from workbench.remembered import with_kept_scale
     from workbench.tokens import CountCache, Counter, default_path
     from workbench.tui.rows import Groups
 
-    source = opening.source
-    stamp = stamp_of(source) if isinstance(source, Path) else None
-    session = load(source, progress) if isinstance(source, Path) else source
     counter = Counter(CountCache(default_path()))
     chosen = {} if opening.preset is None else {"preset": opening.preset}
     bench = open_bench(session, counter, epoch=opening.epoch, window=opening.window, **chosen)
     if bench.window is None:
         bench = with_window(bench, opening.usual_window)
-    bench, note = _with_earlier_work(opening, bench, counter)
+    bench, note = _with_earlier_work(opening, with_kept_scale(bench), counter)
     bench.context.outcome_size(bench.plan.outcome)
     if len(session.messages) > MANY:
         # A full collection would walk all of them, and hold the screen up for several tenths of a second.
         gc.freeze()
-    return LoadingScreen.Ready(bench, counter, Groups(bench.layout), stamp, note)
+    return LoadingScreen.Ready(bench, counter, Groups(bench.layout), mark, note, opening.follow)
 
 
 def _with_earlier_work(opening: Opening, bench: Bench, counter: Counter) -> tuple[Bench, str]:
@@ -209,12 +240,3 @@ def _with_earlier_work(opening: Opening, bench: Bench, counter: Counter) -> tupl
         work = work.model_copy(update={"epoch": None})
     carried = carry_over(work, bench, counter, keep_policy=opening.preset is not None)
     return carried.bench, carried.note
-
-
-def stamp_of(path: Path) -> Stamp | None:
-    """None for a file that is not there."""
-    try:
-        status = path.stat()
-    except (OSError, ValueError):
-        return None
-    return status.st_mtime_ns, status.st_size

@@ -16,6 +16,7 @@ from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPoli
 from workbench.compaction.summary_params import policy_from_params
 from workbench.errors import BadInput
 from workbench.tui.fields import differing, value_of, value_words
+from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
 
 ABOUT = "history_summary_params: the JSON object, the string that the flag carries, or the whole feature_flags."
@@ -24,6 +25,11 @@ ABOUT = "history_summary_params: the JSON object, the string that the flag carri
 class PasteParamsScreen(ModalScreen[ExchangeSummaryPolicy | None]):
     """Dismissed with the policy that was pasted, or None."""
 
+    HELP = """\
+Paste what an agent's configuration holds as history_summary_params: the JSON object, the string that its flag \
+carries, or the whole feature_flags. What was understood of it stands below, field by field where it differs from \
+the defaults; what cannot be read is said there, too. Taking it chooses the strategy exchange-summary with these \
+numbers."""
     CSS = """
     PasteParamsScreen { align: center middle; }
     PasteParamsScreen > Vertical { width: 100; max-width: 98%; height: 90%; padding: 0 1; }
@@ -36,6 +42,7 @@ class PasteParamsScreen(ModalScreen[ExchangeSummaryPolicy | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "take", "Take it", priority=True, id="paste.take", tooltip="Take these parameters."),
         Binding("escape", "dismiss", "Cancel", priority=True, id="paste.cancel", tooltip="Close and change nothing."),
+        help_key("paste"),
     ]
 
     policy: ExchangeSummaryPolicy | None = None

@@ -23,6 +23,7 @@ from workbench.tui.details import TABS, View
 from workbench.tui.editing import edit_outside
 from workbench.tui.failures import failure_of
 from workbench.tui.fields import FormField, Refused, changed, fields_of, value_of
+from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
 from workbench.tui.rows import Groups
 from workbench.tui.widgets.text_view import Part, TextView, Wrapped, wrap
@@ -37,6 +38,10 @@ BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (110, "-wide")]
 class PolicyTextScreen(ModalScreen[Policy | None]):
     """Dismissed with the policy that has the edited texts, or None."""
 
+    HELP = """\
+A prompt or template of the policy, and beside it what it becomes with this session's messages: the request exactly \
+as it would be sent, or the new messages. The preview follows when you stop typing; what is wrong or doubtful in \
+the text stands below. ctrl+s takes the text into the policy, escape leaves it as it was."""
     CSS = """
     PolicyTextScreen { align: center middle; }
     PolicyTextScreen > Vertical { width: 100%; height: 100%; background: $surface; }
@@ -59,7 +64,15 @@ class PolicyTextScreen(ModalScreen[Policy | None]):
             "f6", "other", "Next text", priority=True, id="edit.next", tooltip="The policy's next prompt or template."
         ),
         Binding("f7", "turn", "Request/node", priority=True, id="edit.turn", tooltip="Preview the other of the two."),
-        Binding("f4", "outside", "$EDITOR", priority=True, id="edit.outside", tooltip="Edit it in $EDITOR."),
+        Binding(
+            "f4",
+            "outside",
+            "$EDITOR",
+            priority=True,
+            id="edit.outside",
+            tooltip="Edit it in $EDITOR; what you save comes back.",
+        ),
+        help_key("edit"),
     ]
 
     def __init__(self, bench: Bench, field: FormField) -> None:

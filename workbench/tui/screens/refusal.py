@@ -11,8 +11,11 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
+from workbench.tui.help_key import help_key
+
 
 class RefusalScreen(ModalScreen[None]):
+    HELP = "What could not be done, why, and what to do about it. Nothing was changed."
     CSS = """
     RefusalScreen { align: center middle; }
     RefusalScreen > Vertical { width: 72; max-width: 90%; height: auto; padding: 1 2; }
@@ -21,6 +24,7 @@ class RefusalScreen(ModalScreen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Close", id="refusal.close", tooltip="Close this dialog."),
+        help_key("refusal"),
     ]
 
     def __init__(self, sentence: str) -> None:

@@ -13,7 +13,9 @@ from textual.containers import Horizontal, Vertical
 from textual.css.query import NoMatches
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets import Button, Static
+from textual.widgets import Button, Footer, Static
+
+from workbench.tui.help_key import help_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ class TourScreen(ModalScreen[None]):
         Binding("right,n,space,j", "go(1)", "Next", id="tour.next", tooltip="To the next step; after the last, out."),
         Binding("left,b,backspace,k", "go(-1)", "Back", id="tour.back", tooltip="To the step before."),
         Binding("escape,q", "dismiss", "Leave", id="tour.leave", tooltip="Leave the tour."),
+        help_key("tour"),
     ]
     AUTO_FOCUS = "#next"
 
@@ -98,6 +101,7 @@ class TourScreen(ModalScreen[None]):
                 yield Button("Next", variant="primary", id="next")
                 yield Button("Back", id="back")
                 yield Button("Leave", id="leave")
+        yield Footer()
 
     def on_mount(self) -> None:
         self._show()

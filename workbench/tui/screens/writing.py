@@ -10,14 +10,19 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Input, Static
+from textual.widgets import Footer, Input, Static
 
+from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line
 
 
 class WritingScreen(ModalScreen[Path | None]):
     """Asks for a file name and writes `text` there; gives the path, or None when left."""
 
+    HELP = """\
+The text of the middle, whole and as the session holds it, goes to a new file: enter writes it, escape writes \
+nothing. A name without a folder lies where the workbench was started; a file that is there already is never \
+written over."""
     DEFAULT_CSS = """
     WritingScreen { align: center middle; }
     WritingScreen > Vertical {
@@ -27,6 +32,7 @@ class WritingScreen(ModalScreen[Path | None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", id="writing.leave", tooltip="Write nothing."),
+        help_key("writing"),
     ]
 
     def __init__(self, text: str, path: Path) -> None:
@@ -39,6 +45,7 @@ class WritingScreen(ModalScreen[Path | None]):
             yield Static(f"Write {figure(len(self.text))} characters to a new file", markup=False)
             yield Input(str(self.path), id="path")
             yield Static("", id="sentence", markup=False)
+        yield Footer()
 
     @on(Input.Submitted)
     def _write(self, event: Input.Submitted) -> None:

@@ -10,6 +10,7 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
@@ -18,10 +19,11 @@ from workbench.tui.widgets.line_view import LineView
 
 
 class EntriesList(LineView, can_focus=False):
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"entries--{name}" for name in (*KINDS, "dim", "cursor")}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"entries--{name}" for name in (*KINDS, "full", "dim", "cursor")}
     DEFAULT_CSS = """
     EntriesList {
         .entries--dim { text-style: dim; }
+        .entries--full { color: $text-error; text-style: bold; }
         .entries--given { color: $text-warning; }
         .entries--recent { color: $text-accent; }
         .entries--sample { color: $text-success; }
@@ -51,14 +53,17 @@ class EntriesList(LineView, can_focus=False):
         return self.entries[self.line] if self.line < len(self.entries) else None
 
     def show(self, entries: Sequence[Entry]) -> None:
-        """List these. The cursor stays on its file where that is still among them."""
-        before, moved = self.entry, self.entry
+        """List these. The cursor stays on its file where that is still among them, and its line on the screen."""
+        before, row = self.entry, self.line - self.scroll_offset.y
         self.entries = entries
-        at = [i for i, one in enumerate(entries) if before and one.path == before.path and one.kind == before.kind]
-        self.line = at[0] if at else 0
+        at = next((i for i, one in enumerate(entries) if one is before), None)
+        line, self.line = self.line, at or 0
         self.set_lines(len(entries))
-        self._see()
-        if self.entry != moved:
+        if at and line and at != line:
+            self.scroll_to(y=self.line - row, animate=False, force=True)
+        else:
+            self._see()
+        if self.entry != before:
             self.post_message(self.Moved(self.entry))
 
     def move(self, by: int) -> None:
@@ -87,10 +92,10 @@ class EntriesList(LineView, can_focus=False):
             if event.chain > 1:
                 self.post_message(self.Chosen(self.entries[line]))
 
-    def render_line(self, y: int) -> Strip:
-        line, width = y + self.scroll_offset.y, self.line_width
-        if line >= len(self.entries):
-            return Strip.blank(width, self.rich_style)
+    def line_state(self, line: int) -> bool:
+        return line == self.line
+
+    def draw_line(self, line: int, width: int) -> Strip:
         segments = [
             Segment(text, self._style(name, under_cursor=line == self.line))
             for text, name in entry_cells(self.entries[line], width, self.now)
@@ -101,3 +106,13 @@ class EntriesList(LineView, can_focus=False):
         if under_cursor:
             return self.get_component_rich_style("entries--cursor")
         return self.rich_style if name == "words" else self.get_component_rich_style(f"entries--{name}")
+
+
+def moving_keys(screen: str) -> list[BindingType]:
+    """The keys that move the cursor while something is typed, for a screen that has `action_move`."""
+    return [
+        Binding("down", "move(1)", "Down", show=False, id=f"{screen}.down", tooltip="To the next line."),
+        Binding("up", "move(-1)", "Up", show=False, id=f"{screen}.up", tooltip="To the line before."),
+        Binding("pagedown", "move(15)", "Page down", show=False, id=f"{screen}.page-down", tooltip="15 lines down."),
+        Binding("pageup", "move(-15)", "Page up", show=False, id=f"{screen}.page-up", tooltip="15 lines up."),
+    ]

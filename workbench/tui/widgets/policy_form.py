@@ -13,18 +13,17 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Input, Select, Static
+from textual.widgets import Static
 
 from workbench.compaction.policy import Policy
 from workbench.compaction.strategy import Trigger
 from workbench.tui.fields import FormField, Refused, changed, changes_of, fields_of, value_of
 from workbench.tui.plain import fit, one_line
 from workbench.tui.policy_words import help_words, trigger_words
-from workbench.tui.widgets.field_row import FieldRow, LongText
-from workbench.tui.widgets.on_off import OnOff
+from workbench.tui.widgets.field_row import FieldRow
 
-AT_ONCE = 12
-"""Fields that are put on the screen in one go."""
+AT_ONCE = 8
+"""Fields that are put on the screen in one go, so that keys are answered in between."""
 
 
 class Chosen(Widget, can_focus=True):
@@ -103,8 +102,7 @@ class PolicyForm(Vertical):
     @property
     def focused_field(self) -> FormField | None:
         """The field that has the focus, None when none has."""
-        focused = self.screen.focused
-        row = next((a for a in focused.ancestors if isinstance(a, FieldRow)), None) if focused else None
+        row = _row_of(self.screen.focused)
         return row.field if row else None
 
     async def show(self, policy: Policy, preset: Policy, name: str, about: str) -> None:
@@ -124,17 +122,14 @@ class PolicyForm(Vertical):
     async def _rebuild(self, policy: Policy, preset: Policy) -> None:
         fields = self.query_one("#fields", VerticalScroll)
         await fields.remove_children()
-        widgets: list[Widget] = []
-        group = ""
+        rows: list[FieldRow] = []
         for field in fields_of(type(policy)):
-            if field.group != group:
-                group = field.group
-                widgets.append(Static(Text(group), classes="group"))
             value = value_of(policy, field.path)
-            widgets.append(FieldRow(field, value, differs=value != value_of(preset, field.path)))
-        for start in range(0, len(widgets), AT_ONCE):
-            # A few at a time, so that keys are answered in between: a form of thirty fields takes a third of a second.
-            await fields.mount_all(widgets[start : start + AT_ONCE])
+            group = field.group if not rows or rows[-1].field.group != field.group else ""
+            differs = value != value_of(preset, field.path)
+            rows.append(FieldRow(field, value, differs=differs, group=group, is_first=not rows))
+        for start in range(0, len(rows), AT_ONCE):
+            await fields.mount_all(rows[start : start + AT_ONCE])
 
     def _mark(self) -> None:
         """Mark what differs from the preset: in each row, in the count beside its name, and in the help."""
@@ -169,17 +164,14 @@ class PolicyForm(Vertical):
         """The trigger panel as plain text."""
         return self._told.plain
 
-    @on(Input.Changed)
-    @on(OnOff.Changed)
-    @on(Select.Changed)
-    def _typed(self, event: Input.Changed | OnOff.Changed | Select.Changed) -> None:
+    @on(FieldRow.Given)
+    def _given(self, event: FieldRow.Given) -> None:
         event.stop()
-        row = next((a for a in event.control.ancestors if isinstance(a, FieldRow)), None)
-        if row is None or self.policy is None:
+        row = event.row
+        if self.policy is None:
             return
-        typed = event.value if isinstance(event.value, bool) else str(event.value)
         try:
-            policy, _ = changed(self.policy, row.field, typed)
+            policy, _ = changed(self.policy, row.field, event.typed)
         except Refused as refused:
             row.explain(str(refused))
             return
@@ -207,23 +199,32 @@ class PolicyForm(Vertical):
         if value == row.value:
             return
         row.value, self.policy = value, policy
+        row.refresh()
         self._mark()
         self.post_message(self.Changed(policy, row.field.key))
 
-    @on(LongText.Opened)
-    def _opened(self, event: LongText.Opened) -> None:
+    @on(FieldRow.Opened)
+    def _opened(self, event: FieldRow.Opened) -> None:
         event.stop()
-        row = next(a for a in event.long_text.ancestors if isinstance(a, FieldRow))
-        self.post_message(self.TextOpened(row.field))
+        self.post_message(self.TextOpened(event.row.field))
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        at_hand = _row_of(event.widget)
+        for row in self.rows:
+            if row is not at_hand:
+                row.close()
         self._explain_focus(event.widget)
 
     def _explain_focus(self, focused: Widget | None) -> None:
         """Below the form: help of the field in focus, or what the preset is about."""
-        row = next((a for a in focused.ancestors if isinstance(a, FieldRow)), None) if focused else None
+        row = _row_of(focused)
         if row is None or self.preset is None:
             self._help.update(Text(self.about))
             return
         preset_value = value_of(self.preset, row.field.path)
         self._help.update(Text(help_words(row.field, preset_value, differs=row.differs)))
+
+
+def _row_of(widget: Widget | None) -> FieldRow | None:
+    """The row that a widget is, or is in."""
+    return next((a for a in widget.ancestors_with_self if isinstance(a, FieldRow)), None) if widget else None

@@ -15,13 +15,13 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.cache import LRUCache
 from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 
 from workbench.analysis.search import Query
 from workbench.session import Span
+from workbench.tui.growing import continues
 from workbench.tui.lines import STYLES, Drawn, header_cells, marked, message_cells, split_cells
 from workbench.tui.rows import Arrangement, Row, Rows
 from workbench.tui.widgets.line_view import LineView
@@ -97,7 +97,6 @@ class RoundsList(LineView, can_focus=True):
         self._query: Query | None = None
         self._hits: Sequence[int] = ()
         self._anchor: tuple[str, bool] | None = None
-        self._strips: LRUCache[tuple[int, int, bool, bool], Strip] = LRUCache(512)
 
     # --- data -------------------------------------------------------------------------------------------------------
 
@@ -105,8 +104,7 @@ class RoundsList(LineView, can_focus=True):
         """Draw another plan. The cursor stays on its message; at first sight it stands where the tail begins."""
         before = self.drawn
         self.drawn = drawn
-        layout = drawn.groups.layout
-        if before is None or before.groups.layout.messages is not layout.messages:
+        if before is None or not continues(before.groups.layout, drawn.groups.layout):
             self._start(drawn)
         else:
             self._lay(self.rows.opened if self.rows is not None else frozenset())
@@ -148,8 +146,7 @@ class RoundsList(LineView, can_focus=True):
     def mark(self, query: Query | None, hits: Sequence[int]) -> None:
         """Mark the messages `hits` (indexes in order), and in their words what the query finds."""
         self._query, self._hits = query, hits
-        self._strips.clear()
-        self.refresh()
+        self.forget_lines()
 
     def _split(self) -> int | None:
         return self.drawn.outcome.split if self.drawn and self.drawn.movable else None
@@ -160,7 +157,6 @@ class RoundsList(LineView, can_focus=True):
         self._place = place = place or self._place
         offset = self.line - self.scroll_offset.y
         self.rows = Rows(self.drawn.groups, opened, self._split(), self.arrangement)
-        self._strips.clear()
         self.set_lines(len(self.rows))
         line = self.rows.line_of(place[0], header=place[1])
         if line != self.line:
@@ -168,7 +164,6 @@ class RoundsList(LineView, can_focus=True):
             # Lines came or went above the cursor: the cursor's line keeps its place on the screen.
             self.scroll_to(y=line - offset, animate=False, force=True)
         self._tell()
-        self.refresh()
 
     # --- the cursor -------------------------------------------------------------------------------------------------
 
@@ -306,7 +301,6 @@ class RoundsList(LineView, can_focus=True):
             self.action_open()
 
     def on_resize(self) -> None:
-        self._strips.clear()
         if self.rows is not None:
             self.set_lines(len(self.rows))
             self._into_view()
@@ -317,28 +311,16 @@ class RoundsList(LineView, can_focus=True):
     def on_blur(self) -> None:
         self._refresh_line(self.line)
 
-    def notify_style_update(self) -> None:
-        super().notify_style_update()
-        self._strips.clear()
-
     # --- drawing ----------------------------------------------------------------------------------------------------
 
-    def render_line(self, y: int) -> Strip:
-        width = self.line_width
-        line = y + self.scroll_offset.y
-        if not self.rows or not self.drawn or line >= len(self.rows):
-            return Strip.blank(width, self.rich_style)
+    def line_state(self, line: int) -> tuple[bool, bool]:
         at_cursor = line == self.line
-        key = (line, width, at_cursor and self.has_focus, at_cursor)
-        strip = self._strips.get(key)
-        if strip is None:
-            strip = self._draw(self.rows[line], width, at_cursor)
-            self._strips[key] = strip
-        return strip
+        return at_cursor, at_cursor and self.has_focus
 
-    def _draw(self, row: Row, width: int, at_cursor: bool) -> Strip:
+    def draw_line(self, line: int, width: int) -> Strip:
         if self.drawn is None or self.rows is None:
             return Strip.blank(width, self.rich_style)
+        row, at_cursor = self.rows[line], line == self.line
         base = self.rich_style
         match row.kind:
             case "header":

@@ -176,15 +176,10 @@ class TextView(LineView, can_focus=True):
     def key(self) -> object:
         return self._key
 
-    def render_line(self, y: int) -> Strip:
-        width = self.line_width
-        base = self.rich_style
-        row = y + self.scroll_offset.y
-        wrapped = self._wrapped
-        if row >= len(wrapped):
-            return Strip.blank(width, base)
-        number = wrapped.line[row]
-        text = wrapped.lines[number][wrapped.start[row] : wrapped.stop[row]]
+    def draw_line(self, line: int, width: int) -> Strip:
+        base, wrapped = self.rich_style, self._wrapped
+        number = wrapped.line[line]
+        text = wrapped.lines[number][wrapped.start[line] : wrapped.stop[line]]
         name = wrapped.styles[number]
         style = base + self.get_component_rich_style(f"text-view--{name}", partial=True) if name else base
         return Strip([Segment(text, style)]).adjust_cell_length(width, base)

@@ -1,0 +1,81 @@
+"""A user's own prompts: checked before they are saved, refused with the line that is wrong, and never run as code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from workbench.compaction.prompts import file_of, load_prompt, own_folder, prompt_files, write_own
+from workbench.errors import BadInput
+from workbench.resources import PROMPTS
+
+HEADER = "---\nid: abridged-entry\n---\n"
+NAME = "abridged-entry.jinja"
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ user_message.__class__.__mro__ }}",
+        "{{ ''.__class__.__base__.__subclasses__() }}",
+        "{{ user_message.__init__.__globals__ }}",
+        "{% for i in range(10000000) %}{{ i }}{% endfor %}",
+        "{% include 'secrets' %}",
+        "{{ 1 / 0 }}",
+    ],
+)
+def test_a_template_runs_in_a_sandbox_and_its_line_is_named(template: str) -> None:
+    with pytest.raises(BadInput, match="line 5: ") as caught:
+        write_own(NAME, f"{HEADER}fine {{{{ user_message }}}}\n{template}\n")
+    assert "\n" not in str(caught.value)
+    assert not own_folder().exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("context-reset.en.md", "---\nid: context-reset\n---\nOne\nTwo {topic}\n", "line 5: nothing fills"),
+        ("message-window.en.md", "---\nid: message-window\n---\n{max_chars} {size}\n", "it takes max_chars"),
+        (NAME, HEADER + "{{ user_message }}\n{{ mood }}\n", "line 5: nothing fills the placeholder 'mood'"),
+        (NAME, HEADER + "\n{% if %}\n", "line 5: "),
+        ("mine.md", "no header\n", "line 1: "),
+        ("mine.md", "---\nid: x\nodd\n---\n", "line 3: "),
+        ("mine.md", "---\nlanguage: en\n---\n", "no 'id'"),
+        ("mine.md", "---\nid: x\nplaceholders: a\n---\n{a} {b}\n", "line 5: nothing fills the placeholder 'b'"),
+        ("../mine.md", "---\nid: x\n---\nwords\n", "no name for a prompt"),
+        ("mine.txt", "---\nid: x\n---\nwords\n", "no name for a prompt"),
+    ],
+)
+def test_what_cannot_be_used_is_not_written(name: str, text: str, said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        write_own(name, text)
+    assert not own_folder().exists()
+
+
+def test_what_is_saved_is_in_use_at_once() -> None:
+    assert load_prompt("context-reset.en.md") == load_prompt("context-reset.en.md")
+    path = write_own("context-reset.en.md", "---\nid: context-reset\n---\nTell it as a ballad.\n")
+    assert load_prompt("context-reset.en.md").text == "Tell it as a ballad."
+    assert (file_of("context-reset.en.md"), path.parent) == (path, own_folder())
+    write_own("mine.md", "---\nid: context-reset\nlanguage: fr\n---\nEn vers.\n")
+    assert "mine.md" in prompt_files()
+    with pytest.raises(BadInput, match="exists"):
+        write_own("mine.md", "---\nid: context-reset\n---\nOther.\n", overwrite=False)
+    assert load_prompt("mine.md").language == "fr"
+
+
+@pytest.mark.parametrize("name", [path.name for path in sorted(PROMPTS.iterdir()) if path.is_file()])
+def test_every_prompt_of_the_program_could_be_a_users(name: str) -> None:
+    write_own(name, (PROMPTS / name).read_text("utf-8"))
+    bundled = load_prompt(name)
+    (own_folder() / name).unlink()
+    load_prompt.cache_clear()
+    assert load_prompt(name) == bundled
+
+
+@pytest.fixture(autouse=True)
+def read_anew() -> Iterator[None]:
+    load_prompt.cache_clear()
+    yield
+    load_prompt.cache_clear()

@@ -1,0 +1,62 @@
+"""Every screen explains itself, and every key has a name by which it can be remapped."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from textual.binding import Binding
+from textual.screen import Screen
+from textual.widget import Widget
+
+from tests.tui.app import app_of, press, settled, story
+from workbench.tui.help_key import every_place, known_key_ids
+from workbench.tui.screens.help import HelpScreen
+from workbench.tui.settings import Settings
+
+PLACES = [place for place in every_place() if place.__dict__.get("BINDINGS")]
+SCREENS = [place for place in every_place() if issubclass(place, Screen) and "compose" in place.__dict__]
+SCREENS.remove(HelpScreen)
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
+def test_every_key_has_an_id_of_its_own_and_says_what_it_does(place: type[Widget]) -> None:
+    bindings = place.__dict__["BINDINGS"]
+    assert all(isinstance(binding, Binding) and binding.tooltip for binding in bindings)
+    ids = Counter(binding.id for binding in bindings)
+    assert None not in ids
+    assert [id for id, count in ids.items() if count > 1] == []
+    assert set(ids) <= known_key_ids()
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: screen.__name__)
+def test_every_screen_has_a_text_that_its_help_key_shows(screen: type[Screen[object]]) -> None:
+    assert screen.HELP
+    bindings = [binding for place in screen.__mro__ for binding in place.__dict__.get("BINDINGS", ())]
+    keys = {key for binding in Binding.make_bindings(bindings) for key in binding.key.split(",")}
+    assert {"f1", "question_mark"} <= keys or "?" in keys
+
+
+def test_screens_have_different_names_for_their_keys() -> None:
+    owners = Counter(id for place in PLACES for id in {binding.id for binding in place.__dict__["BINDINGS"]})
+    assert [id for id, count in owners.items() if count > 1] == []
+
+
+async def test_dialogs_are_explained_and_their_keys_can_be_remapped() -> None:
+    settings = Settings(keys={"compare.close": "f9", "help.close": "f8", "bench.undo": "f7"})
+    async with app_of(story(), settings=settings).run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        bench = pilot.app.screen
+        await press(pilot, "f7")
+        assert [note.message for note in pilot.app._notifications] == ["There is nothing to undo."]
+        for key, back in (("C", "f9"), ("W", "escape")):
+            await press(pilot, key)
+            dialog = pilot.app.screen
+            assert dialog is not bench
+            await press(pilot, "f1")
+            help = pilot.app.screen
+            assert isinstance(help, HelpScreen)
+            assert help.text == dialog.HELP
+            assert {id for _, _, id in help.keys} >= {binding.id for binding in type(dialog).BINDINGS}  # type: ignore[union-attr]
+            await press(pilot, "f8", back)
+            assert pilot.app.screen is bench

@@ -1,0 +1,183 @@
+"""Prompts, A/B, kept runs and exact counts, from the bench and back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input, OptionList, Static, TextArea
+
+from tests.summarizers.fake_api import KEY, MODEL, document, error, fake_api, stalling
+from tests.summarizers.live_calls import client_talks_to
+from tests.tui.app import app_of, bench_screen, press, settled, story, story_file
+from workbench.bench import choose_preset
+from workbench.compaction.preset import load_preset
+from workbench.compaction.prompts import load_prompt, own_folder
+from workbench.remembered import recall_scale
+from workbench.summarizers import journal
+from workbench.summarizers.named import Name
+from workbench.tui.screens.ab import AbScreen
+from workbench.tui.screens.exact import ExactScreen
+from workbench.tui.screens.prompt_text import PromptTextScreen
+from workbench.tui.screens.prompts import PromptsScreen
+from workbench.tui.screens.runs import RunsScreen
+from workbench.tui.widgets.text_view import TextView
+
+SIZE = (150, 44)
+
+
+def words(place: Static) -> str:
+    return str(place.content)
+
+
+async def test_a_prompt_is_seen_as_sent_edited_in_a_copy_and_taken() -> None:
+    load_prompt.cache_clear()
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        await press(pilot, "M")
+        screen = pilot.app.screen
+        assert isinstance(screen, PromptsScreen)
+        assert screen.here is not None
+        assert screen.here.file == "exchange-summary.en.md"
+        view = screen.query_one(TextView)
+        assert "Never log the token" not in view.text
+        await press(pilot, "v")
+        assert "Never log the token" in view.text
+        await press(pilot, "v", "e")
+        editor = pilot.app.screen
+        assert isinstance(editor, PromptTextScreen)
+        area = editor.query_one(TextArea)
+        lines = area.text.count("\n")
+        area.text = f"{area.text.rstrip()}\n{{mood}}\n"
+        await press(pilot, "ctrl+s")
+        assert pilot.app.screen is editor
+        assert f"line {lines + 1}: nothing fills the placeholder 'mood'" in words(editor.query_one("#doubts", Static))
+        assert area.cursor_location[0] == lines
+        area.text = area.text.replace("{mood}", "As a ballad.")
+        await press(pilot, "ctrl+s")
+        assert pilot.app.screen is screen
+        assert "As a ballad." in (own_folder() / "exchange-summary.en.md").read_text()
+        assert "As a ballad." in view.text
+        assert screen.here.found is not None
+        assert screen.here.found.own
+        (own_folder() / "exchange-summary.zh.md").write_text("---\nid: exchange-summary\n---\n{mood}\n")
+        load_prompt.cache_clear()
+        screen.list_them()
+        await press(pilot, "down")
+        assert "nothing fills" in view.text
+        await press(pilot, "up", "u")
+        bench = bench_screen(pilot)
+        assert pilot.app.screen is bench
+        assert bench.bench.policy.model_dump()["prompt"].endswith("As a ballad.")
+        assert any("As a ballad." in request.text for request in bench.bench.plan.requests)
+        await press(pilot, "u")
+        assert "As a ballad." not in bench.bench.policy.model_dump()["prompt"]
+    load_prompt.cache_clear()
+
+
+async def test_two_sides_stream_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with (
+        fake_api(stalling("Half a"), stalling("Half a")) as api,
+        app_of(story(rounds=30)).run_test(size=SIZE) as pilot,
+    ):
+        client_talks_to(api, monkeypatch)
+        await settled(pilot)
+        bench, before = bench_screen(pilot), repr(bench_screen(pilot).bench.messages)
+        await press(pilot, "B")
+        screen = pilot.app.screen
+        assert isinstance(screen, AbScreen)
+        for half in screen.halves:
+            half.name = Name("anthropic", MODEL)
+        await pilot.press("r")
+        for _ in range(2_000):
+            await pilot.pause()
+            if all(half.written for half in screen.halves):
+                break
+        screen.draw()
+        assert screen.query_one("#draft-1", TextView).text == "Half a"
+        await press(pilot, "escape")
+        assert not screen.running
+        assert [(entry.end, entry.calls) for entry in journal.kept()] == [("cancelled", 1)] * 2
+        assert journal.load(journal.kept()[0].id).calls[0].text == "Half a"
+        assert KEY.encode() not in journal.path().read_bytes()
+        await press(pilot, "escape")
+        assert repr(bench.bench.messages) == before
+        assert bench.bench.result is None
+
+
+async def test_two_sides_are_written_kept_compared_and_played_again() -> None:
+    async with app_of(story(rounds=30)).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        await press(pilot, "B")
+        screen = pilot.app.screen
+        assert isinstance(screen, AbScreen)
+        screen.halves[0].name, screen.halves[1].name = Name("rehearse", "truncated"), Name("rehearse", "garbage")
+        await press(pilot, "r")
+        first, second = (words(screen.query_one(f"#figures-{number}", Static)) for number in (0, 1))
+        drafts = [screen.query_one(f"#draft-{number}", TextView).text for number in (0, 1)]
+        assert "unchanged" in first
+        assert "the summary failed (truncated)" in drafts[0]
+        assert "compacted" in second
+        assert "weather in Lisbon" in drafts[1]
+        assert "standing instruction: Never log the token." in drafts[1]
+        assert {entry.summarizer for entry in journal.kept()} == {"rehearse:truncated", "rehearse:garbage"}
+        await press(pilot, "b")
+        assert screen.halves[1].done is None
+        await press(pilot, "escape", "H")
+        runs = pilot.app.screen
+        assert isinstance(runs, RunsScreen)
+        view = runs.query_one(TextView)
+        assert len(runs.entries) == 2
+        garbage = next(n for n, entry in enumerate(runs.entries) if entry.summarizer == "rehearse:garbage")
+        runs.query_one(OptionList).highlighted = garbage
+        await settled(pilot)
+        assert "weather in Lisbon" in view.text
+        assert "Fix the token refresh bug" in view.text
+        await press(pilot, "m")
+        runs.query_one(OptionList).highlighted = 1 - garbage
+        await press(pilot, "d")
+        assert "summarizer: rehearse:garbage → rehearse:truncated" in view.text
+        assert "-Sure! Here is the summary" in view.text
+        await press(pilot, "delete")
+        assert len(journal.kept()) == 2
+        await press(pilot, "delete")
+        (left,) = journal.kept()
+        assert left.summarizer == "rehearse:garbage"
+        await press(pilot, "r")
+        assert bench_screen(pilot).bench.summarizer == f"recorded:{left.id}"
+
+
+async def test_exact_counts_stand_beside_the_local_ones_and_calibrate(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    replies = [error(401, "authentication_error", f"bad {KEY}")]
+    replies += [document({"input_tokens": tokens}) for tokens in (40_000, 3_000)]
+    async with fake_api(*replies) as api, app_of(story_file(tmp_path)).run_test(size=SIZE) as pilot:
+        client_talks_to(api, monkeypatch)
+        await settled(pilot)
+        bench = bench_screen(pilot)
+        before = bench.bench.context.total.tokens
+        await press(pilot, "equals_sign")
+        screen = pilot.app.screen
+        assert isinstance(screen, ExactScreen)
+        assert screen.query_one(Input).value == "claude-sonnet-4-5"
+        screen.query_one(Input).value = MODEL
+        await press(pilot, "enter")
+        said = words(screen.query_one("#counts", Static))
+        assert "The exact count failed" in said
+        assert KEY not in said
+        await press(pilot, "enter")
+        said = words(screen.query_one("#counts", Static)).replace("\u00a0", " ").replace("\u202f", " ")
+        assert "40 000" in said
+        assert "3 000" in said
+        assert f"an exact count by {MODEL}" in said
+        assert [got.body["model"] for got in api.received] == [MODEL] * 3
+        await press(pilot, "escape")
+        scale = bench.bench.scale
+        assert scale is not None
+        assert recall_scale(bench.bench.session) in (None, scale)
+        assert bench.bench.context.total.tokens == pytest.approx(before * scale.value, rel=0.01)
+        assert f"an exact count by {MODEL}" in words(bench.query_one("#title", Static))
+        bench.step(lambda: choose_preset(bench.bench, load_preset("codex")))
+        await press(pilot, "u", "u")
+        assert bench.bench.scale == scale

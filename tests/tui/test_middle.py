@@ -1,0 +1,282 @@
+"""The middle: code in colours, JSON that folds, texts side by side; and what can be done with them by key and mouse."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from tests.tui.app import app_of, bench_screen, press, session_of, settled, story
+from tests.tui.test_editing import editor
+from workbench import bench as steps
+from workbench.bench import Bench, open_bench
+from workbench.compaction.preset import default_preset
+from workbench.session import Media, Message, Text, Thinking, ToolResult, ToolUse
+from workbench.tokens import Counter
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.details import TABS
+from workbench.tui.lines import Drawn, split_words
+from workbench.tui.middle.blocks import block_parts, text_parts
+from workbench.tui.middle.code import LONGEST, Coloured, language_of
+from workbench.tui.middle.columns import beside
+from workbench.tui.middle.folded import folded, pretty
+from workbench.tui.middle.pager import Pager
+from workbench.tui.middle.view import Folds, Piece, View
+from workbench.tui.policy_words import split_line
+from workbench.tui.rows import Groups
+from workbench.tui.widgets.rounds_list import RoundsList
+from workbench.tui.widgets.text_view import Part, wrap
+
+SIZE = (120, 40)
+
+
+# --- code ---
+
+
+def styled(coloured: Coloured, number: int, line: str) -> dict[str, str]:
+    return {line[start:stop]: style for start, stop, style in coloured.runs(number)}
+
+
+def test_code_is_coloured_and_the_numbers_of_lines_are_not_code() -> None:
+    lines = ["     7→def add(one, other):  # both", '     8→    """Their', '     9→    sum."""', "    10→    return 1"]
+    coloured = Coloured(lines, "python")
+    assert styled(coloured, 0, lines[0]) == {"     7→": "lead", "def": "keyword", "add": "name", "# both": "comment"}
+    assert styled(coloured, 2, lines[2])['    sum."""'] == "string", "a text goes on over the lines"
+    assert styled(coloured, 3, lines[3])["return"] == "keyword"
+
+
+def test_a_page_costs_the_same_wherever_it_stands_in_a_long_text() -> None:
+    lines = ["value = compute(number, 'text')  # why"] * 60_000
+    lines[30_000] = "x" * 1_000_000
+    coloured = Coloured(lines, "python")
+    coloured.runs(0)
+    began = time.process_time()
+    assert coloured.runs(59_000)
+    assert coloured.runs(59_040)
+    assert time.process_time() - began < 0.5
+    assert len(coloured._done) < 300
+    assert all(stop <= LONGEST for _, stop, _ in coloured.runs(30_000))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.text(alphabet="ab'\"#`{}()=:\\ \t→1漢", max_size=12), min_size=1, max_size=12), st.integers(0, 11))
+def test_runs_lie_in_their_line_in_order_whichever_line_is_asked_for_first(lines: list[str], first: int) -> None:
+    for language in ("python", "json", "typescript"):
+        coloured = Coloured(lines, language)
+        for number in (min(first, len(lines) - 1), *range(len(lines))):
+            end = 0
+            for start, stop, _ in coloured.runs(number):
+                assert end <= start <= stop <= len(lines[number])
+                end = stop
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [
+        ("src/a.ts", "typescript"),
+        ("/x/Makefile", "make"),
+        ("Dockerfile", "docker"),
+        ("python", "python"),
+        ("a.zzz", ""),
+    ],
+)
+def test_a_language_is_known_by_a_files_name(name: str, language: str) -> None:
+    assert language_of(name) == language
+
+
+def test_only_what_stands_between_fences_is_code() -> None:
+    text = "Look:\n```python\ndef f(): ...\n```\nand that was it.\n```\nplain\n"
+    parts = text_parts(text)
+    assert "\n".join(part.text for part in parts) == text
+    assert [part.text for part in parts if isinstance(part, Piece)] == ["def f(): ..."]
+
+
+# --- folds ---
+
+BIG = {"path": "a.py", "content": "def f():\n" + "    pass\n" * 900, "edits": [{"old": "x" * 90, "new": "y"}] * 3}
+
+
+def test_a_big_input_shows_its_shape_first_and_opens_level_by_level() -> None:
+    shown = folded(BIG, Folds(), "m/0", "python")
+    assert [piece.text.split(" · ")[0].replace("\u00a0", " ") for piece in shown] == [
+        '  "path": "a.py",',
+        '▸ "content": 901 lines, 8 109 characters',
+        '▸ "edits": [3 items] 345 characters',
+    ]
+    opened = folded(BIG, Folds().turn("m/0/edits"), "m/0")
+    assert [piece.text[:2] for piece in opened] == ["  ", "▸ ", "▾ ", "▸ ", "▸ ", "▸ "]
+    assert {piece.fold for piece in opened if piece.fold} >= {"m/0/edits/0", "m/0/content"}
+    every = folded(BIG, Folds(every=True), "m/0", "python")
+    assert BIG["content"] in [piece.text for piece in every if piece.language == "python"]
+    assert len(folded(BIG, Folds(every=True).turn("m/0/content"), "m/0")) == len(every) - 1
+
+
+def test_a_small_input_stands_open_and_a_file_gets_it_whole() -> None:
+    given = {"command": "ls -l", "why": "to see\nwhat is there"}
+    call = ToolUse("c", "Bash", given)
+    shown = block_parts(call, Folds(), "m/0")
+    assert shown[0].text == "▶ call Bash · 2 fields, 52 characters"
+    assert "to see\nwhat is there" in [part.text for part in shown]
+    assert block_parts(call)[-1].text == pretty(given)
+
+
+def test_deep_nesting_neither_folds_for_ever_nor_breaks() -> None:
+    deep: object = 1
+    for depth in range(3_000):
+        deep = [deep, "x" * 100]
+        if depth == 100:
+            shown = folded(deep, Folds(every=True), "m/0")
+            assert len(shown) == 2 * 60 + 2, "sixty levels, and the rest on one line"
+    assert "nested too deep" in folded(deep, Folds(every=True), "m/0")[0].text
+    assert "nested too deep" in pretty({"a": deep})
+
+
+@pytest.fixture
+def bench() -> Bench:
+    code = json.dumps([{"name": f"n{n}", "value": "v" * 120} for n in range(60)])
+    call = ToolUse("c1", "Read", {"file_path": "src/a.py"})
+    messages = [
+        Message("u", "user", (Text("look"), Media("image/png", 1_234))),
+        Message("a", "assistant", (Thinking("let me see"), call, ToolUse("c2", "Api", BIG))),
+        Message("r", "tool", (ToolResult("c1", (Text("1\tdef f(): ..."),)), ToolResult("c2", (Text(code),)))),
+    ]
+    return open_bench(session_of(messages), Counter())
+
+
+def test_results_name_their_call_and_are_told_apart_from_it(bench: Bench) -> None:
+    view = View(bench, Groups(bench.layout), 2, folds=Folds())
+    parts = TABS["message"](view)
+    assert "◀ result of Read · 1 line, 14 characters" in [part.text for part in parts if part.style == "result"]
+    assert Piece("1\tdef f(): ...", language="python") in parts
+    assert sum(isinstance(part, Piece) and part.text.startswith("▸ {3 fields}") is False for part in parts)
+    assert sum(isinstance(part, Piece) and bool(part.fold) for part in parts) == 60
+    asked = TABS["message"](replace(view, index=1))
+    assert [part.text.split(" · ")[0] for part in asked if part.style == "call"] == ["▶ call Read", "▶ call Api"]
+    assert [part.text for part in asked if part.style == "thinking"] == ["let me see"]
+    assert "▣ image/png · 1\u00a0234 bytes" in [part.text for part in TABS["message"](replace(view, index=0))]
+
+
+def test_the_result_tells_what_every_message_stands_for() -> None:
+    bench = steps.split_at(open_bench(story(), Counter()), "m24")
+    rows = "\n".join(part.text for part in TABS["result"](View(bench, Groups(bench.layout), 0))).split("\n")
+    assert sum("stands for 1–24" in row for row in rows) == 2
+    assert [row.split("= ")[1].split(":")[0] for row in rows if " = " in row] == [str(n) for n in range(25, 33)]
+
+
+def test_the_trace_gives_value_limit_and_distance_of_a_trigger(bench: Bench) -> None:
+    rows = [part.text for part in TABS["trace"](View(bench, Groups(bench.layout), 0))]
+    assert any(" of 50\u00a0000 characters, " in row and "to go" in row for row in rows)
+
+
+def test_the_line_of_the_split_speaks_in_the_strategys_unit() -> None:
+    bench = steps.split_at(open_bench(story(), Counter()), "m24")
+    assert split_line(bench) == "12 exchanges ▸ summary · 4 exchanges kept"
+    assert split_words(Drawn(Groups(bench.layout), bench.outcome, bench.pins, True, split_line(bench))) == (
+        "split: 12 exchanges ▸ summary · 4 exchanges kept"
+    )
+    trimmed = steps.choose_preset(bench, default_preset("trim"))
+    assert split_line(trimmed).split(" · ")[0].endswith(" ▸ dropped")
+
+
+# --- side by side ---
+
+
+def test_two_texts_stand_beside_each_other_row_by_row() -> None:
+    left, right = [Part("漢字 " * 12), Part("short", "warning")], [Part("right", "good")]
+    rows = beside(left, right, 60)
+    wrapped = wrap(rows, 60)
+    assert len(wrapped) == len(rows) == 4
+    assert {cell_len(line.split("│")[0]) for line in wrapped.lines} == {29}
+    assert (rows[0].style, rows[0].other, rows[0].text[rows[0].at :]) == ("", "good", "right")  # type: ignore[attr-defined]
+    assert rows[3].style == "warning"
+
+
+# --- on the screen ---
+
+
+async def test_folds_open_by_key_and_by_mouse_and_a_copy_holds_everything(bench: Bench) -> None:
+    async with app_of(bench.session).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        pager = screen.query_one(Pager)
+        screen.query_one(RoundsList).go(1)
+        await press(pilot, "1", "m")
+        assert pager.size.width > 100
+        assert pager.text.count("▸") == 2
+        assert "    pass" not in pager.text
+        await press(pilot, "full_stop", "full_stop", "enter")
+        assert pager.text.count("▾") == 1
+        assert pager.text.count("▸") == 4, "the three edits within"
+        row = next(row for row, line in enumerate(pager._wrapped.line) if '"content"' in pager._wrapped.lines[line])
+        await pilot.click(Pager, offset=(4, row + 1))
+        await settled(pilot)
+        assert "    pass" in pager.text
+        await press(pilot, "minus")
+        assert "    pass" not in pager.text
+        await press(pilot, "y", "m")
+        assert BIG["content"] in pilot.app.clipboard
+        assert pager.size.width < 100
+
+
+async def test_code_has_the_themes_colours(bench: Bench) -> None:
+    def looks(pager: Pager) -> set[object]:
+        row = pager._wrapped.line.index(pager._wrapped.lines.index("1   def f(): ..."))
+        return {segment.style for segment in pager.render_line(row) if segment.style and segment.text.strip()}
+
+    async with app_of(bench.session).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        screen.query_one(RoundsList).go(2)
+        await press(pilot, "1")
+        pager = screen.query_one(Pager)
+        dark = looks(pager)
+        assert len(dark) >= 3
+        pilot.app.theme = "workbench-light"
+        await settled(pilot)
+        assert not dark & looks(pager)
+
+
+async def test_the_editor_gets_a_copy_and_says_that_it_was_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = tmp_path / "kept"
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", editor(tmp_path, f'cp "$2" {kept}; printf "one more line" >> "$2"'))
+    monkeypatch.setattr(WorkbenchApp, "suspend", lambda _: nullcontext())  # a test has no terminal to give away
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        screen.query_one(RoundsList).go(0)
+        before = screen.bench
+        await press(pilot, "o")
+        assert "Never log the token" in kept.read_text()
+        assert screen.bench is before
+        assert any("was a copy" in note.message for note in pilot.app._notifications)
+
+
+async def test_a_grey_key_says_why_and_undo_lets_go_of_a_change_that_is_still_being_planned() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        await press(pilot, "u", "U", "{", "n", "t")
+        assert [note.message for note in pilot.app._notifications] == [
+            "There is nothing to undo.",
+            "There is nothing to do again.",
+            "No compaction is recorded in this session: it has only one epoch.",
+            "Nothing is searched for yet: / searches.",
+            "The split is the strategy's own already.",
+        ]
+        await press(pilot, "[")
+        before = screen.bench
+        for travel in (screen.action_undo, screen.action_redo):
+            screen.replan(lambda bench: steps.with_window(bench, 55_555))
+            await travel()
+            await settled(pilot)
+            assert screen.bench is before, "what was planned is gone, what was done before it stands"
+        await press(pilot, "u")
+        assert screen.bench.split_at is None

@@ -1,0 +1,127 @@
+"""The blocks of a message to be read: call and result told apart, thinking marked, code in colours, JSON folded."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from workbench.session import Block, Media, Opaque, Text, Thinking, ToolUse
+from workbench.tui.middle.code import language_of, lexer
+from workbench.tui.middle.folded import compact, folded, pretty, text_shape
+from workbench.tui.middle.view import Folds, Parts, Piece
+from workbench.tui.plain import figure
+from workbench.tui.rows import call_words
+from workbench.tui.widgets.text_view import Part
+
+MOST_JSON = 200_000
+"""A longer result is shown as it stands, JSON or not."""
+
+_TAKES_COMMANDS = {"command", "cmd", "script"}
+
+
+def block_parts(block: Block, folds: Folds | None = None, place: str = "", called: ToolUse | None = None) -> Parts:
+    """A block with a line that says what it is: call and result told apart, thinking marked, an image as one line.
+
+    `folds` opens and closes what is nested; None folds nothing. `place` names the block among all folds; `called` is
+    the call that a result answers.
+    """
+    match block:
+        case Text(text):
+            return text_parts(text)
+        case Thinking(text, signature):
+            hidden = f"(not recorded; its signature of {figure(len(signature))} characters still costs context)"
+            return [Part("┄ thinking", "dim"), Part(text or hidden, "thinking")]
+        case ToolUse(id, name, given):
+            head = Part(f"▶ call {name} · {call_shape(given)}", "call")
+            return [head, Part(f"  {id}", "dim"), *_input_parts(block, folds, place)]
+        case Media():
+            return [Part(f"▣ {block.media_type} · {figure(block.size)} bytes", "dim")]
+        case Opaque(type, raw):
+            head = Part(f"┄ {type} (a block of a kind not known here, kept as it is)", "dim")
+            return [head, *_json_parts(raw, folds, place)]
+        case _:
+            sign, style = ("✘ error", "bad") if block.is_error else ("◀ result", "result")
+            parts = [Part(f"{sign} of {called.name if called else block.call_id} · {text_shape(block.text)}", style)]
+            parts += [Part(f"  {call_words(called)}", "dim"), Part(f"  {block.call_id}", "dim")] if called else []
+            language = language_of_call(called) if called else ""
+            for number, part in enumerate(block.content):
+                if isinstance(part, Text):
+                    parts += _result_parts(part.text, folds, f"{place}.{number}", language)
+                else:
+                    parts += block_parts(part)
+            return parts if block.text else [*parts, Part("(empty)", "dim")]
+
+
+def text_parts(text: str) -> Parts:
+    """A text in words; the code between its fences in colours."""
+    parts: Parts = []
+    words: list[str] = []
+    language = ""
+    within = False
+    for line in text.split("\n") if "```" in text else ():
+        if not line.lstrip().startswith("```"):
+            words.append(line)
+            continue
+        if words:
+            parts.append(_code("\n".join(words), language) if within else Part("\n".join(words)))
+        parts.append(Part(line, "dim"))
+        within, words = not within, []
+        language = language_of(line.strip().strip("`")) if within else ""
+    if not parts:
+        return [Part(text)]
+    return [*parts, _code("\n".join(words), language) if within else Part("\n".join(words))] if words else parts
+
+
+def _code(text: str, language: str) -> Part:
+    if not language:
+        return Part(text)
+    lexer(language)  # made here, where the screen does not wait
+    return Piece(text, language=language)
+
+
+def call_shape(given: dict[str, Any] | str) -> str:
+    if isinstance(given, str):
+        return text_shape(given)
+    return f"{figure(len(given))} field{'s' * (len(given) != 1)}, {figure(len(compact(given)))} characters"
+
+
+def language_of_call(call: ToolUse) -> str:
+    """The language of what a call reads or writes, by the name of its file; a command is the shell's."""
+    given = call.input if isinstance(call.input, dict) else {}
+    for key in ("file_path", "path", "filePath", "filename", "notebook_path", "target_file"):
+        if isinstance(name := given.get(key), str):
+            return language_of(name)
+    return ""
+
+
+def _input_parts(call: ToolUse, folds: Folds | None, place: str) -> Parts:
+    """What a tool was given: its fields, their nested values folded, commands and file contents in colours."""
+    if isinstance(call.input, str) or folds is None:
+        return [Part(pretty(call.input))]
+    language = language_of_call(call) or ("bash" if _TAKES_COMMANDS & call.input.keys() else "")
+    return _json_parts(call.input, folds, place, language)
+
+
+def _json_parts(value: Any, folds: Folds | None, place: str, language: str = "") -> Parts:
+    if folds is None:
+        return [Part(pretty(value))]
+    lexer("json")
+    if language:
+        lexer(language)
+    return list(folded(value, folds, place, language))
+
+
+def _result_parts(text: str, folds: Folds | None, place: str, language: str) -> Parts:
+    """A result's text: a JSON document folds, a file or a diff has colours, any other text is as it is."""
+    if text.lstrip()[:1] in ("{", "[") and len(text) <= MOST_JSON:
+        try:
+            return _json_parts(json.loads(text), folds, place)
+        except (ValueError, RecursionError):
+            pass
+    if folds is None:
+        return [Part(text)]
+    if text[:1] in ("{", "["):
+        language = language or "json"
+    elif not language and text.startswith(("diff --git ", "--- a/", "@@ ", "Index: ")):
+        language = "diff"
+    return [_code(text, language)]

@@ -1,0 +1,109 @@
+"""JSON to be read: its nested values fold, and a big one shows its shape first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from workbench.tui.middle.view import Folds, Piece
+from workbench.tui.plain import figure
+
+BIG = 4_000
+"""Characters from which a value shows its shape first: what is nested or long in it is closed."""
+
+SHORT = 80
+"""A nested value of at most so many characters stands on one line, and needs no fold."""
+
+LONG_TEXT = 300
+"""A text with more characters, or with line breaks, is a fold of its own: opened, its lines stand as they are."""
+
+DEEPEST = 60
+"""Levels that fold; deeper ones stand on one line."""
+
+
+def folded(value: Any, folds: Folds, place: str, language: str = "") -> list[Piece]:
+    """`value` as lines, one level under its fold. `place` names it among all folds; the longer texts within are in
+    `language`."""
+    return list(_inside(value, folds, place, language, big=len(compact(value)) > BIG, indent=0))
+
+
+def _inside(value: Any, folds: Folds, place: str, language: str, *, big: bool, indent: int) -> Iterator[Piece]:
+    entries: list[tuple[str, str, Any]]
+    if isinstance(value, Mapping):
+        entries = [(f"{json.dumps(str(key), ensure_ascii=False)}: ", str(key), held) for key, held in value.items()]
+    elif isinstance(value, list | tuple):
+        entries = [("", str(number), held) for number, held in enumerate(value)]
+    else:
+        entries = [("", "", value)]
+    last = len(entries) - 1
+    for number, (name, key, held) in enumerate(entries):
+        comma = "," if number < last else ""
+        yield from _entry(name, held, comma, folds, f"{place}/{key}", language, big=big, indent=indent)
+
+
+def _entry(
+    name: str, value: Any, comma: str, folds: Folds, place: str, language: str, *, big: bool, indent: int
+) -> Iterator[Piece]:
+    pad = "  " * indent
+    if isinstance(value, str) and (len(value) > LONG_TEXT or "\n" in value):
+        is_open = folds.is_open(place, not big)
+        yield Piece(_head(pad, name, is_open, text_shape(value), "" if is_open else value), fold=place, language="json")
+        if is_open:
+            yield Piece(value, language=language)
+        return
+    flat = compact(value)
+    if not isinstance(value, Mapping | list | tuple) or len(flat) <= SHORT or indent >= DEEPEST:
+        yield Piece(f"  {pad}{name}{flat}{comma}", language="json")
+        return
+    is_open = folds.is_open(place, not big)
+    yield Piece(
+        _head(pad, name, is_open, shape(value, len(flat)), "" if is_open else flat), fold=place, language="json"
+    )
+    if is_open:
+        yield from _inside(value, folds, place, language, big=big, indent=indent + 1)
+
+
+def _head(pad: str, name: str, is_open: bool, shape: str, first: str) -> str:
+    words = f" · {' '.join(first[:60].split())}…" if first else ""
+    return f"{'▾' if is_open else '▸'} {pad}{name}{shape}{words}"
+
+
+def shape(value: Any, chars: int) -> str:
+    """What a nested value is: `{3 fields} 1 204 characters`."""
+    mapping = isinstance(value, Mapping)
+    count = f"{figure(len(value))} {'field' if mapping else 'item'}{'s' * (len(value) != 1)}"
+    return f"{'{' if mapping else '['}{count}{'}' if mapping else ']'} {figure(chars)} characters"
+
+
+def text_shape(text: str) -> str:
+    """How long a text is: `812 lines, 41 210 characters`."""
+    lines = text.count("\n") + (not text.endswith("\n"))
+    return f"{figure(lines)} line{'s' * (lines != 1)}, {figure(len(text))} characters"
+
+
+def compact(value: Any) -> str:
+    """`value` as JSON on one line; one that is nested too deep for that says so."""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (RecursionError, ValueError):
+        return '"… nested too deep to be shown"'
+
+
+def pretty(value: Any) -> str:
+    """A call's input as a text: JSON indented, its long texts with their own line breaks."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        long = {k: v for k, v in value.items() if isinstance(v, str) and "\n" in v}
+        rest = {k: v for k, v in value.items() if k not in long}
+        texts = [_indented(rest)] if rest or not long else []
+        return "\n".join([*texts, *(f"{key}:\n{text}" for key, text in long.items())])
+    return _indented(value)
+
+
+def _indented(value: Any) -> str:
+    try:
+        return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    except (RecursionError, ValueError):
+        return compact(value)

@@ -1,0 +1,165 @@
+"""The middle's pager: a text view whose code has colours and whose folds open and close by key and by mouse."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.strip import Strip
+
+from workbench.tui.middle import code
+from workbench.tui.middle.code import Coloured, Run
+from workbench.tui.middle.view import Piece
+from workbench.tui.widgets.text_view import Part, TextView, Wrapped
+
+
+class Pager(TextView):
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"pager--{name}" for name in (*code.STYLES, "chosen")}
+    DEFAULT_CSS = """
+    Pager {
+        .pager--keyword { color: $text-primary; }
+        .pager--name { color: $text-secondary; }
+        .pager--string { color: $text-success; }
+        .pager--number { color: $text-accent; }
+        .pager--comment { text-style: italic dim; }
+        .pager--lead { text-style: dim; }
+        .pager--chosen { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "full_stop", "next_fold(1)", "Next fold", show=False, id="fold.next", tooltip="To the next fold (▸ ▾)."
+        ),
+        Binding("comma", "next_fold(-1)", "Fold before", show=False, id="fold.before", tooltip="To the fold before."),
+        Binding("enter", "turn", "Fold", id="fold.turn", tooltip="Open or close the fold; a click on it does it, too."),
+        Binding("plus", "every(True)", "Open all", show=False, id="fold.open", tooltip="Open every fold."),
+        Binding("minus", "every(False)", "Close all", show=False, id="fold.close", tooltip="Close every fold."),
+    ]
+
+    @dataclass
+    class Turned(Message):
+        """A fold is to be opened or closed."""
+
+        fold: str
+
+    @dataclass
+    class Every(Message):
+        """All folds are to be opened, or closed."""
+
+        is_open: bool
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._firsts: list[int] = [0]
+        self._folds: dict[int, str] = {}
+        self._chosen = ""
+        self._coloured: dict[int, Coloured] = {}
+        self._made_for = 0
+
+    def put(self, parts: tuple[Part, ...], wrapped: Wrapped, key: object = None) -> None:
+        # `wrap` makes a line of every line of a part, so the first lines need not be looked for.
+        self._firsts = list(accumulate((part.text.count("\n") + 1 for part in parts), initial=0))
+        numbered, folded = zip(self._firsts, parts, strict=False), bool(self._folds)
+        self._folds = {line: part.fold for line, part in numbered if isinstance(part, Piece) and part.fold}
+        self._coloured = {}
+        self._made_for = wrapped.width
+        if self._chosen not in self._folds.values():
+            self._chosen = ""
+        super().put(parts, wrapped, key)
+        if bool(self._folds) is not folded:
+            self.refresh_bindings()  # the footer is drawn anew, so only then
+
+    def on_resize(self) -> None:
+        # What stands side by side is made for a width, however short it is.
+        if self._parts and max(8, self.wrap_width) != self._made_for:
+            self.post_message(self.Rewrap(self, self._parts, self.wrap_width))
+
+    # --- folds ------------------------------------------------------------------------------------------------------
+
+    def action_next_fold(self, way: int) -> None:
+        """To the next fold from the chosen one, or from the top of what is seen."""
+        if not self._folds:
+            return
+        lines, wrapped, top = list(self._folds), self._wrapped, self.scroll_offset.y
+        here = next((line for line, fold in self._folds.items() if fold == self._chosen), None)
+        if here is None:
+            here = wrapped.line[min(top, len(wrapped) - 1)] - (way > 0)
+        at = bisect_right(lines, here) if way > 0 else bisect_left(lines, here) - 1
+        line = lines[max(0, min(at, len(lines) - 1))]
+        self._chosen = self._folds[line]
+        row = bisect_left(wrapped.line, line)
+        if not top <= row < top + self.size.height:
+            self.scroll_to(y=max(0, row - self.size.height // 3), animate=False, force=True)
+        self.refresh()
+
+    def action_turn(self) -> None:
+        """Turn the chosen fold over; without one, choose the first that is seen."""
+        if self._chosen:
+            self.post_message(self.Turned(self._chosen))
+        else:
+            self.action_next_fold(1)
+
+    def action_every(self, is_open: bool) -> None:
+        self.post_message(self.Every(is_open))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hidden where nothing folds."""
+        return bool(self._folds) if action in ("next_fold", "turn", "every") else True
+
+    def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        row = self.scroll_offset.y + offset.y if offset is not None else len(self._wrapped)
+        if row < len(self._wrapped) and (fold := self._folds.get(self._wrapped.line[row])):
+            self._chosen = fold
+            self.post_message(self.Turned(fold))
+
+    # --- drawing ----------------------------------------------------------------------------------------------------
+
+    def line_state(self, line: int) -> Hashable:
+        return self.has_focus and bool(self._chosen) and self._folds.get(self._wrapped.line[line]) == self._chosen
+
+    def draw_line(self, line: int, width: int) -> Strip:
+        wrapped = self._wrapped
+        row, line = line, wrapped.line[line]
+        number = bisect_right(self._firsts, line) - 1
+        part = self._parts[number]
+        if not isinstance(part, Piece):
+            return super().draw_line(row, width)
+        base, text = self.rich_style, wrapped.lines[line]
+        style = base + self._style(f"text-view--{part.style}") if part.style else base
+        runs: Iterable[Run] = ()
+        if self.line_state(row):
+            style += self._style("pager--chosen")
+        elif part.at:
+            other = base + self._style(f"text-view--{part.other}") if part.other else base
+            segments = [Segment(text[: part.at], style), Segment(text[part.at :], other)]
+            return Strip(segments).adjust_cell_length(width, base)
+        elif part.language:
+            runs = self._runs(number, part.language, line)
+        segments = []
+        at, stop = wrapped.start[row], wrapped.stop[row]
+        for start, end, name in runs:
+            start, end = max(start, at), min(end, stop)
+            if start < end:
+                segments += [Segment(text[at:start], style), Segment(text[start:end], style + self._style(name))]
+                at = end
+        segments.append(Segment(text[at:stop], style))
+        return Strip(segments).adjust_cell_length(width, base)
+
+    def _runs(self, number: int, language: str, line: int) -> Iterable[Run]:
+        """What of a line of part `number` has a colour."""
+        first = self._firsts[number]
+        if number not in self._coloured:
+            self._coloured[number] = Coloured(self._wrapped.lines[first : self._firsts[number + 1]], language)
+        return ((start, stop, f"pager--{name}") for start, stop, name in self._coloured[number].runs(line - first))
+
+    def _style(self, name: str) -> Style:
+        return self.get_component_rich_style(name, partial=True)

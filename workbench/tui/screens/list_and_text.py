@@ -1,0 +1,67 @@
+"""A screen with a list and, beside it or below it, the text of what is marked in it."""
+
+from __future__ import annotations
+
+from typing import ClassVar, TypeVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Footer, OptionList, Static
+from textual.worker import Worker
+
+from workbench.tui.failures import failure_of
+from workbench.tui.help_key import help_key
+from workbench.tui.plain import plain
+from workbench.tui.screens.policy_text import BREAKPOINTS
+from workbench.tui.widgets.text_view import TextView
+
+T = TypeVar("T")
+
+
+class ListAndText(ModalScreen[T | None]):
+    """What stands in the list and in the text is the subclass's to say."""
+
+    HELP = "A list, and the text of what is marked in it."
+    DEFAULT_CSS = """
+    ListAndText > Vertical { width: 100%; height: 100%; background: $surface; }
+    ListAndText #about { height: 2; padding: 0 1; background: $panel; }
+    ListAndText Horizontal { height: 1fr; }
+    ListAndText OptionList { width: 2fr; max-width: 58; height: 100%; border: round $border-blurred; }
+    ListAndText OptionList { text-wrap: nowrap; text-overflow: ellipsis; background: $surface; }
+    ListAndText TextView { width: 3fr; border: round $border-blurred; padding: 0 1; }
+    ListAndText.-narrow Horizontal { layout: vertical; }
+    ListAndText.-narrow OptionList { width: 100%; max-width: 100%; height: 2fr; }
+    ListAndText.-narrow TextView { width: 100%; height: 3fr; }
+    ListAndText OptionList:focus, ListAndText TextView:focus { border: round $border; }
+    """
+    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "Close", id="list.close", tooltip="Back to the bench, nothing changed."),
+        help_key("list"),
+    ]
+    AUTO_FOCUS = "OptionList"
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(id="about")
+            with Horizontal():
+                yield OptionList()
+                yield TextView()
+            yield Footer()
+
+    @property
+    def at(self) -> int:
+        """The place in the list that is marked, -1 where none is."""
+        marked = self.query_one(OptionList).highlighted
+        return -1 if marked is None else marked
+
+    def say(self, words: str) -> None:
+        """Up to two lines above both."""
+        self.query_one("#about", Static).update(Text(plain(words), no_wrap=True, overflow="ellipsis"))
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if failure := failure_of(event):
+            self.say(f"✘ {failure}")
