@@ -52,7 +52,8 @@ class Terminal:
     def __exit__(self, *_: object) -> None:
         self._program.kill()
         self._program.wait()
-        os.close(self._ours)
+        if self._ours >= 0:
+            os.close(self._ours)
 
     def wait_for(self, mark: bytes) -> float:
         """Seconds from the start until `mark` was written.
@@ -68,6 +69,15 @@ class Terminal:
                     f"the program ended with {self._program.returncode}: {said.decode(errors='replace')}"
                 )
         return time.perf_counter() - self.began
+
+    def vanish(self) -> int:
+        """Be gone, as when a window is closed; the code that the program then ends with.
+
+        Raises subprocess.TimeoutExpired when it goes on.
+        """
+        os.close(self._ours)
+        self._ours = -1
+        return self._program.wait(PATIENCE_S)
 
     def settled(self, key: bytes = b"") -> float:
         """Press `key`; milliseconds until the last that it made the program write, then `QUIET_S` of silence."""

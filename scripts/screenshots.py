@@ -1,44 +1,76 @@
-"""The README's pictures: drives the workbench headless over the sample session, the same bytes every time.
+"""The pictures of README and guide: drives the workbench headless over the samples, the same bytes every time.
 
-Writes SVG, and PNG for a look, to docs/images. `make screenshots` runs it.
+`make screenshots` writes SVG to docs/images; `--png FOLDER` writes PNG as well, for a look.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import re
 import sys
+import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import resvg_py
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.widgets import Input, TextArea
 from textual.worker import WorkerCancelled, WorkerFailed
 
+from workbench.summarizers.recording import DEMO, load_recording
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.demo import DemoApp
 from workbench.tui.screens.bench import BenchScreen
+from workbench.tui.screens.export import ExportScreen
+from workbench.tui.screens.run import RunScreen
 
 ROOT = Path(__file__).resolve().parent.parent
-SAMPLE = ROOT / "sample_sessions" / "claude-code-overflow.jsonl"
+SAMPLES = ROOT / "sample_sessions"
 IMAGES = ROOT / "docs" / "images"
 
-PICTURES: tuple[tuple[str, tuple[int, int], str, tuple[str, ...]], ...] = (
-    ("bench", (160, 45), "workbench", ()),
-    ("message", (160, 45), "workbench", ("K", "K", "space", "j", "j", "j")),
-    ("split-and-pins", (160, 45), "workbench", ("K", "K", "K", "p", "K", "c", "6")),
-    ("request", (160, 45), "workbench", ("3",)),
-    ("result", (160, 45), "workbench", ("r", "4")),
-    ("small", (80, 24), "workbench", ()),
-    ("light", (200, 55), "workbench-light", ("r", "5")),
-    ("find", (120, 40), "workbench", ("/", *"argon2id", "enter", "n", "n")),
-    ("changes", (160, 45), "workbench", ("K", "x", "8")),
-    ("compare", (170, 30), "workbench", ("C",)),
-    ("help", (120, 45), "workbench", ("?",)),
+WIDE, MIDDLE, SMALL = (160, 45), (120, 40), (80, 24)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What is pressed first, on which sample, at how many columns and rows."""
+
+    name: str
+    keys: Sequence[str] = ()
+    size: tuple[int, int] = WIDE
+    theme: str = "workbench"
+    sample: str = "claude-code-overflow.jsonl"
+
+
+PICTURES = (
+    Picture("bench", (*["K"] * 12, "c", *["K"] * 7, "p", "K", "K", "x")),
+    Picture("why", ("O",), MIDDLE),
+    Picture("message", ("O", "down", "down", "enter")),
+    Picture("clearing", ("P", *"clear-tool-results", "enter", "8")),
+    Picture("policy", ("9", *"100000"), MIDDLE),
+    Picture("compare", ("C",), (170, 30)),
+    Picture("replay", ("A",)),
+    Picture("split-and-pins", ("K", "K", "K", "p", "K", "c", "6")),
+    Picture("suggested-pins", ("S", "a"), MIDDLE),
+    Picture("lost", ("X", "down", "down", "down", "down"), MIDDLE),
+    Picture("request", ("3",)),
+    Picture("result", ("r", "4")),
+    Picture("export", ("r", "e"), MIDDLE),
+    Picture("changes", ("K", "x", "8")),
+    Picture("prompts", ("M",), MIDDLE),
+    Picture("sides", ("B", "r"), MIDDLE),
+    Picture("small", (), SMALL),
+    Picture("light", ("r", "5"), (200, 55), "workbench-light"),
+    Picture("help", ("?",), (120, 45)),
 )
-"""Name, columns and rows, theme, keys pressed first."""
+
+_TIMED = re.compile(r"\d+\.\d(?= s\b|&#160;s\b)")
+"""Seconds that something took on this machine."""
 
 
 async def settled(pilot: Pilot[None]) -> None:
@@ -55,41 +87,82 @@ async def settled(pilot: Pilot[None]) -> None:
         idle = idle + 1 if ready and not busy else 0
 
 
-async def picture(size: tuple[int, int], theme: str, keys: tuple[str, ...]) -> str:
-    """The screen after `keys`, as SVG."""
-    app = WorkbenchApp(SAMPLE)
-    async with app.run_test(size=size) as pilot:
+async def svg(pilot: Pilot[None]) -> str:
+    """The screen as it is, with nothing on it that blinks or goes away by itself."""
+    for typed in pilot.app.screen.query("Input, TextArea").results():
+        assert isinstance(typed, Input | TextArea)
+        typed.cursor_blink = False
+    pilot.app.clear_notifications()
+    await pilot.pause()
+    return _TIMED.sub("0.0", pilot.app.export_screenshot(title="Compaction workbench"))
+
+
+async def drawn(picture: Picture) -> str:
+    app = WorkbenchApp(Path(picture.sample))
+    async with app.run_test(size=picture.size) as pilot:
         await settled(pilot)
-        app.theme = theme
-        for key in keys:
+        app.theme = picture.theme
+        for key in picture.keys:
             await pilot.press(key)
             await settled(pilot)
-        for typed in app.screen.query(Input):
-            typed.cursor_blink = False
+        if isinstance(app.screen, ExportScreen):
+            app.screen.query_one(
+                "#path", Input
+            ).value = "smaller.jsonl"  # the name that is offered is another every time
+        return await svg(pilot)
+
+
+async def demonstrated() -> dict[str, str]:
+    """The run screen before a recorded run and after it."""
+    app = DemoApp(DEMO, load_recording())
+    async with app.run_test(size=WIDE) as pilot:
+        while not (isinstance(screen := app.screen, RunScreen) and screen.quotes is not None):
+            await pilot.pause()
+        before = await svg(pilot) if screen.phase == "ready" else ""
+        app.begin()
+        while screen.phase != "draft":
+            await pilot.pause()
         await settled(pilot)
-        return app.export_screenshot(title="Compaction workbench")
+        return {"run": before, "draft": await svg(pilot)}
 
 
-def png(svg: str, columns: int) -> bytes:
+def png(picture: str, columns: int) -> bytes:
     """The picture for a look. The terminal's web font is not at hand: a font of the system takes its place."""
-    svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
-    svg = svg.replace("Fira Code", "DejaVu Sans Mono").replace("font-family: arial", "font-family: DejaVu Sans")
-    return bytes(resvg_py.svg_to_bytes(svg_string=svg, width=columns * 10))
+    picture = re.sub(r"@font-face \{.*?\}", "", picture, flags=re.DOTALL)
+    picture = picture.replace("Fira Code", "DejaVu Sans Mono").replace("font-family: arial", "font-family: DejaVu Sans")
+    return bytes(resvg_py.svg_to_bytes(svg_string=picture, width=columns * 10))
 
 
 def main() -> int:
-    os.environ.update(TZ="UTC", TEXTUAL_ANIMATIONS="none")
-    time.tzset()
-    if not SAMPLE.is_file():
-        sys.stderr.write(f"{SAMPLE} does not exist; scripts/make_samples.py makes it.\n")
+    asked = argparse.ArgumentParser(description="Draw the pictures of README and guide.")
+    asked.add_argument("names", nargs="*", help="only these")
+    asked.add_argument("--png", type=Path, metavar="FOLDER", help="write PNG there, too")
+    wanted = asked.parse_args()
+    if not SAMPLES.is_dir():
+        sys.stderr.write(f"{SAMPLES} does not exist; scripts/make_samples.py makes it.\n")
         return 2
-    IMAGES.mkdir(parents=True, exist_ok=True)
-    for name, size, theme, keys in PICTURES:
-        svg = asyncio.run(picture(size, theme, keys))
-        (IMAGES / f"{name}.svg").write_text(svg, "utf-8")
-        (IMAGES / f"{name}.png").write_bytes(png(svg, size[0]))
-        sys.stdout.write(f"{name}\n")
+    with tempfile.TemporaryDirectory() as home:
+        names = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")
+        os.environ.update(dict.fromkeys(names, home), HOME=home, TZ="UTC", TEXTUAL_ANIMATIONS="none")
+        os.environ.pop("NO_COLOR", None)
+        time.tzset()
+        os.chdir(SAMPLES)
+        for picture in PICTURES:
+            if not wanted.names or picture.name in wanted.names:
+                write(picture.name, asyncio.run(drawn(picture)), wanted.png, picture.size[0])
+        if not wanted.names or {"run", "draft"} & set(wanted.names):
+            for name, picture in asyncio.run(demonstrated()).items():
+                write(name, picture, wanted.png, WIDE[0])
     return 0
+
+
+def write(name: str, picture: str, pngs: Path | None, columns: int) -> None:
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    (IMAGES / f"{name}.svg").write_text(picture, "utf-8")
+    if pngs:
+        pngs.mkdir(parents=True, exist_ok=True)
+        (pngs / f"{name}.png").write_bytes(png(picture, columns))
+    sys.stdout.write(f"{name}\n")
 
 
 if __name__ == "__main__":

@@ -1,17 +1,19 @@
 """Fixtures every test may use."""
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.paths import SHARED
 
 # Elsewhere every run draws new examples and may find something; a check on a change must judge the change alone.
-settings.register_profile("ci", derandomize=True, deadline=None)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+# Nowhere is there a deadline: how long an example takes says how busy the machine is.
+settings.register_profile("here", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", settings.get_profile("here"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 
 @pytest.fixture
@@ -22,10 +24,15 @@ def shared() -> Path:
     return SHARED
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("homes")
+
+
 @pytest.fixture(autouse=True)
-def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Settings, caches and runs of a test lie in a folder of its own, never in the user's."""
-    home = tmp_path_factory.mktemp("home")
+    home = Path(tempfile.mkdtemp(dir=homes))  # pytest's own way reads the names of all earlier ones for each new one
     monkeypatch.setenv("HOME", str(home))
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(home / name.lower()))

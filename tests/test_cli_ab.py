@@ -8,20 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
+from tests.commands import cwb, session_lines, write_lines
 from tests.summarizers.fake_api import KEY, MODEL, answer, document, error, fake_api, usage
 from tests.summarizers.live_calls import client_talks_to
-from tests.test_cli import session_lines, write_lines
-from workbench.cli import commands
 from workbench.compaction.prompts import load_prompt, own_folder, write_own
 from workbench.summarizers import journal
 
 BLOCK = {"type": "compaction", "content": "The steps were done.", "signature": "sig==", "later": {"z": [1.5, None]}}
-
-
-def cwb(*args: object) -> Result:
-    return CliRunner().invoke(commands, [str(arg) for arg in args], prog_name="cwb", catch_exceptions=False)
 
 
 async def called(*args: object) -> Result:

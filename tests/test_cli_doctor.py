@@ -5,28 +5,16 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
+from tests.commands import cwb, document
 from tests.formats.claude_code_build import jsonl, small
 from tests.paths import SAMPLES
-from workbench.cli import commands
 from workbench.errors import BadInput
 from workbench.formats.diagnosis import change, findings, units, verdict
 from workbench.formats.export import export
 from workbench.formats.files import load
-
-
-def cwb(*args: object) -> Result:
-    return CliRunner().invoke(commands, [str(arg) for arg in args], prog_name="cwb", catch_exceptions=False)
-
-
-def document(path: Path, *args: str) -> dict[str, Any]:
-    run = cwb("doctor", path, *args, "--json")
-    assert run.exit_code == 0, run.stderr
-    return json.loads(run.stdout)
 
 
 @pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.*")), ids=lambda path: path.name)
@@ -34,7 +22,7 @@ def test_every_sample_is_told_of(path: Path) -> None:
     if path.name == "README.md" or path.stat().st_size > 300_000:
         pytest.skip("no session, or a long one")
     before = path.read_bytes()
-    found = document(path)
+    found = document("doctor", path)
     session = load(path)
     assert (found["format"], found["context"], found["epochs"]) == (
         session.format,
@@ -79,7 +67,7 @@ def test_silent_truncation_open_calls_and_odd_lines_are_found(tmp_path: Path) ->
     open_call["message"] = {**open_call["message"], "id": "msg_y", "usage": None}
     path = tmp_path / "x.jsonl"
     path.write_bytes(jsonl(*lines, open_call, less) + b"not json\n")
-    found = document(path)
+    found = document("doctor", path)
     told = {finding["what"]: finding for finding in found["findings"]}
     assert "fell from 90 100 to 9 000 tokens" in told["silent truncation"]["text"]
     assert told["open calls"]["level"] == "missing"
@@ -102,7 +90,7 @@ def test_a_part_of_a_session_names_its_folder(tmp_path: Path) -> None:
     run = cwb("doctor", tmp_path / "ui_messages.json")
     assert run.exit_code == 2
     assert run.stderr.strip().endswith(f"is only a part of a session; open its folder {tmp_path}.")
-    assert document(tmp_path)["why"] == "a folder with api_conversation_history.json"
+    assert document("doctor", tmp_path)["why"] == "a folder with api_conversation_history.json"
 
 
 def test_changes_are_counted_by_record(tmp_path: Path) -> None:
@@ -126,10 +114,10 @@ def export_of(path: Path) -> bytes:
 
 def test_sub_agents_are_named_and_can_be_opened(shared: Path) -> None:
     path = shared / "sessions/claude-code/spotter-fa812bfe.jsonl"
-    beside = {one["id"]: one["what"] for one in document(path)["beside"]}
+    beside = {one["id"]: one["what"] for one in document("doctor", path)["beside"]}
     assert list(beside) == ["a93ccab", "aa84377", "acompact-70d8e7"]
     assert "which led to the boundary" in beside["acompact-70d8e7"]
-    call = document(path, "--part", "acompact-70d8e7")
+    call = document("doctor", path, "--part", "acompact-70d8e7")
     assert "asked for" in call["beside"][0]["what"]
 
 

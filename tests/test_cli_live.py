@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
+from tests.commands import RULE, cwb, session_lines, write_lines
 from tests.paths import ROOT, SAMPLES
 from tests.summarizers.fake_api import KEY, MODEL, answer, document, error, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
-from tests.test_cli import RULE, session_lines, write_lines
-from workbench.cli import commands
 from workbench.compaction.strategies import STRATEGIES
 from workbench.summarizers import journal
 from workbench.summarizers.rehearsal import KINDS
@@ -31,10 +30,6 @@ DRAFT = f"The user said: {RULE} I did the steps in /src/part3.py and in /src/inv
 @pytest.fixture
 def session(tmp_path: Path) -> Path:
     return write_lines(tmp_path / "session.jsonl", session_lines())
-
-
-def cwb(*args: object) -> Result:
-    return CliRunner().invoke(commands, [str(arg) for arg in args], prog_name="cwb", catch_exceptions=False)
 
 
 async def compact(session: Path, *more: object, name: str = LIVE) -> Result:

@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
+from tests.commands import cwb, document
 from tests.paths import SAMPLES
-from workbench.cli import commands
 
 OVERFLOW = SAMPLES / "claude-code-overflow.jsonl"
 CHAT = SAMPLES / "openai-chat-tools.json"
 CODEX = SAMPLES / "codex-two-compactions.jsonl"
-
-
-def cwb(*args: object) -> Result:
-    """Run in this process; an exception that is no exit is raised here, as a bug."""
-    return CliRunner().invoke(commands, [str(arg) for arg in args], prog_name="cwb", catch_exceptions=False)
-
-
-def document(*args: object) -> dict[str, Any]:
-    run = cwb(*args, "--json")
-    assert run.exit_code == 0, run.output
-    found: dict[str, Any] = json.loads(run.stdout)
-    return found
 
 
 def test_replay_draws_tells_and_counts_the_same() -> None:
@@ -50,7 +35,7 @@ def test_replay_draws_tells_and_counts_the_same() -> None:
 
 def test_replay_marks_what_was_recorded_and_starts_where_it_is_told() -> None:
     shown = cwb("replay", CODEX, "--strategy", "trim")
-    assert "▼ recorded compactions" in shown.output
+    assert "▼ recorded compaction" in shown.output
     whole, later = (document("replay", CODEX, "--strategy", "trim", "--epoch", n) for n in (1, 3))
     assert len(later["calls"]) < len(whole["calls"])
     refused = cwb("replay", CODEX, "--epoch", "9")
@@ -100,6 +85,12 @@ def test_sweep_draws_a_heat_map_with_figures() -> None:
     assert shown.exit_code == 0, shown.output
     assert "window down, target_percent across" in shown.output
     assert "★ best" in shown.output
+    assert "run this again with --save-preset NAME" in shown.output
+
+
+def test_a_sweep_of_windows_alone_needs_no_preset_of_ones_own() -> None:
+    shown = cwb("sweep", CHAT, "--preset", "trim", "--vary", "window=3k")
+    assert f"On the bench: cwb {CHAT} --preset trim --window 3000" in shown.output.replace("'", "")
 
 
 @pytest.mark.parametrize(

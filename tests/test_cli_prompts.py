@@ -3,34 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from tests.paths import ROOT
-from tests.test_cli import session_lines, write_lines
-from workbench.cli import commands
+from tests.commands import cwb, document, session_lines, write_lines
 from workbench.compaction.prompts import load_prompt, own_folder
 from workbench.resources import PROMPTS
-
-
-def cwb(*args: object) -> Result:
-    """In this process: only for what no prompt of the user's changes, for prompts are read once."""
-    return CliRunner().invoke(commands, [str(arg) for arg in args], prog_name="cwb", catch_exceptions=False)
-
-
-def document(*args: object) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(cwb(*args, "--json").stdout)
-    return found
-
-
-def program(*args: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "workbench", *map(str, args)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
 
 
 def own(name: str, text: str) -> Path:
@@ -86,10 +65,10 @@ def test_a_prompt_without_occasion_is_one_sentence(session: Path) -> None:
 
 def test_a_prompt_of_the_users_stands_first(session: Path) -> None:
     own("context-reset.en.md", "---\nid: context-reset\n---\nTell it as a ballad.\n")
-    assert "Tell it as a ballad." in program("prompts", "show", "context-reset.en", session).stdout
-    (line,) = (line for line in program("prompts").stdout.splitlines() if "context-reset.en" in line)
+    assert "Tell it as a ballad." in cwb("prompts", "show", "context-reset.en", session).stdout
+    (line,) = (line for line in cwb("prompts").stdout.splitlines() if "context-reset.en" in line)
     assert "yours" in line
-    assert "context-reset.zh" in program("prompts").stdout
+    assert "context-reset.zh" in cwb("prompts").stdout
 
 
 @pytest.mark.parametrize(
@@ -108,8 +87,8 @@ def test_a_prompt_of_the_users_stands_first(session: Path) -> None:
 )
 def test_a_broken_prompt_of_the_users_is_one_sentence_with_its_line(name: str, text: str, said: str) -> None:
     path = own(name, text)
-    run = program("prompts")
-    assert run.returncode == 2
+    run = cwb("prompts")
+    assert run.exit_code == 2
     assert str(path) in run.stderr
     assert said in run.stderr
     assert len(run.stderr.splitlines()) == 1
@@ -128,8 +107,8 @@ def test_what_a_template_must_not_see_is_nothing(session: Path) -> None:
         "abridged-entry.jinja",
         "\n".join(("---\nid: abridged-entry\n---", "<agent_actions>{{ user_message }}", *unsafe)),
     )
-    run = program("prompts", "render", "abridged-entry", session)
-    assert run.returncode == 0, run.stderr
+    run = cwb("prompts", "render", "abridged-entry", session)
+    assert run.exit_code == 0, run.stderr
     assert "Please do step 3." in run.stdout
     assert run.stdout.count("[]") >= len(unsafe)
     assert "class" not in run.stdout

@@ -4,25 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from tests.test_cli import session_lines, write_lines
-from workbench.cli import commands
+from tests.commands import cwb, document, session_lines, write_lines
 from workbench.summarizers import journal
-
-
-def cwb(*args: object) -> Result:
-    return CliRunner().invoke(commands, [str(arg) for arg in args], prog_name="cwb", catch_exceptions=False)
-
-
-def document(*args: object) -> dict[str, Any]:
-    run = cwb(*args, "--json")
-    assert run.exit_code == 0, run.output
-    found: dict[str, Any] = json.loads(run.stdout)
-    return found
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import json
 import shutil
 from pathlib import Path
 
+from tests.commands import cwb, document
 from tests.formats.test_discover import session_at
 from tests.paths import SAMPLES
-from tests.test_cli import cwb, document
 
 SEVERAL = SAMPLES / "tau-bench-two-sessions.json"
 
@@ -69,6 +69,11 @@ def test_the_sessions_of_one_file_are_listed_and_each_can_be_named(own_home: Pat
         refused = cwb(name, SEVERAL, "--part", 3, *more)
         assert refused.exit_code == 2
         assert "has no session 3" in refused.stderr
+    grid = ("--preset", "trim", "--vary", "window=2k")
+    [played] = document("replay", SEVERAL, "--part", 2, "--preset", "trim", "--window", 2_000)["replays"]
+    [cell] = document("sweep", SEVERAL, "--part", 2, *grid)["cells"]
+    assert (cell["calls"], cell["last"]) == (len(played["sent"]), played["last"])
+    assert "has no session 3" in cwb("sweep", SEVERAL, "--part", 3, *grid).output
     single = SAMPLES / "pi-branches.jsonl"
     assert "holds one session" in cwb("sessions", single).stderr
     assert "leave out the part" in cwb("inspect", single, "--part", 1).stderr

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from workbench.analysis.compare import Column, candidates
 from workbench.analysis.compare import compare as columns_of
+from workbench.analysis.recorded import following
 from workbench.analysis.retention import Retention
 from workbench.analysis.retention import retention as retention_of
 from workbench.bench import counted, open_bench
@@ -90,6 +91,8 @@ class Compacted:
     session: Session
     context: Context
     outcome: Outcome
+    epoch: int = 1
+    """The epoch of the session that the old context is."""
 
 
 def load(path: str | Path, part: str = "") -> Session:
@@ -147,7 +150,8 @@ def compact(
     one = strategy_by_id(chosen.strategy)
     outcome = drive(one.compact(given, policy), _answered_by(summarize) if summarize else extractive).outcome
     report = _report(given, outcome, check(given, outcome, one, policy))
-    return Compacted(_as_dicts(session, outcome), report, session, given, outcome)
+    number = len(session.epochs) if epoch is None else epoch
+    return Compacted(_as_dicts(session, outcome), report, session, given, outcome, number)
 
 
 def compare(
@@ -166,8 +170,11 @@ def compare(
     return tuple(columns_of(given, chosen, _answered_by(summarize) if summarize else extractive))
 
 
-def retention(compacted: Compacted, later: Sequence[Message] = ()) -> Retention:
-    """Which facts of what went the new context still holds, by kind. `later`: messages that came after, if known."""
+def retention(compacted: Compacted, later: Sequence[Message] | None = None) -> Retention:
+    """Which facts of what went the new context still holds, by kind. `later`: the messages that came after, which tell
+    what is used again; those of the session's later epochs where none are given."""
+    if later is None:
+        later = following(compacted.session, compacted.epoch)
     return retention_of(compacted.context, compacted.outcome, later)
 
 

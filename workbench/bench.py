@@ -6,7 +6,7 @@ with the estimating summarizer, so it cannot disagree with a run.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,7 @@ from workbench.session import Message, Session
 from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
-from workbench.tokens import Counter, Scale, Sizes, find_model, rescaled, sizes_of
+from workbench.tokens import Counter, Scale, find_model, rescaled, session_sizes
 from workbench.tokens.sizes import Size
 
 
@@ -175,19 +175,13 @@ def open_bench(
 def layout_of(session: Session, epoch: int, counter: Counter, scale: Scale | None = None) -> Layout:
     """The layout of one epoch's context, with the sizes that `counter` knows so far."""
     messages = session.context(epoch)
-    return Layout(messages, _sizes(session, messages, counter, scale))
-
-
-def _sizes(session: Session, messages: Sequence[Message], counter: Counter, scale: Scale | None) -> Sizes:
-    sizes = sizes_of(messages, session.model, counter, overhead_texts=_overhead_texts(session))
-    return rescaled(sizes, scale) if scale else sizes
+    return Layout(messages, session_sizes(session, messages, counter, scale))
 
 
 def counted(bench: Bench, counter: Counter) -> Bench:
     """The same bench with figures from what `counter` has counted by now; a result stays."""
-    return replace(
-        bench, layout=bench.layout.resized(_sizes(bench.session, bench.layout.messages, counter, bench.scale))
-    )
+    sizes = session_sizes(bench.session, bench.layout.messages, counter, bench.scale)
+    return replace(bench, layout=bench.layout.resized(sizes))
 
 
 def recalibrated(bench: Bench, scale: Scale) -> Bench:
@@ -313,10 +307,6 @@ def _overflowed(session: Session, epoch: int) -> bool:
     times = [message.time for message in session.context(epoch) if message.time is not None]
     last = epoch == len(session.epochs)
     return any(times and times[0] <= error and (last or error <= times[-1]) for error in errors)
-
-
-def _overhead_texts(session: Session) -> tuple[str, ...]:
-    return (session.system, *(tool.schema for tool in session.tools))
 
 
 def _project_rules(cwd: str | None) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from tests.building import METER
 from workbench.analysis.course import Course
 from workbench.session import Epoch, Message, Records, Session
+from workbench.tokens import Counter
 from workbench.tokens.sizes import Basis, Sizes
 
 
@@ -24,4 +25,4 @@ def course_of_messages(messages: Sequence[Message], overhead: int = 0) -> Course
     count = len(messages)
     beyond = array("q", [overhead] * count)
     members = array("q", range(count))
-    return Course(session_of(messages), tuple(messages), members, (1,), (0,), sizes, beyond, beyond, count)
+    return Course(session_of(messages), tuple(messages), members, (1,), (0,), sizes, beyond, beyond, count, Counter())

@@ -4,11 +4,16 @@ import pytest
 
 from tests.building import context_of
 from tests.compaction.holding import chat, loop
-from workbench.analysis.compare import candidates, compare
+from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
+from workbench.analysis.compare import THEIRS, candidates, column_of, compare, theirs
+from workbench.analysis.cost import MILLION, Spent, spent
+from workbench.analysis.recorded import recorded_outcome
 from workbench.compaction.edits import Edits
 from workbench.compaction.outcome import Fate
 from workbench.compaction.strategies import STRATEGIES, strategy
 from workbench.errors import BadInput
+from workbench.session import Compaction, Epoch, Message, Records, Session, Text
+from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
 
@@ -46,3 +51,54 @@ def test_pins_edits_and_a_split_by_hand_hold_in_every_column() -> None:
         assert not any(check.hard for check in column.failed), column.name
         if one.movable and outcome.status == "compacted" and one.id != "trim":
             assert outcome.split in (len(messages) - 4, len(messages) - 3), column.name
+
+
+def test_a_column_says_what_summaries_and_cache_cost() -> None:
+    context = context_of([*loop("1", 12, "x" * 2_000), *chat(20)], window=200_000, model="claude-opus-4-5")
+    rates = rates_of("claude-opus-4-5")
+    assert rates.known
+    for column in compare(context, candidates(), extractive):
+        assert column.preset is not None
+        run = drive(strategy(column.strategy).compact(context, column.preset.policy), extractive)
+        assert column.spent == spent(context, run)
+        assert column.calls == len(run.requests)
+        assert column.summary_cost == column.spent.cost(rates)
+        assert (column.summary_cost > 0) == (column.calls > 0)
+        assert column.cache == cache_loss(context, column.outcome)
+        assert column_of(context, column.preset, run).cache == column.cache
+        answers = [i for i, message in enumerate(context.messages) if message.role == "assistant"]
+        assert column.fresh == context.size(answers[-1], len(context)).tokens
+        if column.outcome.status == "unchanged":
+            assert (column.cache_cost, column.pays_off_after) == (0, 0)
+        elif column.pays_off_after:
+            owed = column.cache_cost + column.summary_cost
+            gain = rates.read * column.saved / MILLION
+            assert gain * (column.pays_off_after - 1) < owed <= gain * column.pays_off_after
+
+
+def test_what_lies_after_the_cached_part_cannot_be_read_from_it() -> None:
+    loss, rates = CacheLoss(before=1_000, after=900, first_changed=850), Rates(read=0.1, write=1.25)
+    assert loss.extra(400, rates) == pytest.approx(1.25 * (300 - 400))  # 600 are cached with it and without
+    assert CacheLoss(1_000, 1_000, 1_000).extra(400, rates) == 0
+    assert Spent(1, 3_000_000, 1_000_000).cost(Rates(2.0, 8.0)) == 14.0
+    assert Rates(known=True).words(0.1234567) == "$0.1235"
+    assert Rates(known=True).words(1234.5) == "$1,234.50"
+    assert Rates().words(0.0125) == "12 500 in"
+
+
+def test_the_agents_own_compaction_is_a_column_without_a_policy() -> None:
+    before = (*loop("1", 12, "x" * 2_000), *chat(4))
+    summary = Message("s", "user", (Text("What was done."),), kind="summary")
+    messages = (*before, summary)
+    first, second = range(len(before)), (*range(len(before) - 2, len(before)), len(before))
+    epochs = (Epoch(1, first, ended_by=Compaction(summary="s")), Epoch(2, second))
+    session = Session("anthropic-messages", None, messages, range(len(messages)), epochs, Records(b""))
+    context = context_of(before)
+    column = theirs(session, 1, context)
+    assert column is not None
+    assert (column.name, column.strategy, column.preset) == (THEIRS, "", None)
+    assert (column.calls, column.summary_cost) == (None, None)
+    assert column.outcome == recorded_outcome(session, 1)
+    assert column.tail.messages == 2
+    assert column.after.tokens < column.before.tokens
+    assert theirs(session, 2, context_of(messages)) is None

@@ -1,13 +1,23 @@
-"""The growth of a context: one point per answer, bills where there are any."""
+"""The growth of a context: one point per answer, bills where there are any; the same points wherever it is shown."""
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
+import pytest
+from hypothesis import given, settings
+
+from tests.building import conversations
 from tests.paths import SAMPLES
-from workbench.analysis.growth import Point, growth
+from workbench.analysis.course import Course, course_of, uncounted
+from workbench.analysis.growth import Point, growth, to_count
+from workbench.analysis.pictures import growth_picture, replay_picture
+from workbench.analysis.why import diagnose
+from workbench.bench import counted, open_bench
+from workbench.compaction.preset import load_preset
+from workbench.formats.files import load
 from workbench.session import Epoch, Message, Records, Session, Text, Usage
-from workbench.tokens import Basis
+from workbench.tokens import Basis, Counter
 
 
 def message(number: int, role: str = "assistant", *, bill: int | None = None, kind: str = "normal") -> Message:
@@ -15,31 +25,53 @@ def message(number: int, role: str = "assistant", *, bill: int | None = None, ki
     return Message(f"m{number}", role, (Text("x"),), kind=kind, time=float(number), usage=usage)  # type: ignore[arg-type]
 
 
-def session(messages: list[Message], *epochs: list[int]) -> Session:
+def session(messages: list[Message], *epochs: list[int], system: str = "") -> Session:
     members = tuple(Epoch(number, members) for number, members in enumerate(epochs, 1))
-    return Session("claude-code", None, tuple(messages), range(len(messages)), members, Records(b""))
+    return Session("claude-code", None, tuple(messages), range(len(messages)), members, Records(b""), system=system)
 
 
-def ten(message: Message) -> int:
-    return 10
+def counter_for(one: Session) -> Counter:
+    counter = Counter()
+    counter.count_all(uncounted(one), lambda done, total: None, lambda: False)
+    return counter
+
+
+EACH = 1
+"""Tokens of a message "x", its model unknown."""
 
 
 def test_without_bills_the_sum_of_what_stands_before_each_answer_is_an_estimate() -> None:
     messages = [message(0, "user"), message(1), message(2, "tool"), message(3)]
-    assert growth(session(messages, [0, 1, 2, 3]), ten) == (
-        Point(1, 1, 10, Basis.ESTIMATE, False),
-        Point(3, 1, 30, Basis.ESTIMATE, False),
+    one = session(messages, [0, 1, 2, 3])
+    assert growth(one, counter_for(one)) == (
+        Point(1, 1, EACH, Basis.ESTIMATE, False),
+        Point(3, 1, 3 * EACH, Basis.ESTIMATE, False),
     )
+
+
+def test_where_nothing_was_billed_the_system_prompt_counts_too() -> None:
+    messages = [message(0, "user"), message(1), message(2, "tool"), message(3)]
+    bare, told = (session(messages, [0, 1, 2, 3], system=text) for text in ("", "You are an agent. " * 40))
+    counter = counter_for(bare)
+    overhead = counter.text(told.system)
+    assert overhead > 100
+    before, after = growth(bare, counter), growth(told, counter)
+    assert [point.tokens + overhead for point in before] == [point.tokens for point in after]
 
 
 def test_a_bill_is_exact_and_what_follows_it_is_added() -> None:
     messages = [message(0, "user"), message(1, bill=5_000), message(2, "tool"), message(3), message(4, bill=5_400)]
-    found = growth(session(messages, range(5)), ten)  # type: ignore[arg-type]
-    assert [(point.tokens, point.basis) for point in found] == [
-        (5_000, Basis.EXACT),
-        (5_020, Basis.ESTIMATE),
-        (5_400, Basis.EXACT),
-    ]
+    one = session(messages, [0, 1, 2, 3, 4])
+    found = growth(one, counter_for(one))
+    assert [point.basis for point in found] == [Basis.EXACT, Basis.ESTIMATE, Basis.EXACT]
+    assert (found[0].tokens, found[2].tokens) == (5_000, 5_400)
+    assert 5_000 < found[1].tokens < 5_400
+
+
+def test_what_stands_before_the_first_bill_is_less_by_what_came_between() -> None:
+    messages = [message(0, "user"), message(1), message(2, "user"), message(3, bill=5_000)]
+    one = session(messages, [0, 1, 2, 3])
+    assert [point.tokens for point in growth(one, counter_for(one))] == [5_000 - 2 * EACH, 5_000]
 
 
 def test_a_compaction_is_marked_once_and_kept_answers_count_only_where_they_were_given() -> None:
@@ -51,7 +83,7 @@ def test_a_compaction_is_marked_once_and_kept_answers_count_only_where_they_were
         message(4, bill=2_000),
         message(5, bill=2_200),
     ]
-    found = growth(session(messages, [0, 1, 2], [3, 2, 4, 5]), ten)
+    found = growth(session(messages, [0, 1, 2], [3, 2, 4, 5]), Counter())
     assert [(point.message, point.epoch, point.tokens, point.compacted) for point in found] == [
         (1, 1, 9_000, False),
         (2, 1, 9_500, False),
@@ -61,21 +93,48 @@ def test_a_compaction_is_marked_once_and_kept_answers_count_only_where_they_were
 
 
 def test_messages_are_not_measured_where_bills_say_everything() -> None:
-    def never(message: Message) -> int:
-        raise AssertionError(message)
+    class Blind(Counter):
+        def glance(self, message: Message) -> Any:
+            raise AssertionError(message)
 
     messages = [message(number, bill=1_000 + number) for number in range(5)]
-    assert len(growth(session(messages, list(range(5))), never)) == 5
+    one = session(messages, list(range(5)))
+    assert len(growth(one, Blind())) == 5
+    assert to_count(one) == ()
 
 
-def test_the_sample_grows_until_it_overflows() -> None:
-    path = SAMPLES / "claude-code-overflow.jsonl"
-    if not path.exists():
-        pytest.skip("the sample session is not made yet")
-    from workbench.formats.files import load
+@given(conversations())
+@settings(max_examples=15, deadline=None)
+def test_it_is_the_plain_growth_of_a_course_that_knows_one_epoch(messages: tuple[Message, ...]) -> None:
+    one = session(list(messages), list(range(len(messages))), system="Say so.")
+    course = course_of(one, Counter())
+    assert [point.tokens for point in course.growth] == list(course.plain)
 
-    loaded = load(path, lambda done, total: None)
-    found = growth(loaded, ten)
-    assert [point.epoch for point in found] == sorted(point.epoch for point in found)
-    assert {point.epoch for point in found} <= {epoch.number for epoch in loaded.epochs}
-    assert sum(point.compacted for point in found) == len({point.epoch for point in found}) - 1
+
+# --- the same everywhere --------------------------------------------------------------------------------------------
+
+BILLED, UNBILLED = "claude-code-overflow.jsonl", "openai-chat-tools.json"
+
+
+@pytest.mark.parametrize("name", [BILLED, UNBILLED])
+def test_bench_why_replay_and_report_draw_the_same_points(name: str) -> None:
+    one = load(SAMPLES / name)
+    counter = Counter()
+    counter.count_all(to_count(one), lambda done, total: None, lambda: False)
+    on_bench = growth(one, counter)
+    course = course_of(one, counter_for(one))
+    last = len(one.epochs)
+    bench = counted(open_bench(one, course.counter, epoch=last), course.counter)
+    here = diagnose(bench.context, course_of(one, course.counter, first=last), last, load_preset("claude-code"))
+
+    assert on_bench == course.growth == here.points
+    drawn = {point for line in growth_picture(here).lines for point in line.points}
+    assert drawn == set(enumerate((point.tokens for point in on_bench), 1))
+    recorded = replay_picture(course, (), None).lines[0]
+    assert [tokens for _, tokens in recorded.points] == [point.tokens for point in on_bench]
+    assert _in_its_epoch(course) == [point.tokens for point in on_bench if point.epoch == 1]
+
+
+def _in_its_epoch(course: Course) -> list[int]:
+    """What a replay without any compaction is sent in the first epoch."""
+    return [tokens for index, tokens in zip(course.calls, course.plain, strict=True) if index < course.recorded]

@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.analysis.courses import course_of_messages
+from tests.analysis.courses import course_of_messages, session_of
 from tests.building import agent, call, context_of, conversations, result, summary, user
 from tests.paths import SAMPLES
 from workbench.analysis import replay as replaying
 from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
 from workbench.analysis.course import Course, course_of, uncounted
-from workbench.analysis.growth import growth
 from workbench.analysis.replay import Replay, replay, without
 from workbench.analysis.running import Running
 from workbench.compaction.layout import SUMMARY_MARKER
@@ -126,18 +125,17 @@ def test_sizes_add_up_whatever_fires(messages: tuple[Message, ...], name: str, w
 @given(conversations())
 @settings(max_examples=15, deadline=None)
 def test_a_trigger_that_never_fires_leaves_the_plain_growth(messages: tuple[Message, ...]) -> None:
-    course = course_of_messages(messages)
+    course = course_of(session_of(messages), Counter())
     played = replay(course, changed("trim", **NEVER), 10)
     assert played.compacted == played.missed == ()
     assert list(played.sent) == list(course.plain)
-    points = growth(course.session, course.sizes.meter.tokens)
-    assert list(played.sent) == [point.tokens for point in points]
+    assert list(played.sent) == [point.tokens for point in course.growth]
 
 
 def test_a_recorded_bill_is_what_a_replay_sends_too(overflow: Course) -> None:
     played = replay(overflow, changed("trim", **NEVER), None)
     sent = {overflow.members[index]: tokens for index, tokens in zip(overflow.calls, played.sent, strict=True)}
-    billed = [p for p in growth(overflow.session, overflow.sizes.meter.tokens) if p.basis is Basis.EXACT]
+    billed = [p for p in overflow.growth if p.basis is Basis.EXACT]
     assert len(billed) > 100
     assert [sent[point.message] for point in billed] == [point.tokens for point in billed]
 

@@ -124,7 +124,7 @@ POLICIES = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(contexts(), POLICIES)
 def test_what_always_holds(context: Any, chosen: ClearToolResultsPolicy) -> None:
     outcome = assert_holds(STRATEGY, context, chosen)
@@ -134,7 +134,7 @@ def test_what_always_holds(context: Any, chosen: ClearToolResultsPolicy) -> None
         assert newest == [one for message in context.messages for one in message.results][-chosen.keep_tool_uses :]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(contexts(manual=True, split_at=None), POLICIES)
 def test_three_generations(context: Any, chosen: ClearToolResultsPolicy) -> None:
     assert_lives_on(STRATEGY, context, chosen)

@@ -146,13 +146,13 @@ POLICIES = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(contexts(), POLICIES, st.sampled_from(["A summary.", FAILED]))
 def test_what_always_holds(context: Any, chosen: ContextResetPolicy, answer: str | SummaryFailed) -> None:
     assert_holds(STRATEGY, context, chosen, answer)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(contexts(manual=True, split_at=None), POLICIES)
 def test_three_generations(context: Any, chosen: ContextResetPolicy) -> None:
     assert_lives_on(STRATEGY, context, chosen)

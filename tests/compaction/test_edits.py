@@ -140,7 +140,7 @@ def edits_of(context: Context) -> st.SearchStrategy[Edits]:
 @pytest.mark.parametrize(
     "preset", ["augment-example", "trim", "progressive", "layered", "clear-tool-results", "claude-code"]
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @over(st.data())
 def test_pairs_are_whole_pins_identical_and_fates_add_up(preset: str, data: st.DataObject) -> None:
     long = data.draw(st.booleans())

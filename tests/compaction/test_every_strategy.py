@@ -57,7 +57,7 @@ def talk() -> Context:
 
 
 @EVERY
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_what_always_holds(strategy: Strategy, data: st.DataObject) -> None:
     """1 to 4 and 6: pairs, pins, system messages, tail; every input has one fate; nothing is written over."""

@@ -245,7 +245,7 @@ def test_pasted_parameters() -> None:
         policy_from_params('{"trigger_on_history_size_chars": -1}')
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_what_always_holds(data: st.DataObject) -> None:
     messages = data.draw(conversations())

@@ -438,7 +438,7 @@ def test_the_preset_is_the_documents_policy() -> None:
 # --- what always holds ------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_what_always_holds(data: st.DataObject) -> None:
     messages = data.draw(conversations())

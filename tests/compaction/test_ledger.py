@@ -29,7 +29,7 @@ ENTRIES = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(entries=st.lists(ENTRIES, max_size=8), narrative=st.text(alphabet="ab\n# ", max_size=60).map(str.strip))
 def test_a_ledger_is_read_as_it_was_written(entries: list[Entry], narrative: str) -> None:
     by_kind = sorted(entries, key=lambda entry: KINDS.index(entry.kind))

@@ -273,7 +273,7 @@ POLICIES = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(contexts(), POLICIES, st.sampled_from(["A summary.", FAILED]))
 def test_what_always_holds(context: Any, chosen: MessageWindowPolicy, answer: str | SummaryFailed) -> None:
     outcome = assert_holds(STRATEGY, context, chosen, answer)
@@ -282,7 +282,7 @@ def test_what_always_holds(context: Any, chosen: MessageWindowPolicy, answer: st
         assert len(outcome.messages) <= max(chosen.fallback_messages, len(spared) + 1)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(contexts(manual=True, split_at=None), POLICIES)
 def test_three_generations(context: Any, chosen: MessageWindowPolicy) -> None:
     assert_lives_on(STRATEGY, context, chosen)

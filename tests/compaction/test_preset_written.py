@@ -54,7 +54,7 @@ def changes(model: type[BaseModel]) -> st.SearchStrategy[dict[str, Any]]:
 
 @pytest.mark.parametrize("one", STRATEGIES, ids=lambda one: one.id)
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_what_is_written_reads_back_to_the_same_policy(
     one: Any, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -107,7 +107,7 @@ def test_a_folder_that_cannot_be_made_is_named(own_home: Path) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_params_that_are_copied_are_pasted_to_the_same_policy(data: st.DataObject) -> None:
     policy: Policy = ExchangeSummaryPolicy()
     for name, value in data.draw(changes(ExchangeSummaryPolicy)).items():

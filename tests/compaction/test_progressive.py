@@ -577,7 +577,7 @@ def heavy(messages: Sequence[Message]) -> tuple[Message, ...]:
     )
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_what_always_holds(data: st.DataObject) -> None:
     messages = heavy(data.draw(conversations(max_rounds=8)))
@@ -635,7 +635,7 @@ def test_what_always_holds(data: st.DataObject) -> None:
     assert [r.key for r in asked_again] == [r.key for r in requests]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(conversations(), policies())
 def test_a_second_compaction_takes_the_first_ones_output(
     messages: tuple[Message, ...], chosen: ProgressivePolicy

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from workbench.compaction.prompts import file_of, load_prompt, own_folder, prompt_files, write_own
+from tests.building import agent, context_of, user
+from workbench.compaction.abridge import AbridgedHistoryParams, abridge, abridged_text
+from workbench.compaction.prompts import file_of, filled, load_prompt, own_folder, prompt_files, write_own
 from workbench.errors import BadInput
 from workbench.resources import PROMPTS
 
@@ -70,12 +70,51 @@ def test_every_prompt_of_the_program_could_be_a_users(name: str) -> None:
     write_own(name, (PROMPTS / name).read_text("utf-8"))
     bundled = load_prompt(name)
     (own_folder() / name).unlink()
-    load_prompt.cache_clear()
     assert load_prompt(name) == bundled
 
 
-@pytest.fixture(autouse=True)
-def read_anew() -> Iterator[None]:
-    load_prompt.cache_clear()
-    yield
-    load_prompt.cache_clear()
+LOOPS = "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}"
+CALLS = "{% macro twice(n) %}{% if n %}{{ twice(n - 1) }}{{ twice(n - 1) }}{% endif %}{% endmacro %}{{ twice(90) }}"
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        LOOPS,
+        "{% for a in range(400) recursive %}{{ loop(range(400)) }}{% endfor %}",
+        "{% for a in range(40000) %}{% for b in 'abc' %}{% for c in 'abc' %}{% endfor %}{% endfor %}{% endfor %}",
+        "{% for a in range(900) %}{{ range(900) | map('string') | list }}{% endfor %}",
+        CALLS,
+        "{{ 9 ** (9 ** 9) }}",
+        "{{ 'x' * 10 ** 9 }}",
+        "{{ user_message | batch(10 ** 9, 'x') }}",
+    ],
+)
+def test_a_template_comes_to_an_end(template: str) -> None:
+    with pytest.raises(BadInput, match=f"^{own_folder() / NAME}.*mend the template"):
+        write_own(NAME, f"{HEADER}{template}\n")
+
+
+def test_a_template_may_loop_as_an_entry_needs() -> None:
+    letters = "{% for letter in file %}{{ loop.index }}{% endfor %}{{ range(3) | list }}"
+    write_own(NAME, f"{HEADER}{{% for file in files_viewed %}}{letters}{{% endfor %}}\n")
+    shown = filled(own_folder() / NAME, load_prompt(NAME), {"files_viewed": ["a.py", "b"]})
+    assert shown == "1234[0, 1, 2]1[0, 1, 2]"
+
+
+def test_what_only_real_values_bring_about_is_one_sentence_too() -> None:
+    """The words it is tried with are few; a session's may be many, and of another kind."""
+    write_own(NAME, f"{HEADER}{{% for a in user_message %}}{{% for b in user_message %}}{{% endfor %}}{{% endfor %}}\n")
+    layout = context_of([user("u1", "x" * 900), agent("a1", "Done.")]).layout
+    with pytest.raises(BadInput, match="line 4: its loops and calls take more than"):
+        abridge(layout, 2, AbridgedHistoryParams())
+
+
+def test_an_edit_made_elsewhere_is_in_use_at_once() -> None:
+    layout = context_of([user("u1", "Why?"), agent("a1", "Done.")]).layout
+    path = write_own(NAME, f"{HEADER}one {{{{ user_message }}}}\n")
+    assert abridged_text(abridge(layout, 2, AbridgedHistoryParams())) == "one Why?"
+    path.write_text(f"{HEADER}another {{{{ user_message }}}}\n")
+    assert abridged_text(abridge(layout, 2, AbridgedHistoryParams())) == "another Why?"
+    path.unlink()
+    assert "<user>" in abridged_text(abridge(layout, 2, AbridgedHistoryParams()))

@@ -39,7 +39,7 @@ def test_the_documents_form() -> None:
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(conversations())
 def test_every_call_and_every_result_is_there(messages: tuple[Message, ...]) -> None:
     text = "\n\n".join(react(messages))

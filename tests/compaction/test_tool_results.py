@@ -259,7 +259,7 @@ _SMALL = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from(_NAMES),
     st.dictionaries(st.sampled_from(["path", "pattern", "command", "todos", "offset", "file_path"]), _VALUES),

@@ -137,14 +137,14 @@ POLICIES = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(contexts(), POLICIES)
 def test_what_always_holds(context: Any, chosen: TrimPolicy) -> None:
     outcome = assert_holds(STRATEGY, context, chosen)
     assert outcome.fate_counts[Fate.SUMMARIZED] == 0
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(contexts(manual=True, split_at=None), POLICIES)
 def test_three_generations(context: Any, chosen: TrimPolicy) -> None:
     assert_lives_on(STRATEGY, context, chosen)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from hypothesis import strategies as st
 
 from workbench.formats.format import Format, no_progress
@@ -52,3 +54,10 @@ def reread(format: Format, data: bytes) -> Session:
 def shape(messages: object) -> list[tuple[str, str, tuple[Block, ...]]]:
     """What must survive a way through a format: roles, kinds and blocks."""
     return [(message.role, message.kind, message.blocks) for message in messages]  # type: ignore[attr-defined]
+
+
+def in_one(messages: object) -> list[tuple[str, str, tuple[Block, ...]]]:
+    """The same with neighbouring results in one message: many formats have a record for each."""
+    runs = groupby(messages, key=lambda m: (m.role, m.kind) if m.role == "tool" else id(m))  # type: ignore[call-overload]
+    groups = [list(run) for _, run in runs]
+    return [(run[0].role, run[0].kind, tuple(block for m in run for block in m.blocks)) for run in groups]

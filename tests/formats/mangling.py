@@ -1,11 +1,19 @@
-"""JSON documents with some of their values replaced, to see that readers are ready for any shape."""
+"""Documents with some of their bytes or values replaced, to see that readers are ready for anything."""
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import json
+from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
+
+from workbench.errors import BadInput
+from workbench.formats import anthropic_messages, registry
+from workbench.formats.format import Format, no_progress
+from workbench.session import Message, Session, Text, pairs_of, rounds_of
 
 _WORDS = ["", "user", "assistant", "tool", "text", "summary", "id"]
 odd_values = st.recursive(
@@ -13,6 +21,37 @@ odd_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["type", "text", "id"]), inner),
     max_leaves=5,
 )
+_BYTES = [b"", b"\x00", b"\xff", b"\n", b'"', b"{", b"]", b"null", b"NaN", b"1e999", b"\\ud800", b"\xed\xa0\x80", b"-"]
+
+
+@st.composite
+def changed(draw: st.DrawFn, *documents: bytes) -> bytes:
+    """One of the documents with some of its JSON values replaced, or with bytes cut, doubled or replaced."""
+    raw = draw(st.sampled_from(documents))
+    values = _json_of(raw)
+    if values is not None and draw(st.integers(0, 2)):
+        whole, parsed = values
+        value = draw(mangled(parsed))
+        lines = value if not whole and isinstance(value, list) else [value]
+        return b"\n".join(json.dumps(line).encode() for line in lines)
+    data = bytearray(raw)
+    for _ in range(draw(st.integers(1, 5))):
+        at = draw(st.integers(0, max(0, len(data) - 1)))
+        length = draw(st.sampled_from([0, 1, 2, 9, 400]))
+        new = draw(st.sampled_from(_BYTES) | st.binary(max_size=4) | st.just(bytes(data[at : at + 400])))
+        data[at : at + length] = new
+    return bytes(data)
+
+
+def _json_of(raw: bytes) -> tuple[bool, Any] | None:
+    """The value that a file is, or those of its lines; None where it is neither."""
+    if raw.lstrip()[:1] not in (b"{", b"["):
+        return None
+    with contextlib.suppress(ValueError):
+        return True, json.loads(raw)
+    with contextlib.suppress(ValueError):
+        return False, [json.loads(line) for line in raw.splitlines() if line.strip()]
+    return None
 
 
 @st.composite
@@ -35,3 +74,41 @@ def _keys(holder: Any) -> list[Any]:
     if isinstance(holder, dict):
         return list(holder)
     return list(range(len(holder))) if isinstance(holder, list) else []
+
+
+def read_all(format: Format, data: bytes, path: Path = Path("nowhere/session")) -> Session | None:
+    """Recognise, judge, read and look at every epoch; None where one sentence refused it."""
+    format.recognise(data[: registry.HEAD])
+    format.validate(data)
+    try:
+        session = format.read(path, data, no_progress)
+        if format.sessions_in is not None:
+            for part in format.sessions_in(path, data)[:3]:
+                assert format.read_part is not None
+                with contextlib.suppress(BadInput):
+                    format.read_part(path, data, part.id, no_progress)
+    except BadInput as refused:
+        said = str(refused)
+        assert str(path) in said
+        assert "\n" not in said
+        return None
+    for epoch in session.epochs:
+        context = session.context(epoch.number)
+        pairs_of(context)
+        rounds_of(context)
+    assert len({message.id for message in session.messages}) == len(session.messages)
+    return session
+
+
+def survives(format: Format, data: bytes) -> Session | None:
+    """Read all of it and write what was read, whole, in parts, behind a summary, and in another format."""
+    session = read_all(format, data)
+    if session is None:
+        return None
+    context = session.context()
+    summary = Message("made", "user", (Text("in short"),), "summary")
+    for messages in (context, context[1:], context[:-1], context[::2], (summary, *context[2:])):
+        for write in (format.write, *(way.write for way in format.ways)):
+            format.validate(write(session, messages).data)
+    anthropic_messages.FORMAT.validate(anthropic_messages.FORMAT.write(session, session.messages).data)
+    return session

@@ -68,7 +68,7 @@ def test_an_answer_that_looks_like_a_mark_is_moved_in() -> None:
     assert "moved in" in written.notes[0]
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(conversations())
 def test_other_formats_become_text(messages: list[Message]) -> None:
     written = FORMAT.write(session_of(messages), messages)
@@ -85,7 +85,7 @@ def test_the_validator_finds(data: bytes, fault: str) -> None:
     assert any(fault in found for found in FORMAT.validate(data))
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.lists(st.sampled_from([b"#### x", b"> y", b"z", b"", b"# aider chat started at 2026", b"\xff# ", b"####"])))
 def test_any_lines_are_read_or_refused(lines: list[bytes]) -> None:
     raw = b"\n".join(lines)

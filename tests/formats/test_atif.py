@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tests.formats.conversations import conversations, reread, session_of, shape
-from tests.formats.mangling import mangled
-from tests.formats.outcomes import assert_exact, compacted
+from tests.formats.conversations import reread, session_of, shape
+from tests.formats.mangling import changed, survives
+from tests.formats.outcomes import assert_exact
 from tests.formats.stories import story
-from workbench.errors import BadInput
 from workbench.formats import openai_chat
 from workbench.formats.atif import FORMAT
 from workbench.formats.format import no_progress
@@ -65,10 +63,6 @@ def test_the_real_trajectory_is_read_and_written_back(shared: Path) -> None:
     assert session.epochs[0].ended_by is not None
     assert session.epochs[0].ended_by.summary == session.context()[0].id
     assert session.messages[1].usage == Usage(682, 60)
-    assert FORMAT.write(session, session.context()).data == data
-    for epoch in (1, 2):
-        for outcome in compacted(session, epoch):
-            assert_exact(FORMAT, session, outcome)
     written = assert_exact(FORMAT, session, session.context()[:3])
     steps = json.loads(written.data)["steps"]
     assert [step["step_id"] for step in steps] == [1, 2]
@@ -122,15 +116,6 @@ def test_another_format_gets_a_trajectory() -> None:
     assert len(written.notes) == 3
 
 
-@settings(max_examples=60)
-@given(conversations())
-def test_what_is_written_is_what_is_read(messages: list[Message]) -> None:
-    written = FORMAT.write(session_of(messages), messages)
-    assert FORMAT.recognise(written.data[: 64 * 1024])
-    assert FORMAT.validate(written.data) == []
-    assert shape(reread(FORMAT, written.data).messages) == shape(messages)
-
-
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
@@ -155,37 +140,15 @@ def _raw(changes: Json) -> bytes:
     return json.dumps(json.loads(body()) | changes).encode()
 
 
-@settings(max_examples=150)
-@given(mangled(json.loads(body())))
-def test_mangled_documents_are_read_or_refused(document: Any) -> None:
-    _survives(json.dumps(document).encode())
-
-
-@settings(max_examples=60)
-@given(st.data())
-def test_mangled_bytes_are_read_or_refused(data: st.DataObject) -> None:
-    raw = bytearray(body())
-    raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
-    _survives(bytes(raw[: data.draw(st.integers(0, len(raw)) | st.just(len(raw)))]))
-
-
-def _survives(raw: bytes) -> None:
-    FORMAT.recognise(raw)
-    FORMAT.validate(raw)
-    try:
-        session = reread(FORMAT, raw)
-    except BadInput:
-        return
-    assert FORMAT.write(session, session.context()).data == raw
-    FORMAT.validate(FORMAT.write(session, session.messages[1:]).data)
-    openai_chat.FORMAT.validate(openai_chat.FORMAT.write(session, session.messages).data)
-
-
 def test_the_sample_forgets_what_nobody_asked() -> None:
     session = reread(FORMAT, story("atif", "atif_trajectory"))
     assert FORMAT.validate(session.records.data) == []
     assert any("never rotated" in m.text for m in session.context(1))
     assert not any("never rotated" in m.text for m in session.context())
-    for epoch in (1, 2):
-        for outcome in compacted(session, epoch):
-            assert_exact(FORMAT, session, outcome)
+
+
+@settings(max_examples=25, deadline=None)
+@given(changed(body()))
+def test_changed_input_is_read_or_refused(raw: bytes) -> None:
+    session = survives(FORMAT, raw)
+    assert session is None or FORMAT.write(session, session.context()).data == raw

@@ -1,17 +1,15 @@
 """Cline SDK sessions: its own blocks, both kinds of compaction, and files as the agentic one would leave them."""
 
-import contextlib
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tests.formats.conversations import conversations, reread, session_of, shape
-from tests.formats.mangling import mangled
-from tests.formats.outcomes import assert_exact, compacted
+from tests.formats.conversations import reread, session_of, shape
+from tests.formats.mangling import changed, survives
+from tests.formats.outcomes import assert_exact
 from tests.formats.stories import story
 from workbench.errors import BadInput
 from workbench.formats.cline_sdk import FORMAT, read_folder, recognise_folder
@@ -85,8 +83,6 @@ def test_real_sessions_are_read_and_written_back(shared: Path, name: str) -> Non
     before = json.loads(data)
     assert again["messages"] == before["messages"]
     assert again["sessionId"] != before["sessionId"]
-    for outcome in compacted(session):
-        assert_exact(FORMAT, session, outcome)
 
 
 def test_real_compactions_are_told(shared: Path) -> None:
@@ -175,10 +171,9 @@ def test_the_export_is_an_agentic_compaction() -> None:
     assert two["metadata"]["kind"] == "kept"
 
 
-@given(conversations())
-@settings(max_examples=60, deadline=None)
-def test_what_another_format_holds_is_read_back(messages: list[Message]) -> None:
-    written = assert_exact(FORMAT, session_of(messages, system="Be kind."), tuple(messages))
+def test_a_system_prompt_comes_along() -> None:
+    messages = (Message("1", "user", (Text("do it"),)),)
+    written = assert_exact(FORMAT, session_of(list(messages), system="Be kind."), messages)
     assert reread(FORMAT, written.data).system == "Be kind."
 
 
@@ -190,8 +185,6 @@ def test_the_samples_summary_names_no_reason() -> None:
     assert session.messages[0].kind == "summary"
     assert "night" not in session.messages[0].text
     assert "nights stay silent" in session.messages[-1].text
-    for outcome in compacted(session):
-        assert_exact(FORMAT, session, outcome)
 
 
 @pytest.mark.parametrize(
@@ -222,27 +215,12 @@ def test_refused_in_one_sentence(data: bytes) -> None:
         FORMAT.read(Path("x.json"), data, no_progress)
 
 
-@given(mangled(document(say("s", "user", "sum", metadata={"kind": "compaction_summary"}), *MESSAGES)))
-@settings(max_examples=150, deadline=None)
-def test_mangled_sessions_are_read_and_written(changed: Any) -> None:
-    raw = json.dumps(changed).encode()
-    FORMAT.recognise(raw)
-    FORMAT.validate(raw)
-    try:
-        session = FORMAT.read(Path("x.json"), raw, no_progress)
-    except BadInput:
-        return
-    written = FORMAT.write(session, session.context())
-    assert shape(reread(FORMAT, written.data).context()) == shape(session.context())
-    FORMAT.write(session, (Message("s", "user", (Text("in short"),), "summary"), *session.messages[2:]))
-
-
-@given(st.integers(0, 900), st.binary(max_size=3))
-@settings(max_examples=100, deadline=None)
-def test_broken_bytes_are_read_or_refused(at: int, noise: bytes) -> None:
-    data = json.dumps(document(*MESSAGES)).encode()
-    for broken in (data[:at], data[:at] + noise + data[at + len(noise) :]):
-        FORMAT.recognise(broken)
-        FORMAT.validate(broken)
-        with contextlib.suppress(BadInput):
-            FORMAT.read(Path("x.json"), broken, no_progress)
+@settings(max_examples=25, deadline=None)
+@given(
+    changed(json.dumps(document(say("s", "user", "sum", metadata={"kind": "compaction_summary"}), *MESSAGES)).encode())
+)
+def test_changed_input_is_read_or_refused(raw: bytes) -> None:
+    session = survives(FORMAT, raw)
+    if session is not None:
+        again = reread(FORMAT, FORMAT.write(session, session.context()).data)
+        assert shape(again.context()) == shape(session.context())

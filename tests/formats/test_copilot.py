@@ -8,14 +8,12 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tests.formats.conversations import conversations, session_of, shape
-from tests.formats.mangling import mangled
-from tests.formats.outcomes import assert_exact, compacted, read
+from tests.formats.conversations import shape
+from tests.formats.mangling import changed, survives
+from tests.formats.outcomes import assert_exact, read
 from tests.formats.stories import story
 from workbench.errors import BadInput
-from workbench.formats import anthropic_messages
 from workbench.formats.copilot import FORMAT
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
@@ -181,23 +179,12 @@ def test_a_file_of_a_sub_agent_alone_is_its_own_session() -> None:
     assert [m.text for m in session.context()] == ["do", "ok"]
 
 
-@pytest.mark.parametrize("name", REAL)
-def test_real_files_give_back_every_outcome(shared: Path, name: str) -> None:
-    data = (shared / "sessions/copilot-cli" / f"{name}.jsonl").read_bytes()
-    assert FORMAT.recognise(data[: 64 * 1024])
-    session = read(FORMAT, data)
-    assert session.warnings == ()
-    for epoch in session.epochs:
-        for messages in [*compacted(session, epoch.number), session.context(epoch.number)[:-1]]:
-            if messages != session.context() and messages:
-                assert_exact(FORMAT, session, messages)
-
-
 def test_the_real_compaction_counts_what_copilot_counted(shared: Path) -> None:
     """The event says 150 messages stood before it: ours up to its start, and the system prompt."""
     data = (shared / f"sessions/copilot-cli/{REAL[1]}.jsonl").read_bytes()
     assert b'"preCompactionMessagesLength":150' in data
     session = read(FORMAT, data)
+    assert session.warnings == ()
     first, second = session.epochs
     meanwhile = set(second.members) & set(first.members)
     assert len(set(first.members) - meanwhile) + 1 == 150
@@ -213,17 +200,6 @@ def test_odd_lines_are_told() -> None:
     assert session.context()[-1].blocks == (Text("y"), Opaque("toolRequest", "strange"))
     with pytest.raises(BadInput):
         read(FORMAT, chain(*EVENTS[:3]))
-
-
-@settings(max_examples=50, deadline=None)
-@given(conversations())
-def test_any_conversation_comes_through(messages: list[Message]) -> None:
-    written = FORMAT.write(session_of(messages, system="base"), messages)
-    assert FORMAT.validate(written.data) == []
-    again = read(FORMAT, written.data)
-    assert [block for m in again.context() for block in m.blocks] == [block for m in messages for block in m.blocks]
-    through = read(anthropic_messages.FORMAT, anthropic_messages.FORMAT.write(again, again.context()).data)
-    assert shape(through.context()) == shape(messages)
 
 
 @pytest.mark.parametrize(
@@ -246,57 +222,24 @@ def test_the_rules_find_each_fault(events: list[Event], fault: str) -> None:
     assert "not an event" in FORMAT.validate(chain(*EVENTS) + b"{broken")[0]
 
 
-@settings(max_examples=120, deadline=None)
-@given(st.data())
-def test_mangled_input_is_read_or_refused(data: st.DataObject) -> None:
-    finished = event("session.compaction_complete", success=True, summaryContent="S")
-    raw = bytearray(chain(*EVENTS, *COMPACTION, finished, answered(text="on")))
-    for _ in range(data.draw(st.integers(1, 5))):
-        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
-    FORMAT.recognise(bytes(raw))
-    FORMAT.validate(bytes(raw))
-    try:
-        session = read(FORMAT, bytes(raw))
-    except BadInput:
-        return
-    FORMAT.validate(FORMAT.write(session, session.context()[1:]).data)
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.data())
-def test_values_of_any_shape_are_read_or_refused(data: st.DataObject) -> None:
-    values = data.draw(
-        mangled(
-            [
-                json.loads(line)
-                for line in chain(
-                    *EVENTS,
-                    *COMPACTION,
-                    event("session.compaction_complete", success=True, summaryContent="S"),
-                    answered(text="on"),
-                    event("session.snapshot_rewind", upToEventId="id-15"),
-                ).splitlines()
-            ]
-        )
-    )
-    values = values if isinstance(values, list) else [values]
-    raw = b"\n".join(json.dumps(value).encode() for value in values)
-    FORMAT.recognise(raw)
-    FORMAT.validate(raw)
-    try:
-        session = read(FORMAT, raw)
-    except BadInput:
-        return
-    context = session.context()
-    for messages in (context[1:], context[:-1], context[::2]):
-        FORMAT.validate(FORMAT.write(session, messages).data)
-
-
 def test_the_sample_tells_its_story() -> None:
     data = story("copilot", "copilot_events")
     session = read(FORMAT, data)
     assert (len(data) < 25_000, FORMAT.validate(data), session.warnings) == (True, [], ())
     assert [len(epoch.members) for epoch in session.epochs] == [12, 11]
-    for messages in compacted(session):
-        if messages != session.context():
-            assert_exact(FORMAT, session, messages)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    changed(
+        chain(
+            *EVENTS,
+            *COMPACTION,
+            event("session.compaction_complete", success=True, summaryContent="S"),
+            answered(text="on"),
+            event("session.snapshot_rewind", upToEventId="id-15"),
+        )
+    )
+)
+def test_changed_input_is_read_or_refused(raw: bytes) -> None:
+    survives(FORMAT, raw)

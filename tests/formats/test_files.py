@@ -6,14 +6,17 @@ import gc
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.formats.claude_code_build import jsonl, small
+from tests.paths import SAMPLES
 from workbench.errors import BadInput
-from workbench.formats import registry
+from workbench.formats import document, registry
+from workbench.formats import jsonl as jsonl_of
 from workbench.formats.files import load, write_atomically
 
 
@@ -87,7 +90,7 @@ def test_one_huge_message_opens(tmp_path: Path) -> None:
     assert len(load(path).context(1)[0].text) == 900_000
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_no_file_gives_anything_but_a_session_or_bad_input(tmp_path: Path, data: st.DataObject) -> None:
     start = data.draw(st.sampled_from([jsonl(*small()), b'{"messages":[{"role":"user","content":"hi"}]}', b""]))
@@ -105,6 +108,25 @@ def test_no_file_gives_anything_but_a_session_or_bad_input(tmp_path: Path, data:
         said = str(path)
     assert str(path) in said
     assert path.read_bytes() == bytes(raw)
+
+
+@pytest.mark.parametrize("name", ["openai-chat-tools.json", "aider-two-days.md", "tau-bench-two-sessions.json"])
+def test_a_head_is_parsed_once_for_all_formats(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The formats that come last are found after every other has looked at the head."""
+    parsed: list[tuple[str, object]] = []
+    for module, function in ((document, "_closed"), (jsonl_of, "records_of")):
+        known = getattr(module, function)
+
+        def noted(given: Any, known: Any = known, function: str = function) -> Any:
+            parsed.append((function, given))
+            return known(given)
+
+        monkeypatch.setattr(module, function, noted)
+    head = (SAMPLES / name).read_bytes()[:5_000]
+    for cached in (document.glimpse, jsonl_of.first_records):
+        cached.cache_clear()
+    registry.detect(head)
+    assert len(parsed) == len(set(parsed)) > 1
 
 
 def test_formats_are_found_by_id() -> None:

@@ -64,6 +64,29 @@ def test_every_change_is_seen_by_the_mark(tmp_path: Path) -> None:
     assert mark_of(path) == marks[-1]
 
 
+@pytest.mark.parametrize("kind", ["roo", "cline-sdk"])
+def test_a_folder_is_read_again_as_the_folder_it_was_opened_as(tmp_path: Path, kind: str) -> None:
+    folder = tmp_path / "task-7"
+    folder.mkdir()
+    said = [{"role": role, "content": "go", "ts": 1_700_000_000_000} for role in ("user", "assistant")]
+    if kind == "roo":
+        history, about = folder / "api_conversation_history.json", folder / "history_item.json"
+        history.write_text(json.dumps(said))
+        about.write_text(json.dumps({"id": "task-7", "task": "The task", "workspace": "/w"}))
+    else:
+        history, about = folder / "task-7.messages.json", folder / "task-7.json"
+        history.write_text(json.dumps({"version": 1, "agent": "lead", "sessionId": "task-7", "messages": said}))
+        about.write_text(json.dumps({"cwd": "/w", "metadata": {"title": "The task"}}))
+    session = load(folder)
+    assert (session.path, session.title, session.cwd, len(session.messages)) == (folder, "The task", "/w", 2)
+    mark = mark_of(folder)
+    history.write_text(history.read_text().replace('"content": "go"', '"content": "went on"'))
+    assert mark_of(folder) != mark, "a history that is written over leaves its folder's own time as it was"
+    again = read_finished(session.path)
+    assert (again.path, again.title, again.cwd, again.id) == (folder, "The task", "/w", session.id)
+    assert again.messages[0].text == "went on"
+
+
 def test_a_databases_log_and_a_conversations_events_count(tmp_path: Path) -> None:
     store = database(tmp_path, said("user", text("hi")), wal=True)
     before = mark_of(store)

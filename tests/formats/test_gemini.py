@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tests.formats.conversations import conversations, session_of, shape
-from tests.formats.mangling import mangled
-from tests.formats.outcomes import assert_exact, compacted, read
+from tests.formats.conversations import session_of, shape
+from tests.formats.mangling import changed, survives
+from tests.formats.outcomes import assert_exact, read
 from tests.formats.stories import story
 from workbench.errors import BadInput
-from workbench.formats import anthropic_messages
 from workbench.formats.gemini import FORMAT
 from workbench.formats.gemini_parts import ACKNOWLEDGED
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
@@ -213,22 +211,7 @@ def test_real_files_give_back_every_outcome(shared: Any, name: str) -> None:
     assert FORMAT.recognise(data[: 64 * 1024])
     session = read(FORMAT, data)
     assert session.warnings == ()
-    assert FORMAT.write(session, session.context()).data == data
     assert sum(m.usage is not None for m in session.messages) == sum(m.role == "assistant" for m in session.messages)
-    for messages in [*compacted(session), session.context()[:-1]]:
-        if messages != session.context():
-            assert_exact(FORMAT, session, messages)
-
-
-@settings(max_examples=50, deadline=None)
-@given(conversations())
-def test_any_conversation_comes_through(messages: list[Message]) -> None:
-    written = FORMAT.write(session_of(messages), messages)
-    assert FORMAT.validate(written.data) == []
-    again = read(FORMAT, written.data)
-    assert shape(again.context()) == shape(messages)
-    through = anthropic_messages.FORMAT.write(again, again.context())
-    assert anthropic_messages.FORMAT.validate(through.data) == []
 
 
 def test_odd_records_are_told() -> None:
@@ -265,47 +248,19 @@ def test_the_rules_find_each_fault(messages: list[Any], fault: str) -> None:
     assert "Line 8" in FORMAT.validate(lines(HEAD, *MESSAGES) + b"{broken")[0]
 
 
-@settings(max_examples=120, deadline=None)
-@given(st.data())
-def test_mangled_input_is_read_or_refused(data: st.DataObject) -> None:
-    whole = data.draw(st.booleans())
-    good = (
-        document(*MESSAGES) if whole else lines(HEAD, *MESSAGES, {"$set": {"messages": COMPRESSED}}, {"$rewindTo": "k"})
-    )
-    raw = bytearray(good)
-    for _ in range(data.draw(st.integers(1, 5))):
-        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
-    FORMAT.recognise(bytes(raw))
-    FORMAT.validate(bytes(raw))
-    try:
-        session = read(FORMAT, bytes(raw))
-    except BadInput:
-        return
-    FORMAT.validate(FORMAT.write(session, session.context()[1:]).data)
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.data())
-def test_values_of_any_shape_are_read_or_refused(data: st.DataObject) -> None:
-    values = data.draw(mangled([HEAD, *MESSAGES, {"$set": {"messages": COMPRESSED}}, {"$rewindTo": "k"}, MESSAGES[4]]))
-    values = values if isinstance(values, list) else [values]
-    raw = data.draw(st.sampled_from([lines(*values), json.dumps({**HEAD, "messages": values[1:]}).encode()]))
-    FORMAT.recognise(raw)
-    FORMAT.validate(raw)
-    try:
-        session = read(FORMAT, raw)
-    except BadInput:
-        return
-    context = session.context()
-    for messages in (context[1:], context[:-1], context[::2]):
-        FORMAT.validate(FORMAT.write(session, messages).data)
-
-
 def test_the_sample_tells_its_story() -> None:
     data = story("gemini", "gemini_session")
     session = read(FORMAT, data)
     assert (len(data) < 25_000, FORMAT.validate(data), session.warnings) == (True, [], ())
     assert [len(epoch.members) for epoch in session.epochs] == [10, 10]
-    for messages in compacted(session):
-        if messages != session.context():
-            assert_exact(FORMAT, session, messages)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    changed(
+        document(*MESSAGES),
+        lines(HEAD, *MESSAGES, {"$set": {"messages": COMPRESSED}}, {"$rewindTo": "k"}, MESSAGES[4]),
+    )
+)
+def test_changed_input_is_read_or_refused(raw: bytes) -> None:
+    survives(FORMAT, raw)

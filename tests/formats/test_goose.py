@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.formats.conversations import conversations, session_of, shape
-from tests.formats.mangling import mangled
-from tests.formats.outcomes import assert_exact, compacted, read
+from tests.formats.conversations import shape
+from tests.formats.mangling import changed, survives
+from tests.formats.outcomes import assert_exact, read
 from tests.formats.stories import story
 from workbench.errors import BadInput
-from workbench.formats import anthropic_messages, goose
+from workbench.formats import goose
 from workbench.formats.format import no_progress
 from workbench.formats.goose import FORMAT
 from workbench.formats.parts import Part
@@ -284,9 +284,7 @@ def test_the_real_file_gives_back_every_outcome(shared: Path) -> None:
     assert [m.role for m in session.context()] == ["user", "assistant", "tool", "assistant"]
     assert FORMAT.validate(data) == []
     node = Message("n", "user", (Text("Short."),), "summary")
-    for messages in [*compacted(session), session.context()[:-1], (node, *session.context()[1:])]:
-        if messages != session.context():
-            assert_exact(FORMAT, session, messages)
+    assert_exact(FORMAT, session, (node, *session.context()[1:]))
 
 
 def test_odd_entries_are_told(tmp_path: Path) -> None:
@@ -302,17 +300,6 @@ def test_odd_entries_are_told(tmp_path: Path) -> None:
     for data in (lines(), document(), b'{"conversation": 1}'):
         with pytest.raises(BadInput):
             read(FORMAT, data)
-
-
-@settings(max_examples=50, deadline=None)
-@given(conversations())
-def test_any_conversation_comes_through(messages: list[Message]) -> None:
-    written = FORMAT.write(session_of(messages, system="base"), messages)
-    assert FORMAT.validate(written.data) == []
-    again = read(FORMAT, written.data)
-    assert shape(again.context()) == shape(messages)
-    through = anthropic_messages.FORMAT.write(again, again.context())
-    assert anthropic_messages.FORMAT.validate(through.data) == []
 
 
 @pytest.mark.parametrize(
@@ -338,32 +325,12 @@ def test_the_rules_find_each_fault(messages: list[Any], fault: str) -> None:
     assert "not a JSON object" in FORMAT.validate(lines(*MESSAGES) + b"\n{broken")[0]
 
 
-@settings(max_examples=150, deadline=None)
-@given(st.data())
-def test_values_of_any_shape_are_read_or_refused(data: st.DataObject) -> None:
-    about = {**ABOUT, **TIMES, "message_count": 8, "tools": [{"name": "x"}]}
-    values = data.draw(mangled([about, *MESSAGES, SUMMARY, ANSWER, MESSAGES[0]]))
-    values = values if isinstance(values, list) else [values]
-    head = values[0] if values and isinstance(values[0], dict) else {}
-    whole = json.dumps({**head, "conversation": values[1:]}).encode()
-    raw = data.draw(st.sampled_from([whole, b"\n".join(json.dumps(value).encode() for value in values)]))
-    FORMAT.recognise(raw)
-    FORMAT.validate(raw)
-    try:
-        session = read(FORMAT, raw)
-    except BadInput:
-        return
-    context = session.context()
-    for messages in (context[1:], context[:-1], context[::2]):
-        FORMAT.validate(FORMAT.write(session, messages).data)
-
-
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return database(tmp_path_factory.mktemp("good"), *MESSAGES)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_mangled_databases_are_read_or_refused(good: Path, data: st.DataObject) -> None:
     raw = bytearray(good.read_bytes())
@@ -382,6 +349,9 @@ def test_the_sample_tells_its_story() -> None:
     session = read(FORMAT, data)
     assert (len(data) < 25_000, FORMAT.validate(data), session.warnings) == (True, [], ())
     assert [len(epoch.members) for epoch in session.epochs] == [8, 7]
-    for messages in compacted(session):
-        if messages != session.context():
-            assert_exact(FORMAT, session, messages)
+
+
+@settings(max_examples=25, deadline=None)
+@given(changed(document(*MESSAGES, SUMMARY, ANSWER, MESSAGES[0]), lines(*MESSAGES, SUMMARY, ANSWER, MESSAGES[0])))
+def test_changed_input_is_read_or_refused(raw: bytes) -> None:
+    survives(FORMAT, raw)

@@ -23,13 +23,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.formats.claude_code_build import jsonl, small
-from tests.formats.mangling import mangled
+from tests.formats.mangling import changed, read_all, survives
 from tests.paths import SAMPLES
 from workbench.errors import BadInput
 from workbench.formats import registry
 from workbench.formats.files import load
-from workbench.formats.format import Format, no_progress
-from workbench.session import Session, pairs_of, rounds_of
+from workbench.formats.format import no_progress
 
 _LARGEST = 100_000
 """Bytes of a sample that is mutated; larger ones are cut to their first lines or replaced."""
@@ -112,65 +111,11 @@ def _database(*spec: str | list[str]) -> bytes:
     return base.serialize()
 
 
-def read_all(format: Format, data: bytes, path: Path = Path("nowhere/session")) -> Session | None:
-    """Recognise, read and look at every epoch; None where one sentence refused it."""
-    format.recognise(data[: registry.HEAD])
-    try:
-        session = format.read(path, data, no_progress)
-        if format.sessions_in is not None:
-            for part in format.sessions_in(path, data)[:3]:
-                assert format.read_part is not None
-                with contextlib.suppress(BadInput):
-                    format.read_part(path, data, part.id, no_progress)
-    except BadInput as refused:
-        said = str(refused)
-        assert str(path) in said
-        assert "\n" not in said
-        return None
-    for epoch in session.epochs:
-        context = session.context(epoch.number)
-        pairs_of(context)
-        rounds_of(context)
-    assert len({message.id for message in session.messages}) == len(session.messages)
-    return session
-
-
 @pytest.mark.parametrize("id", IDS)
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_changed_samples_give_a_session_or_one_sentence_and_are_written_back(id: str, data: st.DataObject) -> None:
-    format = registry.by_id(id)
-    raw = data.draw(st.sampled_from(seeds(id)))
-    changed = _mutated(data, raw)
-    session = read_all(format, changed)
-    if session is None:
-        return
-    for write in (format.write, *(way.write for way in format.ways)):
-        format.validate(write(session, session.context()).data)
-        format.validate(write(session, session.context()[1:]).data)
-    format.validate(changed)
-
-
-def _mutated(data: st.DataObject, raw: bytes) -> bytes:
-    """A sample with bytes cut, doubled or replaced, or with some of its JSON values replaced."""
-    first = raw.lstrip()[:1]
-    if first in (b"{", b"[") and data.draw(st.booleans()):
-        with contextlib.suppress(ValueError):
-            return json.dumps(data.draw(mangled(json.loads(raw)))).encode()
-        lines = raw.splitlines()
-        at = data.draw(st.integers(0, len(lines) - 1))
-        lines[at] = json.dumps(data.draw(mangled(json.loads(lines[at])))).encode()
-        return b"\n".join(lines)
-    changed = bytearray(raw)
-    for _ in range(data.draw(st.integers(1, 5))):
-        at = data.draw(st.integers(0, max(0, len(changed) - 1)))
-        length = data.draw(st.sampled_from([0, 1, 2, 9, 400]))
-        new = data.draw(st.sampled_from(_NEW) | st.binary(max_size=4) | st.just(bytes(changed[at : at + 400])))
-        changed[at : at + length] = new
-    return bytes(changed)
-
-
-_NEW = [b"", b"\x00", b"\xff", b"\n", b'"', b"{", b"]", b"null", b"NaN", b"1e999", b"\\ud800", b"\xed\xa0\x80", b"-"]
+    survives(registry.by_id(id), data.draw(changed(*seeds(id))))
 
 
 def shapes() -> Iterator[tuple[str, bytes]]:

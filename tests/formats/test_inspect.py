@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tests.formats.conversations import conversations, reread, session_of, shape
-from tests.formats.mangling import mangled
-from tests.formats.outcomes import assert_exact, compacted
+from tests.formats.conversations import reread, session_of, shape
+from tests.formats.mangling import changed, survives
+from tests.formats.outcomes import assert_exact
 from tests.formats.stories import story
 from workbench.errors import BadInput
 from workbench.formats import openai_chat
@@ -92,9 +91,6 @@ def test_the_real_log_is_read_and_written_back(shared: Path) -> None:
     assert session.messages[3].usage == Usage(544, 17, cache_read=1024)
     assert "attachment://" not in "".join(m.text for m in session.messages)
     assert len(session.tools) == 8
-    assert FORMAT.write(session, session.context()).data == data
-    for outcome in compacted(session):
-        assert_exact(FORMAT, session, outcome)
     before, after = json.loads(data), json.loads(FORMAT.write(session, session.messages[:3]).data)
     assert after["samples"][0]["messages"] == before["samples"][0].pop("messages")[:3]
     after["samples"][0].pop("messages")
@@ -134,8 +130,6 @@ def test_samples_are_parts(form: str) -> None:
     assert "3 samples" in str(reread(FORMAT, data).warnings[0])
     session = read_part(Path("x.eval"), data, "3", no_progress)
     assert (session.id, session.model, len(session.messages)) == ("u10", "m/x", 4)
-    for outcome in compacted(session):
-        assert_exact(FORMAT, session, outcome)
     with pytest.raises(BadInput, match="choose one of 1 to 3"):
         read_part(Path("x.eval"), data, "4", no_progress)
 
@@ -172,16 +166,6 @@ def test_another_format_gets_a_log() -> None:
     assert len(written.notes) == 2
 
 
-@settings(max_examples=60)
-@given(conversations())
-def test_what_is_written_is_what_is_read(messages: list[Message]) -> None:
-    written = FORMAT.write(session_of(messages), messages)
-    assert FORMAT.recognise(written.data[: 64 * 1024])
-    assert FORMAT.validate(written.data) == []
-    again = reread(FORMAT, written.data)
-    assert [block for m in again.messages for block in m.blocks] == [block for m in messages for block in m.blocks]
-
-
 @pytest.mark.parametrize(
     ("messages", "fault"),
     [
@@ -199,38 +183,17 @@ def test_the_validator_finds(messages: Any, fault: str) -> None:
     assert any(fault in found for found in FORMAT.validate(log(sample(messages=messages))))
 
 
-@settings(max_examples=150)
-@given(mangled(json.loads(log())))
-def test_mangled_documents_are_read_or_refused(document: Any) -> None:
-    _survives(json.dumps(document).encode())
-
-
-@settings(max_examples=60)
-@given(st.data())
-def test_mangled_bytes_are_read_or_refused(data: st.DataObject) -> None:
-    raw = bytearray(log())
-    raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
-    _survives(bytes(raw[: data.draw(st.integers(0, len(raw)) | st.just(len(raw)))]))
-
-
-def _survives(raw: bytes) -> None:
-    FORMAT.recognise(raw)
-    FORMAT.validate(raw)
-    try:
-        session = reread(FORMAT, raw)
-    except BadInput:
-        return
-    if "holds" not in " ".join(map(str, session.warnings)):
-        assert FORMAT.write(session, session.context()).data == raw
-    FORMAT.validate(FORMAT.write(session, session.messages[1:]).data)
-    openai_chat.FORMAT.validate(openai_chat.FORMAT.write(session, session.messages).data)
-
-
 def test_the_sample_is_two_sessions() -> None:
     data = story("inspect_log", "inspect_log")
     assert FORMAT.validate(data) == []
     first, second = (read_part(Path("x"), data, part.id, no_progress) for part in sessions_in(Path("x"), data))
     assert first.messages[0].text == second.messages[0].text
     assert (first.messages[-1].text, second.messages[-1].text) == ("1904", "1879")
-    for outcome in compacted(first):
-        assert_exact(FORMAT, first, outcome)
+
+
+@settings(max_examples=25, deadline=None)
+@given(changed(log()))
+def test_changed_input_is_read_or_refused(raw: bytes) -> None:
+    session = survives(FORMAT, raw)
+    if session is not None and "holds" not in " ".join(map(str, session.warnings)):
+        assert FORMAT.write(session, session.context()).data == raw

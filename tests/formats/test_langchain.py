@@ -6,14 +6,12 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tests.formats.conversations import conversations, reread, session_of, shape
-from tests.formats.mangling import mangled
-from tests.formats.outcomes import assert_exact, compacted
+from tests.formats.conversations import reread, session_of, shape
+from tests.formats.mangling import changed, survives
+from tests.formats.outcomes import assert_exact
 from tests.formats.stories import story
-from workbench.errors import BadInput
-from workbench.formats import anthropic_messages, openai_chat
+from workbench.formats import openai_chat
 from workbench.formats.format import no_progress
 from workbench.formats.langchain import FORMAT
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
@@ -83,9 +81,6 @@ def test_the_real_dump_is_read_and_written_back(shared: Path) -> None:
     assert session.messages[1].usage == Usage(3, 116, cache_write=6717)
     assert session.model == "claude-sonnet-4-5-20250929"
     assert not session.warnings
-    assert FORMAT.write(session, session.context()).data == data
-    for outcome in compacted(session):
-        assert_exact(FORMAT, session, outcome)
     assert_exact(FORMAT, session, session.context()[:3])
 
 
@@ -110,9 +105,6 @@ def test_what_a_dump_says(form: str) -> None:
     assert session.messages[2].usage == Usage(40, 7, 30, 20)
 
     assert len({m.id for m in session.messages}) == 7
-    assert FORMAT.write(session, session.context()).data == data
-    for outcome in compacted(session):
-        assert_exact(FORMAT, session, outcome)
     written = assert_exact(FORMAT, session, session.messages[5:])
     if form == "state":
         assert json.loads(written.data)["todos"] == [1]
@@ -170,18 +162,6 @@ def test_another_format_gets_constructors() -> None:
     assert len(written.notes) == 2
 
 
-@settings(max_examples=60)
-@given(conversations())
-def test_what_is_written_is_what_is_read(messages: list[Message]) -> None:
-    written = FORMAT.write(session_of(messages), messages)
-    assert FORMAT.recognise(written.data[: 64 * 1024])
-    assert FORMAT.validate(written.data) == []
-    again = reread(FORMAT, written.data)
-    assert [block for m in again.messages for block in m.blocks] == [block for m in messages for block in m.blocks]
-    through = reread(anthropic_messages.FORMAT, anthropic_messages.FORMAT.write(again, again.context()).data)
-    assert shape(through.messages) == shape(messages)
-
-
 @pytest.mark.parametrize(
     ("items", "fault"),
     [
@@ -199,36 +179,15 @@ def test_the_validator_finds(items: Any, fault: str) -> None:
     assert any(fault in found for found in FORMAT.validate(json.dumps(items).encode()))
 
 
-@settings(max_examples=150)
-@given(st.sampled_from(list(DOCUMENTS.values())).flatmap(mangled))
-def test_mangled_documents_are_read_or_refused(document: Any) -> None:
-    _survives(json.dumps(document).encode())
-
-
-@settings(max_examples=60)
-@given(st.data())
-def test_mangled_bytes_are_read_or_refused(data: st.DataObject) -> None:
-    raw = bytearray(json.dumps(dumped()).encode())
-    raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
-    _survives(bytes(raw[: data.draw(st.integers(0, len(raw)) | st.just(len(raw)))]))
-
-
-def _survives(raw: bytes) -> None:
-    FORMAT.recognise(raw)
-    FORMAT.validate(raw)
-    try:
-        session = reread(FORMAT, raw)
-    except BadInput:
-        return
-    assert FORMAT.write(session, session.context()).data == raw
-    FORMAT.validate(FORMAT.write(session, session.messages[1:]).data)
-    anthropic_messages.FORMAT.validate(anthropic_messages.FORMAT.write(session, session.messages).data)
-
-
 def test_the_sample_counts_each_call_once() -> None:
     session = reread(FORMAT, story("langchain", "langchain_messages"))
     assert FORMAT.validate(session.records.data) == []
     assert sum(len(m.calls) for m in session.messages) == 2
     assert any(m.kind == "summary" for m in session.messages)
-    for outcome in compacted(session):
-        assert_exact(FORMAT, session, outcome)
+
+
+@settings(max_examples=25, deadline=None)
+@given(changed(*(json.dumps(document).encode() for document in DOCUMENTS.values())))
+def test_changed_input_is_read_or_refused(raw: bytes) -> None:
+    session = survives(FORMAT, raw)
+    assert session is None or FORMAT.write(session, session.context()).data == raw

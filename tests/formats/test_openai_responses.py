@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tests.formats.conversations import conversations, reread, session_of, shape
-from tests.formats.mangling import mangled
-from tests.formats.outcomes import assert_exact, compacted
+from tests.formats.conversations import reread, session_of, shape
+from tests.formats.mangling import changed, survives
+from tests.formats.outcomes import assert_exact
 from tests.formats.stories import story
-from workbench.errors import BadInput
 from workbench.formats import anthropic_messages, openai_chat
 from workbench.formats.format import no_progress
 from workbench.formats.openai_responses import FORMAT
@@ -66,10 +64,6 @@ def test_real_documents_are_read_and_written_back(shared: Path, name: str) -> No
     session = FORMAT.read(path, data, no_progress)
     assert (len(session.messages), len(session.context())) == REAL[name]
     assert not session.warnings
-    assert FORMAT.write(session, session.context()).data == data
-    for epoch in range(1, len(session.epochs) + 1):
-        for outcome in compacted(session, epoch):
-            assert_exact(FORMAT, session, outcome)
     assert_exact(FORMAT, session, session.context()[1:])
 
 
@@ -179,17 +173,6 @@ def test_another_format_gets_what_the_api_demands() -> None:
     assert len(written.notes) == 3
 
 
-@settings(max_examples=60)
-@given(conversations())
-def test_what_is_written_is_what_is_read(messages: list[Message]) -> None:
-    written = FORMAT.write(session_of(messages), messages)
-    assert FORMAT.recognise(written.data[: 64 * 1024])
-    assert FORMAT.validate(written.data) == []
-    again = reread(FORMAT, written.data)
-    assert [block for m in again.messages for block in m.blocks] == [block for m in messages for block in m.blocks]
-    assert [m.text for m in again.messages if m.role == "user"] == [m.text for m in messages if m.role == "user"]
-
-
 @pytest.mark.parametrize(
     ("items", "fault"),
     [
@@ -210,32 +193,6 @@ def test_the_validator_finds(items: Any, fault: str) -> None:
     assert any(fault in found for found in FORMAT.validate(body(items)))
 
 
-@settings(max_examples=100)
-@given(mangled({"model": "m", "input": [*ITEMS, COMPACTION]}))
-def test_mangled_documents_are_read_or_refused(document: Any) -> None:
-    _survives(json.dumps(document).encode())
-
-
-@settings(max_examples=60)
-@given(st.data())
-def test_mangled_bytes_are_read_or_refused(data: st.DataObject) -> None:
-    raw = bytearray(body())
-    raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
-    _survives(bytes(raw[: data.draw(st.integers(0, len(raw)) | st.just(len(raw)))]))
-
-
-def _survives(raw: bytes) -> None:
-    FORMAT.recognise(raw)
-    FORMAT.validate(raw)
-    try:
-        session = reread(FORMAT, raw)
-    except BadInput:
-        return
-    assert FORMAT.write(session, session.context()).data == raw
-    FORMAT.validate(FORMAT.write(session, session.messages[1:]).data)
-    anthropic_messages.FORMAT.validate(anthropic_messages.FORMAT.write(session, session.messages).data)
-
-
 def test_the_sample_loses_what_its_compaction_item_hides() -> None:
     data = story("responses", "responses_body")
     assert FORMAT.validate(data) == []
@@ -245,5 +202,10 @@ def test_the_sample_loses_what_its_compaction_item_hides() -> None:
     assert "never on a Sunday" in hidden
     assert "Sunday" in session.messages[-1].text
     assert not any("never on a Sunday" in m.text for m in session.context())
-    for outcome in compacted(session, 1):
-        assert_exact(FORMAT, session, outcome)
+
+
+@settings(max_examples=25, deadline=None)
+@given(changed(body([*ITEMS, COMPACTION])))
+def test_changed_input_is_read_or_refused(raw: bytes) -> None:
+    session = survives(FORMAT, raw)
+    assert session is None or FORMAT.write(session, session.context()).data == raw

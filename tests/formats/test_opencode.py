@@ -1,6 +1,5 @@
 """opencode exports: what the model is sent of them, recorded compactions, and new sessions that the import takes."""
 
-import contextlib
 import json
 from itertools import pairwise
 from pathlib import Path
@@ -8,11 +7,10 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tests.formats.conversations import conversations, reread, session_of, shape
-from tests.formats.mangling import mangled
-from tests.formats.outcomes import assert_exact, compacted
+from tests.formats.conversations import reread, shape
+from tests.formats.mangling import changed, survives
+from tests.formats.outcomes import assert_exact
 from tests.formats.stories import story
 from workbench.errors import BadInput
 from workbench.formats import anthropic_messages, openai_chat
@@ -88,10 +86,6 @@ def test_real_exports_are_read_and_written_back(shared: Path, name: str) -> None
     assert len(json.loads(data)["messages"]) == records
     assert (len(session.messages), len(session.epochs)) == (messages, epochs)
     assert not session.warnings
-    for epoch in session.epochs:
-        assert_exact(FORMAT, session, session.context(epoch.number))
-        for outcome in compacted(session, epoch.number):
-            assert_exact(FORMAT, session, outcome)
 
 
 def test_real_usage_is_counted_once(shared: Path) -> None:
@@ -270,12 +264,6 @@ def test_results_without_their_calls_become_text() -> None:
     assert any("without a call" in note for note in written.notes)
 
 
-@given(conversations())
-@settings(max_examples=60, deadline=None)
-def test_what_another_format_holds_is_read_back(messages: list[Message]) -> None:
-    assert_exact(FORMAT, session_of(messages), tuple(messages))
-
-
 def test_sessions_of_other_formats(shared: Path) -> None:
     for format, name in ((anthropic_messages.FORMAT, "anthropic-api"), (openai_chat.FORMAT, "openai-chat")):
         for path in sorted((shared / "sessions" / name).glob("*.json")):
@@ -297,8 +285,6 @@ def test_the_sample_shows_what_the_model_did_not_see() -> None:
     said = "\n".join(m.text + "".join(r.text for r in m.results) for e in (1, 2) for m in session.context(e))
     assert "+41" not in said
     assert "Grawholm +14" in session.context()[0].text
-    for outcome in compacted(session):
-        assert_exact(FORMAT, session, outcome)
 
 
 @pytest.mark.parametrize(
@@ -337,29 +323,13 @@ def test_refused_in_one_sentence(data: bytes) -> None:
         FORMAT.read(Path("x.json"), data, no_progress)
 
 
-@given(mangled(json.loads(export(*COMPACTED))))
-@settings(max_examples=150, deadline=None)
-def test_mangled_exports_are_read_and_written(document: Any) -> None:
-    raw = json.dumps(document).encode()
-    FORMAT.recognise(raw)
-    FORMAT.validate(raw)
-    try:
-        session = FORMAT.read(Path("x.json"), raw, no_progress)
-    except BadInput:
-        return
-    written = FORMAT.write(session, session.context())
-    again = reread(FORMAT, written.data).context()
-    if any("was put first" in note for note in written.notes):
-        again = again[1:]
-    assert shape(again) == shape(session.context())
-
-
-@given(st.integers(0, len(export(*COMPACTED))), st.binary(max_size=3))
-@settings(max_examples=100, deadline=None)
-def test_broken_bytes_are_read_or_refused(at: int, noise: bytes) -> None:
-    data = export(*COMPACTED)
-    for broken in (data[:at], data[:at] + noise + data[at + len(noise) :]):
-        FORMAT.recognise(broken)
-        FORMAT.validate(broken)
-        with contextlib.suppress(BadInput):
-            FORMAT.read(Path("x.json"), broken, no_progress)
+@settings(max_examples=25, deadline=None)
+@given(changed(export(*COMPACTED)))
+def test_changed_input_is_read_or_refused(raw: bytes) -> None:
+    session = survives(FORMAT, raw)
+    if session is not None:
+        written = FORMAT.write(session, session.context())
+        again = reread(FORMAT, written.data).context()
+        if any("was put first" in note for note in written.notes):
+            again = again[1:]
+        assert shape(again) == shape(session.context())

@@ -1,18 +1,15 @@
 """OpenHands conversations of both generations: views, condensations, and lists of events that end with one."""
 
-import contextlib
 import json
 import shutil
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tests.formats.conversations import conversations, reread, session_of, shape
-from tests.formats.mangling import mangled
+from tests.formats.conversations import conversations, in_one, reread, session_of, shape
+from tests.formats.mangling import changed, survives
 from tests.formats.outcomes import assert_exact, compacted
 from tests.formats.stories import story
 from workbench.errors import BadInput
@@ -125,9 +122,6 @@ def test_a_real_v0_trajectory(shared: Path) -> None:
     session = FORMAT.read(path, data, no_progress)
     assert [m.role for m in session.messages] == ["user", *["assistant", "tool"] * 4, "assistant"]
     assert session.messages[1].usage == Usage(4, 104, 0, 3435)
-    assert FORMAT.write(session, session.context()).data == data
-    for outcome in compacted(session):
-        assert_exact(FORMAT, session, outcome)
 
 
 def test_a_real_v1_folder(shared: Path, tmp_path: Path) -> None:
@@ -233,8 +227,6 @@ def test_a_condensation_forgets_and_sums_up(events: list[Any]) -> None:
     assert before.ended_by is not None
     assert before.ended_by.summary == summary.id
     assert_exact(FORMAT, session, session.context(1))
-    for outcome in compacted(session):
-        assert_exact(FORMAT, session, outcome)
 
 
 def test_only_the_newest_summary_is_sent() -> None:
@@ -275,7 +267,7 @@ def test_the_export_deletes_nothing_and_ends_with_a_condensation(events: list[An
 
 
 @given(conversations())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_what_another_format_holds_is_read_back(messages: list[Message]) -> None:
     summary = Message("s", "user", (Text("in short"),), "summary")
     reply = Message("r", "assistant", (Text("Ok."),), "summary")
@@ -285,13 +277,7 @@ def test_what_another_format_holds_is_read_back(messages: list[Message]) -> None
         assert FORMAT.recognise(written.data)
         again = reread(FORMAT, written.data).context()
         assert again[0].text == "Be kind."
-        assert merged(again[1:]) == merged(context)
-
-
-def merged(messages: Any) -> Any:
-    """Roles, kinds and blocks, with neighbouring results in one: OpenHands has an event for each."""
-    groups = groupby(messages, key=lambda m: (m.role, m.kind) if m.role == "tool" else id(m))
-    return [(g[0].role, g[0].kind, tuple(b for m in g for b in m.blocks)) for g in (list(run) for _, run in groups)]
+        assert in_one(again[1:]) == in_one(context)
 
 
 def test_the_sample_forgot_one_event_too_many() -> None:
@@ -303,8 +289,6 @@ def test_the_sample_forgot_one_event_too_many() -> None:
     assert session.epochs[0].ended_by.trigger == "context_limit"
     assert any("reads 2 degrees high" in said for said in texts(session, 1))
     assert not any("2 degrees" in said for said in texts(session))
-    for outcome in compacted(session):
-        assert_exact(FORMAT, session, outcome)
 
 
 @pytest.mark.parametrize(
@@ -335,38 +319,6 @@ def test_the_validator_finds(events: list[Any], fault: str) -> None:
 def test_refused_in_one_sentence(data: bytes) -> None:
     with pytest.raises(BadInput, match=r"^x\.json.*[a-zK.]$"):
         FORMAT.read(Path("x.json"), data, no_progress)
-
-
-@given(
-    mangled(
-        {"v0": [*OLD, old_condensation(14, 3, 9, "s", 2)], "v1": [*EVENTS, condensation("k", ["u1", "m1"], "s", 1)]}
-    )
-)
-@settings(max_examples=200, deadline=None)
-def test_mangled_events_are_read_and_written(documents: Any) -> None:
-    for events in documents.values() if isinstance(documents, dict) else [documents]:
-        raw = json.dumps(events).encode()
-        FORMAT.recognise(raw)
-        FORMAT.validate(raw)
-        try:
-            session = FORMAT.read(Path("x.json"), raw, no_progress)
-        except BadInput:
-            continue
-        assert shape(reread(FORMAT, FORMAT.write(session, session.context()).data).context()) == shape(
-            session.context()
-        )
-        FORMAT.write(session, (Message("s", "user", (Text("in short"),), "summary"), *session.messages[2:]))
-
-
-@given(st.integers(0, 900), st.binary(max_size=3))
-@settings(max_examples=60, deadline=None)
-def test_broken_bytes_are_read_or_refused(at: int, noise: bytes) -> None:
-    for data in (json.dumps(EVENTS).encode(), json.dumps(OLD).encode()):
-        for broken in (data[:at], data[:at] + noise + data[at + len(noise) :]):
-            FORMAT.recognise(broken)
-            FORMAT.validate(broken)
-            with contextlib.suppress(BadInput):
-                FORMAT.read(Path("x.json"), broken, no_progress)
 
 
 def v0_events() -> list[dict[str, Any]]:
@@ -447,3 +399,17 @@ def test_an_evaluation_is_known_by_a_first_line_longer_than_the_head() -> None:
     assert FORMAT.recognise(json.dumps(line).encode()[: 1 << 16]) == ""  # nothing but an id was seen
     line = {"instance_id": "x", "metadata": {"agent_class": "A"}, "instruction": "a" * 70_000, "history": []}
     assert "evaluations" in FORMAT.recognise(json.dumps(line).encode()[: 1 << 16])
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    changed(
+        json.dumps([*OLD, old_condensation(14, 3, 9, "s", 2)]).encode(),
+        json.dumps([*EVENTS, condensation("k", ["u1", "m1"], "s", 1)]).encode(),
+    )
+)
+def test_changed_input_is_read_or_refused(raw: bytes) -> None:
+    session = survives(FORMAT, raw)
+    if session is not None:
+        again = reread(FORMAT, FORMAT.write(session, session.context()).data)
+        assert shape(again.context()) == shape(session.context())

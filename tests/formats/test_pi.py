@@ -8,14 +8,12 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tests.formats.conversations import conversations, session_of, shape
-from tests.formats.mangling import mangled
-from tests.formats.outcomes import assert_exact, compacted, read
+from tests.formats.conversations import shape
+from tests.formats.mangling import changed, survives
+from tests.formats.outcomes import assert_exact, read
 from tests.formats.stories import story
 from workbench.errors import BadInput
-from workbench.formats import anthropic_messages
 from workbench.formats.pi import FORMAT
 from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 
@@ -202,34 +200,12 @@ def test_made_messages_come_back() -> None:
     assert_exact(FORMAT, session, (*messages, *session.context()[-2:]))
 
 
-@pytest.mark.parametrize("name", REAL)
-def test_real_files_give_back_every_outcome(shared: Path, name: str) -> None:
-    data = (shared / "sessions/pi" / f"{name}.jsonl").read_bytes()
-    assert FORMAT.recognise(data[: 64 * 1024])
-    session = read(FORMAT, data)
-    assert session.warnings == ()
-    for epoch in session.epochs:
-        for messages in [*compacted(session, epoch.number), session.context(epoch.number)[:-1]]:
-            if messages != session.context():
-                assert_exact(FORMAT, session, messages)
-
-
 def test_what_the_real_files_hold(shared: Path) -> None:
     sessions = [read(FORMAT, (shared / f"sessions/pi/{name}.jsonl").read_bytes()) for name in REAL]
+    assert not [warning for session in sessions for warning in session.warnings]
     assert [[len(epoch.members) for epoch in session.epochs] for session in sessions] == [[393], [351, 326, 439]]
     ends = [epoch.ended_by for epoch in sessions[1].epochs if epoch.ended_by]
     assert [end.tokens_before for end in ends] == [175004, 185014]
-
-
-@settings(max_examples=50, deadline=None)
-@given(conversations())
-def test_any_conversation_comes_through(messages: list[Message]) -> None:
-    written = FORMAT.write(session_of(messages, system="base"), messages)
-    assert FORMAT.validate(written.data) == []
-    again = read(FORMAT, written.data)
-    assert [block for m in again.context() for block in m.blocks] == [block for m in messages for block in m.blocks]
-    through = read(anthropic_messages.FORMAT, anthropic_messages.FORMAT.write(again, again.context()).data)
-    assert shape(through.context()) == shape(messages)
 
 
 def test_odd_lines_are_told() -> None:
@@ -268,53 +244,23 @@ def test_the_rules_find_each_fault(values: list[Any], fault: str) -> None:
     assert any(fault in found for found in FORMAT.validate(lines(*values))), FORMAT.validate(lines(*values))
 
 
-@settings(max_examples=120, deadline=None)
-@given(st.data())
-def test_mangled_input_is_read_or_refused(data: st.DataObject) -> None:
-    kept = entry("compaction", "k1", "e10", summary="S", firstKeptEntryId="e5")
-    raw = bytearray(lines(HEADER, *ENTRIES, kept, said("e11", "k1", "user", "on")))
-    for _ in range(data.draw(st.integers(1, 5))):
-        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
-    FORMAT.recognise(bytes(raw))
-    FORMAT.validate(bytes(raw))
-    try:
-        session = read(FORMAT, bytes(raw))
-    except BadInput:
-        return
-    FORMAT.validate(FORMAT.write(session, session.context()[1:]).data)
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.data())
-def test_values_of_any_shape_are_read_or_refused(data: st.DataObject) -> None:
-    values = data.draw(
-        mangled(
-            [
-                HEADER,
-                *ENTRIES,
-                entry("compaction", "k1", "e10", summary="S", firstKeptEntryId="e5"),
-                said("e11", "k1", "user", "on"),
-            ]
-        )
-    )
-    values = values if isinstance(values, list) else [values]
-    raw = lines(*values)
-    FORMAT.recognise(raw)
-    FORMAT.validate(raw)
-    try:
-        session = read(FORMAT, raw)
-    except BadInput:
-        return
-    context = session.context()
-    for messages in (context[1:], context[:-1], context[::2]):
-        FORMAT.validate(FORMAT.write(session, messages).data)
-
-
 def test_the_sample_tells_its_story() -> None:
     data = story("pi", "pi_session")
     session = read(FORMAT, data)
     assert (len(data) < 25_000, FORMAT.validate(data), session.warnings) == (True, [], ())
     assert [len(epoch.members) for epoch in session.epochs] == [11, 12]
-    for messages in compacted(session):
-        if messages != session.context():
-            assert_exact(FORMAT, session, messages)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    changed(
+        lines(
+            HEADER,
+            *ENTRIES,
+            entry("compaction", "k1", "e10", summary="S", firstKeptEntryId="e5"),
+            said("e11", "k1", "user", "on"),
+        )
+    )
+)
+def test_changed_input_is_read_or_refused(raw: bytes) -> None:
+    survives(FORMAT, raw)

@@ -1,17 +1,15 @@
 """Tasks of Cline and Roo: what their tags hide, results as texts, and histories written back with those tags."""
 
-import contextlib
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tests.formats.conversations import conversations, reread, session_of, shape
-from tests.formats.mangling import mangled
-from tests.formats.outcomes import assert_exact, compacted
+from tests.formats.conversations import reread, shape
+from tests.formats.mangling import changed, survives
+from tests.formats.outcomes import assert_exact
 from tests.formats.stories import story
 from workbench.errors import BadInput
 from workbench.formats.format import no_progress
@@ -69,9 +67,6 @@ def test_real_tasks_are_read_and_written_back(shared: Path, name: str) -> None:
     session = FORMAT.read(path, data, no_progress)
     assert (len(session.messages), len(session.epochs)) == REAL[name]
     assert not session.warnings
-    assert FORMAT.write(session, session.context()).data == data
-    for outcome in compacted(session):
-        assert_exact(FORMAT, session, outcome)
 
 
 def test_a_real_folder_tells_more_than_its_history(shared: Path) -> None:
@@ -153,8 +148,6 @@ def test_a_summary_of_the_assistant_leaves_the_first_message() -> None:
     )
     assert texts(session) == ["first", "sum", "y"]
     assert_exact(FORMAT, session, session.context())
-    for outcome in compacted(session):
-        assert_exact(FORMAT, session, outcome)
 
 
 def test_a_sliding_window_hides_what_names_its_marker() -> None:
@@ -220,12 +213,6 @@ def test_a_summary_behind_other_messages_hides_nothing() -> None:
     assert not any(item.get("isSummary") for item in json.loads(written.data))
 
 
-@given(conversations())
-@settings(max_examples=60, deadline=None)
-def test_what_another_format_holds_is_read_back(messages: list[Message]) -> None:
-    assert_exact(FORMAT, session_of(messages), tuple(messages))
-
-
 def test_the_sample_lost_its_rule_to_the_window() -> None:
     data = story("roo_cline", "roo_task")
     assert FORMAT.recognise(data)
@@ -234,8 +221,6 @@ def test_the_sample_lost_its_rule_to_the_window() -> None:
     rule = "never write to it"
     assert any(rule in text for text in texts(session, 1))
     assert not any(rule in text for text in texts(session))
-    for outcome in compacted(session):
-        assert_exact(FORMAT, session, outcome)
 
 
 @pytest.mark.parametrize(
@@ -266,26 +251,10 @@ def test_refused_in_one_sentence(data: bytes) -> None:
         FORMAT.read(Path("x.json"), data, no_progress)
 
 
-@given(mangled([*NATIVE, *CONDENSED]))
-@settings(max_examples=150, deadline=None)
-def test_mangled_histories_are_read_and_written(items: Any) -> None:
-    raw = json.dumps(items).encode()
-    FORMAT.recognise(raw)
-    FORMAT.validate(raw)
-    try:
-        session = FORMAT.read(Path("x.json"), raw, no_progress)
-    except BadInput:
-        return
-    assert shape(reread(FORMAT, FORMAT.write(session, session.context()).data).context()) == shape(session.context())
-    FORMAT.write(session, (Message("s", "user", (Text("in short"),), "summary"), *session.messages[2:]))
-
-
-@given(st.integers(0, 900), st.binary(max_size=3))
-@settings(max_examples=100, deadline=None)
-def test_broken_bytes_are_read_or_refused(at: int, noise: bytes) -> None:
-    data = json.dumps(NATIVE).encode()
-    for broken in (data[:at], data[:at] + noise + data[at + len(noise) :]):
-        FORMAT.recognise(broken)
-        FORMAT.validate(broken)
-        with contextlib.suppress(BadInput):
-            FORMAT.read(Path("x.json"), broken, no_progress)
+@settings(max_examples=25, deadline=None)
+@given(changed(json.dumps([*NATIVE, *CONDENSED]).encode()))
+def test_changed_input_is_read_or_refused(raw: bytes) -> None:
+    session = survives(FORMAT, raw)
+    if session is not None:
+        again = reread(FORMAT, FORMAT.write(session, session.context()).data)
+        assert shape(again.context()) == shape(session.context())

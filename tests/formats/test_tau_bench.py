@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from tests.formats.conversations import conversations, reread, session_of
-from tests.formats.mangling import mangled
+from tests.formats.conversations import reread
+from tests.formats.mangling import changed, survives
 from tests.formats.outcomes import assert_exact, compacted
 from tests.formats.stories import story
 from workbench.errors import BadInput
@@ -28,8 +28,6 @@ def test_a_real_trajectory_as_a_result(shared: Path) -> None:
     session = read_part(Path("x"), data, "1", no_progress)
     assert all(pair.call is not None and pair.result is not None for pair in pairs_of(session.messages))
     assert json.loads(FORMAT.write(session, session.context()).data) == entries[:1]
-    for outcome in compacted(session):
-        assert_exact(FORMAT, session, outcome)
 
 
 def test_the_sample_is_two_sessions() -> None:
@@ -57,17 +55,6 @@ def test_every_kind_finds_its_way_back(role: Any, kind: Any) -> None:
     assert_exact(FORMAT, session, (Message("n", role, (Text("old"), Text("things")), kind), *session.messages[1:]))
 
 
-@settings(max_examples=40)
-@given(conversations())
-def test_what_is_written_is_what_is_read(messages: list[Message]) -> None:
-    written = FORMAT.write(session_of(messages, system="base"), messages)
-    assert FORMAT.recognise(written.data[: 64 * 1024])
-    assert FORMAT.validate(written.data) == []
-    again = reread(FORMAT, written.data)
-    assert again.messages[0].text == "base"
-    assert [block for m in again.messages[1:] for block in m.blocks] == [block for m in messages for block in m.blocks]
-
-
 @pytest.mark.parametrize(
     ("entries", "fault"),
     [
@@ -81,17 +68,9 @@ def test_the_validator_finds(entries: Any, fault: str) -> None:
     assert any(fault in found for found in FORMAT.validate(json.dumps(entries).encode()))
 
 
-@settings(max_examples=100)
-@given(mangled(json.loads(story("tau_bench", "tau_results"))[:1]))
-def test_mangled_documents_are_read_or_refused(document: Any) -> None:
-    raw = json.dumps(document).encode()
-    FORMAT.recognise(raw)
-    FORMAT.validate(raw)
-    try:
-        session = reread(FORMAT, raw)
-    except BadInput:
-        return
-    if len(document) == 1:
+@settings(max_examples=25, deadline=None)
+@given(changed(json.dumps(json.loads(story("tau_bench", "tau_results"))[:1]).encode()))
+def test_changed_input_is_read_or_refused(raw: bytes) -> None:
+    session = survives(FORMAT, raw)
+    if session is not None and len(sessions_in(Path("x"), raw)) == 1:
         assert FORMAT.write(session, session.context()).data == raw
-    FORMAT.validate(FORMAT.write(session, session.messages[1:]).data)
-    openai_chat.FORMAT.validate(openai_chat.FORMAT.write(session, session.messages).data)

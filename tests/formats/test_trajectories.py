@@ -1,8 +1,6 @@
 """Trajectories of SWE-agent and mini-swe-agent: what is sent, what a message is, and lists written back."""
 
-import contextlib
 import json
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.formats.conversations import conversations, reread, session_of, shape
-from tests.formats.mangling import mangled
-from tests.formats.outcomes import assert_exact, compacted
+from tests.formats.conversations import reread, shape
+from tests.formats.mangling import changed, survives
+from tests.formats.outcomes import assert_exact
 from tests.formats.stories import story
 from workbench.errors import BadInput
 from workbench.formats import mini_swe_agent, openai_chat, swe_agent
@@ -101,9 +99,6 @@ def test_real_trajectories_are_read_and_written_back(shared: Path, name: str) ->
     session = format.read(path, data, no_progress)
     assert len(session.messages) == count
     assert [m.id for m in session.messages if m.starts_round] == ["m2"]
-    assert format.write(session, session.context()).data == data
-    for outcome in compacted(session):
-        assert_exact(format, session, outcome)
     half = session.context()[: count // 2]
     assert_exact(format, session, half)
 
@@ -197,22 +192,6 @@ def test_calls_before_a_compaction_were_billed_for_another_context() -> None:
     assert again.messages[0].time > 1_700_000_005.5
 
 
-@given(conversations())
-@settings(max_examples=60, deadline=None)
-@pytest.mark.parametrize("format", [MINI, SWE])
-def test_what_another_format_holds_is_read_back(format: Format, messages: list[Message]) -> None:
-    written = format.write(session_of(messages), messages)
-    assert format.validate(written.data) == []
-    assert format.recognise(written.data)
-    assert merged(reread(format, written.data).context()) == merged(messages)
-
-
-def merged(messages: Any) -> Any:
-    """Roles, kinds and blocks, with neighbouring results in one: a chat list has a message for each."""
-    groups = groupby(messages, key=lambda m: (m.role, m.kind) if m.role == "tool" else id(m))
-    return [(g[0].role, g[0].kind, tuple(b for m in g for b in m.blocks)) for g in (list(run) for _, run in groups)]
-
-
 def test_the_samples() -> None:
     data = story("trajectories", "mini_trajectory")
     assert MINI.recognise(data)
@@ -220,16 +199,12 @@ def test_the_samples() -> None:
     session = read(MINI, data)
     sizes = [len(m.text) for m in session.messages]
     assert max(sizes) > 0.7 * sum(sizes)
-    for outcome in compacted(session):
-        assert_exact(MINI, session, outcome)
     data = story("trajectories", "swe_trajectory")
     assert SWE.recognise(data)
     assert SWE.validate(data) == []
     session = read(SWE, data)
     demo = sum(len(m.text) for m in session.messages if m.kind == "meta")
     assert demo > sum(len(m.text) + sum(len(r.text) for r in m.results) for m in session.messages if m.kind != "meta")
-    for outcome in compacted(session):
-        assert_exact(SWE, session, outcome)
 
 
 def test_recognised_though_cut() -> None:
@@ -279,29 +254,11 @@ def test_refused_in_one_sentence(format: Format, data: bytes) -> None:
         read(format, data)
 
 
-@given(mangled({"mini": json.loads(mini()), "swe": json.loads(swe())}))
-@settings(max_examples=200, deadline=None)
-def test_mangled_trajectories_are_read_and_written(documents: Any) -> None:
-    for format, key in ((MINI, "mini"), (SWE, "swe")):
-        raw = json.dumps(documents.get(key) if isinstance(documents, dict) else documents).encode()
-        format.recognise(raw)
-        format.validate(raw)
-        try:
-            session = read(format, raw)
-        except BadInput:
-            continue
-        assert shape(reread(format, format.write(session, session.context()).data).context()) == shape(
-            session.context()
-        )
-        format.write(session, (Message("s", "user", (Text("in short"),), "summary"), *session.messages[2:]))
-
-
-@given(st.integers(0, 900), st.binary(max_size=3))
-@settings(max_examples=60, deadline=None)
-def test_broken_bytes_are_read_or_refused(at: int, noise: bytes) -> None:
-    for format, data in ((MINI, mini()), (SWE, swe())):
-        for broken in (data[:at], data[:at] + noise + data[at + len(noise) :]):
-            format.recognise(broken)
-            format.validate(broken)
-            with contextlib.suppress(BadInput):
-                read(format, broken)
+@pytest.mark.parametrize(("format", "whole"), [(MINI, mini()), (SWE, swe())], ids=["mini", "swe"])
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_changed_input_is_read_or_refused(format: Format, whole: bytes, data: st.DataObject) -> None:
+    session = survives(format, data.draw(changed(whole)))
+    if session is not None:
+        again = reread(format, format.write(session, session.context()).data)
+        assert shape(again.context()) == shape(session.context())

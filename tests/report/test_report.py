@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.test_cli import cwb, document
+from tests.commands import cwb, document
 from workbench.analysis.plots import Level, Line
 from workbench.report.drawing import WIDTH, drawn, thinned
 from workbench.report.masking import MASK, masked

@@ -100,7 +100,7 @@ def test_the_same_messages_give_the_same_summary(story: tuple[Message, ...]) -> 
     assert extractive(asked(story, max_chars=900)) == extractive(asked(story, max_chars=900))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(
     st.integers(200, 3000),
     st.sampled_from(["prose", "lines", "sections"]),

@@ -59,7 +59,7 @@ def test_titles_that_were_asked_for() -> None:
 @given(
     st.lists(st.sampled_from(["## A", "# B", "1. C:", "2. D:", "**E**", "<t>", "</t>", "x", "", "```"]), max_size=12)
 )
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_sections_cover_the_text(lines: list[str]) -> None:
     text = "\n".join(lines)
     found = sections_of(text)

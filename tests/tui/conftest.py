@@ -1,9 +1,13 @@
-"""The same pictures on every machine: times in UTC, and nothing that moves."""
+"""The same pictures on every machine: times in UTC, and nothing that moves; and no waiting for a clock."""
 
+import gc
 import time
 from collections.abc import Iterator
 
 import pytest
+
+RESTS = ("bench.SETTLE_S", "bench_find.TYPED_S", "open.SETTLE_S", "policy_text.SETTLE_S", "run_draft.SETTLE_S")
+"""How long the screens let the cursor or a typing hand rest; the tests wait for workers after every key."""
 
 
 @pytest.fixture(autouse=True)
@@ -14,3 +18,19 @@ def same_clock_everywhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def rare_collections() -> None:
+    """Every start makes and drops thousands of objects: a quarter of its time went into looking for cycles."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
+
+
+@pytest.fixture(autouse=True)
+def nothing_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pilot looks more often whether the process is idle, and the screens do not let the cursor rest."""
+    monkeypatch.setattr("textual._wait.SLEEP_GRANULARITY", 0.005)
+    for name in RESTS:
+        monkeypatch.setattr(f"workbench.tui.screens.{name}", 0.0)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from tests.tui.app import story
 from workbench.bench import counted, open_bench, toggle_pin
 from workbench.tokens import Counter
-from workbench.tui.history import History
+from workbench.tui.history import PLANNED, History
+from workbench.tui.screens.bench_plan import is_planned, planned
 
 COUNTER = Counter()
 BENCH = open_bench(story(), COUNTER)
@@ -46,3 +47,12 @@ def test_new_figures_reach_every_step_of_the_epoch() -> None:
     assert all(bench.layout is layout for bench in (fresh.present, *fresh.past, *fresh.future))
     assert fresh.present.pins == A.pins
     assert history.relaid(2, layout).present is A
+
+
+def test_only_the_last_steps_keep_their_plans() -> None:
+    history = History(BENCH)
+    for number in range(PLANNED + 3):
+        planned(history.present)
+        history = history.then(toggle_pin(history.present, f"m{number % 3}"))
+    assert [is_planned(bench) for bench in history.past] == [False] * 3 + [True] * PLANNED
+    assert history.past[1].pins == {"m0"}

@@ -12,7 +12,7 @@ from tests.summarizers.live_calls import client_talks_to
 from tests.tui.app import app_of, bench_screen, press, settled, story, story_file
 from workbench.bench import choose_preset
 from workbench.compaction.preset import load_preset
-from workbench.compaction.prompts import load_prompt, own_folder
+from workbench.compaction.prompts import own_folder
 from workbench.remembered import recall_scale
 from workbench.summarizers import journal
 from workbench.summarizers.named import Name
@@ -31,7 +31,6 @@ def words(place: Static) -> str:
 
 
 async def test_a_prompt_is_seen_as_sent_edited_in_a_copy_and_taken() -> None:
-    load_prompt.cache_clear()
     async with app_of(story()).run_test(size=SIZE) as pilot:
         await settled(pilot)
         await press(pilot, "M")
@@ -61,7 +60,6 @@ async def test_a_prompt_is_seen_as_sent_edited_in_a_copy_and_taken() -> None:
         assert screen.here.found is not None
         assert screen.here.found.own
         (own_folder() / "exchange-summary.zh.md").write_text("---\nid: exchange-summary\n---\n{mood}\n")
-        load_prompt.cache_clear()
         screen.list_them()
         await press(pilot, "down")
         assert "nothing fills" in view.text
@@ -72,7 +70,6 @@ async def test_a_prompt_is_seen_as_sent_edited_in_a_copy_and_taken() -> None:
         assert any("As a ballad." in request.text for request in bench.bench.plan.requests)
         await press(pilot, "u")
         assert "As a ballad." not in bench.bench.policy.model_dump()["prompt"]
-    load_prompt.cache_clear()
 
 
 async def test_two_sides_stream_in_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:

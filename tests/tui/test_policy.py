@@ -62,21 +62,21 @@ async def choose(pilot: Pilot[None], name: str) -> None:
 # --- choosing ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["progressive", "layered", "message-window", "codex", "trim", "augment-memories"])
-async def test_a_preset_changes_form_triggers_and_plan_at_once(name: str) -> None:
+async def test_a_preset_changes_form_triggers_and_plan_at_once() -> None:
     async with app_of(story()).run_test(size=SIZE) as pilot:
         await settled(pilot)
         screen = bench_screen(pilot)
-        await choose(pilot, name)
-        preset = load_preset(name)
-        assert (screen.bench.strategy.id, screen.bench.policy) == (preset.strategy, preset.policy)
         form = screen.query_one(PolicyForm)
-        assert {row.field.path[0] for row in form.rows} == set(type(preset.policy).model_fields)
-        assert all(trigger.name in form.told for trigger in screen.bench.plan.triggers)
-        assert screen.query_one(Chosen).words == f"{screen.bench.strategy.title} · {name}"
-        await press(pilot, "u")
-        assert screen.bench.strategy.id == "exchange-summary"
-        assert {row.field.path[0] for row in form.rows} == set(ExchangeSummaryPolicy.model_fields)
+        for name in ("progressive", "layered", "message-window", "codex", "trim", "augment-memories"):
+            await choose(pilot, name)
+            preset = load_preset(name)
+            assert (screen.bench.strategy.id, screen.bench.policy) == (preset.strategy, preset.policy), name
+            assert {row.field.path[0] for row in form.rows} == set(type(preset.policy).model_fields), name
+            assert all(trigger.name in form.told for trigger in screen.bench.plan.triggers), name
+            assert screen.query_one(Chosen).words == f"{screen.bench.strategy.title} · {name}"
+            await press(pilot, "u")
+            assert screen.bench.strategy.id == "exchange-summary", name
+            assert {row.field.path[0] for row in form.rows} == set(ExchangeSummaryPolicy.model_fields), name
 
 
 async def test_the_list_shows_what_each_preset_is_about_and_esc_keeps_what_is() -> None:
@@ -115,16 +115,17 @@ def test_a_preset_that_cannot_be_read_is_named_and_the_others_stay() -> None:
     assert "trim" in {one.preset.id for one in every}
 
 
-@pytest.mark.parametrize("key", ["[", "]", "c", "t"])
-async def test_keys_of_the_split_are_grey_without_one_and_say_why(key: str) -> None:
+async def test_keys_of_the_split_are_grey_without_one_and_say_why() -> None:
     async with app_of(story(), preset="context-reset").run_test(size=SIZE) as pilot:
         await settled(pilot)
         screen = bench_screen(pilot)
         before = screen.bench
         assert [screen.check_action(action, (1,)) for action in ("move_split", "split_here", "unsplit")] == [None] * 3
-        await press(pilot, key)
-        assert screen.bench is before
-        assert "has no split that can be moved" in said(pilot)
+        for key in "[]ct":
+            pilot.app.clear_notifications()
+            await press(pilot, key)
+            assert screen.bench is before, key
+            assert "has no split that can be moved" in said(pilot), key
 
 
 async def test_progressive_shows_the_task_type_with_its_evidence_and_the_field_overrules_it() -> None:
@@ -384,19 +385,20 @@ async def test_without_an_editor_the_text_is_edited_here(monkeypatch: pytest.Mon
         assert "set $EDITOR" in said(pilot)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
-@pytest.mark.parametrize("key", ["P", "W", "V", "E", "ctrl+s"])
-async def test_every_dialog_opens_and_closes_at_every_size(key: str, size: tuple[int, int]) -> None:
-    async with app_of(story()).run_test(size=size) as pilot:
+async def test_every_dialog_opens_and_closes_at_every_size() -> None:
+    async with app_of(story()).run_test(size=(200, 60)) as pilot:
         await settled(pilot)
         screen = bench_screen(pilot)
         before = screen.bench
-        await press(pilot, key)
-        front = pilot.app.screen
-        assert front is not screen
-        assert front.focused is not None
-        assert front.focused.region.width > 20
-        assert front.region.contains_region(front.focused.region)
-        await press(pilot, "escape")
-        assert pilot.app.screen is screen
-        assert screen.bench is before
+        for size in ((200, 60), (120, 40), (80, 24)):
+            await pilot.resize_terminal(*size)
+            for key in ("P", "W", "V", "E", "ctrl+s"):
+                await press(pilot, key)
+                front = pilot.app.screen
+                assert front is not screen, (key, size)
+                assert front.focused is not None, (key, size)
+                assert front.focused.region.width > 20, (key, size)
+                assert front.region.contains_region(front.focused.region), (key, size)
+                await press(pilot, "escape")
+                assert pilot.app.screen is screen, (key, size)
+                assert screen.bench is before, (key, size)

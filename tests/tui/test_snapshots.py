@@ -1,67 +1,282 @@
-"""What the screen looks like: at three sizes, in two themes, with hostile text."""
+"""What the screen looks like: every tab and screen, at three sizes, in the themes, with hostile text.
+
+One start takes many pictures, for a start costs more than a picture. A picture that differs is written beside the
+others of its run, and the failure names it; `pytest --snapshot-update` accepts what is there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import re
+import shutil
+from pathlib import Path
 
 import pytest
+from pytest_textual_snapshot import SVGImageExtension
+from syrupy.assertion import SnapshotAssertion
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.screen import Screen
+from textual.widgets import Input, ProgressBar, TextArea
 
-from tests.tui.app import app_of, press, session_of, settled, story
+from tests.paths import SAMPLES
+from tests.summarizers.fake_api import MODEL, answer, error, fake_api, stalling
+from tests.summarizers.live_calls import client_talks_to
+from tests.tui.app import app_of, bench_screen, press, session_of, settled, story, story_file
+from tests.tui.test_run import DRAFT, ready, until
+from tests.tui.test_shape import compacted_story
 from workbench.session import Message, Text, ToolResult, ToolUse
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.screens.loading import LoadingScreen, Opening
+from workbench.tui.screens.refusal import RefusalScreen
+from workbench.tui.widgets.draft_editor import DraftEditor
+from workbench.tui.widgets.rounds_list import RoundsList
+from workbench.tui.widgets.text_view import TextView
 
 SMALL, MEDIUM, LARGE = (80, 24), (120, 40), (200, 60)
 
-Compare = Callable[..., bool]
+ANOTHER_EVERY_TIME = (
+    (re.compile(r"\d+\.\d(?= s\b|&#160;s\b)"), "0.0"),
+    (re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}"), "20260101-000000-abcdef"),
+)
+"""Seconds that a run took, and the id under which it is kept."""
 
 
-def keys(*pressed: str) -> Callable[[Pilot[None]], Any]:
-    async def run_before(pilot: Pilot[None]) -> None:
-        await settled(pilot)
-        await press(pilot, *pressed)
-        for typed in pilot.app.screen.query(Input):
+class Album:
+    """Takes pictures of one app and tells at the end which of them are not what they were."""
+
+    def __init__(self, accepted: SnapshotAssertion, folder: Path) -> None:
+        self.accepted = accepted
+        self.folder = folder
+        self.differing: list[str] = []
+
+    async def take(self, pilot: Pilot[None], name: str, *keys: str) -> None:
+        """Press `keys`, wait until everything is at rest, and take the picture."""
+        await press(pilot, *keys)
+        await self.taken_now(pilot, name)
+
+    async def taken_now(self, pilot: Pilot[None], name: str) -> None:
+        for typed in pilot.app.screen.query("Input, TextArea").results():
+            assert isinstance(typed, Input | TextArea)
             typed.cursor_blink = False
+        pilot.app.clear_notifications()
+        await pilot.pause()
+        picture = pilot.app.export_screenshot()
+        for pattern, steady in ANOTHER_EVERY_TIME:
+            picture = pattern.sub(steady, picture)
+        if picture != self.accepted(name=name):
+            path = self.folder / f"{name}.svg"
+            path.write_text(picture, "utf-8")
+            self.differing.append(str(path))
+
+
+@pytest.fixture
+def album(snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Album:
+    """Pictures of an app that is started in a folder of its own, so that no path in them is this machine's."""
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return Album(snapshot.use_extension(SVGImageExtension), tmp_path / "pictures")
+
+
+async def shape(pilot: Pilot[None], size: tuple[int, int], theme: str) -> None:
+    pilot.app.theme = theme
+    await pilot.resize_terminal(*size)
+    await settled(pilot)
+
+
+async def test_the_middle_tab_by_tab(album: Album) -> None:
+    async with app_of(compacted_story(), epoch=1).run_test(size=MEDIUM) as pilot:
         await settled(pilot)
+        await album.take(pilot, "bench")
+        bench_screen(pilot).query_one(RoundsList).go(4)
+        await album.take(pilot, "message", "1")
+        await album.take(pilot, "abridged", "2")
+        await album.take(pilot, "request", "3")
+        await album.take(pilot, "trace-after-a-pin-and-a-split", "p", "[", "6")
+        await album.take(pilot, "changes-after-a-drop", "end", "x", "8")
+        await album.take(pilot, "node-after-a-run", "r", "4")
+        await album.take(pilot, "result", "5")
+        await album.take(pilot, "checks", "7")
+        await album.take(pilot, "theirs-the-whole-width", "T", "m")
+        await album.take(pilot, "policy-with-a-wrong-value", "m", "9", *"many")
+    assert not album.differing
 
-    return run_before
 
-
-@pytest.mark.parametrize("size", [SMALL, MEDIUM, LARGE], ids=["80x24", "120x40", "200x60"])
-def test_bench(snap_compare: Compare, size: tuple[int, int]) -> None:
-    assert snap_compare(app_of(story()), terminal_size=size, run_before=keys())
-
-
-def test_bench_in_light(snap_compare: Compare) -> None:
-    async def lit(pilot: Pilot[None]) -> None:
+async def test_sizes_and_themes(album: Album) -> None:
+    async with app_of(story()).run_test(size=LARGE) as pilot:
         await settled(pilot)
-        pilot.app.theme = "workbench-light"
-        await press(pilot, "k", "k", "p", "[")
+        await album.take(pilot, "200x60")
+        await shape(pilot, LARGE, "workbench-light")
+        await album.take(pilot, "200x60-light-result", "p", "r", "5")
+        await shape(pilot, MEDIUM, "workbench-light")
+        await album.take(pilot, "120x40-light", "u", "u", "1", "0", "K")
+        await album.take(pilot, "120x40-light-list-without-focus", "9")
+        await shape(pilot, MEDIUM, "workbench-contrast")
+        await album.take(pilot, "120x40-contrast", "escape", "j", "p")
+        await shape(pilot, SMALL, "workbench-contrast")
+        await album.take(pilot, "80x24-contrast")
+        await shape(pilot, SMALL, "workbench")
+        await album.take(pilot, "80x24-request", "3")
+        await album.take(pilot, "80x24-policy", "9", "down", "down")
+        await shape(pilot, SMALL, "workbench-light")
+        await album.take(pilot, "80x24-light", "escape")
+    assert not album.differing
 
-    assert snap_compare(app_of(story()), terminal_size=MEDIUM, run_before=lit)
+
+async def test_without_colours(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with app_of(story()).run_test(size=SMALL) as pilot:
+        await settled(pilot)
+        await album.take(pilot, "80x24", "p")
+    assert not album.differing
 
 
-def test_trace_after_a_pin_and_a_split_by_hand(snap_compare: Compare) -> None:
-    pressed = keys("K", "j", "j", "p", "[", "6")
-    assert snap_compare(app_of(story()), terminal_size=MEDIUM, run_before=pressed)
+async def test_dialogs(album: Album) -> None:
+    async with app_of(story()).run_test(size=MEDIUM) as pilot:
+        await settled(pilot)
+        for name, key in (
+            ("filter", "f"),
+            ("presets", "P"),
+            ("window", "W"),
+            ("preset-name", "ctrl+s"),
+            ("compare", "C"),
+            ("help", "?"),
+        ):
+            await album.take(pilot, name, key)
+            await press(pilot, "escape")
+        await album.take(pilot, "params", "V", *'{"min_')
+        await album.take(pilot, "prompt", "escape", "escape", "E")
+        await album.take(pilot, "template", "f6")
+        await album.take(pilot, "find", "escape", "0", "/", *"token", "enter", "n")
+        await album.take(pilot, "write", "escape", "escape", "3", "w")
+        await press(pilot, "escape")
+        pilot.app.action_tour()  # type: ignore[attr-defined]
+        await album.take(pilot, "tour")
+        await press(pilot, "escape", "1", "0")
+        await shape(pilot, SMALL, "workbench-light")
+        for name, key in (("filter", "f"), ("presets", "P"), ("prompt", "E"), ("compare", "C"), ("help", "?")):
+            await album.take(pilot, f"80x24-{name}", key)
+            await press(pilot, "escape")
+    assert not album.differing
 
 
-def test_policy_on_a_small_screen(snap_compare: Compare) -> None:
-    assert snap_compare(app_of(story()), terminal_size=SMALL, run_before=keys("9", "down", "down"))
+async def test_screens_of_live_runs(album: Album) -> None:
+    async with app_of(story()).run_test(size=MEDIUM) as pilot:
+        await settled(pilot)
+        await album.take(pilot, "prompts", "M")
+        await album.take(pilot, "sides", "escape", "B")
+        await album.take(pilot, "no-runs", "escape", "H")
+        await album.take(pilot, "exact-counts", "escape", "equals_sign")
+        await press(pilot, "escape")
+        await ready(pilot, "extractive")
+        await album.take(pilot, "summarizers", "m")
+    assert not album.differing
 
 
-def test_help(snap_compare: Compare) -> None:
-    assert snap_compare(app_of(story()), terminal_size=MEDIUM, run_before=keys("?"))
+async def test_screens_of_diagnosis(album: Album) -> None:
+    async with app_of(story(rounds=12), preset="trim", window=20_000).run_test(size=MEDIUM) as pilot:
+        await settled(pilot)
+        await album.take(pilot, "why", key_of(pilot, "why"))
+        await album.take(pilot, "why-a-table", "2")
+        await album.take(pilot, "replay", "escape", key_of(pilot, "replay"))
+        await album.take(pilot, "lost", "escape", key_of(pilot, "retention"))
+        await album.take(pilot, "generations", "g")
+        await album.take(pilot, "suggested-pins", "escape", "escape", key_of(pilot, "suggested-pins"))
+        await press(pilot, "escape")
+        await shape(pilot, SMALL, "workbench-light")
+        for name in ("why", "replay", "retention", "suggested-pins"):
+            await album.take(pilot, f"80x24-{name}", key_of(pilot, name))
+            await press(pilot, "escape")
+    assert not album.differing
 
 
-def test_hostile_text(snap_compare: Compare) -> None:
-    evil = "[/red] [b]x[/b] \x1b[31m \x00\x7f 👩‍👩‍👧‍👦 漢字 e\u0301 \u202eevil\u202c שלום \ud800"
+def key_of(pilot: Pilot[None], name: str) -> str:
+    """The key of the bench that opens a screen."""
+    return next(key for key, binding in bench_screen(pilot)._bindings if binding.id == f"bench.{name}")
+
+
+async def test_a_live_run(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
+    replies = [
+        error(401, "authentication_error", "invalid x-api-key"),
+        stalling("## Goal\n", "half a sum"),
+        answer(DRAFT),
+    ]
+    async with fake_api(*replies) as api:
+        client_talks_to(api, monkeypatch)
+        async with app_of(story()).run_test(size=MEDIUM) as pilot:
+            screen = await ready(pilot, f"anthropic:{MODEL}")
+            await album.take(pilot, "before")
+            await album.take(pilot, "failed", "enter")
+            await press(pilot, "escape")
+            screen = await ready(pilot, f"anthropic:{MODEL}")
+            await pilot.press("enter")
+            await until(pilot, lambda: "half a sum" in screen.query_one(TextView).text)
+            await album.taken_now(pilot, "streaming")
+            screen.action_leave()
+            await settled(pilot)
+            await press(pilot, "enter")
+            assert screen.query_one(DraftEditor).text == DRAFT.strip()
+            await album.take(pilot, "draft")
+            await shape(pilot, SMALL, "workbench-light")
+            await album.take(pilot, "80x24-draft")
+    assert not album.differing
+
+
+async def test_export(album: Album) -> None:
+    async with app_of(story_file(Path())).run_test(size=MEDIUM) as pilot:
+        await settled(pilot)
+        await album.take(pilot, "of-a-preview", "e")
+        await album.take(pilot, "after-a-run", "r", "e")
+        await album.take(pilot, "written", "enter")
+        await press(pilot, "escape")
+        await shape(pilot, SMALL, "workbench-light")
+        await album.take(pilot, "80x24", "e")
+    assert not album.differing
+
+
+class Held(LoadingScreen):
+    """A load that stands at two fifths."""
+
+    def on_mount(self) -> None:
+        self.query_one(ProgressBar).update(total=100, progress=40)
+
+
+async def test_opening(album: Album) -> None:
+    two = shutil.copyfile(SAMPLES / "tau-bench-two-sessions.json", "two.json")
+    async with WorkbenchApp(None, given=[story_file(Path()), Path(two)]).run_test(size=MEDIUM) as pilot:
+        await settled(pilot)
+        await album.take(pilot, "open")
+        await album.take(pilot, "a-file-of-two", "down", "enter")
+        await press(pilot, "escape")
+        await shape(pilot, SMALL, "workbench-light")
+        await album.take(pilot, "open-80x24", *"codex")
+        await show(pilot, RefusalScreen("notes.txt is not a session file; `cwb doctor notes.txt` says what was tried."))
+        await album.taken_now(pilot, "refusal-80x24")
+        await show(pilot, Held(Opening(Path("long.jsonl"))))
+        await album.taken_now(pilot, "loading-80x24")
+    assert not album.differing
+
+
+async def show(pilot: Pilot[None], screen: Screen[object]) -> None:
+    await pilot.app.push_screen(screen)
+    await pilot.pause()
+
+
+EVIL = "[/red] [b]x[/b] \x1b[31m \x00\x7f 👩‍👩‍👧‍👦 漢字 e\u0301 \u202eevil\u202c שלום \ud800"
+
+
+async def test_hostile_text(album: Album) -> None:
     messages = [
-        Message("1", "user", (Text(evil),)),
-        Message("2", "assistant", (ToolUse("c", evil, {"[/k]": evil}),)),
-        Message("3", "tool", (ToolResult("c", (Text(evil * 40),), is_error=True),)),
+        Message("1", "user", (Text(EVIL),)),
+        Message("2", "assistant", (ToolUse("c", EVIL, {"[/k]": EVIL}),)),
+        Message("3", "tool", (ToolResult("c", (Text(EVIL * 40),), is_error=True),)),
         Message("4", "assistant", (Text("ok"),)),
     ]
-    session = session_of(messages, model="[/model]")
-    assert snap_compare(app_of(session), terminal_size=MEDIUM, run_before=keys("g", "right", "j", "j", "j"))
+    async with app_of(session_of(messages, model="[/model]")).run_test(size=MEDIUM) as pilot:
+        await settled(pilot)
+        await album.take(pilot, "list-and-call", "home", "right", "j", "j")
+        await album.take(pilot, "list-and-result", "j")
+        await shape(pilot, SMALL, "workbench-light")
+        await album.take(pilot, "80x24-list")
+        await album.take(pilot, "80x24-message", "1")
+    assert not album.differing

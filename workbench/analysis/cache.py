@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Kept, Outcome
+from workbench.figures import grouped
 from workbench.tokens import find_model
 
 
@@ -28,6 +29,12 @@ class Rates:
     read: float = 0.1
     write: float = 1.25
     known: bool = False
+
+    def words(self, amount: float) -> str:
+        """An amount in this unit: dollars, or how many input tokens cost as much."""
+        if self.known:
+            return f"${amount:,.2f}" if abs(amount) >= 1 or not amount else f"${amount:.4f}"
+        return f"{grouped(amount * 1_000_000)} in"
 
 
 def rates_of(model: str | None) -> Rates:
@@ -66,8 +73,10 @@ class CacheLoss:
 
         `fresh` are the tokens of `before` that were not cached yet: they came after the call before this one.
         """
-        with_it = rates.read * self.first_changed + rates.write * self.rebilled
-        without = rates.read * (self.before - fresh) + rates.write * fresh
+        cached = self.before - fresh
+        still = min(self.first_changed, cached)
+        with_it = rates.read * still + rates.write * (self.after - still)
+        without = rates.read * cached + rates.write * fresh
         return with_it - without + summary
 
     def pays_off_after(self, fresh: int, rates: Rates, summary: float = 0.0) -> int | None:

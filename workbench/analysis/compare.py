@@ -6,6 +6,9 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
+from workbench.analysis.cost import MILLION, Spent, spent
+from workbench.analysis.recorded import recorded_outcome
 from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Context
 from workbench.compaction.edits import UNEDITED, Edits, compacting, given
@@ -13,29 +16,65 @@ from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import Preset, default_preset, load_preset
 from workbench.compaction.strategies import STRATEGIES, strategy
 from workbench.compaction.strategy import Trigger
-from workbench.summarizers.driver import drive
+from workbench.session import Session
+from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.summarizer import Answerer
 from workbench.tokens.sizes import Size
+
+THEIRS = "recorded"
+"""The name of the column for what the agent's own compaction made of the context."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """What one preset makes of a context. `head` and `tail` are sizes of the input's messages by their fate."""
+    """What one preset makes of a context; `preset` None: what the agent itself made of it, as the session records.
 
-    preset: Preset
+    `head` and `tail` are sizes of the input's messages by their fate. `spent` is what the summaries take, about, None
+    where it is not recorded; `cache` what the prompt cache loses, `fresh` the tokens that were not cached yet, and
+    `rates` the prices of the session's model. `checks` are empty for the agent's own.
+    """
+
+    preset: Preset | None
     triggers: tuple[Trigger, ...]
     before: Size
     head: Size
     tail: Size
     after: Size
-    calls: int
+    spent: Spent | None
+    cache: CacheLoss
+    fresh: int
+    rates: Rates
     outcome: Outcome
     checks: tuple[Check, ...]
     seconds: float
 
     @property
     def name(self) -> str:
-        return self.preset.id or self.preset.strategy
+        return THEIRS if self.preset is None else self.preset.id or self.preset.strategy
+
+    @property
+    def strategy(self) -> str:
+        """The strategy's id, "" for the agent's own."""
+        return "" if self.preset is None else self.preset.strategy
+
+    @property
+    def calls(self) -> int | None:
+        return None if self.spent is None else self.spent.calls
+
+    @property
+    def summary_cost(self) -> float | None:
+        """What the summarizer's calls cost, in the rates' unit; None where they are not recorded."""
+        return None if self.spent is None else self.spent.cost(self.rates)
+
+    @property
+    def cache_cost(self) -> float:
+        """What the next prompt costs more, for the cache that is lost, in the rates' unit."""
+        return self.cache.extra(self.fresh, self.rates) / MILLION
+
+    @property
+    def pays_off_after(self) -> int | None:
+        """After how many calls it has paid for itself, the summaries included where they are known; None for never."""
+        return self.cache.pays_off_after(self.fresh, self.rates, (self.summary_cost or 0.0) * MILLION)
 
     @property
     def fired(self) -> bool:
@@ -71,20 +110,58 @@ def compare(context: Context, chosen: Iterable[Preset], answer: Answerer, edits:
         context = context.with_(split_at=by_hand if one.movable else None)
         began = time.perf_counter()
         run = drive(compacting(context, edits, one, preset.policy), answer)
-        took = time.perf_counter() - began
-        outcome = run.outcome
-        yield Column(
-            preset,
-            one.triggers(one.gauge(given(context, edits), preset.policy), preset.policy),
-            context.total,
-            _by_fate(context, outcome, Fate.SUMMARIZED, Fate.ABRIDGED, Fate.DROPPED),
-            _by_fate(context, outcome, Fate.KEPT, Fate.COMPRESSED, Fate.PINNED),
-            context.outcome_size(outcome),
-            len(run.requests),
-            outcome,
-            check(context, outcome, one, preset.policy),
-            took,
-        )
+        yield column_of(context, preset, run, edits, time.perf_counter() - began)
+
+
+def column_of(context: Context, preset: Preset, run: Run, edits: Edits = UNEDITED, seconds: float = 0.0) -> Column:
+    """The column of a run that was made: of a preset on the context under the edits, in so many seconds."""
+    one = strategy(preset.strategy)
+    triggers = one.triggers(one.gauge(given(context, edits), preset.policy), preset.policy)
+    checks = check(context, run.outcome, one, preset.policy)
+    return _column(context, run.outcome, preset, triggers, spent(context, run), checks, seconds)
+
+
+def theirs(session: Session, epoch: int, context: Context) -> Column | None:
+    """The compaction that the agent recorded at the end of an epoch, `context` being that epoch's; None without one."""
+    try:
+        outcome = recorded_outcome(session, epoch)
+    except KeyError:
+        return None
+    return _column(context, outcome, None, (), None, (), 0.0)
+
+
+def _column(
+    context: Context,
+    outcome: Outcome,
+    preset: Preset | None,
+    triggers: tuple[Trigger, ...],
+    summaries: Spent | None,
+    checks: tuple[Check, ...],
+    seconds: float,
+) -> Column:
+    return Column(
+        preset,
+        triggers,
+        context.total,
+        _by_fate(context, outcome, Fate.SUMMARIZED, Fate.ABRIDGED, Fate.DROPPED),
+        _by_fate(context, outcome, Fate.KEPT, Fate.COMPRESSED, Fate.PINNED),
+        context.outcome_size(outcome),
+        summaries,
+        cache_loss(context, outcome),
+        _fresh(context),
+        rates_of(context.model),
+        outcome,
+        checks,
+        seconds,
+    )
+
+
+def _fresh(context: Context) -> int:
+    """Tokens that came after the last prompt: the model's last answer and what follows it."""
+    messages = context.messages
+    answers = (i for i in reversed(range(len(messages))) if messages[i].role == "assistant")
+    last = next((i for i in answers if messages[i].kind == "normal"), None)
+    return context.total.tokens if last is None else context.size(last, len(messages)).tokens
 
 
 def _by_fate(context: Context, outcome: Outcome, *fates: Fate) -> Size:

@@ -10,12 +10,11 @@ from __future__ import annotations
 from array import array
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
 
+from workbench.analysis.growth import Point, growth
 from workbench.compaction.layout import Layout
 from workbench.session import Message, Session
-from workbench.tokens import Counter, Scale, Sizes, rescaled, sizes_of
-from workbench.tokens.anchoring import calls_of
+from workbench.tokens import Counter, Scale, Sizes, billed_beyond, session_sizes
 from workbench.tokens.sizes import Basis
 
 
@@ -39,6 +38,8 @@ class Course:
     beyond: array[int]
     settled: array[int]
     recorded: int
+    counter: Counter
+    scale: Scale | None = None
 
     @cached_property
     def layout(self) -> Layout:
@@ -69,12 +70,16 @@ class Course:
         tokens, beyond = self.layout.tokens, self.beyond
         return array("q", [tokens[index] + beyond[index] for index in self.calls])
 
+    @cached_property
+    def growth(self) -> tuple[Point, ...]:
+        """The growth of the whole session as it was recorded, with the figures of this course."""
+        return growth(self.session, self.counter, self.scale)
+
 
 def course_of(session: Session, counter: Counter, *, first: int = 1, scale: Scale | None = None) -> Course:
     """The course of a session from epoch `first` to its end, with the figures that `counter` knows, by the `scale` that
     an exact count taught, if there was one. Each epoch's messages get the figures they have in that epoch, anchored on
     its bills. Raises ValueError where there is no epoch `first`."""
-    texts = (session.system, *(tool.schema for tool in session.tools))
     members, tokens, beyond, settled = array("q"), array("q"), array("q"), array("q")
     bases: list[Basis] = []
     numbers: list[int] = []
@@ -84,11 +89,10 @@ def course_of(session: Session, counter: Counter, *, first: int = 1, scale: Scal
     recorded = 0
     for epoch in session.epochs[first - 1 :]:
         messages = session.context(epoch.number)
-        sizes = sizes_of(messages, session.model, counter, overhead_texts=texts)
-        sizes = rescaled(sizes, scale) if scale else sizes
+        sizes = session_sizes(session, messages, counter, scale)
         numbers.append(epoch.number)
         starts.append(len(members))
-        offsets = _offsets(messages, session.model, sizes)
+        offsets = billed_beyond(messages, session.model, sizes)
         for index, member in enumerate(epoch.members):
             if member in seen or (len(numbers) > 1 and messages[index].kind == "summary"):
                 continue
@@ -104,23 +108,10 @@ def course_of(session: Session, counter: Counter, *, first: int = 1, scale: Scal
     basis = bases[0] if len(set(bases)) == 1 else tuple(bases) if bases else sizes.basis
     own = Sizes(tokens, basis, sizes.overhead, sizes.overhead_basis, 0, sizes.meter)
     kept = tuple(session.messages[member] for member in members)
-    return Course(session, kept, members, tuple(numbers), tuple(starts), own, beyond, settled, recorded)
+    return Course(session, kept, members, tuple(numbers), tuple(starts), own, beyond, settled, recorded, counter, scale)
 
 
 def uncounted(session: Session) -> tuple[Message, ...]:
     """The messages that a course of the whole session needs counted."""
     members = dict.fromkeys(member for epoch in session.epochs for member in epoch.members)
     return tuple(session.messages[member] for member in members)
-
-
-def _offsets(messages: tuple[Message, ...], model: str | None, sizes: Sizes) -> array[int]:
-    """For every message what was billed beyond the messages before it, by the nearest bill up to it (the first bill
-    where there is none before); the overhead where nothing was billed."""
-    before = array("q", accumulate(sizes.tokens, initial=0))
-    bills = {call.index: call.context - before[call.index] for call in calls_of(messages, model)}
-    now = next(iter(bills.values()), sizes.overhead)
-    out = array("q")
-    for index in range(len(messages)):
-        now = bills.get(index, now)
-        out.append(now)
-    return out

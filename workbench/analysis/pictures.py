@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.analysis.course import Course
-from workbench.analysis.growth import Point, growth
-from workbench.analysis.plots import Level, Line
+from workbench.analysis.growth import Point
+from workbench.analysis.plots import Level, Line, plot
 from workbench.analysis.replay import Replay
 from workbench.analysis.why.diagnosis import Diagnosis
 from workbench.compaction.strategy import Trigger
@@ -27,6 +27,12 @@ class Picture:
     levels: tuple[Level, ...]
     marks: Mapping[int, str]
     legend: tuple[tuple[str, str], ...]
+
+
+def in_characters(picture: Picture, legend: Sequence[tuple[str, str]] | None = None) -> list[str]:
+    """The picture for a terminal, below it its legend: all of it, or the part that is given."""
+    meant = picture.legend if legend is None else legend
+    return [*plot(picture.lines, picture.levels, picture.marks), "   ".join(f"{sign} {words}" for sign, words in meant)]
 
 
 def growth_picture(found: Diagnosis) -> Picture:
@@ -56,7 +62,7 @@ def growth_picture(found: Diagnosis) -> Picture:
 def replay_picture(course: Course, played: Sequence[Replay], window: int | None) -> Picture:
     """One saw-tooth for each policy, over the session as it was recorded; triggers where there is one policy alone."""
     number = {member: call for call, member in enumerate((course.members[i] for i in course.calls), 1)}
-    points = [point for point in growth(course.session, course.sizes.meter.tokens) if point.message in number]
+    points = [point for point in course.growth if point.message in number]
     marks = {
         number[point.message]: COMPACTED for point in points if point.compacted and point.epoch > course.numbers[0]
     }

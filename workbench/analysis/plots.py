@@ -33,6 +33,11 @@ class Level:
     sign: str = "─"
 
 
+def near(levels: Sequence[Level], highest: float) -> list[Level]:
+    """The levels that a plot shows whose lines reach `highest`: one far above would leave no room for the lines."""
+    return [level for level in levels if 0 < level.value <= highest * 1.5]
+
+
 def plot(
     lines: Sequence[Line],
     levels: Sequence[Level] = (),
@@ -46,7 +51,7 @@ def plot(
     that lie far above every line are left out of the plot and named beside it.
     """
     top = max((y for line in lines for _, y in line.points), default=0)
-    shown = [level for level in levels if 0 < level.value <= top * 1.5]
+    shown = near(levels, top)
     top = int(max([top, *(level.value for level in shown), 1]))
     last = max((x for line in lines for x, _ in line.points), default=1)
     margin = max(len(grouped(top)), 5)

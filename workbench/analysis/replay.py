@@ -18,13 +18,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
+from workbench.analysis.cost import MILLION, spent
 from workbench.analysis.course import Course
 from workbench.analysis.running import Running
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Outcome, Status
 from workbench.compaction.preset import Preset
 from workbench.compaction.strategies import strategy
-from workbench.compaction.strategy import Summary, SummaryRequest, Trigger
+from workbench.compaction.strategy import Trigger
 from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.summarizer import Answerer
@@ -143,9 +144,6 @@ class Replay:
         return (total / MILLION) + sum(one.summary_cost for one in self.compacted)
 
 
-MILLION = 1_000_000
-
-
 def replay(
     course: Course,
     preset: Preset,
@@ -230,11 +228,8 @@ class _Playing:
         self, index: int, size: int, fired: tuple[Trigger, ...], context: Context, after: Context, run: Run
     ) -> Compacted:
         course, rates = self.running.course, self.rates
-        loss = cache_loss(context, run.outcome)
-        read = sum(_request_tokens(context, request) for request in run.requests)
-        meter = context.layout.sizes.meter
-        wrote = sum(meter.text_tokens(answer.text) for answer in run.answers if isinstance(answer, Summary))
-        summary = read * rates.input + wrote * rates.output
+        loss, summaries = cache_loss(context, run.outcome), spent(context, run)
+        summary = summaries.cost(rates)
         fresh = max(0, size - self.sent[-1]) if self.sent else size
         return Compacted(
             call=len(self.full),
@@ -247,13 +242,13 @@ class _Playing:
             after=loss.after,
             messages_before=len(context),
             messages_after=len(after),
-            requests=len(run.requests),
-            request_tokens=read,
-            summary_tokens=wrote,
+            requests=summaries.calls,
+            request_tokens=summaries.read,
+            summary_tokens=summaries.written,
             cache=loss,
-            summary_cost=summary / MILLION,
+            summary_cost=summary,
             cache_cost=loss.extra(fresh, rates) / MILLION,
-            pays_off_after=loss.pays_off_after(fresh, rates, summary),
+            pays_off_after=loss.pays_off_after(fresh, rates, summary * MILLION),
             calls_after=0,
         )
 
@@ -270,12 +265,3 @@ class _Playing:
             self.triggers,
             self.rates,
         )
-
-
-def _request_tokens(context: Context, request: SummaryRequest) -> int:
-    """About what a request is long, unrendered: the tokens of the characters that it shows, as dense as the context's
-    are, and its prompt."""
-    layout = context.layout
-    dense = layout.tokens[-1] / layout.chars[-1] if layout.chars[-1] else 0.0
-    meter = layout.sizes.meter
-    return round(request.chars * dense) + meter.text_tokens(request.prompt) + meter.text_tokens(request.previous)

@@ -18,7 +18,7 @@ from workbench.cli.by_hand import by_hand
 from workbench.cli.exact import ExactSizes, counted_exactly
 from workbench.cli.grounding import grounding_fields, grounding_rows
 from workbench.cli.loading import on_bench, part_option
-from workbench.cli.output import size_fields, size_words, write_fields, write_json
+from workbench.cli.output import size_fields, size_words, trigger_fields, write_fields, write_json
 from workbench.cli.pinning import auto_pin_option, auto_pinned
 from workbench.cli.running import Call, answer_fields, call_words, cost_fields, keep_run, run_named, usage_fields
 from workbench.compaction.checks import Check, check, export_check
@@ -227,6 +227,7 @@ def _document(result: Result, where: str | None) -> dict[str, Any]:
         "epoch": bench.epoch,
         "summarizer": str(result.call.name),
         "trigger": {"fired": bool(result.reasons), "reasons": result.reasons, "all": [str(t) for t in result.triggers]},
+        "triggers": [trigger_fields(trigger) for trigger in result.triggers],
         "before": size_fields(before),
         "after": size_fields(after),
         "method": result.context.layout.sizes.meter.method,

@@ -10,20 +10,29 @@ from typing import Any
 
 import click
 
-from workbench.analysis.compare import Column, candidates, compare
+from workbench.analysis.compare import Column, candidates, compare, theirs
 from workbench.analysis.cost import Cost, actual
+from workbench.analysis.recorded import following
+from workbench.analysis.retention import KINDS, Retention, retention
+from workbench.analysis.transcript import one_line, printable
+from workbench.analysis.two_outcomes import added, stretches
 from workbench.bench import Bench, choose_preset
 from workbench.cli.by_hand import by_hand
 from workbench.cli.loading import on_bench, part_option
-from workbench.cli.output import size_fields, size_words, write_json, write_table
+from workbench.cli.output import counted, size_fields, size_words, trigger_fields, write_json, write_table
 from workbench.cli.pinning import auto_pin_option, auto_pinned
+from workbench.cli.retention import percent, share_fields
 from workbench.cli.running import cost_fields, keep, need_key
+from workbench.compaction.context import Context
 from workbench.compaction.preset import Preset
 from workbench.figures import grouped
 from workbench.kept import finished, unfinished
 from workbench.summarizers.named import Name, named, parsed
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.summarizer import blocking
+
+WORDS = 400
+"""So much of a new message is shown with --diff; `cwb compact` writes all of it."""
 
 
 @click.command("compare")
@@ -45,6 +54,7 @@ from workbench.summarizers.summarizer import blocking
     metavar="NAME",
     help="Who writes the summaries: any that `cwb compact` takes; live runs are kept, and `cwb runs` lists them.",
 )
+@click.option("--diff", is_flag=True, help="What two differ in: the two named, or one and the agent's own compaction.")
 @click.option("--no-journal", is_flag=True, help="Do not keep live or rehearsed runs.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a table.")
 def command(
@@ -59,10 +69,16 @@ def command(
     shortens: tuple[str, ...],
     split: str | None,
     summarizer: str,
+    diff: bool,
     no_journal: bool,
     as_json: bool,
 ) -> None:
-    """Compact FILE by many strategies at once, write nothing, and show one table."""
+    """Compact FILE by many strategies at once, write nothing, and show what each leaves, costs and still holds.
+
+    What the agent's own compaction made of the same context comes first, where the session records one. The costs of
+    summaries are estimates at the session's model's prices. "held" is the share of the whole context's facts that is
+    left; "weighted" and the kinds are of what stood before each outcome's own tail.
+    """
     from workbench.compaction.preset import preset_names
 
     named = list(preset_names()) if presets.strip() == "all" else _names(presets)
@@ -71,21 +87,56 @@ def command(
     bench = by_hand(opened, pins=pins, drops=drops, shortens=shortens, split=split)
     bench = auto_pinned(bench) if auto_pin else bench
     name = parsed(summarizer)
+    recorded = theirs(bench.session, bench.epoch, bench.context)
+    if diff and len(chosen) != 2 and not (recorded and len(chosen) == 1):
+        raise click.UsageError("--diff is for two outcomes: name two presets or strategies, or one where the session "
+                               "records a compaction of the same context.")  # fmt: skip
     asyncio.run(need_key(name))
     made = [_made(bench, preset, name, journal=not no_journal) for preset in chosen]
-    columns = [column for column, _ in made]
+    columns = [*filter(None, (recorded,)), *(column for column, _ in made)]
+    costs = [*([None] if recorded else []), *(cost for _, cost in made)]
+    later = following(bench.session, bench.epoch)
+    held = [retention(bench.context, column.outcome, later) for column in columns]
+    pair = columns[-2:] if diff else []
     if as_json:
-        documents = [{**_document(column), "cost": cost_fields(cost) if cost else None} for column, cost in made]
-        write_json({"summarizer": str(name), "before": size_fields(bench.context.total), "columns": documents})
+        documents = [
+            {**_document(column), **_held_fields(found), "cost": cost_fields(cost) if cost else None}
+            for column, found, cost in zip(columns, held, costs, strict=True)
+        ]
+        theirs_first = documents.pop(0) if recorded else None
+        before = {"summarizer": str(name), "before": size_fields(bench.context.total), "recorded": theirs_first}
+        between = {"diff": [asdict(one) for one in stretches(*(column.outcome for column in pair))]} if pair else {}
+        write_json({**before, "columns": documents, **between})
         return
     click.echo(f"before: {size_words(bench.context.total)}\n")
     write_table(
-        ["preset", "strategy", "fired", "head", "tail", "after", "saved", "calls", "kept", "pinned", "summarized",
-         "dropped", "checks", "status"],
+        ["preset", "strategy", "fired", "head", "tail", "after", "saved", "calls", "summary cost", "first changed",
+         "re-billed", "pays off after", "kept", "pinned", "summarized", "dropped", "checks", "status"],
         [_row(column) for column in columns],
     )  # fmt: skip
-    if costs := [f"{column.name} {cost}" for column, cost in made if cost]:
-        click.echo(f"\n{name}: {', '.join(costs)}")
+    click.echo()
+    write_table(
+        ["held", "weighted", *KINDS, "preset"],
+        [_held_row(column, found) for column, found in zip(columns, held, strict=True)],
+    )
+    if billed := [f"{column.name} {cost}" for column, cost in made if cost]:
+        click.echo(f"\n{name}: {', '.join(billed)}")
+    if pair:
+        click.echo()
+        _write_diff(bench.context, *pair)
+
+
+def _write_diff(context: Context, first: Column, second: Column) -> None:
+    """What becomes of the messages in either, where that changes; then what is new in each."""
+    rows = [
+        [f"{one.start + 1}–{one.stop}", str(context.size(one.start, one.stop)), one.first, one.second]
+        for one in stretches(first.outcome, second.outcome)
+    ]
+    write_table(["messages", "tokens", first.name, second.name], rows)
+    for column in (first, second):
+        for piece in added(column.outcome):
+            words = printable(one_line(" ".join(piece.message.text.split()), WORDS))
+            click.echo(f"\nnew in {column.name}, {context.measure((piece.message,))} tokens: {words}")
 
 
 def _made(bench: Bench, preset: Preset, name: Name, *, journal: bool) -> tuple[Column, Cost | None]:
@@ -112,35 +163,64 @@ def _names(text: str) -> list[str]:
 def _row(column: Column) -> list[str]:
     fates = {fate.value: count for fate, count in column.outcome.fate_counts.items()}
     failed = ", ".join(check.name for check in column.failed)
+    theirs, cost = column.preset is None, column.summary_cost
     return [
         column.name,
-        column.preset.strategy,
-        "yes" if column.fired else "no",
+        column.strategy,
+        "" if theirs else "yes" if column.fired else "no",
         str(column.head),
         str(column.tail),
         str(column.after),
-        f"{100 * column.saved / column.before.tokens:.0f} %" if column.before.tokens else "",
-        str(column.calls),
+        f"{round(100 * column.saved / column.before.tokens)} %" if column.before.tokens else "",
+        "" if column.calls is None else str(column.calls),
+        "" if cost is None else column.rates.words(cost),
+        grouped(column.cache.first_changed),
+        grouped(column.cache.rebilled),
+        _pays_off(column),
         grouped(fates["kept"] + fates["compressed"]),
         grouped(fates["pinned"]),
         grouped(fates["summarized"]),
         grouped(fates["dropped"] + fates["abridged"]),
-        failed or "passed",
+        "" if theirs else failed or "passed",
         column.outcome.status.replace("_", " "),
     ]
 
 
+def _pays_off(column: Column) -> str:
+    if column.outcome.status == "unchanged" or column.spent is None:
+        return ""
+    return "never" if column.pays_off_after is None else counted(column.pays_off_after, "call")
+
+
+def _held_row(column: Column, held: Retention) -> list[str]:
+    shares = [held.kinds[kind].share if kind in held.kinds else None for kind in KINDS]
+    return [*map(percent, (held.of_context, held.overall.weighted, *shares)), column.name]
+
+
+def _held_fields(held: Retention) -> dict[str, Any]:
+    kinds = {kind: share_fields(share) for kind, share in held.kinds.items()}
+    return {"retention": {"of_context": held.of_context, "overall": share_fields(held.overall), "kinds": kinds}}
+
+
 def _document(column: Column) -> dict[str, Any]:
     return {
-        "preset": column.preset.id,
-        "strategy": column.preset.strategy,
+        "preset": column.preset.id if column.preset else None,
+        "strategy": column.strategy or None,
         "fired": column.fired,
-        "triggers": [{**asdict(trigger), "distance": trigger.distance} for trigger in column.triggers],
+        "triggers": [trigger_fields(trigger) for trigger in column.triggers],
         "head": size_fields(column.head),
         "tail": size_fields(column.tail),
         "after": size_fields(column.after),
         "saved": column.saved,
         "calls": column.calls,
+        "summaries": {**asdict(column.spent), "cost": column.summary_cost} if column.spent else None,
+        "cache": {
+            **asdict(column.cache),
+            "rebilled": column.cache.rebilled,
+            "cost": column.cache_cost,
+            "pays_off_after": column.pays_off_after,
+        },
+        "rates": asdict(column.rates),
         "fates": {fate.value: count for fate, count in column.outcome.fate_counts.items()},
         "checks": [asdict(check) for check in column.checks],
         "status": column.outcome.status,

@@ -48,8 +48,10 @@ def command(
         raise BadInput("--part and --follow are for one FILE; leave out the others and --choose.")
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.home import state_folder
+    from workbench.tui.memory import one_heap
     from workbench.tui.settings import config_path, read_settings
 
+    one_heap()
     app = WorkbenchApp(
         None if choose else path,
         epoch=epoch,

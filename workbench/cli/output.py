@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
 from typing import Any
 
 import click
 
+from workbench.compaction.strategy import Trigger
 from workbench.figures import grouped
 from workbench.tokens.sizes import Size
 
@@ -46,6 +48,10 @@ def counted(number: int, thing: str) -> str:
 
 def size_fields(size: Size) -> dict[str, Any]:
     return {"messages": size.messages, "chars": size.chars, "tokens": size.tokens}
+
+
+def trigger_fields(trigger: Trigger) -> dict[str, Any]:
+    return {**asdict(trigger), "distance": trigger.distance}
 
 
 def size_words(size: Size) -> str:

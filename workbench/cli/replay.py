@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,21 +11,18 @@ import click
 from workbench.analysis.cache import Rates
 from workbench.analysis.compare import candidates
 from workbench.analysis.course import Course
-from workbench.analysis.growth import growth
-from workbench.analysis.plots import Level, Line, plot
-from workbench.analysis.replay import Compacted, Replay, replays
+from workbench.analysis.pictures import SIGNS, in_characters, replay_picture
+from workbench.analysis.replay import Replay, replays
+from workbench.analysis.replay_table import HEADS, cost_basis, money, row
 from workbench.cli import settings
 from workbench.cli.loading import part_option
-from workbench.cli.output import counted, write_json, write_table
+from workbench.cli.output import counted, trigger_fields, write_json, write_table
 from workbench.cli.whole import bench_and_course, whole_session
 from workbench.compaction.preset import Preset
 from workbench.errors import BadInput
 from workbench.figures import grouped
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
-
-SIGNS = string.ascii_uppercase + string.ascii_lowercase
-RECORDED = "·"
 
 
 @click.command("replay")
@@ -96,27 +92,9 @@ def chosen_presets(strategies: tuple[str, ...], presets: tuple[str, ...], fields
     return [settings.chosen(ids[0] if ids else None, named[0] if named else None, None, fields)]
 
 
-def money(amount: float, rates: Rates) -> str:
-    """Dollars, or millions of input tokens' worth where the price is not known."""
-    return f"${amount:,.2f}" if rates.known else f"{amount:.2f} M in"
-
-
 def _plot(course: Course, played: list[Replay], window: int | None) -> list[str]:
-    lines = [Line(sign, one.series) for sign, one in zip(SIGNS, played, strict=False)]
-    number = {member: call for call, member in enumerate((course.members[i] for i in course.calls), 1)}
-    points = [point for point in growth(course.session, course.sizes.meter.tokens) if point.message in number]
-    marks = {number[point.message]: "▼" for point in points if point.compacted and point.epoch > course.numbers[0]}
-    lines.insert(0, Line(RECORDED, [(number[point.message], point.tokens) for point in points]))
-    levels = [Level("window", window)] if window else []
-    if len(played) == 1:
-        levels += [
-            Level(f"trigger: {trigger.name}", trigger.limit, "┄")
-            for trigger in played[0].triggers
-            if trigger.unit == "tokens" and trigger.limit
-        ]
-    drawn = plot(lines, levels, marks)
-    legend = f"{RECORDED} as recorded" + ("   ▼ recorded compactions" if marks else "")
-    return [*drawn, legend]
+    picture = replay_picture(course, played, window)
+    return in_characters(picture, [pair for pair in picture.legend if pair[0] not in SIGNS])  # the table names these
 
 
 def _table(course: Course, played: list[Replay], summarizer: str) -> None:
@@ -126,56 +104,14 @@ def _table(course: Course, played: list[Replay], summarizer: str) -> None:
         f"{counted(calls, 'call')}, {counted(len(course.messages), 'message')}; without any compaction the last call "
         f"would be sent {grouped(course.plain[-1] if calls else 0)} tokens. Summaries: {summarizer}."
     )
-    click.echo(_basis(rates) + "\n")
-    write_table(
-        ["", "preset", "strategy", "compactions", "first at", "mean after", "peak", "last", "over window", "summaries",
-         "re-billed", "cost", "pays off after"],
-        [_row(sign, one) for sign, one in zip(SIGNS, played, strict=False)],
-    )  # fmt: skip
+    click.echo(cost_basis(rates) + "\n")
+    rows = [list(row(sign, one)) for sign, one in zip(SIGNS, played, strict=False)]
+    write_table(list(HEADS), rows)
     for one in played:
         if one.missed:
             first = one.missed[0]
             times = counted(len(one.missed), "time")
             click.echo(f"{one.name}: fired {times} in vain, first at call {first.call}: {first.reason}")
-
-
-def _basis(rates: Rates) -> str:
-    if rates.known:
-        return "Cost: all prompts and summaries at the model's prices, what did not change read from the cache."
-    return (
-        "Cost: in millions of input tokens' worth, for the model's cache prices are not known "
-        f"(cache read × {rates.read:g}, write × {rates.write:g}, output × {rates.output:g})."
-    )
-
-
-def _row(sign: str, one: Replay) -> list[str]:
-    first = one.compacted[0] if one.compacted else None
-    return [
-        sign,
-        one.name,
-        one.preset.strategy,
-        str(len(one.compacted)),
-        f"call {grouped(first.call)}" if first else "never",
-        grouped(one.mean_after) if one.mean_after is not None else "",
-        grouped(one.peak),
-        grouped(one.last),
-        grouped(one.over_window),
-        str(sum(each.requests for each in one.compacted)),
-        grouped(one.rebilled),
-        money(one.cost, one.rates),
-        _pay_off(one.compacted),
-    ]
-
-
-def _pay_off(compacted: tuple[Compacted, ...]) -> str:
-    """In the middle of all compactions, and how many never paid off before the next one."""
-    after = sorted(
-        one.pays_off_after for one in compacted if one.pays_off_at is not None and one.pays_off_after is not None
-    )
-    never = len(compacted) - len(after)
-    words = [counted(after[len(after) // 2], "call")] if after else []
-    words += [f"{never} never"] if never else []
-    return ", ".join(words)
 
 
 def _compactions(one: Replay) -> None:
@@ -237,5 +173,5 @@ def replay_fields(one: Replay) -> dict[str, Any]:
             for each in one.compacted
         ],
         "missed": [asdict(each) for each in one.missed],
-        "triggers": [{**asdict(trigger), "distance": trigger.distance} for trigger in one.triggers],
+        "triggers": [trigger_fields(trigger) for trigger in one.triggers],
     }

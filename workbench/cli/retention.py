@@ -175,7 +175,7 @@ def _tell(held: Retention) -> None:
 
 def _row(name: str, share: Share) -> list[str]:
     counts = (share.facts, share.full, share.part, share.lost, share.used)
-    return [name, *map(grouped, counts), _percent(share.share), _percent(share.weighted)]
+    return [name, *map(grouped, counts), percent(share.share), percent(share.weighted)]
 
 
 def _lost_row(fact: HeldFact) -> list[str]:
@@ -184,7 +184,7 @@ def _lost_row(fact: HeldFact) -> list[str]:
     return [str(fact.index + 1), cost, fact.kind, fact.held, "yes" if fact.used else "no", words]
 
 
-def _percent(share: float | None) -> str:
+def percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.0f} %"
 
 
@@ -225,4 +225,4 @@ def _step_row(step: Generation, kinds: list[Any]) -> list[str]:
     overall = step.retention.overall
     sizes = [grouped(step.before), grouped(step.after), grouped(step.summary)]
     grown = f"{grouped(step.grown)}{'*' if step.replayed else ''}"
-    return [str(step.number), grown, *sizes, *map(_percent, (*shares, overall.share, overall.weighted))]
+    return [str(step.number), grown, *sizes, *map(percent, (*shares, overall.share, overall.weighted))]

@@ -19,11 +19,13 @@ from workbench.analysis.sweep.journal import Journal, done
 from workbench.analysis.sweep.rows import CRITERIA, Criterion, Row, best, rows_of
 from workbench.analysis.sweep.spread import cores, spread, work_of
 from workbench.cli import settings
+from workbench.cli.loading import part_asked, part_option
 from workbench.cli.output import counted, on_a_terminal, warn, write_json, write_table
 from workbench.compaction.preset import load_preset, preset_names, save_preset
 from workbench.errors import BadInput
 from workbench.figures import grouped
 from workbench.formats import registry
+from workbench.remembered import recall_scale
 
 CANCELLED = 130
 FAILED = 2
@@ -58,6 +60,7 @@ WIDEST = 12
 )
 @click.option("--cluster", default="", metavar="tcp://HOST:PORT", help="Run on the workers of this Dask scheduler.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with every cell.")
+@part_option
 def command(
     files: tuple[Path, ...],
     strategy_id: str | None,
@@ -81,7 +84,7 @@ def command(
     if not vary:
         raise BadInput(f"Name what varies with --vary: {', '.join(varied(preset.policy))}.")
     criterion = next(one for one in CRITERIA if one.name == criterion_name)
-    plan = plan_of(preset, vary, window, retained=retained or criterion.name == "retention")
+    plan = plan_of(preset, vary, window, retained=retained or criterion.name == "retention", part=part_asked())
     if save_as is not None and save_as in preset_names() and not _is_own(save_as):
         raise BadInput(f"{save_as!r} is a preset of the program's; choose another name.")
     cells = _done(plan, [str(path.resolve()) for path in listed(files)], resume, cluster)
@@ -127,7 +130,7 @@ def _done(plan: Plan, files: list[str], resume: Path | None, cluster: str) -> li
     journal = Journal(resume, plan) if resume else None
     try:
         with _bar(sum(len(each) for _, each in work)) as advance:
-            for made in spread(work, plan, cluster):
+            for made in spread(work, plan, cluster, recall_scale):
                 if journal:
                     journal.note(made)
                 cells += made
@@ -268,13 +271,19 @@ def _setting(plan: Plan, setting: Sequence[Number]) -> str:
     return ", ".join(f"{axis.field} = {value_words(value)}" for axis, value in zip(plan.axes, setting, strict=True))
 
 
+def _known_as(plan: Plan, found: Row) -> str:
+    """The preset that has just this setting, where only the window varies or the best is as the preset has it."""
+    name = plan.preset.id
+    return name if name in preset_names() and load_preset(name).policy == plan.policy(found.setting) else ""
+
+
 def _command(plan: Plan, cells: Sequence[Cell], found: Row, saved: Path | None) -> str:
-    """How to open the best setting; as a preset of one's own where it was saved, else how to save it."""
+    """How to open the best setting; as a preset where there is one, else how to save it."""
     file = shlex.quote(next((cell.file for cell in cells if not cell.error), "FILE"))
     window = plan.window_of(found.setting, None)
-    more = f" --window {window}" if window else ""
-    if saved:
-        return f"cwb {file} --preset {saved.stem}{more}"
+    more = (f" --window {window}" if window else "") + (f" --part {shlex.quote(plan.part)}" if plan.part else "")
+    if name := saved.stem if saved else _known_as(plan, found):
+        return f"cwb {file} --preset {name}{more}"
     return f"run this again with --save-preset NAME, then cwb {file} --preset NAME{more}"
 
 
@@ -291,6 +300,7 @@ def _document(
         "preset": plan.preset.id,
         "vary": [_axis(axis) for axis in plan.axes],
         "window": plan.window,
+        "part": plan.part or None,
         "rows": [asdict(row) for row in rows],
         "cells": [cell_fields(cell) for cell in cells],
         "failed": {cell.file: cell.error for cell in cells if cell.error},

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
-from workbench.analysis.growth import Point
-from workbench.analysis.plots import Level, Line, plot
+from workbench.analysis.pictures import growth_picture, in_characters
 from workbench.analysis.transcript import printable
 from workbench.analysis.why import Diagnosis, diagnose
 from workbench.analysis.why.diagnosis import overflowed
@@ -19,7 +17,7 @@ from workbench.analysis.why.findings import Finding
 from workbench.analysis.why.waste import UNUSED_RULE, Spot
 from workbench.cli import settings
 from workbench.cli.loading import part_option
-from workbench.cli.output import counted, size_fields, write_fields, write_json, write_table
+from workbench.cli.output import counted, size_fields, trigger_fields, write_fields, write_json, write_table
 from workbench.cli.replay import replay_fields
 from workbench.cli.whole import bench_and_course, whole_session
 from workbench.figures import grouped
@@ -63,7 +61,7 @@ def command(
         write_json(_document(found))
         return
     _head(found)
-    click.echo("\n".join(_plot(found)) + "\n")
+    click.echo("\n".join(in_characters(growth_picture(found))) + "\n")
     for number, one in enumerate(found.findings, 1):
         click.echo(f"{number:2}. {one.text}{_where(one)}")
     _fillers(found)
@@ -103,35 +101,6 @@ def _overflow(found: Diagnosis) -> str:
     if found.rounds_left is None:
         return "not reached"
     return f"not reached; in about {counted(found.rounds_left, 'round')} at that growth"
-
-
-def _plot(found: Diagnosis) -> list[str]:
-    """The whole session by calls; the epoch looked at is drawn with #, the others with ·."""
-    number = {point.message: call for call, point in enumerate(found.points, 1)}
-    marks = {number[point.message]: "▼" for point in found.points if point.compacted}
-    for one in found.refusals:
-        marks[_call_at(found.points, one.member)] = "✖"
-    here = [(call, point.tokens) for call, point in enumerate(found.points, 1) if point.epoch == found.epoch]
-    rest = [(call, point.tokens) for call, point in enumerate(found.points, 1) if point.epoch != found.epoch]
-    levels = [Level("window", found.window)] if found.window else []
-    if found.limit and found.limit.tokens != found.window:
-        levels.append(Level("limit", found.limit.tokens, "╌"))
-    name = found.preset.id or found.preset.strategy
-    levels += [
-        Level(f"trigger of {name}: {trigger.name}", trigger.limit, "┄")
-        for trigger in found.triggers
-        if trigger.unit == "tokens" and trigger.limit
-    ]
-    lines = [Line("·", rest)] if rest else []
-    drawn = plot([*lines, Line("#", here)], levels, marks)
-    legend = "# this epoch" + ("   · other epochs" if rest else "")
-    legend += "   ▼ recorded compaction" if "▼" in marks.values() else ""
-    return [*drawn, legend + ("   ✖ refused as too long" if "✖" in marks.values() else "")]
-
-
-def _call_at(points: Sequence[Point], member: int | None) -> int:
-    before = [call for call, point in enumerate(points, 1) if member is None or point.message <= member]
-    return before[-1] if before else 1
 
 
 def _fillers(found: Diagnosis) -> None:
@@ -223,7 +192,7 @@ def _document(found: Diagnosis) -> dict[str, Any]:
             for point in found.points
         ],
         "refusals": [asdict(one) for one in found.refusals],
-        "triggers": [{**asdict(trigger), "distance": trigger.distance} for trigger in found.triggers],
+        "triggers": [trigger_fields(trigger) for trigger in found.triggers],
         "replay": replay_fields(found.played),
         "layers": [{"name": one.name, "tokens": one.tokens, "basis": one.basis.name.lower()} for one in found.layers],
         "tools": [asdict(one) for one in found.tools],

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.compaction.context import Layout
-from workbench.compaction.prompts import load_prompt
+from workbench.compaction.prompts import Prompt, file_of, filled, load_prompt
 from workbench.compaction.text import cut_middle
 from workbench.session import Span
 
-if TYPE_CHECKING:
-    from jinja2 import Template
+TEMPLATE = "abridged-entry.jinja"
 
 
 class AbridgedHistoryParams(BaseModel):
@@ -53,9 +50,9 @@ def abridge(layout: Layout, before: int, params: AbridgedHistoryParams) -> tuple
     skipped, and what an earlier summary replaced is included.
     """
     entries: list[Entry] = []
-    total = 0
+    template, total = load_prompt(TEMPLATE), 0
     for span in _requests_backwards(layout, before):
-        text = _entry(layout, span, continues=span.stop == before, params=params)
+        text = _entry(template, layout, span, continues=span.stop == before, params=params)
         if total + len(text) > params.total_chars_limit:
             break
         if text:
@@ -86,7 +83,7 @@ def _requests_backwards(layout: Layout, before: int) -> Iterable[Span]:
         yield Span(first, stop)
 
 
-def _entry(layout: Layout, span: Span, *, continues: bool, params: AbridgedHistoryParams) -> str:
+def _entry(template: Prompt, layout: Layout, span: Span, *, continues: bool, params: AbridgedHistoryParams) -> str:
     """One entry's text. It answered when its last message is the agent's and calls no tool; else it continues in the
     tail when its open calls are answered there; else it was interrupted."""
     messages = layout.messages[span.start : span.stop]
@@ -98,31 +95,20 @@ def _entry(layout: Layout, span: Span, *, continues: bool, params: AbridgedHisto
     last = messages[-1]
     answered = last.role == "assistant" and not last.calls and bool(last.text)
     goes_on = continues and bool(layout.open_across[span.stop])
-    return (
-        _template()
-        .render(
-            user_message=cut_middle(asked, params.user_message_chars_limit),
-            has_actions=bool(done),
-            files_modified=_first(done.get("modified"), params.num_files_modified_limit),
-            files_created=_first(done.get("created"), params.num_files_created_limit),
-            files_deleted=_first(done.get("deleted"), params.num_files_deleted_limit),
-            files_viewed=_first(done.get("viewed"), params.num_files_viewed_limit),
-            terminal_commands=_first(done.get("command"), params.num_terminal_commands_limit),
-            agent_response=cut_middle(last.text, params.agent_response_chars_limit) if answered else "",
-            was_interrupted=not goes_on,
-            continues=goes_on,
-        )
-        .rstrip("\n")
-    )
+    values = {
+        "user_message": cut_middle(asked, params.user_message_chars_limit),
+        "has_actions": bool(done),
+        "files_modified": _first(done.get("modified"), params.num_files_modified_limit),
+        "files_created": _first(done.get("created"), params.num_files_created_limit),
+        "files_deleted": _first(done.get("deleted"), params.num_files_deleted_limit),
+        "files_viewed": _first(done.get("viewed"), params.num_files_viewed_limit),
+        "terminal_commands": _first(done.get("command"), params.num_terminal_commands_limit),
+        "agent_response": cut_middle(last.text, params.agent_response_chars_limit) if answered else "",
+        "was_interrupted": not goes_on,
+        "continues": goes_on,
+    }
+    return filled(file_of(TEMPLATE), template, values).rstrip("\n")
 
 
 def _first(targets: Iterable[str] | None, limit: int) -> Sequence[str]:
     return list(targets or ())[:limit]
-
-
-@cache
-def _template() -> Template:
-    # A pasted template must not run code, hence the sandbox; imported here because only plans need it.
-    from jinja2.sandbox import SandboxedEnvironment
-
-    return SandboxedEnvironment(keep_trailing_newline=False).from_string(load_prompt("abridged-entry.jinja").text)

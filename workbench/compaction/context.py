@@ -9,12 +9,15 @@ from functools import cached_property
 
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.layout import Layout
-from workbench.compaction.outcome import Kept, Outcome
+from workbench.compaction.outcome import Kept, Outcome, Piece
 from workbench.session import Message, Tool
 from workbench.tokens.anchoring import span_basis
 from workbench.tokens.sizes import Basis, Size, Sizes, measure
 
 __all__ = ["Context", "Layout"]
+
+SIZES_KEPT = 8
+"""Outcomes whose size is remembered with a layout: the one before a step, and what others are compared with."""
 
 
 @dataclass(frozen=True)
@@ -69,14 +72,26 @@ class Context:
         return range(len(self))
 
     def outcome_size(self, outcome: Outcome) -> Size:
-        """The size of what an outcome would send, overhead included, in O(pieces).
+        """The size of what an outcome would send, overhead included, in O(pieces); the last few are remembered.
 
         A kept message counts what it counts here, a new one what the meter says: one method on both sides.
         """
+        known = self.layout.sized.get(id(outcome.pieces))
+        return known[1] if known else self.know_size(outcome.pieces, self._measured(outcome.pieces))
+
+    def know_size(self, pieces: tuple[Piece, ...], size: Size) -> Size:
+        """Remember the size of these pieces, for whoever knows it without looking at each."""
+        sized = self.layout.sized
+        if len(sized) >= SIZES_KEPT:
+            sized.clear()
+        sized[id(pieces)] = (pieces, size)
+        return size
+
+    def _measured(self, pieces: tuple[Piece, ...]) -> Size:
         layout, sizes = self.layout, self.layout.sizes
         tokens, chars, count = sizes.overhead, 0, 0
         doubtful = sizes.overhead_basis is Basis.ESTIMATE
-        for piece in outcome.pieces:
+        for piece in pieces:
             if isinstance(piece, Kept):
                 tokens += layout.tokens[piece.stop] - layout.tokens[piece.start]
                 chars += layout.chars[piece.stop] - layout.chars[piece.start]

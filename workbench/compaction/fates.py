@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from array import array
+from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from workbench.compaction.outcome import Fate, FateSpan
@@ -28,12 +30,55 @@ class Stroke:
 
 def painted(count: int, strokes: Iterable[Stroke]) -> tuple[FateSpan, ...]:
     """The fates of `count` messages. What no stroke reaches is dropped."""
-    cells = bytearray([_code(Fate.DROPPED, "nothing")]) * count
+    cells = _cells(bytearray([_code(Fate.DROPPED, "nothing")]) * count, strokes)
+    return tuple(_runs(cells, 0, count))
+
+
+class Painting:
+    """The fates of `count` messages, made to be painted over: that costs what is reached, not what is there."""
+
+    def __init__(self, count: int, strokes: Iterable[Stroke]) -> None:
+        self._cells = _cells(bytearray([_code(Fate.DROPPED, "nothing")]) * count, strokes)
+        self.fates = tuple(_runs(self._cells, 0, count))
+        self._stops = array("q", [span.stop for span in self.fates])
+
+    def over(self, strokes: Iterable[Stroke]) -> tuple[FateSpan, ...]:
+        """The fates with these strokes over them."""
+        known = [replace(stroke, spans=[span for span in stroke.spans if len(span)]) for stroke in strokes]
+        cells = _cells(self._cells.copy(), known)
+        found: list[FateSpan] = []
+        done = 0
+        for first, last in self._reached(span for stroke in known for span in stroke.spans):
+            found += self.fates[done:first]
+            found += _runs(cells, self.fates[first].start, self.fates[last].stop)
+            done = last + 1
+        return (*found, *self.fates[done:])
+
+    def _reached(self, spans: Iterable[Span]) -> list[tuple[int, int]]:
+        """The first and last fate of every stretch that strokes reach or touch: beyond these, nothing is joined."""
+        ranges: list[tuple[int, int]] = []
+        for span in sorted(spans, key=lambda one: one.start):
+            first = bisect_right(self._stops, max(span.start - 1, 0))
+            last = min(bisect_right(self._stops, span.stop), len(self.fates) - 1)
+            if ranges and first <= ranges[-1][1]:
+                before = ranges.pop()
+                first, last = before[0], max(before[1], last)
+            ranges.append((first, last))
+        return ranges
+
+
+def _cells(cells: bytearray, strokes: Iterable[Stroke]) -> bytearray:
     for stroke in strokes:
         paint = bytes([_code(stroke.fate, stroke.saw)])
         for span in stroke.spans:
             cells[span.start : span.stop] = paint * (span.stop - span.start)
-    return tuple([FateSpan(run.start(), run.end(), *_MEANING[cells[run.start()]]) for run in _RUN.finditer(cells)])
+    return cells
+
+
+def _runs(cells: bytearray, start: int, stop: int) -> list[FateSpan]:
+    return [
+        FateSpan(run.start(), run.end(), *_MEANING[cells[run.start()]]) for run in _RUN.finditer(cells, start, stop)
+    ]
 
 
 def _code(fate: Fate, saw: Saw) -> int:

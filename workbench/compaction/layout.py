@@ -153,6 +153,11 @@ class Layout:
         return known[1]
 
     @cached_property
+    def sized(self) -> dict[int, tuple[tuple[Piece, ...], Size]]:
+        """The sizes of some outcomes' pieces, by the identity of these; see `Context.outcome_size`."""
+        return {}
+
+    @cached_property
     def billed(self) -> dict[int, int]:
         """The places between messages where a bill is known; see `span_basis`."""
         return billed_points(self.sizes, self.messages)
@@ -273,7 +278,7 @@ def _carried(sums: array[int], pieces: Iterable[Piece], measured: Callable[[Mess
     return out
 
 
-_OF_SIZES = frozenset(("sizes", "tokens", "billed", "last_usage", "has_estimates", "_measured"))
+_OF_SIZES = frozenset(("sizes", "tokens", "billed", "last_usage", "has_estimates", "_measured", "sized"))
 """What of a layout depends on its sizes."""
 
 

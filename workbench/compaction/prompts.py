@@ -2,24 +2,22 @@
 
 A file begins with a header between two `---` lines: `id`, `language`, `placeholders` (comma separated, may be empty).
 A user's file of the same name, in the folder of `own_folder`, stands before the one that comes with the program.
-Templates are rendered in a sandbox: what somebody pasted must not run code.
+What a user edits there is in use at once. Templates are rendered by `workbench.compaction.templates`.
 """
 
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from workbench.errors import BadInput
 from workbench.formats.files import write_atomically
 from workbench.resources import PROMPTS
-
-if TYPE_CHECKING:
-    from jinja2.sandbox import SandboxedEnvironment
 
 ENDINGS = (".md", ".jinja")
 
@@ -30,9 +28,10 @@ class Prompt:
     language: str
     placeholders: tuple[str, ...]
     text: str
+    above: int = 0
+    """Lines of the file before the text's first."""
 
 
-@cache
 def load_prompt(name: str) -> Prompt:
     """A prompt by its file name: the user's own, else the one in `prompts/`.
 
@@ -40,7 +39,22 @@ def load_prompt(name: str) -> Prompt:
     template of the user's that does what a template must not.
     """
     own = own_folder() / name
-    return checked(own, _read(own)) if own.is_file() else read_prompt(PROMPTS / name)
+    try:
+        found = own.stat()
+    except (OSError, ValueError):
+        return _bundled(name)
+    return _own(own, found.st_mtime_ns, found.st_size) if stat.S_ISREG(found.st_mode) else _bundled(name)
+
+
+@lru_cache(maxsize=64)
+def _own(path: Path, changed: int, size: int) -> Prompt:
+    """Kept until the file has another time or size."""
+    return checked(path, _read(path))
+
+
+@cache
+def _bundled(name: str) -> Prompt:
+    return read_prompt(PROMPTS / name)
 
 
 def own_folder() -> Path:
@@ -83,7 +97,7 @@ def write_own(name: str, content: str, *, overwrite: bool = True) -> Path:
             f"{path.parent} cannot be made ({error.strerror}); choose another configuration folder."
         ) from None
     write_atomically(path, content.encode("utf-8", "replace"), overwrite=overwrite)
-    load_prompt.cache_clear()
+    _own.cache_clear()
     return path
 
 
@@ -118,7 +132,10 @@ def parsed(path: Path, content: str) -> Prompt:
     if not header.get("id"):
         raise BadInput(f"{path}, line 1: the header has no 'id'; add one.")
     names = tuple(name.strip() for name in header.get("placeholders", "").split(",") if name.strip())
-    return Prompt(header["id"], header.get("language", "en"), names, "\n".join(lines[end + 1 :]).strip("\n"))
+    above = end + 1
+    while above < len(lines) and not lines[above]:
+        above += 1
+    return Prompt(header["id"], header.get("language", "en"), names, "\n".join(lines[above:]).rstrip("\n"), above)
 
 
 def _header_end(lines: list[str]) -> int:
@@ -138,16 +155,13 @@ def checked(path: Path, content: str) -> Prompt:
     prompt = parsed(path, content)
     bundled = PROMPTS / path.name
     known = read_prompt(bundled).placeholders if bundled.is_file() else prompt.placeholders
-    lines = content.split("\n")
-    above = _header_end(lines) + 1
-    text = "\n".join(lines[above:])
-    used = _in_template(path, text, above) if path.suffix == ".jinja" else _in_text(text)
+    used = _in_template(path, prompt) if path.suffix == ".jinja" else _in_text(prompt.text)
     for line, name in used:
         if name not in known:
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
-            raise BadInput(f"{path}, line {line + above}: nothing fills the placeholder {name!r}; {takes}.")
+            raise BadInput(f"{path}, line {line + prompt.above}: nothing fills the placeholder {name!r}; {takes}.")
     if path.suffix == ".jinja":
-        _try(path, text, above, known)
+        _try(path, prompt, known)
     return prompt
 
 
@@ -157,36 +171,34 @@ def _in_text(text: str) -> Iterator[tuple[int, str]]:
             yield number, found[1]
 
 
-def _sandbox() -> SandboxedEnvironment:
-    from jinja2.sandbox import SandboxedEnvironment
+def _in_template(path: Path, prompt: Prompt) -> Iterator[tuple[int, str]]:
+    from jinja2 import TemplateSyntaxError
 
-    return SandboxedEnvironment(keep_trailing_newline=False)
-
-
-def _in_template(path: Path, text: str, above: int) -> Iterator[tuple[int, str]]:
-    from jinja2 import TemplateSyntaxError, meta, nodes
+    from workbench.compaction.templates import names_in
 
     try:
-        tree = _sandbox().parse(text)
+        yield from names_in(prompt.text)
     except TemplateSyntaxError as error:
-        raise BadInput(f"{path}, line {error.lineno + above}: {error.message}; mend the template.") from None
-    undeclared = meta.find_undeclared_variables(tree)
-    for name in tree.find_all(nodes.Name):
-        if name.name in undeclared:
-            yield name.lineno, name.name
+        raise BadInput(f"{path}, line {error.lineno + prompt.above}: {error.message}; mend the template.") from None
 
 
-def _try(path: Path, text: str, above: int, known: Collection[str]) -> None:
-    """Render a template once with sample words. Raises BadInput with the line on which it fails."""
-    from jinja2 import TemplateError
-
+def _try(path: Path, prompt: Prompt, known: Collection[str]) -> None:
+    """Render a template once with sample words."""
     for sample in (["sample"], []):
-        try:
-            _sandbox().from_string(text).render(dict.fromkeys(known, sample))
-        except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
-            line = _line_of(error)
-            where = f", line {line + above}" if line else ""
-            raise BadInput(f"{path}{where}: {' '.join(str(error).split())}; mend the template.") from None
+        filled(path, prompt, dict.fromkeys(known, sample))
+
+
+def filled(path: Path, prompt: Prompt, values: Mapping[str, Any]) -> str:
+    """A template, read from `path`, with its values. Raises BadInput with the line on which it fails."""
+    # Imported here because only plans need it.
+    from workbench.compaction.templates import FAILURES, rendered
+
+    try:
+        return rendered(prompt.text, values)
+    except FAILURES as error:
+        line = _line_of(error)
+        where = f", line {line + prompt.above}" if line else ""
+        raise BadInput(f"{path}{where}: {' '.join(str(error).split())}; mend the template.") from None
 
 
 def _line_of(error: BaseException) -> int:

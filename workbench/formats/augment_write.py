@@ -15,7 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 from workbench.formats.augment_nodes import ID, STRAY, is_node, is_summary_node, nodes_of, request_nodes, response_nodes
-from workbench.formats.blocks import RESUMED, is_summary
+from workbench.formats.blocks import RESUMED, as_text, is_summary
 from workbench.formats.document import elements, loads, render, splice
 from workbench.formats.format import Written
 from workbench.formats.json_spans import replace_fields
@@ -207,8 +207,8 @@ def _edited(entry: dict[str, Any], exchange: _Exchange, notes: list[str]) -> dic
     request = [n for n in nodes_of(old, "request_nodes") if ("summary" if is_summary_node(n) else "request") in kept]
     response = nodes_of(old, "response_nodes") if "response" in kept else []
     texts = {
-        "request_message": old.get("request_message") if "request" in kept else "",
-        "response_text": old.get("response_text") if "response" in kept else "",
+        "request_message": as_text(old.get("request_message") or "") if "request" in kept else "",
+        "response_text": as_text(old.get("response_text") or "") if "response" in kept else "",
     }
     return {
         **old,

@@ -25,7 +25,7 @@ from workbench.formats.claude_code_tree import branch_of, epochs_of
 from workbench.formats.claude_code_write import write
 from workbench.formats.format import Format, Progress
 from workbench.formats.json_spans import array_items
-from workbench.formats.jsonl import Record, records_of
+from workbench.formats.jsonl import Record, first_records, records_of
 from workbench.formats.stale import without_stale
 from workbench.session import LoadWarning, Message, Records, Session
 
@@ -43,7 +43,7 @@ def recognise(head: bytes) -> str:
     """Any kind of line may come first, so up to 50 are looked at; one longer than the head is known by its keys."""
     if _EXPORT.match(head):
         return "a JSON object with loglines, as Claude Code on the web exports it"
-    for _, record in zip(range(50), records_of(head), strict=False):
+    for record in first_records(head):
         value = record.value
         if not record.readable and record.stop == len(head) and _CUT_LINE.match(head, record.start):
             return f"line {record.line} has Claude Code's keys"

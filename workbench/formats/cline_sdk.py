@@ -66,7 +66,8 @@ def _main_file(path: Path) -> Path | None:
 
 
 def read_folder(path: Path, progress: Progress) -> Session:
-    """Read a session's folder: the lead agent's messages, with what the manifest beside them says."""
+    """Read a session's folder: the lead agent's messages, with what the manifest beside them says. The session's path
+    is the folder, so that it is read again with both."""
     found = _main_file(path)
     if found is None:
         raise BadInput(f"{path} has no one .messages.json; name the file of the session in it.")
@@ -80,7 +81,8 @@ def read_folder(path: Path, progress: Progress) -> Session:
     metadata = about.get("metadata")
     title = metadata.get("title") if isinstance(metadata, dict) else None
     cwd = about.get("cwd")
-    return replace(session, cwd=cwd if isinstance(cwd, str) else None, title=as_text(title or session.title))
+    known = cwd if isinstance(cwd, str) else None
+    return replace(session, path=path, cwd=known, title=as_text(title or session.title))
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:

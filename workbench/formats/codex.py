@@ -24,7 +24,7 @@ from workbench.formats.codex_rules import validate
 from workbench.formats.codex_write import append, write
 from workbench.formats.format import Format, Progress, Way
 from workbench.formats.json_spans import array_items, object_items
-from workbench.formats.jsonl import records_of
+from workbench.formats.jsonl import first_records, records_of
 from workbench.formats.stamps import seconds_of
 from workbench.formats.titles import first_words
 from workbench.session import (
@@ -60,7 +60,7 @@ def recognise(head: bytes) -> str:
         return f"zstd-compressed, and inside {why}" if why else ""
     if _CUT_META.match(head.removeprefix(b"\xef\xbb\xbf").lstrip()):
         return "line 1 is a session_meta line of Codex"
-    for number, record in zip(range(50), records_of(head), strict=False):
+    for number, record in enumerate(first_records(head)):
         value = record.value
         if not isinstance(value, dict):
             continue

@@ -21,7 +21,7 @@ from workbench.formats.copilot_write import write
 from workbench.formats.document import glimpse
 from workbench.formats.format import Format, Progress
 from workbench.formats.ids import unique_id
-from workbench.formats.jsonl import records_of
+from workbench.formats.jsonl import first_records, records_of
 from workbench.formats.mark import marked
 from workbench.formats.stamps import seconds_of
 from workbench.formats.titles import first_words
@@ -49,7 +49,7 @@ _TYPES = ("session.", "user.message", "assistant.", "tool.execution_", "system."
 
 
 def recognise(head: bytes) -> str:
-    for _, record in zip(range(5), records_of(head), strict=False):
+    for record in first_records(head)[:5]:
         value = record.value if record.readable else glimpse(head[record.start : record.stop])
         if not isinstance(value, dict) or not isinstance(value.get("data"), dict):
             continue

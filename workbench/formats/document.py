@@ -65,7 +65,7 @@ DEEPEST = 200
 """Levels of nesting beyond which a head is no session's; the same bound as for lines."""
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=8)  # the head as it is, and its first lines, where those are looked into
 def glimpse(head: bytes) -> Any:
     """The value at the start of a document of which `head` may be only the beginning; None where that is no JSON.
 

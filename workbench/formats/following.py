@@ -21,18 +21,26 @@ Mark = tuple[tuple[int, int, int], ...]
 
 
 def mark_of(path: Path) -> Mark | None:
-    """None where the file is not there. Of a folder its events count, of a database its write-ahead log."""
+    """None where the file is not there. Of a folder count what lies in it and its events, of a database its write-ahead
+    log."""
     marks = tuple(_marks(path))
     return marks or None
 
 
 def _marks(path: Path) -> Iterator[tuple[int, int, int]]:
-    for one in (path, path / "events", path.with_name(f"{path.name}-wal")):
+    for one in (path, path / "events", path.with_name(f"{path.name}-wal"), *_inside(path)):
         try:
             status = one.stat()
         except (OSError, ValueError):
             continue
         yield status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _inside(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir()) if folder.is_dir() else []
+    except OSError:
+        return []
 
 
 def read_finished(path: Path, part: str = "", progress: Progress = no_progress) -> Session:

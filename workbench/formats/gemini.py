@@ -21,7 +21,7 @@ from workbench.formats.gemini_parts import NOWHERE, Calls, is_sent, messages_of
 from workbench.formats.gemini_rules import validate
 from workbench.formats.gemini_write import append, write
 from workbench.formats.json_spans import array_items, object_items
-from workbench.formats.jsonl import Record, records_of
+from workbench.formats.jsonl import Record, first_records, records_of
 from workbench.formats.stale import without_stale
 from workbench.formats.stamps import seconds_of
 from workbench.formats.titles import first_words
@@ -34,7 +34,7 @@ _FACTS = ("sessionId", "projectHash", "summary", "kind", "directories", "startTi
 
 
 def recognise(head: bytes) -> str:
-    first = next(iter(records_of(head)), None)
+    first = next(iter(first_records(head)), None)
     value = first.value if first and isinstance(first.value, dict) else glimpse(head)
     if isinstance(value, dict) and isinstance(value.get("sessionId"), str) and "projectHash" in value:
         return "sessionId and projectHash" + (

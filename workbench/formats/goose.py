@@ -25,7 +25,7 @@ from workbench.formats.goose_database import is_goose, session_rows
 from workbench.formats.goose_database import sessions_in as _sessions_in
 from workbench.formats.goose_rules import validate
 from workbench.formats.goose_write import write
-from workbench.formats.jsonl import records_of
+from workbench.formats.jsonl import first_records, records_of
 from workbench.formats.mark import marked
 from workbench.formats.parts import Part
 from workbench.formats.stamps import seconds_of
@@ -42,11 +42,11 @@ _CONTENT = frozenset(["text", "image", "toolRequest", "toolResponse", "thinking"
 def recognise(head: bytes) -> str:
     if head.startswith(MAGIC):
         return "an SQLite database with goose's sessions and messages" if is_goose(head) else ""
-    first = next(iter(records_of(head)), None)
+    first = next(iter(first_records(head)), None)
     value = first.value if first and first.readable else glimpse(head)
     if isinstance(value, dict) and isinstance(value.get("conversation"), list) and "working_dir" in value:
         return "conversation beside working_dir, as goose exports a session"
-    for _, record in zip(range(50), records_of(head), strict=False):
+    for record in first_records(head):
         if isinstance(record.value, dict) and _is_message(record.value):
             return f"line {record.line} is a message of goose"
     if first and isinstance(first.value, dict) and "working_dir" in first.value and "message_count" in first.value:

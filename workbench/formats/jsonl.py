@@ -9,12 +9,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 import orjson
 
 DEEPEST = 200
 """Levels of nesting that are read. More is no session's, and more than 254 could not be encoded again."""
+
+FIRST = 50
+"""Records of a head that are looked at to tell what it is."""
 
 _EDGES = b" \t\r\x00"
 _DECODER = json.JSONDecoder(strict=False)
@@ -56,6 +61,13 @@ def records_of(data: bytes) -> Iterator[Record]:
             else:
                 yield Record(at, edge, line, value)
         at = stop + 1
+
+
+@lru_cache(maxsize=2)
+def first_records(head: bytes) -> tuple[Record, ...]:
+    """The first records of a file's head, `FIRST` at most, for recognising it. As every format of lines asks for the
+    same ones, the answer is kept for the next; its values are not to be changed."""
+    return tuple(islice(records_of(head), FIRST))
 
 
 def loads(raw: bytes) -> Any:

@@ -16,7 +16,7 @@ from workbench.errors import BadInput
 from workbench.formats.blocks import as_text
 from workbench.formats.document import glimpse, render
 from workbench.formats.json_spans import field_of
-from workbench.formats.jsonl import loads, records_of
+from workbench.formats.jsonl import first_records, loads, records_of
 from workbench.formats.parts import Part
 
 Event = dict[str, Any]
@@ -83,7 +83,7 @@ def _event_files(folder: Path) -> list[Path]:
 
 def is_output(head: bytes) -> bool:
     """Whether a file is an evaluation's output: its first line names an instance and holds its history."""
-    first = next(iter(records_of(head)), None)
+    first = next(iter(first_records(head)), None)
     line = first.value if first is not None and first.readable else glimpse(head)
     if not isinstance(line, dict) or "instance_id" not in line:
         return False

@@ -18,7 +18,7 @@ from typing import Any
 from workbench.errors import BadInput
 from workbench.formats.blocks import as_text, kind_of
 from workbench.formats.format import Format, Progress, Way
-from workbench.formats.jsonl import records_of
+from workbench.formats.jsonl import first_records, records_of
 from workbench.formats.mark import marked
 from workbench.formats.pi_append import WRAPPED, append
 from workbench.formats.pi_rules import validate
@@ -52,7 +52,7 @@ _CUSTOM = ("custom", "hookMessage")
 
 
 def recognise(head: bytes) -> str:
-    first = next((record for record in records_of(head) if record.readable), None)
+    first = next((record for record in first_records(head) if record.readable), None)
     value = first.value if first else None
     if first is None or not isinstance(value, dict) or value.get("type") != "session":
         return ""

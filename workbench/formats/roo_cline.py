@@ -60,7 +60,8 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
 
 
 def read_folder(path: Path, progress: Progress) -> Session:
-    """Read a task folder: its history, and what the files around it tell of compactions."""
+    """Read a task folder: its history, and what the files around it tell of compactions. The session's path is the
+    folder, so that it is read again with all of it."""
     data = _bytes(path / HISTORY)
     if data is None:
         raise BadInput(f"{path / HISTORY} cannot be read; name the folder of a task that Cline or Roo recorded.")
@@ -77,7 +78,7 @@ def read_folder(path: Path, progress: Progress) -> Session:
                 folder.deleted = _range(item.get("conversationHistoryDeletedRange"))
                 folder.title = folder.title or as_text(item.get("task") or "")
                 folder.cwd = item["workspace"] if isinstance(item.get("workspace"), str) else folder.cwd
-    return _session(path / HISTORY, data, progress, folder)
+    return replace(_session(path / HISTORY, data, progress, folder), path=path)
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from workbench.analysis.plots import Level, Line
+from workbench.analysis.plots import Level, Line, near
 from workbench.figures import grouped
 
 WIDTH, HEIGHT = 860, 320
@@ -22,7 +22,7 @@ def drawn(lines: Sequence[Line], levels: Sequence[Level], marks: Mapping[int, st
     """The plot. `marks` are signs on top, by x. A level far above every line is left out."""
     last = max((x for line in lines for x, _ in line.points), default=1)
     most = max((y for line in lines for _, y in line.points), default=0)
-    shown = [level for level in levels if 0 < level.value <= most * 1.5]
+    shown = near(levels, most)
     top = max([most * 1.05, *(level.value * 1.05 for level in shown), 1])
 
     def at(x: float, y: float) -> tuple[float, float]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench.analysis.compare import Column, compare
+from workbench.analysis.compare import Column, compare, theirs
 from workbench.analysis.course import Course
-from workbench.analysis.recorded import following, recorded_outcome
+from workbench.analysis.recorded import following
 from workbench.analysis.replay import Replay, replays
 from workbench.analysis.retention import Retention, retention
 from workbench.analysis.why import Diagnosis, diagnose
@@ -26,7 +26,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Report:
-    """`judged` begins with the policy on the bench. `recorded` is what the agent's own compaction of this epoch kept,
+    """`judged` begins with the policy on the bench. `recorded` is what the agent's own compaction of this epoch made,
     None where it recorded none. Summaries are extractive in `judged` and take only their room in `played`."""
 
     bench: Bench
@@ -34,7 +34,7 @@ class Report:
     diagnosis: Diagnosis
     played: tuple[Replay, ...]
     judged: tuple[Judged, ...]
-    recorded: Retention | None
+    recorded: Judged | None
 
 
 def gather(bench: Bench, course: Course, beside: Sequence[Preset]) -> Report:
@@ -46,7 +46,7 @@ def gather(bench: Bench, course: Course, beside: Sequence[Preset]) -> Report:
         Judged(column, retention(bench.context, column.outcome, after))
         for column in compare(bench.context, chosen, extractive, bench.edits)
     )
-    ended = bench.epoch < len(bench.session.epochs) and bench.session.epochs[bench.epoch - 1].ended_by is not None
-    recorded = retention(bench.context, recorded_outcome(bench.session, bench.epoch), after) if ended else None
+    own_column = theirs(bench.session, bench.epoch, bench.context)
+    recorded = Judged(own_column, retention(bench.context, own_column.outcome, after)) if own_column else None
     found = diagnose(bench.context, course, bench.epoch, own)
     return Report(bench, course, found, tuple(replays(course, chosen, bench.window)), judged, recorded)

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workbench import __version__
-from workbench.analysis.pictures import Picture
-from workbench.analysis.plots import plot
+from workbench.analysis.pictures import Picture, in_characters
 from workbench.report.drawing import drawn
 from workbench.report.gathered import Report
 from workbench.report.sections import Section, Table, clean, sections
@@ -53,10 +52,7 @@ def _title(report: Report) -> str:
 def _paragraphs(section: Section) -> list[str]:
     parts = [_escaped(sentence) for sentence in section.words]
     if section.picture is not None:
-        picture = section.picture
-        rows = plot(picture.lines, picture.levels, picture.marks)
-        rows.append("   ".join(f"{sign} {means}" for sign, means in picture.legend))
-        parts.append(_fenced("\n".join(rows)))
+        parts.append(_fenced("\n".join(in_characters(section.picture))))
     if section.listed:
         parts.append("\n".join(f"{number}. {_escaped(one)}" for number, one in enumerate(section.listed, 1)))
     if section.table is not None and section.table.rows:

@@ -164,7 +164,7 @@ def _comparison(report: Report) -> Section:
     heads = ("policy", "status", "before", "after", "calls", "checks", "facts held", "weighted", *kinds)
     rows = [_judged_row(one, kinds) for one in report.judged]
     if report.recorded is not None:
-        rows.append(("recorded by the agent", *([""] * 5), *_held(report.recorded, kinds)))
+        rows.append(_recorded_row(report.recorded, kinds))
     words = (
         "This context compacted now by each policy, summaries made by extraction. Held: how many of the facts of the "
         "whole context the result still has; under a kind, of those that stood before the tail.",
@@ -186,6 +186,11 @@ def _judged_row(one: Judged, kinds: Sequence[str]) -> tuple[str, ...]:
     )
 
 
+def _recorded_row(one: Judged, kinds: Sequence[str]) -> tuple[str, ...]:
+    sizes = (str(one.column.before), str(one.column.after))
+    return ("recorded by the agent", "", *sizes, "", "", *_held(one.retention, kinds))
+
+
 def _held(held: Retention, kinds: Sequence[str]) -> tuple[str, ...]:
     shares = {str(kind): share.share for kind, share in held.kinds.items()}
     return (_share(held.of_context), _share(held.overall.weighted), *(_share(shares.get(kind)) for kind in kinds))
@@ -195,7 +200,7 @@ def _lost(report: Report) -> tuple[Section, ...]:
     first = report.judged[0]
     found = [_lost_section(f"What {first.column.name} loses", first.retention)]
     if report.recorded is not None:
-        found.append(_lost_section("What the agent's own compaction lost", report.recorded))
+        found.append(_lost_section("What the agent's own compaction lost", report.recorded.retention))
     return tuple(found)
 
 

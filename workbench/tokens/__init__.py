@@ -6,11 +6,13 @@ here opens a connection; the tokenizer and the database are imported when the fi
 
 from workbench.tokens.anchoring import (
     SessionMeter,
+    billed_beyond,
     billed_growth,
     billed_points,
     calls_of,
     rescaled,
     round_total,
+    session_sizes,
     sizes_of,
     span_basis,
 )
@@ -37,6 +39,7 @@ __all__ = [
     "Sizes",
     "Weight",
     "all_models",
+    "billed_beyond",
     "billed_growth",
     "billed_points",
     "calls_of",
@@ -49,6 +52,7 @@ __all__ = [
     "plain_name",
     "rescaled",
     "round_total",
+    "session_sizes",
     "sizes_of",
     "span_basis",
     "visible_chars",

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from workbench.session import Message, Span
+from workbench.session import Message, Session, Span
 from workbench.tokens.calibration import Family, Scale, calibrate, family_of
 from workbench.tokens.counting import Counter, Weight, guess
 from workbench.tokens.engine import estimate_tokens
@@ -137,6 +137,28 @@ def sizes_of(
     elif texts := [text for text in overhead_texts if text]:
         plan.overhead, plan.overhead_basis = sum(map(meter.text_tokens, texts)), meter.basis
     return plan.sizes(meter)
+
+
+def session_sizes(session: Session, messages: Sequence[Message], counter: Counter, scale: Scale | None = None) -> Sizes:
+    """The sizes of `messages`, an epoch of `session`: by its model, with its system prompt and tool definitions, and by
+    the scale that an exact count taught, if there was one. Wherever an epoch's tokens are shown, these are the figures.
+    """
+    texts = (session.system, *(tool.schema for tool in session.tools))
+    sizes = sizes_of(messages, session.model, counter, overhead_texts=texts)
+    return rescaled(sizes, scale) if scale else sizes
+
+
+def billed_beyond(messages: Sequence[Message], model: str | None, sizes: Sizes) -> array[int]:
+    """For every message what was billed beyond the messages before it, by the nearest bill up to it (the first bill
+    where there is none before); the overhead where nothing was billed."""
+    before = array("q", accumulate(sizes.tokens, initial=0))
+    bills = {call.index: call.context - before[call.index] for call in calls_of(messages, model)}
+    now = next(iter(bills.values()), sizes.overhead)
+    out = array("q")
+    for index in range(len(messages)):
+        now = bills.get(index, now)
+        out.append(now)
+    return out
 
 
 def rescaled(sizes: Sizes, scale: Scale) -> Sizes:

@@ -61,8 +61,9 @@ class Counter:
         """The message's weight as far as it is known now, without counting. Remembers the message."""
         weight = self._weights.get(id(message))
         if weight is None:
-            weight = guess(message)
-            self._remember(message, weight)
+            self._held[id(message)] = message
+            # Another thread may have counted it meanwhile: its count stays.
+            weight = self._weights.setdefault(id(message), guess(message))
         return weight
 
     def weigh(self, message: Message) -> Weight:

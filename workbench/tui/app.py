@@ -18,7 +18,9 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.theme import Theme
 
+from workbench.tui.hangup import leave_without_terminal
 from workbench.tui.home import Home, opened, read_home, write_home
+from workbench.tui.rest import collect_at_rest
 from workbench.tui.screens.loading import LoadingScreen, Opening
 from workbench.tui.settings import Settings, unknown_keys
 from workbench.tui.themes import THEMES
@@ -81,6 +83,8 @@ class WorkbenchApp(App[None]):
         self._clashes: set[str] = set()
 
     def on_mount(self) -> None:
+        leave_without_terminal(self)
+        self._collect_as_before = collect_at_rest(self)
         for theme in THEMES:
             self.register_theme(theme)
         self._choose_theme()
@@ -91,6 +95,9 @@ class WorkbenchApp(App[None]):
             self.action_choose()
         else:
             self.push_screen(LoadingScreen(self.how))
+
+    def on_unmount(self) -> None:
+        self._collect_as_before()
 
     def _choose_theme(self) -> None:
         """The one in the settings, else the last one chosen, else ours."""
@@ -169,7 +176,7 @@ class WorkbenchApp(App[None]):
             if self.memory:
                 self.write_home(self.memory, home)
 
-    @work(thread=True, group="home", exit_on_error=False)
+    @work(thread=True, group="home", exit_on_error=False, description="write_home")
     def write_home(self, folder: Path, home: Home) -> None:
         from workbench.errors import BadInput
 

@@ -11,6 +11,9 @@ from workbench.compaction.context import Layout
 LIMIT = 500
 """How many steps can be undone. A step shares everything but what it changed, so it costs a few hundred bytes."""
 
+PLANNED = 20
+"""How many of them keep their plan, which may hold a megabyte, so that undoing them is drawn at once."""
+
 
 @dataclass(frozen=True)
 class History:
@@ -26,7 +29,11 @@ class History:
         """After a change to `bench`; what was undone before it is gone."""
         if key and key == self.key:
             return replace(self, present=bench, future=())
-        return History(bench, (*self.past, self.present)[-LIMIT:], (), key)
+        past = (*self.past, self.present)[-LIMIT:]
+        if len(past) > PLANNED:
+            forgotten = replace(past[-PLANNED - 1])  # a copy has what was given, not what was made of it
+            past = (*past[: -PLANNED - 1], forgotten, *past[-PLANNED:])
+        return History(bench, past, (), key)
 
     def undone(self) -> History:
         if not self.past:

@@ -5,6 +5,7 @@ A cell is (text, style name); the list turns names into colours. Every fate is s
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from workbench.analysis.search import Query, marks
@@ -108,12 +109,32 @@ def _cells(
     fate, word = fated
     return [
         *lead,
-        (fit(words, width - used), ""),
+        (fit_call(words, width - used), ""),
         (counted, "dim"),
         (f"{drawn.groups.basis_of(span).value + short(tokens):>7} ", ""),
         (bar(share, bars) + " ", fate.value),
         (f"{fate.glyph} {fit(word, 8)} ", fate.value),
     ]
+
+
+_CALL_OF_A_PATH = re.compile(r"(\S+ )(\S*/\S+?)( \(\+\d+\))?")
+
+LEAST_OF_A_PATH = 8
+"""Cells in which the end of a path still tells something."""
+
+
+def fit_call(words: str, width: int) -> str:
+    """`words` in exactly `width` cells. Of a call's path the end is shown: the beginning is every file's."""
+    found = _CALL_OF_A_PATH.fullmatch(words)
+    if found is None or len(words) <= width:
+        return fit(words, width)
+    name, path, more = found[1], found[2], found[3] or ""
+    room = width - len(name) - len(more) - 1
+    if room < LEAST_OF_A_PATH:
+        return fit(words, width)
+    end = path[-room:]
+    folder = end.find("/")
+    return fit(f"{name}…{end[folder:] if 0 <= folder < room // 2 else end}{more}", width)
 
 
 def marked(cells: Cells, query: Query) -> Cells:

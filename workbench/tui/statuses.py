@@ -26,6 +26,18 @@ def title_text(bench: Bench, counting: tuple[int, int] | None) -> Text:
     return text.append(f" · counts: {bench.layout.sizes.meter.method}", "not bold dim")
 
 
+HARDLY = 10
+"""An epoch with fewer messages than a tenth of the one before has hardly begun."""
+
+
+def opening_words(bench: Bench) -> str:
+    """What to say first: that the epoch on the bench has hardly begun, and how to see the one before it."""
+    lengths = [len(epoch.members) for epoch in bench.session.epochs[: bench.epoch]]
+    if len(lengths) < 2 or lengths[-1] * HARDLY > lengths[-2]:
+        return ""
+    return "hardly anything since the last compaction: { shows the epoch that overflowed"
+
+
 def status_text(bench: Bench, checks: tuple[Check, ...] | None, running: str, said: str) -> Text:
     """The verdict of the checks, whether this is a preview or a result, and what was done last."""
     outcome = bench.outcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,20 +21,23 @@ from workbench.compaction.policy import Policy, explain
 from workbench.compaction.preset import Preset
 from workbench.errors import BadInput
 from workbench.formats.files import load
+from workbench.session import Session
 from workbench.summarizers.extractive import extractive
-from workbench.tokens import Counter, find_model
+from workbench.tokens import Counter, Scale, find_model
 from workbench.tokens.cache import CountCache, default_path
 
 
 @dataclass(frozen=True)
 class Plan:
     """What a sweep does: a preset, its fields that vary, and what is kept as it is. `retained`: facts are looked for in
-    every outcome, for which the summaries are extracted and not only estimated."""
+    every outcome, for which the summaries are extracted and not only estimated. `part`: of files with several sessions
+    this one."""
 
     preset: Preset
     axes: tuple[Axis, ...]
     window: int | None = None
     retained: bool = False
+    part: str = ""
 
     @property
     def settings(self) -> tuple[tuple[Number, ...], ...]:
@@ -90,7 +93,7 @@ class Cell:
     error: str = ""
 
 
-def plan_of(preset: Preset, vary: Sequence[str], window: int | None, *, retained: bool) -> Plan:
+def plan_of(preset: Preset, vary: Sequence[str], window: int | None, *, retained: bool, part: str = "") -> Plan:
     """Raises BadInput unless one or two fields vary, each value is allowed, and there are not too many of them."""
     if not 1 <= len(vary) <= 2:
         raise BadInput("A sweep varies one or two fields; give --vary once or twice.")
@@ -99,20 +102,30 @@ def plan_of(preset: Preset, vary: Sequence[str], window: int | None, *, retained
         raise BadInput(f"{axes[0].field} cannot vary along both axes; name two fields.")
     if math.prod(len(axis.values) for axis in axes) > MOST_VALUES:
         raise BadInput(f"This grid has more than {MOST_VALUES} settings; take larger steps.")
-    plan = Plan(preset, axes, window, retained)
+    plan = Plan(preset, axes, window, retained, part)
     for setting in plan.settings:
         plan.policy(setting)
     return plan
 
 
-def swept(file: str, plan: Plan, settings: Sequence[tuple[Number, ...]]) -> tuple[Cell, ...]:
+ScaleOf = Callable[[Session], Scale | None]
+"""What an exact count has taught of a session before; a function that other processes can be given."""
+
+
+def no_scale(session: Session) -> None:
+    """Of no session anything."""
+
+
+def swept(
+    file: str, plan: Plan, settings: Sequence[tuple[Number, ...]], scale_of: ScaleOf = no_scale
+) -> tuple[Cell, ...]:
     """The cells of one file, which is loaded and counted once. Never raises: a file that fails gives cells that say
     why."""
     try:
-        session = load(Path(file))
+        session = load(Path(file), part=plan.part)
         counter = Counter(CountCache(default_path()))
         counter.count_all(uncounted(session), lambda done, total: None, lambda: False)
-        course = course_of(session, counter)
+        course = course_of(session, counter, scale=scale_of(session))
         model = find_model(session.model) if session.model else None
     except Exception as error:
         # Whatever is wrong with one file of a hundred thousand, the others are not to be lost for it.

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from workbench.analysis.sweep.axes import Number
-from workbench.analysis.sweep.cells import Cell, Plan, swept
+from workbench.analysis.sweep.cells import Cell, Plan, ScaleOf, no_scale, swept
 from workbench.errors import BadInput
 
 Work = tuple[str, tuple[tuple[Number, ...], ...]]
@@ -30,7 +30,9 @@ def work_of(
     return found
 
 
-def spread(work: Sequence[Work], plan: Plan, cluster: str = "") -> Iterator[tuple[Cell, ...]]:
+def spread(
+    work: Sequence[Work], plan: Plan, cluster: str = "", scale_of: ScaleOf = no_scale
+) -> Iterator[tuple[Cell, ...]]:
     """The cells of each piece of work as they are done, in any order.
 
     `cluster` is the address of a Dask scheduler (`tcp://host:port`), whose workers must see the files under the same
@@ -44,7 +46,7 @@ def spread(work: Sequence[Work], plan: Plan, cluster: str = "") -> Iterator[tupl
     with _backend(cluster):
         jobs = min(len(work), cores()) if not cluster else -1
         results = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(
-            delayed(swept)(file, plan, settings) for file, settings in work
+            delayed(swept)(file, plan, settings, scale_of) for file, settings in work
         )
         try:
             yield from results

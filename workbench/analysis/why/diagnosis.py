@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from workbench.analysis.budget import Layer, layers
 from workbench.analysis.course import Course
-from workbench.analysis.growth import Point, growth
+from workbench.analysis.growth import Point
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.why import fillers, waste
 from workbench.analysis.why.counterfactual import Crossing, crossing
@@ -18,7 +18,7 @@ from workbench.compaction.preset import Preset
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import Trigger
 from workbench.session import Session
-from workbench.tokens.sizes import Basis, Size
+from workbench.tokens.sizes import Size
 
 RECENT = 5
 """The rounds whose mean growth says how soon a limit that is not reached would be."""
@@ -56,13 +56,16 @@ class Diagnosis:
     findings: tuple[Finding, ...]
 
 
-def diagnose(context: Context, course: Course, epoch: int, preset: Preset) -> Diagnosis:
+def diagnose(
+    context: Context, course: Course, epoch: int, preset: Preset, told: Callable[[str], None] = lambda stage: None
+) -> Diagnosis:
     """Diagnose `context`, which is epoch `epoch` of the session; `course` is the session from that epoch on.
 
-    Raises BadInput for a broken table of models.
+    `told` hears what is done next, and stops it by raising. Raises BadInput for a broken table of models.
     """
+    told("measuring the growth")
     session = course.session
-    points = _whole(growth(session, course.sizes.meter.tokens), course, epoch)
+    points = course.growth
     said = refusals(session)
     here = set(session.epochs[epoch - 1].members)
     refused = context.overflow_error_seen or any(one.member in here for one in said)
@@ -76,8 +79,11 @@ def diagnose(context: Context, course: Course, epoch: int, preset: Preset) -> Di
     left = None
     if limit and crossed is None and per_round > 0:
         left = max(0, -(-(limit.tokens - context.total.tokens) // per_round))
+    told("looking for waste")
     wasted = waste.wasted(context, tuple(point for point in points if point.epoch == epoch))
+    told(f"playing the session under {preset.id or preset.strategy}")
     played = replay(course, preset, context.window)
+    told("playing what would have helped")
     found = layers(context)
     largest = fillers.largest(context)
     return Diagnosis(
@@ -102,22 +108,6 @@ def diagnose(context: Context, course: Course, epoch: int, preset: Preset) -> Di
         waste=wasted,
         findings=findings(context, course, limit, wasted, played, found, largest),
     )
-
-
-def _whole(points: Sequence[Point], course: Course, epoch: int) -> tuple[Point, ...]:
-    """The growth with what no file records (system prompt, tools) also where nothing was billed: in the epoch looked at
-    as its course has it, in an epoch without any bill by the same overhead."""
-    plain = {course.members[index]: tokens for index, tokens in zip(course.calls, course.plain, strict=True)}
-    billed = {point.epoch for point in points if point.basis is Basis.EXACT}
-
-    def tokens(point: Point) -> int:
-        if point.basis is Basis.EXACT:
-            return point.tokens
-        if point.epoch == epoch:
-            return plain.get(point.message, point.tokens)
-        return point.tokens + (0 if point.epoch in billed else course.sizes.overhead)
-
-    return tuple(replace(point, tokens=tokens(point)) for point in points)
 
 
 def overflowed(session: Session) -> int:

@@ -68,16 +68,14 @@ def read_texts(text: str) -> Texts:
 
 def joined(several: Iterable[Texts]) -> Texts:
     """Carried texts, oldest first, as one: the first request, every passage once, the newest list, the changes' sum."""
-    total = Texts()
-    for one in several:
-        total = Texts(
-            total.request or one.request,
-            tuple(dict.fromkeys((*total.passages, *one.passages))),
-            one.memories or total.memories,
-            one.tasks or total.tasks,
-            diffstat((*total.changes, *one.changes)) if total.changes else one.changes,
-        )
-    return total
+    texts = tuple(several)
+    return Texts(
+        next((one.request for one in texts if one.request), ""),
+        tuple(dict.fromkeys(passage for one in texts for passage in one.passages)),
+        next((one.memories for one in reversed(texts) if one.memories), ()),
+        next((one.tasks for one in reversed(texts) if one.tasks), ()),
+        diffstat(change for one in texts for change in one.changes),
+    )
 
 
 @per_layout
@@ -200,25 +198,25 @@ def task_lines(layout: Layout) -> tuple[str, ...]:
 
 
 def texts_for(
-    layout: Layout, gone: Sequence[int], consumed: Collection[int], kept: Collection[int], more: Texts
+    layout: Layout, gone: Sequence[int], consumed: Sequence[int], kept: Collection[int], more: Texts
 ) -> Texts:
-    """What the summary that stands for the messages `gone` and the earlier summaries `consumed` must carry.
+    """What the summary that stands for the messages `gone` and the earlier summaries `consumed`, both ascending, must
+    carry.
 
     That is the request, the passages and the changes among them, what those summaries carried, and `more`: memories,
     and tasks unless their list is among the messages `kept`.
     """
     request, passages, changed = request_of(layout), passages_of(layout), changes_of(layout)
-    before = joined(texts for index, texts in carried_of(layout).items() if index in consumed)
-    away = frozenset(gone)
+    carried = carried_of(layout)
     now = Texts(
-        layout.messages[request].text if request in away and request is not None else "",
-        tuple(passage for index, several in passages.items() if index in away for passage in several),
+        layout.messages[request].text if request is not None and request in gone else "",
+        tuple(passage for index in gone for passage in passages.get(index, ())),
         more.memories,
         more.tasks,
-        diffstat(change for index, several in changed.items() if index in away for change in several),
+        tuple(change for index in gone for change in changed.get(index, ())),
     )
     listed = _task_list(layout)
-    total = joined((before, now))
+    total = joined((*(carried[index] for index in consumed if index in carried), now))
     return replace(total, tasks=()) if listed and all(index in kept for index in listed) else total
 
 

@@ -9,21 +9,20 @@ Parameters and meaning are those of Anthropic's `clear_tool_uses_20250919` (anth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from workbench.compaction.context import Context
-from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.keeping import in_place, pinned_with_pairs
+from workbench.compaction.keeping import pinned_with_pairs
 from workbench.compaction.layout import Layout, per_layout
-from workbench.compaction.outcome import Fate, Outcome, unchanged
+from workbench.compaction.outcome import unchanged
 from workbench.compaction.policy import EarlierSummary, Policy, names_in, setting
-from workbench.compaction.spans import each
+from workbench.compaction.replaced import Replaced
 from workbench.compaction.strategy import NOT_DUE, Compacting, Step, Strategy, Trigger, is_due, judged
 from workbench.figures import grouped
-from workbench.session import Block, Message, Span, Text, ToolResult, ToolUse, pairs_of
+from workbench.session import Block, Message, Text, ToolResult, ToolUse, pairs_of
 
 
 class ClearToolResultsPolicy(Policy):
@@ -106,66 +105,84 @@ def compact(context: Context, policy: ClearToolResultsPolicy) -> Compacting:
     trace = [str(trigger) for trigger in fired]
     if not is_due(context, fired):
         return unchanged(context.messages, NOT_DUE, trace)
-    answered = answered_uses(context.layout)
-    chosen = _chosen(context, policy, answered)
-    changed = _changed(context, policy, chosen)
+    answered, clearing = answered_uses(context.layout), _clearing(context.layout, policy)
+    pins = pinned_with_pairs(context)
+    spared = clearing.spared(answered, policy.keep_tool_uses, pins)
+    other = clearing.other(context.messages, spared)
+    chosen = len(clearing.uses) - len(spared)
+    changed = len(clearing.all.new) - sum(instead is None for instead in other.values())
     trace.append(
         f"tool uses: {len(answered)} answered, the newest {min(policy.keep_tool_uses, len(answered))} kept; "
-        f"{len(chosen)} may be cleared, in {len(changed)} messages"
+        f"{chosen} may be cleared, in {changed} messages"
     )
     if not changed:
         return unchanged(context.messages, "nothing to clear: every tool result is kept or cleared already", trace)
-    if policy.clear_at_least_tokens and (few := _too_few(context, policy, changed)):
+    cleared, _ = clearing.all.saved(context, other)
+    if policy.clear_at_least_tokens and cleared < policy.clear_at_least_tokens:
+        wanted = grouped(policy.clear_at_least_tokens)
+        few = f"only {grouped(cleared)} tokens could be cleared, less than the {wanted} asked for"
         return unchanged(context.messages, few, trace)
-    yield Step("clear", f"{len(chosen)} tool uses")
-    return judged(context, _outcome(context, changed, trace))
+    yield Step("clear", f"{chosen} tool uses")
+    return judged(context, replace(clearing.all.outcome(context, other, pins), trace=tuple(trace)))
 
 
-def _too_few(context: Context, policy: ClearToolResultsPolicy, changed: dict[int, Message]) -> str:
-    """Why it is not worth it, "" if it is."""
-    tokens = context.layout.sizes.tokens
-    cleared = sum(tokens[i] - context.layout.measured(message).tokens for i, message in changed.items())
-    if cleared >= policy.clear_at_least_tokens:
-        return ""
-    wanted = grouped(policy.clear_at_least_tokens)
-    return f"only {grouped(cleared)} tokens could be cleared, less than the {wanted} asked for"
+class _Clearing:
+    """Every use cleared that a policy lets be, and what differs where some of them are spared."""
+
+    def __init__(self, layout: Layout, policy: ClearToolResultsPolicy) -> None:
+        self._excluded, only = names_in(policy.exclude_tools), names_in(policy.clear_inputs_of)
+        self.placeholder = policy.placeholder
+        self.uses = [use for use in answered_uses(layout) if use.name not in self._excluded]
+        self._results: dict[int, list[Use]] = {}
+        self._inputs: dict[int, list[Use]] = {}
+        for use in self.uses:
+            self._results.setdefault(use.result, []).append(use)
+            if policy.clear_tool_inputs and (not only or use.name in only):
+                self._inputs.setdefault(use.call, []).append(use)
+        self._touching: dict[int, list[Use]] = {}
+        for use in self.uses:
+            for index in {use.call, use.result}:
+                self._touching.setdefault(index, []).append(use)
+        touched = sorted(self._results.keys() | self._inputs.keys())
+        made = ((index, self._made(layout.messages[index], index, frozenset())) for index in touched)
+        new = {index: message for index, message in made if message is not layout.messages[index]}
+        self.all = Replaced(len(layout.messages), new)
+
+    def spared(self, answered: Sequence[Use], keep: int, pins: Collection[int]) -> frozenset[Use]:
+        """Of the uses that may be cleared, the `keep` newest of all, and those that a pin holds."""
+        newest = (use for use in answered[-keep:] if use.name not in self._excluded) if keep else ()
+        held = (use for index in pins for use in self._touching.get(index, ()))
+        return frozenset((*newest, *held))
+
+    def other(self, messages: Sequence[Message], spared: Collection[Use]) -> dict[int, Message | None]:
+        """What stands in the places that a spared use touches, None for the message itself."""
+        found: dict[int, Message | None] = {}
+        for index in {index for use in spared for index in (use.call, use.result)} & self.all.new.keys():
+            made = self._made(messages[index], index, spared)
+            found[index] = None if made is messages[index] else made
+        return found
+
+    def _made(self, message: Message, index: int, spared: Collection[Use]) -> Message:
+        results, inputs = (
+            {use.id for use in uses.get(index, ()) if use not in spared} for uses in (self._results, self._inputs)
+        )
+        return _changed_message(message, results, inputs, self.placeholder)
 
 
-def _chosen(context: Context, policy: ClearToolResultsPolicy, answered: Sequence[Use]) -> list[Use]:
-    """All but the newest, excluded tools and pins left out."""
-    older = answered[: -policy.keep_tool_uses] if policy.keep_tool_uses else answered
-    spared, pins = names_in(policy.exclude_tools), pinned_with_pairs(context)
-    return [use for use in older if use.name not in spared and use.result not in pins and use.call not in pins]
-
-
-def _changed(context: Context, policy: ClearToolResultsPolicy, chosen: Sequence[Use]) -> dict[int, Message]:
-    """The messages that would differ, by index: their blocks replaced, their id and the rest as before."""
-    results: dict[int, set[str]] = {}
-    inputs: dict[int, set[str]] = {}
-    only = names_in(policy.clear_inputs_of)
-    for use in chosen:
-        results.setdefault(use.result, set()).add(use.id)
-        if policy.clear_tool_inputs and (not only or use.name in only):
-            inputs.setdefault(use.call, set()).add(use.id)
-    known = _made(context.layout).setdefault(policy.placeholder, {})
-    changed: dict[int, Message] = {}
-    for index in sorted(results.keys() | inputs.keys()):
-        cleared = results.get(index, _NONE), inputs.get(index, _NONE)
-        if index not in known or known[index][0] != cleared:
-            known[index] = (cleared, _changed_message(context.messages[index], *cleared, policy.placeholder))
-        message = known[index][1]
-        if message is not context.messages[index]:
-            changed[index] = message
-    return changed
-
-
-_NONE: set[str] = set()
+def _clearing(layout: Layout, policy: ClearToolResultsPolicy) -> _Clearing:
+    """Made once for what a policy says of tools and words; pins and numbers only spare some of it."""
+    known = _clearings(layout)
+    key = (policy.placeholder, policy.exclude_tools, policy.clear_tool_inputs, policy.clear_inputs_of)
+    found = known.get(key)
+    if found is None:
+        found = _Clearing(layout, policy)
+        known.clear()  # a placeholder that is being typed must not leave one for every letter
+        known[key] = found
+    return found
 
 
 @per_layout
-def _made(layout: Layout) -> dict[str, dict[int, tuple[tuple[set[str], set[str]], Message]]]:
-    """By placeholder and index: what was cleared, and the message without it. A plan clears thousands of results, and
-    the next one nearly the same."""
+def _clearings(layout: Layout) -> dict[tuple[str, str, bool, str], _Clearing]:
     return {}
 
 
@@ -184,17 +201,6 @@ def _cleared(block: Block, results: set[str], inputs: set[str], placeholder: str
     if isinstance(block, ToolUse) and block.id in inputs and block.input:
         return ToolUse(block.id, block.name, {})
     return block
-
-
-def _outcome(context: Context, changed: dict[int, Message], trace: list[str]) -> Outcome:
-    pieces = in_place(Span(0, len(context)), changed)
-    strokes = [
-        Stroke(Fate.KEPT, [Span(0, len(context))]),
-        Stroke(Fate.COMPRESSED, each(changed)),
-        Stroke(Fate.PINNED, each(sorted(pinned_with_pairs(context)))),
-    ]
-    fates = painted(len(context), strokes)
-    return Outcome("compacted", "", context.messages, tuple(pieces), fates, trace=tuple(trace))
 
 
 STRATEGY = Strategy(

@@ -14,7 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 from textual.worker import Worker
 
 from workbench.analysis.prompt_use import Found, policy_with
@@ -34,6 +34,7 @@ from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.choose_summarizer import ChooseSummarizerScreen
 from workbench.tui.screens.prompts import every_prompt
 from workbench.tui.screens.run_words import BY_HAND, NOUNS, who
+from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_view import Part, TextView
 
 FLUSH_S = 0.2
@@ -114,7 +115,7 @@ bench changes; 1 and 2 take a side's prompt into the policy. Live and rehearsed 
                     with Vertical(classes="half"):
                         yield Static(id=f"figures-{number}", classes="figures")
                         yield TextView(id=f"draft-{number}")
-            yield Footer()
+            yield KeysLine()
 
     def on_mount(self) -> None:
         fields = type(self.bench.policy).model_fields

@@ -13,7 +13,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from workbench.bench import Bench
 from workbench.compaction.preset import BUNDLED, preset_path
@@ -21,6 +21,7 @@ from workbench.errors import BadInput
 from workbench.tokens import find_model
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure
+from workbench.tui.widgets.keys_line import KeysLine
 
 T = TypeVar("T")
 
@@ -62,7 +63,7 @@ you type; enter takes it, escape leaves everything as it is."""
             yield Static(Text(self.about), classes="about")
             yield Input(self.value, compact=True, id="answer")
             yield Static(id="understood")
-        yield Footer()
+        yield KeysLine()
 
     def on_mount(self) -> None:
         self._answer(self.value)

@@ -3,49 +3,48 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Grid, Vertical
-from textual.markup import escape
 from textual.message import Message
 from textual.screen import Screen
-from textual.widget import Widget
-from textual.widgets import Footer, Static, Tab, Tabs
+from textual.widgets import Static, Tab, Tabs
 from textual.worker import Worker, get_current_worker
 
 from workbench import bench as steps
+from workbench.analysis.growth import to_count
 from workbench.bench import Bench
 from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Layout
-from workbench.errors import BadInput
 from workbench.tokens import Counter
 from workbench.tui.counting import count_in_slices
 from workbench.tui.details import TABS
 from workbench.tui.failures import failure_of
 from workbench.tui.history import History
-from workbench.tui.lines import Drawn
 from workbench.tui.middle.pager import Pager
 from workbench.tui.plain import figure
-from workbench.tui.policy_words import split_line
 from workbench.tui.rows import Groups
 from workbench.tui.screens.bench_compare import Comparing
+from workbench.tui.screens.bench_facts import Minding
 from workbench.tui.screens.bench_find import Finding
 from workbench.tui.screens.bench_follow import Following
 from workbench.tui.screens.bench_home import Remembering
 from workbench.tui.screens.bench_keys import BINDINGS, PANE_KEYS, PANES
 from workbench.tui.screens.bench_live import Living
-from workbench.tui.screens.bench_policy import PolicyActions, budget_layers
+from workbench.tui.screens.bench_plan import Planning
+from workbench.tui.screens.bench_policy import PolicyActions
 from workbench.tui.screens.bench_run import Running
 from workbench.tui.screens.bench_shape import Shaping
 from workbench.tui.screens.bench_text import Reading
+from workbench.tui.screens.bench_why import Explaining
 from workbench.tui.screens.help import ABOUT_BENCH
-from workbench.tui.statuses import status_text, title_text
-from workbench.tui.widgets.budget_bar import Budget, BudgetBar
+from workbench.tui.statuses import opening_words
+from workbench.tui.widgets.budget_bar import BudgetBar
 from workbench.tui.widgets.find_bar import FindBar
 from workbench.tui.widgets.growth_line import GrowthLine
+from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.policy_form import PolicyForm
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextView, wrap
@@ -62,7 +61,19 @@ SETTLE_S = 0.05
 
 
 class BenchScreen(
-    Running, Shaping, Reading, Comparing, Finding, PolicyActions, Following, Living, Remembering, Screen[None]
+    Explaining,
+    Running,
+    Shaping,
+    Reading,
+    Comparing,
+    Minding,
+    Finding,
+    PolicyActions,
+    Planning,
+    Following,
+    Living,
+    Remembering,
+    Screen[None],
 ):
     HELP = ABOUT_BENCH
     CSS_PATH = "bench.tcss"
@@ -94,7 +105,7 @@ class BenchScreen(
         self.checks: tuple[Check, ...] | None = None
         self.counting: tuple[int, int] | None = (0, len(bench.messages))
         self.running = ""
-        self.said = ""
+        self.said = opening_words(bench)
         self._possible: tuple[bool | None, ...] = ()
 
     @property
@@ -113,7 +124,7 @@ class BenchScreen(
             yield PolicyForm(id="policy")
         yield FindBar(id="find")
         yield Static(id="status")
-        yield Footer()
+        yield KeysLine()
 
     def on_mount(self) -> None:
         self.query_one(Tabs).can_focus = False
@@ -127,41 +138,6 @@ class BenchScreen(
         self.show_growth()
 
     # --- drawing ----------------------------------------------------------------------------------------------------
-
-    def draw(self) -> None:
-        """Draw the present bench. Plans it if it is new: prefix sums, so that it fits a frame."""
-        bench = self.bench
-        self.groups = self._groups()
-        plan, outcome = bench.plan, bench.outcome
-        movable, split = bench.strategy.movable, split_line(bench)
-        self.query_one(RoundsList).show(Drawn(self.groups, outcome, bench.pins, movable, split))
-        after = bench.context.outcome_size(outcome)
-        compacts = outcome.status != "unchanged"
-        budget = Budget(budget_layers(bench), plan.before, after, bench.window, plan.triggers, compacts)
-        self.query_one(BudgetBar).show(budget)
-        rounds = len(bench.layout.rounds.rounds)
-        held = f"{figure(rounds)} round{'s' * (rounds != 1)} · {figure(len(bench.messages))} messages"
-        _entitle(self.query_one(RoundsList), held)
-        _entitle(self.query_one(PolicyForm), bench.strategy.title)
-        self.show_triggers()
-        self.checks = None
-        self.find_again()
-        self._draw_words()
-        self._grey()
-        self.fill_middle()
-        self.run_checks()
-        self.remember()
-
-    def _groups(self) -> Groups:
-        layout = self.bench.layout
-        if self.groups.layout is layout:
-            return self.groups
-        return self.groups.resized(layout) if self.groups.layout.messages is layout.messages else Groups(layout)
-
-    def _draw_words(self) -> None:
-        self.query_one("#title", Static).update(title_text(self.bench, self.counting), layout=False)
-        status = status_text(self.bench, self.checks, self.running, self.said)
-        self.query_one("#status", Static).update(status, layout=False)
 
     @work(exclusive=True, group="middle", exit_on_error=False)
     async def fill_middle(self) -> None:
@@ -194,18 +170,6 @@ class BenchScreen(
 
     # --- steps ------------------------------------------------------------------------------------------------------
 
-    def step(self, make: Callable[[], Bench], key: str = "", said: str = "") -> None:
-        """Take a step of the bench; a refused one is explained and changes nothing."""
-        try:
-            bench = make()
-        except BadInput as refused:
-            self.explain(str(refused))
-            return
-        if bench is not self.bench:
-            self.workers.cancel_group(self, "run")
-            self.history, self.said = self.history.then(bench, key), said
-            self.draw()
-
     def explain(self, sentence: str) -> None:
         self.notify(sentence, severity="warning", markup=False)
 
@@ -219,9 +183,6 @@ class BenchScreen(
         id = messages[index].id
         word = "let go" if id in self.bench.pins else "pinned"
         self.step(lambda: steps.toggle_pin(self.bench, id), said=f"{word} message {figure(index + 1)}")
-
-    def action_move_split(self, by: int) -> None:
-        self.step(lambda: steps.move_split(self.bench, by), key="split")
 
     def action_split_here(self) -> None:
         if self.bench.messages:
@@ -275,7 +236,9 @@ class BenchScreen(
         def tell(layout: Layout, done: int, total: int) -> None:
             self.post_message(self.Counted(bench.epoch, layout, self.groups.resized(layout), done, total))
 
-        count_in_slices(bench, self.counter, first, tell, lambda: worker.is_cancelled)
+        if count_in_slices(bench, self.counter, first, tell, lambda: worker.is_cancelled):
+            self.counter.count_all(to_count(bench.session), lambda done, of: None, lambda: worker.is_cancelled)
+            self.call_later(self.show_growth)
 
     @on(Counted)
     def _counted(self, event: Counted) -> None:
@@ -351,11 +314,19 @@ class BenchScreen(
         """Go to a pane; on a narrow screen that is what makes it visible."""
         self.show_tab(name)
         self.pane = name
-        place = name if name in ("rounds", "policy") else "middle"
-        for each in ("rounds", "middle", "policy"):
-            self.set_class(each == place, f"-show-{each}")
+        self._show_place()
         self._activate()
-        self.call_after_refresh(self._focus_pane, place)
+        self.call_after_refresh(self._focus_pane, self._place)
+
+    @property
+    def _place(self) -> str:
+        return self.pane if self.pane in ("rounds", "policy") else "middle"
+
+    def _show_place(self) -> None:
+        """Where only one place is seen at a time, say which. Elsewhere it would style every widget anew for nothing."""
+        if self._narrow:
+            for each in ("rounds", "middle", "policy"):
+                self.set_class(each == self._place, f"-show-{each}")
 
     def show_tab(self, name: str) -> None:
         """Fill the middle with a tab, wherever the focus is."""
@@ -402,6 +373,7 @@ class BenchScreen(
         for name, title in PANES.items():
             label = f"{PANE_KEYS[name]} {title}" if self.size.width >= HUGE else title
             self.query_one(f"#tab-{name}", Tab).label = label
+        self._show_place()
         self._activate()
 
     # --- other screens ----------------------------------------------------------------------------------------------
@@ -433,9 +405,3 @@ class BenchScreen(
             case _:
                 return True
         return True if possible else None
-
-
-def _entitle(pane: Widget, title: str) -> None:
-    """Setting a title repaints the pane, so only when it changes."""
-    if pane.border_title != (escaped := escape(title)):
-        pane.border_title = escaped

@@ -16,7 +16,6 @@ from workbench.analysis.growth import growth
 from workbench.analysis.search import Query, hits, query_of
 from workbench.errors import BadInput
 from workbench.session import Message
-from workbench.tokens.counting import guess
 from workbench.tui.filters import Filter, matching, tools_of
 from workbench.tui.plain import figure, one_line
 from workbench.tui.rows import Arrangement, Groups, arranged
@@ -26,6 +25,7 @@ from workbench.tui.widgets.rounds_list import RoundsList
 
 if TYPE_CHECKING:
     from workbench.bench import Bench
+    from workbench.tokens import Counter
 
 KEYS = (
     ("/", "find", "Find", "Search all text of the context; between slashes, by a regular expression."),
@@ -70,6 +70,7 @@ class Finding(Screen[None]):
     _search: object = None
 
     if TYPE_CHECKING:
+        counter: Counter
 
         @property
         def bench(self) -> Bench: ...
@@ -335,12 +336,9 @@ class Finding(Screen[None]):
 
     @work(exclusive=True, group="growth", exit_on_error=False)
     async def show_growth(self) -> None:
-        def tokens_of(message: Message) -> int:
-            weight = guess(message)
-            return weight.text + weight.media
-
-        line = self.query_one(GrowthLine)
-        line.show(await asyncio.to_thread(growth, self.bench.session, tokens_of))
+        """By what is counted so far; drawn again when everything is."""
+        bench, line = self.bench, self.query_one(GrowthLine)
+        line.show(await asyncio.to_thread(growth, bench.session, self.counter, bench.scale))
 
     @on(GrowthLine.Chosen)
     async def _epoch_chosen(self, event: GrowthLine.Chosen) -> None:

@@ -111,7 +111,7 @@ class Following(Screen[None]):
         """Whether the session must stay as it is: a run or its result is of it, or another screen works with it."""
         return bool(self.running) or self.bench.result is not None or not self.is_active
 
-    @work(thread=True, exclusive=True, group="follow", exit_on_error=False)
+    @work(thread=True, exclusive=True, group="follow", exit_on_error=False, description="read_more")
     def read_more(self, bench: Bench) -> None:
         """Read, lay out and plan what the file holds by now."""
         began = time.monotonic()

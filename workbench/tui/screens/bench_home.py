@@ -55,7 +55,7 @@ class Remembering(Screen[None]):
             self._kept = done
             self.keep_work(bench.session, done)
 
-    @work(thread=True, exclusive=True, group="remember", exit_on_error=False)
+    @work(thread=True, exclusive=True, group="remember", exit_on_error=False, description="keep_work")
     def keep_work(self, session: Session, done: Work) -> None:
         if trouble := _kept(_workbench(self), session, done):
             self.app.call_from_thread(self.notify, trouble, severity="warning", markup=False)

@@ -5,7 +5,17 @@ from __future__ import annotations
 from textual.binding import Binding, BindingType
 
 from workbench.tui.details import TABS
-from workbench.tui.screens import bench_find, bench_follow, bench_live, bench_policy, bench_run, bench_shape, bench_text
+from workbench.tui.screens import (
+    bench_facts,
+    bench_find,
+    bench_follow,
+    bench_live,
+    bench_policy,
+    bench_run,
+    bench_shape,
+    bench_text,
+    bench_why,
+)
 
 PANES = {"rounds": "Rounds", **{name: name.capitalize() for name in TABS}, "policy": "Policy"}
 """Every pane by its name; on a narrow screen they share one place and the tabs choose."""
@@ -17,6 +27,7 @@ PANE_KEYS = {"rounds": "0", **{name: key[0] for name, key in TAB_KEYS.items()}, 
 _SPLIT = Binding.Group("Split", compact=True)
 
 _ACTIONS = (
+    ("?,f1", "help", "Help", "Explain this screen and its keys."),
     ("p", "pin", "Pin", "Keep the message under the cursor verbatim, or let it go; on a round, its request."),
     ("[", "move_split(-1)", "Split up", "Move the split one unit towards the beginning: keep more."),
     ("]", "move_split(1)", "Split down", "Move the split one unit towards the end: compact more."),
@@ -35,7 +46,6 @@ _ACTIONS = (
     ("C", "compare", "Compare", "Compare strategies and presets on this session, side by side."),
     ("f5", "reread", "Read again", "Read the file again, with your pins, split and policy."),
     ("ctrl+o", "choose_file", "Open", "Choose another session to open."),
-    ("?,f1", "help", "Help", "Explain this screen and its keys."),
     ("q", "app.quit", "Quit", "Leave the workbench."),
 )
 
@@ -54,6 +64,7 @@ BINDINGS: list[BindingType] = (
         )
         for key, action, description, tooltip in _ACTIONS
     ]
+    + bench_facts.BINDINGS
     + bench_find.BINDINGS
     + bench_follow.BINDINGS
     + bench_live.BINDINGS
@@ -61,6 +72,7 @@ BINDINGS: list[BindingType] = (
     + bench_run.BINDINGS
     + bench_shape.BINDINGS
     + bench_text.BINDINGS
+    + bench_why.BINDINGS
 )
 
 MAY_BE_GREY = ("undo", "redo", "move_split", "unsplit", "pin", "run", "leave")

@@ -39,6 +39,7 @@ class Living(Screen[None]):
         @property
         def bench(self) -> Bench: ...
         def draw(self) -> None: ...
+        def show_growth(self) -> object: ...
         def step(self, make: Callable[[], Bench], key: str = "", said: str = "") -> None: ...
 
     def action_exact(self) -> None:
@@ -59,6 +60,7 @@ class Living(Screen[None]):
 
         self.history = self.history.everywhere(fresh)
         self.draw()
+        self.show_growth()
 
     def action_prompts(self) -> None:
         from workbench.tui.screens.prompts import PromptsScreen

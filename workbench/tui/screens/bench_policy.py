@@ -15,7 +15,6 @@ from textual.screen import Screen
 from textual.worker import Worker
 
 from workbench import bench as steps
-from workbench.analysis.budget import Layer, built_layers, layers
 from workbench.bench import Bench
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_toml, save_preset
@@ -29,6 +28,7 @@ from workbench.tui.fields import FormField, differing, fields_of
 from workbench.tui.history import History
 from workbench.tui.plain import figure
 from workbench.tui.policy_words import split_words, task_words, unmovable_words
+from workbench.tui.screens.bench_plan import planned
 from workbench.tui.widgets.policy_form import Chosen, PolicyForm
 
 KEYS = (
@@ -88,7 +88,7 @@ class PolicyActions(Screen[None]):
         if isinstance(bench.policy, ProgressivePolicy):
             self.find_task_type(bench, bench.policy)
 
-    @work(exclusive=True, group="task", exit_on_error=False)
+    @work(exclusive=True, group="task", exit_on_error=False, description="find_task_type")
     async def find_task_type(self, bench: Bench, policy: ProgressivePolicy) -> None:
         found = await asyncio.to_thread(task_type, bench.layout, policy.task_cutoffs, policy.task_type)
         if bench is self.bench:
@@ -111,7 +111,7 @@ class PolicyActions(Screen[None]):
 
     # --- changing ---------------------------------------------------------------------------------------------------
 
-    @work(exclusive=True, group="policy", exit_on_error=False)
+    @work(exclusive=True, group="policy", exit_on_error=False, description="replan")
     async def replan(self, make: Callable[[Bench], Bench], key: str = "", said: str = "", *, show: bool = True) -> None:
         """Take a step whose plan may need more than a frame: planned in a thread, then drawn. A change made meanwhile
         is not lost: the step is then made anew from what stands."""
@@ -122,7 +122,7 @@ class PolicyActions(Screen[None]):
             except BadInput as refused:
                 self.explain(str(refused))
                 return
-            await asyncio.to_thread(_planned, after)
+            await asyncio.to_thread(planned, after)
             if before is self.bench:
                 break
         self.step(lambda: after, key, said)
@@ -294,14 +294,3 @@ def _preset_of(name: str, strategy: str) -> Preset:
 
 def _with_policy(bench: Bench, policy: Policy) -> Bench:
     return bench if type(policy) is not type(bench.policy) else steps.set_policy(bench, policy)
-
-
-def _planned(bench: Bench) -> None:
-    """Make what the first drawing of a bench needs."""
-    bench.context.outcome_size(bench.plan.outcome)
-    budget_layers(bench)
-
-
-def budget_layers(bench: Bench) -> tuple[Layer, ...]:
-    """The parts of the budget bar, in the strategy's own words where it builds the prompt itself."""
-    return (built_layers if bench.strategy.id == "layered" else layers)(bench.context, bench.outcome)

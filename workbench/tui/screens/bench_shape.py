@@ -65,7 +65,7 @@ class Shaping(Screen[None]):
     def action_shorten(self) -> None:
         self._shape(steps.toggle_shortened, "shortened")
 
-    @work(exclusive=True, group="edit", exit_on_error=False)
+    @work(exclusive=True, group="edit", exit_on_error=False, description="_shape")
     async def _shape(self, toggle: Callable[[Bench, Collection[str]], Bench], done: str) -> None:
         """Plan the edit in a thread, for what it leaves is laid out anew; then take the step."""
         before, span = self.bench, self._edited_span()

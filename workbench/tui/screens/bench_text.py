@@ -94,7 +94,7 @@ class Reading(Screen[None]):
 
     # --- taking it away ---------------------------------------------------------------------------------------------
 
-    @work(exclusive=True, group="text", exit_on_error=False)
+    @work(exclusive=True, group="text", exit_on_error=False, description="take")
     async def take(self, use: Callable[[str], None]) -> None:
         """Hand over what is in the middle, nothing folded and nothing side by side, as the session holds it."""
         view = View(self.bench, self.groups, self._index(), self.checks, self.verbosity)

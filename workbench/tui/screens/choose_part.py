@@ -10,13 +10,14 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
-from textual.widgets import Footer, Input
+from textual.widgets import Input
 
 from workbench.formats.parts import Part
 from workbench.tui.entries import matching, part_entries
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line
 from workbench.tui.widgets.entries_list import EntriesList, moving_keys
+from workbench.tui.widgets.keys_line import KeysLine
 
 
 class ChoosePartScreen(Screen[str | None]):
@@ -48,7 +49,7 @@ file is never changed. On the command line `cwb sessions FILE` lists them and `-
     def compose(self) -> ComposeResult:
         yield Input(placeholder="type to search", id="search")
         yield EntriesList(id="entries")
-        yield Footer()
+        yield KeysLine()
 
     def on_mount(self) -> None:
         self._list()

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
@@ -20,6 +20,7 @@ from workbench.compaction.strategy import Strategy
 from workbench.errors import BadInput
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
+from workbench.tui.widgets.keys_line import KeysLine
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ follows at once, and undo brings the old policy back."""
             yield OptionList()
             with VerticalScroll(can_focus=False):
                 yield Static(id="about")
-        yield Footer()
+        yield KeysLine()
 
     def on_mount(self) -> None:
         self._list("")

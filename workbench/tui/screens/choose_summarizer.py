@@ -14,7 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 from textual.worker import Worker
 
@@ -31,6 +31,7 @@ from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line, short
 from workbench.tui.screens.run_words import BY_HAND
+from workbench.tui.widgets.keys_line import KeysLine
 
 RUNS = 40
 """So many of the newest recorded runs are offered."""
@@ -169,7 +170,7 @@ list that the server gave (F5 asks for a new one) or of the table of models. Not
             yield Input(placeholder="type to search, or a model's name", compact=True, id="search")
             yield OptionList()
             yield Static(id="about")
-            yield Footer()
+            yield KeysLine()
 
     def on_mount(self) -> None:
         self.gather()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,40 +15,56 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
 from textual.screen import ModalScreen
-from textual.widgets import DataTable, Footer, Static
+from textual.widgets import DataTable, Static
 from textual.worker import Worker, get_current_worker
 
-from workbench.analysis.compare import Column, candidates, compare
+from workbench.analysis.compare import THEIRS, Column, candidates, column_of, compare, theirs
+from workbench.analysis.recorded import following
+from workbench.analysis.retention import Retention, retention
 from workbench.bench import Bench
-from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import Preset, load_preset, preset_names
 from workbench.summarizers.extractive import extractive
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
-from workbench.tui.plain import figure, plain
+from workbench.tui.middle.two_outcomes import Named
+from workbench.tui.plain import plain
+from workbench.tui.screens.compare_words import MARKED, ROWS, cells, held_cells, said
+from workbench.tui.screens.retention_words import has_theirs
+from workbench.tui.widgets.keys_line import KeysLine
 
-ROWS = (
-    "strategy", "fired", "head", "tail", "after", "saved", "calls", *(fate.value for fate in Fate), "checks", "status",
-)  # fmt: skip
+OURS = "on the bench"
+"""The name of the column for the bench's own policy and run, where no preset's column is the same."""
+
+EVERY_S = 0.25
+"""How often what has been found is drawn: the table is drawn anew as a whole."""
 
 
-def cells(column: Column) -> list[str]:
-    """A column's cells, parallel to `ROWS`."""
-    share = f"{100 * column.saved / column.before.tokens:.0f} %" if column.before.tokens else ""
-    counts = [figure(column.outcome.fate_counts[fate]) for fate in Fate]
-    failed = ", ".join(check.name for check in column.failed)
-    return [
-        column.preset.strategy,
-        "✔ yes" if column.fired else "no",
-        str(column.head),
-        str(column.tail),
-        str(column.after),
-        share,
-        str(column.calls),
-        *counts,
-        f"! {failed}" if failed else "✔ passed",
-        column.outcome.status.replace("_", " "),
-    ]
+@dataclass(frozen=True)
+class Asked:
+    """What is compared: the presets, and before them the bench's own policy where it is none of them."""
+
+    presets: tuple[Preset, ...]
+    own: Preset | None
+    theirs: bool
+
+    @property
+    def count(self) -> int:
+        return len(self.presets) + (self.own is not None) + self.theirs
+
+
+def asked_of(bench: Bench, presets: tuple[Preset, ...]) -> Asked:
+    own = Preset(bench.preset, bench.strategy.id, "", "", bench.policy)
+    known = any((one.strategy, one.policy) == (own.strategy, own.policy) for one in presets)
+    return Asked(presets, None if known and not bench.result else own, has_theirs(bench))
+
+
+def columns_of(bench: Bench, asked: Asked) -> Iterator[Column]:
+    """The agent's own first, then what is on the bench, then each preset, as it is done."""
+    if (recorded := theirs(bench.session, bench.epoch, bench.context)) is not None:
+        yield recorded
+    if asked.own is not None:
+        yield column_of(bench.context, asked.own, bench.result or bench.offline, bench.edits)
+    yield from compare(bench.context, asked.presets, extractive, bench.edits)
 
 
 class CompareScreen(ModalScreen[Preset | None]):
@@ -54,49 +72,67 @@ class CompareScreen(ModalScreen[Preset | None]):
 
     HELP = """\
 One column for each strategy, or for every preset: whether its trigger fires, how much it takes and keeps, what is \
-left, what becomes of the messages and which checks it fails. Your pins, your edits and, where a strategy has one, \
-your split hold in all of them; the summaries are extractive, so nothing is sent anywhere. Enter opens the column \
-under the cursor on the bench; undo brings back what was there."""
+left, what it costs, what becomes of the messages and which checks it fails. First stands what the agent itself did, \
+in an epoch that a recorded compaction ended ({ and } on the bench go there), then what is on the bench where no \
+preset is the same. Your pins, your edits and, where a strategy has one, your split hold in all of them; the summaries \
+are extractive, so nothing is sent anywhere.
+"summary cost" is what a model would take to write them, at the session's model's prices (or as so many input tokens' \
+worth). "first changed" tokens at the beginning stay in the prompt cache, "re-billed" ones are written to it anew; it \
+"pays off" when what every later call saves has made up for that and the summaries.
+"held" is the share of the whole context's facts that is left; under it, of what stood before the column's own tail: \
+weighted by what is needed again, and by kind. These come after the rest.
+Enter opens the column under the cursor on the bench; undo brings back what was there. Space marks two columns, d \
+shows them side by side."""
     CSS = """
     CompareScreen { align: center middle; }
-    CompareScreen > Vertical { width: 96%; height: 90%; padding: 0 1; border: round $border; background: $surface; }
+    CompareScreen > Vertical { width: 98%; height: 96%; padding: 0 1; border: round $border; background: $surface; }
+    CompareScreen #said { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     CompareScreen DataTable { height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Close", id="compare.close", tooltip="Back to the bench, nothing changed."),
         Binding("a", "more", "All presets", id="compare.all", tooltip="Every preset, or each strategy's own."),
+        Binding("space", "mark", "Mark", id="compare.mark", tooltip="Mark a column to be seen beside another one."),
+        Binding("d", "beside", "Side by side", id="compare.beside", tooltip="The two marked columns, or this and one."),
         Binding("enter", "choose", "Open", id="compare.open", tooltip="Open the column under the cursor in the bench."),
         help_key("compare"),
     ]
     AUTO_FOCUS = "DataTable"
 
     @dataclass
-    class Compared(Message):
-        """One more column, for the round of comparing that asked for it."""
+    class Told(Message):
+        """All columns that are made by now for this round of comparing, and what the first of them still hold."""
 
-        asked: tuple[Preset, ...]
-        column: Column
+        asked: Asked
+        columns: tuple[Column, ...]
+        held: tuple[Retention, ...]
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, CompareScreen.Told)
 
     def __init__(self, bench: Bench) -> None:
         super().__init__()
         self.bench = bench
         self.every = False
-        self.asked: tuple[Preset, ...] = ()
-        self.columns: list[Column] = []
+        self.asked = asked_of(bench, candidates())
+        self.columns: tuple[Column, ...] = ()
+        self.held: tuple[Retention, ...] = ()
+        self.marked: tuple[int, ...] = ()
 
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(id="said")
-            yield DataTable(cursor_type="column", zebra_stripes=True)
-            yield Footer()
+            yield DataTable(cursor_type="column", zebra_stripes=True, fixed_columns=1)
+            yield KeysLine()
 
     def on_mount(self) -> None:
         self.start()
 
     def start(self) -> None:
         """Compare anew: the strategies' own presets, or every one."""
-        self.asked = tuple(map(load_preset, preset_names())) if self.every else candidates()
-        self.columns = []
+        presets = tuple(map(load_preset, preset_names())) if self.every else candidates()
+        self.asked = asked_of(self.bench, presets)
+        self.columns, self.held, self.marked = (), (), ()
         table = self.query_one(DataTable)
         table.clear(columns=True)
         table.add_column("", key="")
@@ -105,26 +141,56 @@ under the cursor on the bench; undo brings back what was there."""
         self._say()
         self.compare(self.asked)
 
-    @work(exclusive=True, group="compare", exit_on_error=False)
-    async def compare(self, asked: tuple[Preset, ...]) -> None:
-        """Column by column in a thread, so that the first stands while the last is still made."""
-        columns = compare(self.bench.context, asked, extractive, self.bench.edits)
-        worker = get_current_worker()
-        while not worker.is_cancelled and (column := await asyncio.to_thread(next, columns, None)):
-            self.post_message(self.Compared(asked, column))
+    @work(exclusive=True, group="compare", exit_on_error=False, description="compare")
+    async def compare(self, asked: Asked) -> None:
+        """Column by column in a thread, so that the first stands while the last is still made; then what they hold."""
+        bench, worker, told = self.bench, get_current_worker(), 0.0
+        made: list[Column] = []
+        held: list[Retention] = []
 
-    @on(Compared)
-    def _show(self, event: Compared) -> None:
+        def tell(at_least: float) -> None:
+            nonlocal told
+            if time.monotonic() - told >= at_least:
+                self.post_message(self.Told(asked, tuple(made), tuple(held)))
+                told = time.monotonic()
+
+        columns = columns_of(bench, asked)
+        while not worker.is_cancelled and (column := await asyncio.to_thread(next, columns, None)):
+            made.append(column)
+            tell(EVERY_S)
+        tell(0)
+        later = await asyncio.to_thread(following, bench.session, bench.epoch)
+        for column in made:
+            if worker.is_cancelled:
+                return
+            held.append(await asyncio.to_thread(retention, bench.context, column.outcome, later))
+            tell(EVERY_S)
+        tell(0)
+
+    @on(Told)
+    def _show(self, event: Told) -> None:
+        """Add the columns that are new, and what is held where that is new."""
         if event.asked is not self.asked:
             return
-        self.columns.append(event.column)
-        table = self.query_one(DataTable)
-        table.add_column(Text(plain(event.column.name), "bold"), key=event.column.name)
-        for name, cell in zip(ROWS, cells(event.column), strict=True):
-            table.update_cell(name, event.column.name, Text(plain(cell)), update_width=True)
-        if len(self.columns) == 1:
+        table, shown, judged = self.query_one(DataTable), len(self.columns), len(self.held)
+        self.columns, self.held = event.columns, event.held
+        for number in range(shown, len(self.columns)):
+            column = self.columns[number]
+            table.add_column(Text(plain(self.name_of(column)), "bold"), key=str(number))
+            self._fill(number, cells(column))
+        for number in range(judged, len(self.held)):
+            self._fill(number, held_cells(self.held[number]))
+        if not shown and self.columns:
             table.move_cursor(column=1)
         self._say()
+
+    def _fill(self, number: int, told: dict[str, Text]) -> None:
+        table = self.query_one(DataTable)
+        for row, cell in told.items():
+            table.update_cell(row, str(number), cell, update_width=True)
+
+    def name_of(self, column: Column) -> str:
+        return OURS if column.preset is not None and column.preset is self.asked.own else column.name
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if failure := failure_of(event):
@@ -132,16 +198,49 @@ under the cursor on the bench; undo brings back what was there."""
 
     def _say(self) -> None:
         what = "every preset" if self.every else "each strategy's own preset"
-        done = f"{len(self.columns)} of {len(self.asked)}"
-        before = f"{self.bench.context.total} tokens before"
-        self.query_one("#said", Static).update(Text(f"{what}: {done} · {before} · extractive summaries"))
+        words = said(self.columns, self.asked.count, len(self.held), what, str(self.bench.context.total))
+        self.query_one("#said", Static).update(Text(words))
 
     def action_more(self) -> None:
         self.every = not self.every
         self.start()
 
+    # --- one of them, or two ----------------------------------------------------------------------------------------
+
+    @property
+    def number(self) -> int:
+        """The column under the cursor, -1 on the names."""
+        number = self.query_one(DataTable).cursor_column - 1
+        return number if number < len(self.columns) else -1
+
+    def action_mark(self) -> None:
+        """Mark the column, or no longer; of three the first one marked goes."""
+        if (number := self.number) < 0:
+            return
+        before = self.marked
+        self.marked = tuple(one for one in before if one != number) if number in before else (*before, number)[-2:]
+        table = self.query_one(DataTable)
+        for each in {*before, *self.marked}:
+            letter = "AB"[self.marked.index(each)] if each in self.marked else ""
+            table.update_cell(MARKED, str(each), Text(letter, "bold reverse"))
+
+    def action_beside(self) -> None:
+        """The two marked; with one marked, that and the column under the cursor; with none, that and the first."""
+        from workbench.tui.screens.two_outcomes import TwoOutcomesScreen
+
+        pair = (*self.marked, self.number)[:2] if self.marked else (0, self.number)
+        if len(set(pair)) < 2 or min(pair) < 0:
+            self.notify("Space marks a column; d shows two of them side by side.", markup=False)
+            return
+        first, second = (Named(self.name_of(column), column.outcome) for column in (self.columns[at] for at in pair))
+        self.app.push_screen(TwoOutcomesScreen(self.bench, first, second))
+
     @on(DataTable.ColumnSelected)
     def action_choose(self) -> None:
-        number = self.query_one(DataTable).cursor_column - 1
-        if 0 <= number < len(self.columns):
-            self.dismiss(self.columns[number].preset)
+        if (number := self.number) < 0:
+            return
+        preset = self.columns[number].preset
+        if preset is None:
+            self.notify(f"The {THEIRS} compaction is the agent's own: it has no policy to open.", markup=False)
+        else:
+            self.dismiss(None if preset is self.asked.own else preset)

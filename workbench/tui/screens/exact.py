@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 from textual.worker import Worker
 
 from workbench.bench import Bench
@@ -25,6 +25,7 @@ from workbench.tokens import Scale
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, plain
+from workbench.tui.widgets.keys_line import KeysLine
 
 WIDTH = 12
 
@@ -60,7 +61,7 @@ Anthropic's where it names none. From then on this session's local figures are s
             yield Static("Sends the whole context to the server to be counted; it costs nothing.", id="about")
             yield Input(usual_model(self.bench), placeholder="a model's name", compact=True, id="model")
             yield Static(id="counts")
-            yield Footer()
+            yield KeysLine()
 
     def action_count(self) -> None:
         model = self.query_one(Input).value.strip()

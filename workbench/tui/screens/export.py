@@ -13,7 +13,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
-from textual.widgets import Button, Footer, Input, Select, Static
+from textual.widgets import Button, Input, Select, Static
 from textual.worker import Worker
 
 from workbench.bench import Bench
@@ -26,6 +26,7 @@ from workbench.tui.details import check_line, checks_title
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, plain
+from workbench.tui.widgets.keys_line import KeysLine
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ that resumes it there is shown. Nothing is ever written over, and the open sessi
                 yield Button("Place in its tool (p)", variant="primary", id="place")
                 yield Button("Copy command (y)", id="copy")
                 yield Button("Close", id="close")
-        yield Footer()
+        yield KeysLine()
 
     def on_mount(self) -> None:
         for name in ("#anyway", "#place", "#copy"):
@@ -202,7 +203,7 @@ that resumes it there is shown. Nothing is ever written over, and the open sessi
             return
         self.write(self.draft.export, Path(self.query_one("#path", Input).value).expanduser())
 
-    @work(exclusive=True, group="export", exit_on_error=False)
+    @work(exclusive=True, group="export", exit_on_error=False, description="write")
     async def write(self, made: Export, path: Path) -> None:
         try:
             where = await asyncio.to_thread(save, made, path, self.bench.session.path)
@@ -240,7 +241,7 @@ that resumes it there is shown. Nothing is ever written over, and the open sessi
         if self.written and place_of(*self.written):
             self.place(self.written[0])
 
-    @work(exclusive=True, group="export", exit_on_error=False)
+    @work(exclusive=True, group="export", exit_on_error=False, description="place")
     async def place(self, made: Export) -> None:
         try:
             where = await asyncio.to_thread(put_in_place, made, self.bench.session.path)

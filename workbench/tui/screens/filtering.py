@@ -11,13 +11,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Button, Footer, Input, Select, Static
+from textual.widgets import Button, Input, Select, Static
 
 from workbench.compaction.outcome import Fate
 from workbench.tui.filters import ROLES, Filter
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line
 from workbench.tui.rows import WORDS
+from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.on_off import OnOff
 
 
@@ -85,7 +86,7 @@ changes the filter; the plan itself does not change."""
             with Horizontal(id="buttons"):
                 yield Button("Show", variant="primary", id="show")
                 yield Button("Clear", id="clear")
-        yield Footer()
+        yield KeysLine()
 
     def action_show(self) -> None:
         typed = self.query_one("#larger", Input).value.replace(" ", "").lower()

@@ -9,13 +9,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Footer, OptionList, Static
+from textual.widgets import OptionList, Static
 from textual.worker import Worker
 
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import plain
 from workbench.tui.screens.policy_text import BREAKPOINTS
+from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_view import TextView
 
 T = TypeVar("T")
@@ -50,7 +51,7 @@ class ListAndText(ModalScreen[T | None]):
             with Horizontal():
                 yield OptionList()
                 yield TextView()
-            yield Footer()
+            yield KeysLine()
 
     @property
     def at(self) -> int:

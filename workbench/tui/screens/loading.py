@@ -131,14 +131,15 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
             self.post_message(self.Progress(done, total))
 
         from workbench.errors import BadInput
-        from workbench.formats.files import parts_of
+        from workbench.formats.files import gc_paused, parts_of
 
         opening = self.opening
         try:
             if isinstance(opening.source, Path) and not opening.part and len(parts := parts_of(opening.source)) > 1:
                 self.post_message(self.Several(opening.source, parts))
                 return
-            ready = open_on_bench(opening, progress)
+            with gc_paused():
+                ready = open_on_bench(opening, progress)
         except Abandoned:
             return
         except BadInput as refused:
@@ -200,6 +201,8 @@ def open_on_bench(opening: Opening, progress: Progress) -> LoadingScreen.Ready:
     from workbench.formats.files import load
     from workbench.formats.following import mark_of
 
+    # What an earlier session left frozen may be collected once its screen is gone.
+    gc.unfreeze()
     source = opening.source
     mark = mark_of(source) if isinstance(source, Path) else None
     session = load(source, progress, opening.part) if isinstance(source, Path) else source

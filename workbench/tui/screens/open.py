@@ -16,7 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 from textual.worker import Worker, get_current_worker
 
 from workbench.formats.discover import Result, discover, is_session_folder
@@ -37,6 +37,7 @@ from workbench.tui.help_key import help_key
 from workbench.tui.home import Recent
 from workbench.tui.plain import figure
 from workbench.tui.widgets.entries_list import EntriesList, moving_keys
+from workbench.tui.widgets.keys_line import KeysLine
 
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (110, "-wide")]
 
@@ -98,7 +99,7 @@ list tells what a glance at the two ends of the file shows. Nothing is changed b
             yield EntriesList(id="entries")
             with VerticalScroll(id="preview", can_focus=False):
                 yield Static(id="facts")
-        yield Footer()
+        yield KeysLine()
 
     def on_mount(self) -> None:
         self._list()
@@ -150,7 +151,7 @@ list tells what a glance at the two ends of the file shows. Nothing is changed b
     def _moved(self, event: EntriesList.Moved) -> None:
         self.look(event.entry)
 
-    @work(exclusive=True, group="preview", exit_on_error=False)
+    @work(exclusive=True, group="preview", exit_on_error=False, description="look")
     async def look(self, entry: Entry | None) -> None:
         """Fill the preview when the cursor has rested; the file is read in a thread."""
         text = Text("Nothing fits the search.", "dim")

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Static, TextArea
+from textual.widgets import Static, TextArea
 
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy, disabled
 from workbench.compaction.summary_params import policy_from_params
@@ -18,6 +18,7 @@ from workbench.errors import BadInput
 from workbench.tui.fields import differing, value_of, value_words
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
+from workbench.tui.widgets.keys_line import KeysLine
 
 ABOUT = "history_summary_params: the JSON object, the string that the flag carries, or the whole feature_flags."
 
@@ -53,7 +54,7 @@ numbers."""
             yield Static(Text(ABOUT), classes="about")
             yield TextArea(soft_wrap=True, compact=True)
             yield Static(id="understood")
-            yield Footer()
+            yield KeysLine()
 
     def on_mount(self) -> None:
         self._read("")

@@ -13,7 +13,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Static, TextArea
+from textual.widgets import Static, TextArea
 from textual.worker import Worker
 
 from workbench.bench import Bench
@@ -26,6 +26,7 @@ from workbench.tui.fields import FormField, Refused, changed, fields_of, value_o
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
 from workbench.tui.rows import Groups
+from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_view import Part, TextView, Wrapped, wrap
 
 SETTLE_S = 0.25
@@ -91,7 +92,7 @@ the text stands below. ctrl+s takes the text into the policy, escape leaves it a
                 yield TextArea(self._value, soft_wrap=True, show_line_numbers=False)
                 yield TextView(id="preview")
             yield Static(id="doubts")
-            yield Footer()
+            yield KeysLine()
 
     def on_mount(self) -> None:
         self._entitle()

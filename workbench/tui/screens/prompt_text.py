@@ -11,12 +11,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Static, TextArea
+from textual.widgets import Static, TextArea
 
 from workbench.compaction.prompts import checked, file_of, own_folder, write_own
 from workbench.errors import BadInput
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
+from workbench.tui.widgets.keys_line import KeysLine
 
 _LINE = re.compile(r", line (\d+):")
 
@@ -51,7 +52,7 @@ class PromptTextScreen(ModalScreen[str | None]):
             yield Static(Text(f" {own_folder() / self.file}", no_wrap=True, overflow="ellipsis"), id="name")
             yield TextArea(self.before, soft_wrap=True, show_line_numbers=True)
             yield Static(id="doubts")
-            yield Footer()
+            yield KeysLine()
 
     def on_mount(self) -> None:
         self.check()

@@ -13,7 +13,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Grid, Vertical
 from textual.screen import Screen
-from textual.widgets import Footer, OptionList, Static, Tab, Tabs
+from textual.widgets import OptionList, Static, Tab, Tabs
 from textual.widgets.option_list import Option
 from textual.worker import Worker
 
@@ -40,6 +40,7 @@ from workbench.tui.screens.run_keys import BINDINGS, HELP, PANES
 from workbench.tui.screens.run_watch import Line, Watch, planned
 from workbench.tui.screens.run_words import BY_HAND, progress_words, quote_parts, reading_words, spent_words, who
 from workbench.tui.widgets.draft_editor import DraftEditor
+from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.text_view import Part, TextView, wrap
 
 FLUSH_S = 0.2
@@ -115,7 +116,7 @@ class RunScreen(Drafting, Screen[Ended]):
                 yield Static(id="fact")
         yield Static(id="said")
         yield Static(id="progress")
-        yield Footer()
+        yield KeysLine()
 
     def on_mount(self) -> None:
         self.query_one(Tabs).can_focus = False
@@ -298,7 +299,7 @@ class RunScreen(Drafting, Screen[Ended]):
 
         return watched
 
-    @work(exclusive=True, group="run", exit_on_error=False)
+    @work(exclusive=True, group="run", exit_on_error=False, description="run_it")
     async def run_it(self, drafts: tuple[Draft, ...]) -> None:
         began, clock = time.time(), time.perf_counter()
         bench, name, recorder, watch = self.bench, self.writer, self.recorder, self.progress
@@ -342,7 +343,7 @@ class RunScreen(Drafting, Screen[Ended]):
             self.show_drafts(self.drafts)
         self.draw()
 
-    @work(group="journal", exit_on_error=False)
+    @work(group="journal", exit_on_error=False, description="keep")
     async def keep(self, record: Callable[[], Kept]) -> None:
         """Put a run into the journal, in a thread; the run itself is done, whatever comes of it."""
         id, trouble = await asyncio.to_thread(record)

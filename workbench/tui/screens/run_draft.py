@@ -279,7 +279,7 @@ class Drafting(Facts):
         about = f"What is to be different in “{one_line(title, 60)}”? The rest of the draft stays."
         self.app.push_screen(AskScreen("Write this section again", about, "", read), told)
 
-    @work(exclusive=True, group="run", exit_on_error=False)
+    @work(exclusive=True, group="run", exit_on_error=False, description="rewrite")
     async def rewrite(self, draft: Draft, section: Section, instruction: str) -> None:
         """One more call; the draft changes only when its answer is there."""
         bench, name, number = self.bench, self.writer, self.at

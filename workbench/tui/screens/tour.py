@@ -13,9 +13,10 @@ from textual.containers import Horizontal, Vertical
 from textual.css.query import NoMatches
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets import Button, Footer, Static
+from textual.widgets import Button, Static
 
 from workbench.tui.help_key import help_key
+from workbench.tui.widgets.keys_line import KeysLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ class TourScreen(ModalScreen[None]):
                 yield Button("Next", variant="primary", id="next")
                 yield Button("Back", id="back")
                 yield Button("Leave", id="leave")
-        yield Footer()
+        yield KeysLine()
 
     def on_mount(self) -> None:
         self._show()

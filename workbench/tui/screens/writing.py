@@ -10,10 +10,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line
+from workbench.tui.widgets.keys_line import KeysLine
 
 
 class WritingScreen(ModalScreen[Path | None]):
@@ -45,7 +46,7 @@ written over."""
             yield Static(f"Write {figure(len(self.text))} characters to a new file", markup=False)
             yield Input(str(self.path), id="path")
             yield Static("", id="sentence", markup=False)
-        yield Footer()
+        yield KeysLine()
 
     @on(Input.Submitted)
     def _write(self, event: Input.Submitted) -> None:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from rich.text import Text
 from textual import events, on
 from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
 from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
@@ -20,12 +21,13 @@ from textual.widgets import Input, Select
 
 from workbench.tui.fields import FormField, shown
 from workbench.tui.plain import figure, fit, one_line
+from workbench.tui.widgets.one_line import OneLine
 
 VALUE = {"whole": 12, "real": 12, "switch": 12, "choice": 16}
 """Cells at the right for the value; a text takes half of the row, a long one a line of its own."""
 
 
-class Typed(Input):
+class Typed(OneLine):
     """An input whose backspace, where nothing is left to delete, asks for the preset's value."""
 
     @dataclass
@@ -39,10 +41,25 @@ class Typed(Input):
             self.post_message(self.Emptied(self))
 
 
+class Fields(VerticalScroll, can_focus=False):
+    """The rows of a form. It holds the styles that all of them draw with, so that no row has its own to resolve."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"fields--{name}" for name in ("value", "at-hand", "refused", "group")}
+    DEFAULT_CSS = """
+    Fields {
+        .fields--value { background: $surface; color: $foreground; text-style: not bold; }
+        .fields--at-hand {
+            background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold;
+        }
+        .fields--refused { color: $text-error; text-style: not bold; }
+        .fields--group { color: $text-primary; text-style: bold; }
+    }
+    """
+
+
 class FieldRow(Widget, can_focus=True):
     """A field that can be changed. Tells of an input by `Given`, of a reset by `Reset`, of a long text by `Opened`."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"field-row--{name}" for name in ("value", "at-hand", "refused", "group")}
     DEFAULT_CSS = """
     FieldRow {
         height: auto;
@@ -50,18 +67,12 @@ class FieldRow(Widget, can_focus=True):
         &.-differs { color: $text-warning; }
         &:focus, &:focus-within { color: $text-primary; text-style: bold; }
         & > Typed, & > Select { dock: right; width: 12; height: 1; text-style: not bold; }
-        &.-grouped > Typed, &.-grouped > Select { margin: 1 0 0 0; }
-        &.-first > Typed, &.-first > Select { margin: 0; }
+        &.-grouped > Typed, &.-grouped > Select { margin: 2 0 0 0; }
+        &.-first > Typed, &.-first > Select { margin: 1 0 0 0; }
         &.text > Typed { width: 50%; }
         &.choice > Select { width: 16; }
         & > Typed:focus { background: $panel-lighten-1; }
         &.-refused > Typed { color: $text-error; }
-        .field-row--value { background: $surface; color: $foreground; text-style: not bold; }
-        .field-row--at-hand {
-            background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold;
-        }
-        .field-row--refused { color: $text-error; text-style: not bold; }
-        .field-row--group { color: $text-primary; text-style: bold; }
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -144,7 +155,7 @@ class FieldRow(Widget, can_focus=True):
             editor = Select(options, value=str(self.value), allow_blank=False, compact=True)
         else:
             typed = self._typed if self.problem else shown(self.value)
-            editor = Typed(typed, compact=True, select_on_focus=False)
+            editor = Typed(typed, compact=True)
         self.can_focus = False
         self.mount(editor)
         editor.focus()
@@ -257,4 +268,4 @@ class FieldRow(Widget, can_focus=True):
         return Text(fit(words, width), style + self._style("refused") if self.problem else style)
 
     def _style(self, name: str) -> Any:
-        return self.get_component_rich_style(f"field-row--{name}", partial=True)
+        return self.query_ancestor(Fields).get_component_rich_style(f"fields--{name}", partial=True)

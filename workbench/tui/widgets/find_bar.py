@@ -13,6 +13,8 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from workbench.tui.widgets.one_line import OneLine
+
 Asked = Literal["search", "jump"]
 
 _SIGNS = {"search": " / ", "jump": " message "}
@@ -57,7 +59,7 @@ class FindBar(Horizontal):
 
     def compose(self) -> ComposeResult:
         yield Static(id="find-sign")
-        yield Input(compact=True, select_on_focus=True, id="find-input")
+        yield OneLine(compact=True, select_on_focus=True, id="find-input")
         yield Static(id="find-said")
 
     def ask(self, asked: Asked, text: str = "") -> None:

@@ -10,7 +10,7 @@ from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
@@ -20,7 +20,7 @@ from workbench.compaction.strategy import Trigger
 from workbench.tui.fields import FormField, Refused, changed, changes_of, fields_of, value_of
 from workbench.tui.plain import fit, one_line
 from workbench.tui.policy_words import help_words, trigger_words
-from workbench.tui.widgets.field_row import FieldRow
+from workbench.tui.widgets.field_row import FieldRow, Fields
 
 AT_ONCE = 8
 """Fields that are put on the screen in one go, so that keys are answered in between."""
@@ -92,7 +92,7 @@ class PolicyForm(Vertical):
     def compose(self) -> ComposeResult:
         yield Chosen(id="preset")
         yield self._triggers
-        yield VerticalScroll(id="fields", can_focus=False)
+        yield Fields(id="fields")
         yield self._help
 
     @property
@@ -120,7 +120,7 @@ class PolicyForm(Vertical):
         self._mark()
 
     async def _rebuild(self, policy: Policy, preset: Policy) -> None:
-        fields = self.query_one("#fields", VerticalScroll)
+        fields = self.query_one(Fields)
         await fields.remove_children()
         rows: list[FieldRow] = []
         for field in fields_of(type(policy)):

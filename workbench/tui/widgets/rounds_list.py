@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -34,7 +34,7 @@ class RoundsList(LineView, can_focus=True):
         .rounds--dim { text-style: dim; }
         .rounds--number { color: $foreground; text-style: bold; }
         .rounds--cursor { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
-        .rounds--cursor-blurred { background: $panel-lighten-1; text-style: bold; }
+        .rounds--cursor-blurred { background: $primary-muted; text-style: bold; }
         .rounds--split { color: $text-warning; text-style: bold; }
         .rounds--hit { background: $warning; color: $background; text-style: bold underline; }
         .rounds--pinned { color: $text-error; }
@@ -108,6 +108,17 @@ class RoundsList(LineView, can_focus=True):
             self._start(drawn)
         else:
             self._lay(self.rows.opened if self.rows is not None else frozenset())
+
+    def show_pins(self, pins: frozenset[str]) -> None:
+        """Mark other messages as pinned; what becomes of them is told by the next `show`."""
+        if self.drawn is None or self.rows is None:
+            return
+        changed, self.drawn = pins ^ self.drawn.pins, replace(self.drawn, pins=pins)
+        messages, top = self.drawn.groups.layout.messages, self.scroll_offset.y
+        for line in range(top, min(top + self.size.height, len(self.rows))):
+            row = self.rows[line]
+            if row.kind == "message" and messages[row.index].id in changed:
+                self._refresh_line(line)
 
     def _start(self, drawn: Drawn) -> None:
         """First sight of a context: the round that the split cuts is open, the cursor on the first kept line."""
@@ -313,9 +324,15 @@ class RoundsList(LineView, can_focus=True):
 
     # --- drawing ----------------------------------------------------------------------------------------------------
 
-    def line_state(self, line: int) -> tuple[bool, bool]:
+    def line_state(self, line: int) -> tuple[bool, bool, bool]:
         at_cursor = line == self.line
-        return at_cursor, at_cursor and self.has_focus
+        return at_cursor, at_cursor and self.has_focus, self._is_pinned(line)
+
+    def _is_pinned(self, line: int) -> bool:
+        if self.drawn is None or self.rows is None or not self.drawn.pins:
+            return False
+        row = self.rows[line]
+        return row.kind == "message" and self.drawn.groups.layout.messages[row.index].id in self.drawn.pins
 
     def draw_line(self, line: int, width: int) -> Strip:
         if self.drawn is None or self.rows is None:

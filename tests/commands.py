@@ -1,0 +1,67 @@
+"""The command line, called in this process and as a program of its own, and a session to call it on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from tests.formats.claude_code_build import assistant, call, result, text, user
+from tests.paths import ROOT
+from workbench.cli import commands
+
+ROUNDS = 12
+RULE = "Never touch the generated files."
+
+
+def cwb(*args: object) -> Result:
+    """Run in this process; an exception that is no exit is raised here, as a bug."""
+    return CliRunner().invoke(commands, [str(arg) for arg in args], prog_name="cwb", catch_exceptions=False)
+
+
+def document(*args: object, code: int = 0) -> dict[str, Any]:
+    run = cwb(*args, "--json")
+    assert run.exit_code == code, run.output
+    found: dict[str, Any] = json.loads(run.stdout)
+    return found
+
+
+def program(*args: object, **more: Any) -> subprocess.CompletedProcess[str]:
+    """Run as a new process: dear, and only for what this process cannot show."""
+    command = [sys.executable, "-m", "workbench", *map(str, args)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60, **more)
+
+
+def session_lines(rounds: int = ROUNDS) -> list[dict[str, Any]]:
+    """Rounds of a question, a call, its result and an answer of 2 000 characters, billed as they grow."""
+    lines: list[dict[str, Any]] = []
+    parent: str | None = None
+    for n in range(rounds):
+        words = RULE if n == 0 else f"Please do step {n}."
+        asked, answered = ({"usage": _usage(20_000 + 800 * n + more)} for more in (10, 250))
+        lines += [
+            user(f"u{n}", parent, words),
+            assistant(f"c{n}", f"u{n}", f"msg_c{n}", call(f"toolu_{n}", file_path=f"/src/part{n}.py"), body=asked),
+            result(f"r{n}", f"c{n}", f"toolu_{n}", f"{n}\tcontents of part {n}\n" * 20),
+            assistant(f"a{n}", f"r{n}", f"msg_a{n}", text(f"Step {n} is done. " + "word " * 400), body=answered),
+        ]
+        parent = f"a{n}"
+    return lines
+
+
+def _usage(context: int) -> dict[str, int]:
+    return {
+        "input_tokens": 10,
+        "cache_read_input_tokens": context,
+        "cache_creation_input_tokens": 0,
+        "output_tokens": 5,
+    }
+
+
+def write_lines(path: Path, lines: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return path

@@ -1,0 +1,67 @@
+"""What `progressive` carries as text: read once and summed once, however many summaries carry it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from tests.building import agent, call, context_of, result, summary, user
+from workbench.compaction.progressive import retained
+from workbench.compaction.progressive.retained import Texts, joined, texts_for
+from workbench.facts.diffstat import FileChange, diffstat
+
+
+def carrying(number: int) -> Texts:
+    return Texts(
+        "Build it." if number == 3 else "",
+        ("always", f"passage {number}"),
+        (f"memory {number}",) if number % 2 else (),
+        (f"[ ] task {number}",) if number < 5 else (),
+        (FileChange("all.py", 1, 0), FileChange(f"{number}.py", 2, 1)),
+    )
+
+
+def test_the_first_request_every_passage_the_newest_lists_and_the_sum_of_the_changes() -> None:
+    several = [carrying(number) for number in range(8)]
+    total = joined(several)
+    assert (total.request, total.memories, total.tasks) == ("Build it.", ("memory 7",), ("[ ] task 4",))
+    assert total.passages == ("always", *(f"passage {number}" for number in range(8)))
+    assert total.changes == (
+        FileChange("all.py", 8, 0, 8),
+        *(FileChange(f"{number}.py", 2, 1) for number in range(8)),
+    )
+    assert joined(()) == Texts()
+    assert joined((joined(several[:4]), *several[4:])) == total
+
+
+def test_each_change_is_summed_once_however_many_summaries_carry_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    summed = 0
+
+    def counting(several: Iterable[FileChange]) -> tuple[FileChange, ...]:
+        nonlocal summed
+        changes = tuple(several)
+        summed += len(changes)
+        return diffstat(changes)
+
+    monkeypatch.setattr(retained, "diffstat", counting)
+    joined(carrying(number) for number in range(200))
+    assert summed == 400
+
+
+def test_a_summary_carries_what_is_gone_and_what_it_takes_the_place_of() -> None:
+    earlier = Texts("Build it.", ("old",), (), (), (FileChange("a.py", 5, 5),))
+    write = call("c1", "Write", file_path="a.py", content="one\ntwo\n")
+    layout = context_of(
+        [
+            summary("s1", f"<summary>\nSo far.\n</summary>\n{earlier}"),
+            user("u1", "Go on. <Pin>new</Pin>"),
+            agent("a1", "", write),
+            result("r1", "c1", "ok"),
+            agent("a2", "Done."),
+        ]
+    ).layout
+    found = texts_for(layout, (1, 2, 3), (0,), (4,), Texts(memories=("m",)))
+    assert (found.request, found.passages, found.memories) == ("Build it.", ("old", "new"), ("m",))
+    assert found.changes == (FileChange("a.py", 7, 5, 2),)
+    assert texts_for(layout, (2, 3), (), (4,), Texts()) == Texts(changes=(FileChange("a.py", 2, 0),))

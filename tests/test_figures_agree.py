@@ -1,0 +1,128 @@
+"""One session, one epoch, one policy: every command, the report and the Python calls name the same figures."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import workbench
+from tests.commands import cwb, document
+from tests.paths import SAMPLES
+from workbench.figures import grouped
+from workbench.remembered import keep_scale
+from workbench.tokens import Scale
+
+BILLED, UNBILLED = SAMPLES / "claude-code-overflow.jsonl", SAMPLES / "openai-chat-tools.json"
+WINDOW = {BILLED: 100_000, UNBILLED: 3_000}
+"""Small enough that the policies below compact."""
+
+
+def figures(sized: dict[str, Any]) -> tuple[int, int, int]:
+    return sized["messages"], sized["chars"], sized["tokens"]
+
+
+@pytest.fixture(params=[(BILLED, "codex"), (UNBILLED, "trim")], ids=["billed", "unbilled"], scope="module")
+def policy(request: pytest.FixtureRequest) -> tuple[Path, str, tuple[object, ...]]:
+    file, preset = request.param
+    return file, preset, (file, "--epoch", 1, "--window", WINDOW[file])
+
+
+def test_the_context_before_and_after(policy: tuple[Path, str, tuple[object, ...]]) -> None:
+    file, preset, args = policy
+    compacted = document("compact", *args, "--preset", preset)
+    inspected = document("inspect", *args)
+    why = document("why", *args, "--preset", preset)
+    compared = document("compare", *args, "--presets", preset)
+    held = document("retention", *args, "--preset", preset)
+    called = workbench.compact(workbench.load(file), preset=preset, epoch=1, window=WINDOW[file])
+    report = called.report
+    [column] = compared["columns"]
+
+    before = figures(compacted["before"])
+    assert before == figures(inspected["context"]) == figures(why["context"]) == figures(compared["before"])
+    assert before == (report.before.messages, report.before.chars, report.before.tokens)
+    assert held["before"] == before[2] == sum(layer["tokens"] for layer in inspected["layers"])
+    assert inspected["layers"] == why["layers"]
+    assert inspected["window"] == why["window"] == WINDOW[file]
+    after = figures(compacted["after"])
+    assert after == figures(column["after"]) == (report.after.messages, report.after.chars, report.after.tokens)
+    assert held["after"] == after[2] < before[2]
+    assert column["saved"] == before[2] - after[2]
+    assert compacted["fates"] == column["fates"]
+    assert compacted["status"] == column["status"] == held["status"] == report.status
+    assert [(one["name"], one["passed"]) for one in compacted["checks"]] == [
+        (one["name"], one["passed"]) for one in column["checks"]
+    ]
+    assert compacted["triggers"] == column["triggers"] == why["triggers"]
+    assert compacted["trigger"]["fired"]
+    ours = workbench.retention(called)
+    assert held["overall"]["full"] == ours.overall.full
+    assert {kind: share["share"] for kind, share in held["kinds"].items()} == {
+        kind: share.share for kind, share in ours.kinds.items()
+    }
+    assert held["overall"]["weighted"] == ours.overall.weighted
+
+
+def test_what_is_used_again_later_counts_in_calls_too() -> None:
+    """Of an epoch that later ones followed, their messages tell what was needed again."""
+    file = SAMPLES / "roo-window.json"
+    held = document("retention", file, "--epoch", 1, "--preset", "codex")
+    compacted = workbench.compact(workbench.load(file), preset="codex", epoch=1)
+    ours = workbench.retention(compacted)
+    assert held["overall"]["weighted"] == ours.overall.weighted
+    assert held["overall"]["used"] == ours.overall.used
+    assert workbench.retention(compacted, later=()).overall.used < ours.overall.used
+
+
+def test_the_session_played(policy: tuple[Path, str, tuple[object, ...]]) -> None:
+    file, preset, args = policy
+    keep_scale(workbench.load(file), Scale(1.25, 1, "an exact count"))
+    [played] = document("replay", *args, "--preset", preset)["replays"]
+    why = document("why", *args, "--preset", preset)
+    assert "1.25" in document("inspect", *args)["context"]["method"]
+    swept = document("sweep", file, "--preset", preset, "--vary", f"window={WINDOW[file]}")
+    [cell] = swept["cells"]
+    assert why["replay"] == played
+    count = len(played["compactions"])
+    assert count >= 1
+    assert (cell["compactions"], cell["after"], cell["peak"], cell["last"], cell["over"], cell["rebilled"]) == (
+        count, played["mean_after"], played["peak"], played["last"], played["over_window"], played["rebilled"],
+    )  # fmt: skip
+    assert (cell["calls"], cell["sent"]) == (len(played["sent"]), sum(played["sent"]))
+    assert cell["dollars"] == (played["cost"] if played["rates"]["known"] else None)
+    assert (swept["best"]["compactions"], swept["best"]["after"]) == (count, played["mean_after"])
+
+
+def test_the_report_says_what_the_commands_say(policy: tuple[Path, str, tuple[object, ...]], tmp_path: Path) -> None:
+    _, preset, args = policy
+    out = tmp_path / "report.md"
+    assert cwb("report", *args, "--preset", preset, "--compare", "", "-o", out).exit_code == 0
+    page = out.read_text("utf-8").replace("\\", "")
+    why = document("why", *args, "--preset", preset)
+    [column] = document("compare", *args, "--presets", preset)["columns"]
+    [played] = document("replay", *args, "--preset", preset)["replays"]
+    overall = document("retention", *args, "--preset", preset)["overall"]
+
+    before, after = grouped(why["context"]["tokens"]), grouped(column["after"]["tokens"])
+    assert re.search(rf"^\| {preset} \| compacted \| [~≈]?{before} \| [~≈]?{after} \|", page, re.M)
+    assert f"{grouped(why['limit']['tokens'])} tokens" in page
+    for one in why["triggers"]:
+        if one["unit"] == "tokens" and one["limit"]:
+            assert f"{grouped(one['limit'])} tokens" in page
+    row = re.search(rf"^\| A \| {preset} \| (.*) \|$", page, re.M)
+    assert row
+    cells = row[1].split(" | ")
+    assert cells[:6] == [
+        str(len(played["compactions"])),
+        grouped(played["compactions"][0]["call"]),
+        grouped(played["mean_after"]),
+        grouped(played["peak"]),
+        grouped(played["over_window"]),
+        grouped(played["rebilled"]),
+    ]
+    shown = cwb("replay", *args, "--preset", preset, "--no-plot").output
+    assert cells[6] in shown
+    assert f"{overall['full']} in full, {overall['part']} in part, {overall['lost']} not at all" in page

@@ -1,0 +1,124 @@
+"""Nothing in the way of a key: plans of long sessions, the footer, the collector of garbage, names of workers."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import pytest
+from textual.widget import Widget
+from textual.widgets import Input
+
+from tests.tui.app import app_of, bench_screen, press, session_of, settled, story
+from workbench import bench as steps
+from workbench.session import Message, Text
+from workbench.tui import screens
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.rest import AT_MOST
+from workbench.tui.screens.bench_plan import AT_ONCE, is_planned
+from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.rounds_list import RoundsList
+
+
+async def test_in_a_long_session_a_key_is_answered_before_its_plan_is_there() -> None:
+    count = AT_ONCE + 2
+    messages = [Message(f"m{n}", "user" if n % 2 == 0 else "assistant", (Text(f"word {n}"),)) for n in range(count)]
+    app = app_of(session_of(messages))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        screen, rounds = bench_screen(pilot), bench_screen(pilot).query_one(RoundsList)
+        before = screen.bench
+
+        screen.step(lambda: steps.toggle_pin(screen.bench, "m0"), said="pinned")
+        assert (screen.bench.pins, screen.said) == ({"m0"}, "pinned")
+        assert rounds.drawn is not None
+        assert rounds.drawn.pins == {"m0"}
+        assert not is_planned(screen.bench)
+        assert screen.shown is before
+        await settled(pilot)
+        assert is_planned(screen.bench)
+        assert screen.shown is screen.bench
+        assert rounds.drawn.outcome is screen.bench.outcome
+
+        starts, split = screen.bench.context.unit_starts(screen.bench.strategy.unit), screen.bench.outcome.split
+        for _ in range(3):
+            screen.action_move_split(-1)
+        await settled(pilot)
+        assert screen.bench.outcome.split == starts[list(starts).index(split) - 3]
+        await press(pilot, "u", "u")
+        assert screen.bench.outcome.split == split
+        assert screen.shown is screen.bench
+
+
+async def test_footer_and_inputs_ask_for_no_layout(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = app_of(story())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        screen, line = bench_screen(pilot), bench_screen(pilot).query_one(KeysLine)
+        shown = line.render_line(0).text
+        assert len(shown) == 120
+        assert "p Pin" in shown
+        assert shown.endswith("▏^p palette ")
+        assert not next(key for key in line.keys if key.words == "Undo").enabled
+
+        await pilot.click(KeysLine, offset=(shown.index("p Pin"), 0))
+        await settled(pilot)
+        assert screen.bench.pins
+        assert next(key for key in line.keys if key.words == "Undo").enabled
+        await pilot.click(KeysLine, offset=(shown.index("▏") - 1, 0))
+        await pilot.hover(KeysLine, offset=(shown.index("p Pin"), 0))
+        assert line.tooltip == next(key.tooltip for key in line.keys if key.words == "Pin")
+
+        await press(pilot, "slash")
+        asked: list[Widget] = []
+        refresh = Widget.refresh
+
+        def watched(widget: Widget, *regions: Any, layout: bool = False, **how: Any) -> Widget:
+            if layout:
+                asked.append(widget)
+            return refresh(widget, *regions, layout=layout, **how)
+
+        monkeypatch.setattr(Widget, "refresh", watched)
+        await press(pilot, *"a long word that is nowhere to be found in what was said, and runs past the end")
+        typed = screen.query_one("#find-input", Input)
+        assert typed.value.endswith("past the end")
+        assert typed.scroll_offset.x > 0
+        assert not asked
+        assert "f1 Help" in line.render_line(0).text
+
+
+async def test_full_collections_are_put_off_while_the_app_runs() -> None:
+    before = gc.get_threshold()
+    async with app_of(story()).run_test() as pilot:
+        await settled(pilot)
+        assert gc.get_threshold() == (*before[:2], AT_MOST)
+    assert gc.get_threshold() == before
+
+
+PLAIN = {"str", "int", "bool", "float", "Path", "None", "object"}
+
+
+def _workers() -> Iterator[tuple[str, Any]]:
+    modules = [import_module(f"{screens.__name__}.{found.name}") for found in pkgutil.iter_modules(screens.__path__)]
+    owners = {one for module in modules for _, one in inspect.getmembers(module, inspect.isclass)} | {WorkbenchApp}
+    for owner in owners:
+        for name, method in vars(owner).items():
+            if inspect.isfunction(method) and {"exit_on_error", "description"} <= set(method.__code__.co_freevars):
+                yield f"{owner.__module__}.{owner.__name__}.{name}", method
+
+
+def test_a_worker_that_is_given_data_says_what_it_is_called() -> None:
+    """Else Textual calls it by the `repr` of what it is given: half a second for a session of 100 MB."""
+    workers = dict(_workers())
+    assert "workbench.tui.screens.bench_home.Remembering.keep_work" in workers
+    unnamed = []
+    for name, method in workers.items():
+        given = inspect.signature(method).parameters.values()
+        data = [one for one in given if one.name != "self" and not set(str(one.annotation).split(" | ")) <= PLAIN]
+        if data and inspect.getclosurevars(method).nonlocals["description"] is None:
+            unnamed.append(name)
+    assert not unnamed

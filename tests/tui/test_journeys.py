@@ -1,0 +1,199 @@
+"""What people come for, by keys from beginning to end: debug an overflow, tune a threshold, pin and export, undo."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from textual.pilot import Pilot
+from textual.widgets import DataTable, Input, OptionList
+
+from tests.paths import SAMPLES
+from tests.tui.app import app_of, bench_screen, press, settled, story, story_file
+from workbench.bench import Bench
+from workbench.compaction.outcome import Fate
+from workbench.compaction.preset import load_preset
+from workbench.session import ToolResult
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.screens.compare import CompareScreen
+from workbench.tui.screens.export import ExportScreen
+from workbench.tui.screens.open import OpenScreen
+from workbench.tui.screens.why import WhyScreen
+from workbench.tui.widgets.policy_form import FieldRow, PolicyForm
+from workbench.tui.widgets.rounds_list import RoundsList
+from workbench.tui.widgets.text_view import TextView
+
+SIZE = (120, 40)
+
+
+async def write_down(pilot: Pilot[None], text: str) -> None:
+    """Put `text` into the input that has the focus, in place of what stands there."""
+    typed = pilot.app.focused
+    assert isinstance(typed, Input)
+    typed.value = text
+    await settled(pilot)
+
+
+async def test_debug_an_overflow() -> None:
+    """Open the session, ask why, go to what filled it, and see what clearing old tool results would do."""
+    sample = SAMPLES / "claude-code-overflow.jsonl"
+    async with WorkbenchApp(None, given=[sample]).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, OpenScreen)
+        await press(pilot, "enter")
+        bench = bench_screen(pilot)
+        assert bench.bench.session.path == sample
+        assert bench.bench.plan.fires
+
+        await press(pilot, "O")
+        why = pilot.app.screen
+        assert isinstance(why, WhyScreen)
+        assert why.found is not None
+        assert why.found.crossing is not None
+        named = [one.messages[0] for one in why.found.findings if one.messages]
+        number = next(n for n, one in enumerate(why.found.findings) if one.messages)
+        why.query_one(OptionList).highlighted = number
+        await press(pilot, "enter")
+        assert pilot.app.screen is bench
+        index = bench.query_one(RoundsList).index
+        assert bench.bench.messages[index].id == named[0]
+        assert f"message {index + 1} of" in bench.query_one(TextView).text.replace("\u00a0", " ")
+
+        before = bench.bench
+        await press(pilot, "P", *"clear-tool-results", "enter")
+        after = bench.bench
+        assert after.strategy.id == "clear-tool-results"
+        cleared = [i for i in range(len(after.messages)) if after.outcome.fate_at(i).fate is Fate.COMPRESSED]
+        assert cleared
+        for i in cleared:
+            assert any(isinstance(block, ToolResult) for block in after.messages[i].blocks)
+        assert after.context.outcome_size(after.outcome).tokens < before.context.total.tokens
+        assert bench.checks
+        assert all(check.passed for check in bench.checks if check.hard)
+        assert not after.plan.requests, "no model is asked"
+
+
+async def test_tune_a_threshold() -> None:
+    """Lower the trigger and the tail, see at once what that does, compare it with the others, keep it as a preset."""
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        form = screen.query_one(PolicyForm)
+        before = screen.bench
+        assert not before.plan.fires
+        assert "to go" in form.told
+        await press(pilot, "9")
+        await write_down(pilot, "20000")
+        assert screen.bench.plan.fires
+        assert "over: fires" in form.told
+        while getattr(form.focused_field, "key", "") != "history_tail_size_chars_to_exclude":
+            await press(pilot, "down")
+        # What is typed takes the place of the number that stands there.
+        await press(pilot, *"12000")
+        assert screen.bench.policy.model_dump()["history_tail_size_chars_to_exclude"] == 12_000
+        tuned = screen.bench
+        assert tuned.outcome.split < before.outcome.split
+        sizes = [bench.context.outcome_size(bench.outcome).tokens for bench in (before, tuned)]
+        assert sizes[0] < sizes[1]
+        assert screen.checks
+        assert all(check.passed for check in screen.checks if check.hard)
+        assert sum(row.differs for row in screen.query(FieldRow)) == 2
+
+        await press(pilot, "escape", "C")
+        compare = pilot.app.screen
+        assert isinstance(compare, CompareScreen)
+        assert compare.query_one(DataTable).row_count
+        await press(pilot, "escape", "ctrl+s")
+        await write_down(pilot, "tuned")
+        await press(pilot, "enter")
+        assert load_preset("tuned").policy == tuned.policy == screen.bench.policy
+        assert not any(row.differs for row in screen.query(FieldRow))
+
+
+async def test_pin_and_export() -> None:
+    """Pin a result of the head, compact offline, export, and open what was written: the pin is there to the byte."""
+    source = SAMPLES / "claude-code-overflow.jsonl"
+    untouched = source.read_bytes()
+    async with app_of(source).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        before = screen.bench
+        index = next(
+            i
+            for i, message in enumerate(before.messages)
+            if before.outcome.fate_at(i).fate is Fate.SUMMARIZED and message.role == "tool"
+        )
+        screen.query_one(RoundsList).go(index)
+        await press(pilot, "p")
+        pair = [i for i in (index - 1, index) if screen.bench.outcome.fate_at(i).fate is Fate.PINNED]
+        assert pair == [index - 1, index]
+        await press(pilot, "r", "e")
+        export = pilot.app.screen
+        assert isinstance(export, ExportScreen)
+        target = Path.home() / "smaller.jsonl"
+        export.query_one("#path", Input).value = str(target)
+        await press(pilot, "enter")
+        assert target.exists()
+        await press(pilot, "escape")
+
+        pilot.app.open(target)  # type: ignore[attr-defined]
+        await settled(pilot)
+        after = bench_screen(pilot).bench
+        assert after.session.path == target
+        assert len(after.messages) < len(before.messages)
+        pinned = [before.messages[i] for i in pair]
+        again = [message for message in after.messages if message.blocks in [one.blocks for one in pinned]]
+        assert [message.blocks for message in again] == [message.blocks for message in pinned]
+        written = target.read_bytes()
+        for message in pinned:
+            assert content(written, message.id) == content(untouched, message.id)
+    assert source.read_bytes() == untouched
+
+
+def content(data: bytes, id: str) -> str:
+    """What the Claude Code record `id` says, as it is written. Around it a new file has another session and chain."""
+    (line,) = (line for line in data.splitlines() if b'"uuid":"%b"' % id.encode() in line)
+    text = line.decode()
+    start = text.index('"content":') + len('"content":')
+    _, end = json.JSONDecoder().raw_decode(text, start)
+    return text[start:end]
+
+
+async def test_undo() -> None:
+    """Pin, drop, shorten, split, policy, commit; undo all of it; do all of it again: every state is as it was."""
+    async with app_of(story_file(Path.home())).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        rounds = screen.query_one(RoundsList)
+        states = [state(screen.bench)]
+        for index, key in ((3, "p"), (28, "x"), (30, "s"), (28, "["), (0, "9"), (28, "r")):
+            rounds.go(index)
+            await press(pilot, key)
+            if key == "9":
+                await write_down(pilot, "20000")
+                await press(pilot, "escape")
+            states.append(state(screen.bench))
+        assert len({repr(one) for one in states}) == len(states), "every step changed something"
+        assert screen.bench.result is not None
+        for expected in reversed(states[:-1]):
+            await press(pilot, "u")
+            assert state(screen.bench) == expected
+        assert screen.check_action("undo", ()) is None
+        for expected in states[1:]:
+            await press(pilot, "U")
+            assert state(screen.bench) == expected
+        assert screen.check_action("redo", ()) is None
+
+
+def state(bench: Bench) -> dict[str, object]:
+    """Everything that a person could see of a bench."""
+    return {
+        "pins": bench.pins,
+        "edits": bench.edits,
+        "split": bench.outcome.split,
+        "by hand": bench.split_at,
+        "policy": bench.policy.model_dump(),
+        "fates": bench.outcome.fates,
+        "messages": [message.text for message in bench.outcome.messages],
+        "result": bench.result is not None,
+    }

@@ -1,0 +1,83 @@
+"""Replay on the screen: a line and a row for each policy, the cursor, and the ways to the bench."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+from textual.widgets import DataTable
+
+from tests.paths import SAMPLES
+from tests.tui.app import app_of, bench_screen, press, settled
+from tests.tui.test_why import signs_on
+from workbench.analysis.replay_table import HEADS
+from workbench.cli import commands
+from workbench.compaction.strategies import STRATEGIES
+from workbench.tui.screens.choose_policies import ChoosePoliciesScreen
+from workbench.tui.screens.replay import OWN, ReplayScreen, call_words
+from workbench.tui.widgets.calls_plot import CallsPlot
+from workbench.tui.widgets.rounds_list import RoundsList
+
+CODEX = SAMPLES / "codex-two-compactions.jsonl"
+
+
+def rows_of(table: DataTable[object]) -> list[list[str]]:
+    return [[str(cell) for cell in table.get_row_at(at)] for at in range(table.row_count)]
+
+
+async def test_policies_are_played_compared_and_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with app_of(CODEX, preset="augment-example", window=6_000).run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        bench = bench_screen(pilot)
+        await press(pilot, "A")
+        screen = pilot.app.screen
+        assert isinstance(screen, ReplayScreen)
+        table, plot = screen.query_one(DataTable), screen.query_one(CallsPlot)
+        assert [one.name for one in screen.played] == [
+            OWN, *(name for one in STRATEGIES if (name := preset_of(one.id)) != "augment-example"),
+        ]  # fmt: skip
+        assert [str(column.label) for column in table.columns.values()] == list(HEADS)
+        # The command's table has the same cells.
+        run = CliRunner().invoke(
+            commands, ["replay", str(CODEX), "--strategy", "trim", "--window", "6000", "--no-plot"]
+        )
+        mine = next(row for row in rows_of(table) if row[1] == "trim")
+        line = next(line for line in run.output.splitlines() if " trim " in line)
+        assert line.split() == " ".join(["A", *mine[1:]]).split()
+        # Every line has its letter; a hidden one has none, and the one left alone no other.
+        assert {"A", "B", "·"} <= set(signs_on(plot))
+        await press(pilot, "space")
+        assert "A" not in signs_on(plot)
+        await press(pilot, "o")
+        assert {"A", "B"} & set(signs_on(plot)) == {"A"}
+        await press(pilot, "o", "d")
+        assert "B" in signs_on(plot)
+        assert "·" not in signs_on(plot)
+        # The cursor goes to the compactions of the row's policy, and to a message.
+        first = next(n for n, one in enumerate(screen.played) if one.compacted)
+        await press(pilot, *["down"] * first, "tab", "home", "n")
+        made = screen.played[first].compacted[0]
+        assert plot.call == made.call
+        assert screen.course is not None
+        words = call_words(screen.course, screen.played, plot.call, first, frozenset(), None).plain
+        assert "fires" in words
+        assert "→" in words
+        await press(pilot, "enter")
+        assert pilot.app.screen is bench
+        assert bench.bench.messages[bench.query_one(RoundsList).index].id == made.message
+        # Others are chosen, and a row opens on the bench.
+        await press(pilot, "A", "a")
+        assert isinstance(pilot.app.screen, ChoosePoliciesScreen)
+        await press(pilot, "a", "a", "down", "space", "enter")
+        again = pilot.app.screen
+        assert isinstance(again, ReplayScreen)
+        assert len(again.played) == 2
+        chosen = again.played[1].preset
+        await press(pilot, "down", "enter")
+        assert (bench.bench.strategy.id, bench.bench.preset) == (chosen.strategy, chosen.id)
+
+
+def preset_of(strategy: str) -> str:
+    from workbench.compaction.preset import default_preset
+
+    return default_preset(strategy).id

@@ -1,0 +1,135 @@
+"""What is lost, on the screen: the table by kind, the gravest losses, pins from there, and several generations."""
+
+from __future__ import annotations
+
+from textual.widgets import DataTable, OptionList, Static
+
+from tests.tui.app import app_of, bench_screen, press, session_of, settled, story
+from workbench.analysis.retention import retention
+from workbench.bench import Bench, counted, open_bench
+from workbench.session import Compaction, Epoch, Message, Records, Session, Text
+from workbench.tokens import Counter
+from workbench.tui.screens.generations import GenerationsScreen, cells, growth_picture, made, survival_picture
+from workbench.tui.screens.help import HelpScreen
+from workbench.tui.screens.retention import RetentionScreen
+from workbench.tui.screens.retention_words import has_theirs, judged
+from workbench.tui.widgets.calls_plot import CallsPlot
+from workbench.tui.widgets.facts_list import FactsList
+from workbench.tui.widgets.rounds_list import RoundsList
+
+
+def with_a_recorded_compaction() -> Session:
+    """The story, then a summary that names nothing, and one more round."""
+    told = story().messages
+    said = "Some work was done."
+    more = (
+        Message("s", "user", (Text(said),), kind="summary", time=told[-1].time),
+        Message("n1", "user", (Text("Now look at src/auth/session.ts again"),)),
+        Message("n2", "assistant", (Text("It is fine."),)),
+    )
+    first, second = range(len(told)), range(len(told), len(told) + 3)
+    messages = (*told, *more)
+    ended = Epoch(1, first, ended_by=Compaction(trigger="auto", tokens_before=9_000, summary="s"))
+    return Session(
+        "anthropic-messages",
+        None,
+        messages,
+        range(len(messages)),
+        (ended, Epoch(2, second)),
+        Records(b""),
+        model="claude-sonnet-4-5",
+    )
+
+
+async def test_what_is_lost_can_be_filtered_pinned_and_taken_back() -> None:
+    async with app_of(story(), preset="trim").run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        bench = bench_screen(pilot).bench
+        expected = retention(bench.context, bench.offline.outcome)
+        await press(pilot, "X")
+        screen = pilot.app.screen
+        assert isinstance(screen, RetentionScreen)
+        listed, table = screen.query_one(FactsList), screen.query_one(OptionList)
+        assert tuple(listed.facts) == expected.lost
+        assert table.option_count == 1 + len(expected.kinds)
+        assert not screen.check_action("theirs", ())  # nothing is recorded
+        assert not screen.check_action("undo", ())
+
+        await press(pilot, "right")
+        assert {fact.kind for fact in listed.facts} <= {screen.kind}
+        assert screen.kind in expected.kinds
+        await press(pilot, "left", "left", "left")
+        kind = list(expected.kinds)[-2]
+        assert screen.kind == kind
+        assert len(listed.facts) == sum(fact.kind == kind for fact in expected.lost)
+        await press(pilot, "question_mark")
+        assert isinstance(pilot.app.screen, HelpScreen)
+        await press(pilot, "escape", "right", "right")
+        assert screen.kind is None
+
+        fact = expected.lost[0]
+        assert f"+{fact.pin_tokens}" in str(screen.query_one("#fact", Static).content).replace("\xa0", "")
+        await press(pilot, "p")
+        assert screen.bench.pins == {fact.message}
+        assert screen.found is not None
+        assert screen.found.bench is screen.bench
+        assert fact.text not in {one.text for one in screen.found.held.lost if one.message == fact.message}
+        await press(pilot, "u")
+        assert screen.bench is screen.opened
+        await press(pilot, "p", "down", "enter")
+        gone_to = listed.facts[1].index
+        there = bench_screen(pilot)
+        assert pilot.app.screen is there
+        assert there.bench.pins == {fact.message}
+        rounds = there.query_one(RoundsList)
+        assert rounds.index == gone_to
+        assert 0 <= rounds.line - rounds.scroll_offset.y < rounds.size.height
+        await press(pilot, "u")
+        assert not there.bench.pins
+
+
+async def test_theirs_is_judged_too_and_generations_follow() -> None:
+    async with app_of(with_a_recorded_compaction(), epoch=1).run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await press(pilot, "X", "t")
+        screen = pilot.app.screen
+        assert isinstance(screen, RetentionScreen)
+        assert screen.found is not None
+        theirs = screen.found
+        assert theirs.theirs
+        assert theirs.held.kinds["instruction"].full == 0
+        assert "the agent's own compaction after epoch 1" in str(screen.query_one("#said", Static).content)
+        await press(pilot, "t")
+        assert not screen.found.theirs
+        assert screen.found.held.kinds["instruction"].full == 1
+
+        await press(pilot, "g")
+        generations = pilot.app.screen
+        assert isinstance(generations, GenerationsScreen)
+        found, table = generations.found, generations.query_one(DataTable)
+        assert found is not None
+        assert len(found.steps) == table.row_count == 5
+        survival = generations.query_one("#survival", CallsPlot)
+        assert survival.calls == 5
+        await press(pilot, "minus", "minus", "f")
+        assert generations.found is not None
+        assert len(generations.found.steps) == table.row_count == 3
+        assert {line.sign for line in survival.lines} == {"*", "r"}
+        await press(pilot, "escape", "escape")
+        assert pilot.app.screen is bench_screen(pilot)
+
+
+def test_a_bench_without_losses_and_one_that_is_stopped() -> None:
+    counter = Counter()
+    bench: Bench = counted(open_bench(session_of(story().messages), counter, preset="augment-memories"), counter)
+    found = judged(bench, theirs=False)
+    assert found.held.facts == ()
+    assert not has_theirs(bench)
+    assert made(bench, 3, lambda number: None, lambda: True) is None
+    heard: list[int] = []
+    several = made(bench, 3, heard.append, lambda: False)
+    assert several is not None
+    assert heard == [1]  # it changes nothing, so there is no second
+    assert cells(several.steps[0], [])[:2] == ["1", "0"]
+    assert survival_picture(several).lines[0].points == [(1, 0)]
+    assert growth_picture(several).lines[0].points == [(1, 0)]

@@ -1,0 +1,136 @@
+"""Why the context overflowed, on the screen: the plot and its cursor, the findings, the tables, and the way back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from textual.widgets import OptionList
+from textual_hires_canvas import Canvas
+
+from tests.paths import SAMPLES
+from tests.tui.app import app_of, bench_screen, press, settled, story
+from workbench.analysis.pictures import Picture
+from workbench.analysis.plots import Level, Line
+from workbench.analysis.why import diagnose
+from workbench.bench import open_bench
+from workbench.cli import commands
+from workbench.tokens import Counter
+from workbench.tui.courses import Abandoned, course_on, own_preset
+from workbench.tui.screens.why import WhyScreen, call_words, headline
+from workbench.tui.why_tables import TABLES
+from workbench.tui.widgets.calls_plot import CallsPlot, legend
+from workbench.tui.widgets.rounds_list import RoundsList
+
+CODEX = SAMPLES / "codex-two-compactions.jsonl"
+
+
+def signs_on(plot: CallsPlot) -> str:
+    """Every character of the canvas: what tells lines apart without colour."""
+    canvas = plot.query_one("#plot", Canvas)
+    width, height = canvas.size
+    return "".join(canvas.get_pixel(x, y)[0] for y in range(height) for x in range(width))
+
+
+def told_by_command() -> dict[str, Any]:
+    run = CliRunner().invoke(commands, ["why", str(CODEX), "--preset", "augment-example", "--json"])
+    found: dict[str, Any] = json.loads(run.stdout)
+    return found
+
+
+async def test_the_screen_says_what_the_command_says_and_goes_to_the_messages() -> None:
+    told = told_by_command()
+    async with app_of(CODEX, preset="augment-example").run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        assert bench_screen(pilot).bench.epoch == 3
+        # Closed while it computes, nothing comes after.
+        await pilot.press("O", "escape")
+        await settled(pilot)
+        assert pilot.app.screen is bench_screen(pilot)
+        assert not list(pilot.app._notifications)
+        await press(pilot, "O")
+        screen = pilot.app.screen
+        assert isinstance(screen, WhyScreen)
+        found, plot = screen.found, screen.query_one(CallsPlot)
+        assert found is not None
+        # The newest epoch that overflowed, and just the command's figures.
+        assert found.epoch == told["epoch"] == 2
+        assert [one.text for one in found.findings] == [one["text"] for one in told["findings"]]
+        assert screen.query_one(OptionList).option_count == len(found.findings)
+        assert (plot.calls, [point.tokens for point in found.points]) == (
+            len(told["growth"]),
+            [point["tokens"] for point in told["growth"]],
+        )
+        assert {"#", "·", "▼"} <= set(signs_on(plot))
+        # The cursor: call by call, to the marks, and to the message in another epoch.
+        await press(pilot, "tab", "home", "right")
+        assert plot.call == 2
+        assert f"call 2 of {plot.calls}" in call_words(found, screen.bench, 2).plain
+        await press(pilot, "n")
+        marked = next(call for call, point in enumerate(found.points, 1) if point.compacted)
+        assert plot.call == marked
+        await press(pilot, "left")
+        assert plot.call == marked - 1
+        wanted = found.session.messages[found.points[marked - 2].message].id
+        await press(pilot, "enter")
+        bench = bench_screen(pilot)
+        assert pilot.app.screen is bench
+        assert bench.bench.messages[bench.query_one(RoundsList).index].id == wanted
+        assert bench.bench.epoch == found.points[marked - 2].epoch != 3
+        # A row goes there too, and so does a finding; the bench's epoch is not the last, so it is the one looked at.
+        await press(pilot, "O", "6", "enter")
+        assert pilot.app.screen is bench
+        largest = max(bench.bench.layout.sizes.tokens)
+        assert bench.bench.layout.sizes.tokens[bench.query_one(RoundsList).index] == largest
+        await press(pilot, "O", "right_curly_bracket", "left_curly_bracket")
+        again = pilot.app.screen
+        assert isinstance(again, WhyScreen)
+        assert again.found is not None
+        assert again.found.epoch == bench.bench.epoch
+        spoken = next(n for n, one in enumerate(again.found.findings) if one.messages)
+        await press(pilot, *["down"] * spoken, "enter")
+        assert bench.bench.messages[bench.query_one(RoundsList).index].id == again.found.findings[spoken].messages[0]
+
+
+def test_it_says_what_it_does_and_stops_where_it_is_told() -> None:
+    counter = Counter()
+    stages: list[str] = []
+    bench, course = course_on(open_bench(story(), counter), counter, stages.append, first=1)
+    found = diagnose(bench.context, course, 1, own_preset(bench), stages.append)
+    assert stages[0].startswith("counting")
+    assert f"playing the session under {bench.preset}" in stages
+    assert headline(found).startswith("epoch 1 of 1 · limit 200\u00a0000 not reached; in about ")
+    after: list[str] = []
+
+    def told(stage: str) -> None:
+        after.append(stage)
+        if "waste" in stage:
+            raise Abandoned
+
+    with pytest.raises(Abandoned):
+        diagnose(bench.context, course, 1, own_preset(bench), told)
+    assert after == stages[stages.index("measuring the growth") :][:2]
+
+
+def test_every_table_has_its_heads_and_leads_to_messages_of_the_context() -> None:
+    counter = Counter()
+    bench, course = course_on(open_bench(story(), counter), counter, lambda stage: None, first=1)
+    found = diagnose(bench.context, course, 1, own_preset(bench))
+    for name, (_, make) in TABLES.items():
+        table = make(found)
+        assert all(len(row.cells) == len(table.heads) for row in table.rows), name
+        assert all(row.message in bench.layout.index_of for row in table.rows) or name == "layers"
+    assert [row.cells[-1] for row in TABLES["tools"][1](found).rows] == ["Read"]
+    assert [row.cells[3] for row in TABLES["rounds"][1](found).rows] == sorted("1234", key=lambda n: -_of(found, n))
+
+
+def _of(found: Any, number: str) -> int:
+    return next(one.tokens for one in found.rounds if str(one.number) == number)
+
+
+def test_the_legend_names_a_level_that_is_not_drawn() -> None:
+    levels = (Level("window", 150), Level("limit", 151, "╌"))
+    picture = Picture("", (Line("A", [(1, 100)]),), levels, {1: "▼"}, (("A", "trim"), ("▼", "recorded compaction")))
+    assert legend(picture).plain == "─ window 150   limit 151, above the plot   ▼ recorded compaction   A trim"

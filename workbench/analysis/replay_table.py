@@ -1,0 +1,58 @@
+"""The table of a replay, the same on the screen and on the command line."""
+
+from __future__ import annotations
+
+from workbench.analysis.cache import Rates
+from workbench.analysis.replay import Compacted, Replay
+from workbench.figures import grouped
+
+HEADS = (
+    "", "preset", "strategy", "compactions", "first at", "mean after", "peak", "last", "over window", "summaries",
+    "re-billed", "cost", "pays off after",
+)  # fmt: skip
+
+
+def row(sign: str, one: Replay) -> tuple[str, ...]:
+    """A replay's cells, parallel to `HEADS`; `sign` is its letter in the plot."""
+    first = one.compacted[0] if one.compacted else None
+    return (
+        sign,
+        one.name,
+        one.preset.strategy,
+        str(len(one.compacted)),
+        f"call {grouped(first.call)}" if first else "never",
+        grouped(one.mean_after) if one.mean_after is not None else "",
+        grouped(one.peak),
+        grouped(one.last),
+        grouped(one.over_window),
+        str(sum(each.requests for each in one.compacted)),
+        grouped(one.rebilled),
+        money(one.cost, one.rates),
+        pay_off(one.compacted),
+    )
+
+
+def money(amount: float, rates: Rates) -> str:
+    """Dollars, or millions of input tokens' worth where the price is not known."""
+    return f"${amount:,.2f}" if rates.known else f"{amount:.2f} M in"
+
+
+def cost_basis(rates: Rates) -> str:
+    """What the column `cost` holds."""
+    if rates.known:
+        return "Cost: all prompts and summaries at the model's prices, what did not change read from the cache."
+    return (
+        "Cost: in millions of input tokens' worth, for the model's cache prices are not known "
+        f"(cache read × {rates.read:g}, write × {rates.write:g}, output × {rates.output:g})."
+    )
+
+
+def pay_off(compacted: tuple[Compacted, ...]) -> str:
+    """In the middle of all compactions, and how many never paid off before the next one."""
+    after = sorted(
+        one.pays_off_after for one in compacted if one.pays_off_at is not None and one.pays_off_after is not None
+    )
+    never = len(compacted) - len(after)
+    words = [f"{grouped(after[len(after) // 2])} call{'s' * (after[len(after) // 2] != 1)}"] if after else []
+    words += [f"{never} never"] if never else []
+    return ", ".join(words)

@@ -1,0 +1,126 @@
+"""Messages replaced in their places: thousands of them at first, and then the same but for some.
+
+A plan that clears 20 000 results differs from the next one in a handful. Made anew, its pieces, fates and size cost a
+tenth of a second; told as what differs from all of them replaced, they cost what differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+from workbench.compaction.context import Context
+from workbench.compaction.fates import Painting, Stroke
+from workbench.compaction.keeping import in_place
+from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Piece
+from workbench.compaction.spans import each
+from workbench.session import Message, Span
+from workbench.tokens.sizes import Basis, Size, Sizes
+
+
+class Replaced:
+    """Of `count` messages, all of `new` (by index) replaced.
+
+    `other` says which message stands in the place of some of these instead; None for the context's own.
+    """
+
+    def __init__(self, count: int, new: Mapping[int, Message]) -> None:
+        self.count = count
+        self.new = new
+        self._saved: tuple[Sizes, int, int] | None = None
+
+    def outcome(self, context: Context, other: Mapping[int, Message | None], pins: Iterable[int]) -> Outcome:
+        """What is left of `context`, whose messages these are."""
+        pieces, size = self._told(other), self._size(context, other)
+        if size.basis is Basis.ESTIMATE or not context.layout.has_estimates:
+            context.know_size(pieces, size)  # else it is for the kept messages to say on what it stands
+        return Outcome("compacted", "", context.messages, pieces, self._fates(other, pins))
+
+    def saved(self, context: Context, other: Mapping[int, Message | None]) -> tuple[int, int]:
+        """Tokens and characters by which the context gets smaller."""
+        tokens, chars = self._saved_by_all(context)
+        for index, instead in other.items():
+            less, shorter = _saved_by(context, index, self.new[index])
+            tokens, chars = tokens - less, chars - shorter
+            if instead is not None:
+                less, shorter = _saved_by(context, index, instead)
+                tokens, chars = tokens + less, chars + shorter
+        return tokens, chars
+
+    def _saved_by_all(self, context: Context) -> tuple[int, int]:
+        sizes = context.layout.sizes
+        if self._saved is None or self._saved[0] is not sizes:
+            each_saved = [_saved_by(context, index, message) for index, message in self.new.items()]
+            self._saved = (sizes, sum(tokens for tokens, _ in each_saved), sum(chars for _, chars in each_saved))
+        return self._saved[1:]
+
+    def _size(self, context: Context, other: Mapping[int, Message | None]) -> Size:
+        layout, sizes = context.layout, context.layout.sizes
+        tokens, chars = self.saved(context, other)
+        any_made = len(self.new) > sum(instead is None for instead in other.values())
+        doubtful = Basis.ESTIMATE in (sizes.overhead_basis, sizes.meter.basis if any_made else None)
+        return Size(
+            self.count,
+            layout.chars[-1] - chars,
+            layout.tokens[-1] + sizes.overhead - tokens,
+            Basis.ESTIMATE if doubtful else Basis.CALIBRATED,
+        )
+
+    # --- pieces and fates -------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _pieces(self) -> tuple[Piece, ...]:
+        return tuple(in_place(Span(0, self.count), self.new))
+
+    @cached_property
+    def _place(self) -> dict[int, int]:
+        """Which of the pieces each replaced message is."""
+        return {piece.stands_for[0].start: at for at, piece in enumerate(self._pieces) if isinstance(piece, Made)}
+
+    @cached_property
+    def _painting(self) -> Painting:
+        strokes = [Stroke(Fate.KEPT, [Span(0, self.count)]), Stroke(Fate.COMPRESSED, each(sorted(self.new)))]
+        return Painting(self.count, strokes)
+
+    def _fates(self, other: Mapping[int, Message | None], pins: Iterable[int]) -> tuple[FateSpan, ...]:
+        own = sorted(index for index, instead in other.items() if instead is None)
+        return self._painting.over([Stroke(Fate.KEPT, each(own)), Stroke(Fate.PINNED, each(sorted(pins)))])
+
+    def _told(self, other: Mapping[int, Message | None]) -> tuple[Piece, ...]:
+        """The pieces around `other` made anew, all others as they are."""
+        out: list[Piece] = []
+        done = here = waits = 0  # pieces told, the message they reach, and the first before it that waits as it is
+        for index in sorted(other):
+            place, instead = self._place[index], other[index]
+            if done < place:
+                _join(out, waits, here, self._pieces[done:place])
+                waits = index
+                if isinstance(last := out[-1], Kept) and instead is None:
+                    waits = last.start
+                    out.pop()
+            if instead is not None:
+                if waits < index:
+                    out.append(Kept(waits, index))
+                out.append(Made(instead, (Span(index, index + 1),)))
+                waits = index + 1
+            done, here = place + 1, index + 1
+        _join(out, waits, here, self._pieces[done:])
+        return tuple(out)
+
+
+def _join(out: list[Piece], waits: int, here: int, pieces: Sequence[Piece]) -> None:
+    """Tell the messages `waits`..`here` as they are, then `pieces`, which follow."""
+    if waits < here:
+        first = pieces[0] if pieces else None
+        if isinstance(first, Kept):
+            out.append(Kept(waits, first.stop))
+            pieces = pieces[1:]
+        else:
+            out.append(Kept(waits, here))
+    out.extend(pieces)
+
+
+def _saved_by(context: Context, index: int, message: Message) -> tuple[int, int]:
+    layout, part = context.layout, context.layout.measured(message)
+    tokens = layout.tokens[index + 1] - layout.tokens[index]
+    return tokens - part.tokens, layout.chars[index + 1] - layout.chars[index] - part.chars

@@ -1,0 +1,40 @@
+"""The session of a bench as a course to be played, made in a thread that says how far it is and can be stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from workbench.analysis.course import Course, course_of, uncounted
+from workbench.bench import Bench, counted
+from workbench.compaction.preset import Preset
+from workbench.tokens import Counter
+
+
+class Abandoned(Exception):
+    """Nobody waits for the work any more. Raised by what is told how far it is."""
+
+
+Told = Callable[[str], None]
+"""Hears what is being done, at least a few times a second while counting; may raise `Abandoned`."""
+
+
+def course_on(bench: Bench, counter: Counter, told: Told, *, first: int) -> tuple[Bench, Course]:
+    """The bench with every token counted, and its session from epoch `first` on."""
+
+    def progress(done: int, total: int) -> None:
+        told(f"counting tokens, {100 * done // max(1, total)} %")
+
+    told("counting tokens")
+    counter.count_all(uncounted(bench.session), progress, lambda: False)
+    told("laying out the session")
+    return counted(bench, counter), course_of(bench.session, counter, first=first, scale=bench.scale)
+
+
+def own_preset(bench: Bench, name: str = "") -> Preset:
+    """The policy as it stands on the bench, under the name of its preset or another one."""
+    return Preset(name or bench.preset, bench.strategy.id, "", "", bench.policy)
+
+
+def at_call(course: Course, call: int) -> str:
+    """The id of the message that is the answer of call number `call`."""
+    return course.messages[course.calls[call - 1]].id

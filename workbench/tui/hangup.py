@@ -1,0 +1,28 @@
+"""A terminal that is gone: its window was closed, its connection broke. Nothing can be shown or typed any more."""
+
+from __future__ import annotations
+
+import asyncio
+import select
+import signal
+import sys
+
+from textual.app import App
+
+LOOK_S = 1.0
+"""How often the terminal is looked at. Not every way to lose one sends a signal."""
+
+
+def leave_without_terminal(app: App[None]) -> None:
+    """Have the app leave once its terminal has gone. Does nothing where there is none to lose."""
+    if app.is_headless or not hasattr(select, "poll") or sys.__stdin__ is None:
+        return
+    terminal = select.poll()
+    terminal.register(sys.__stdin__.fileno(), 0)
+
+    def look() -> None:
+        if terminal.poll(0):  # asked for no event, it tells of a hang-up alone
+            app.exit()
+
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, app.exit)
+    app.set_interval(LOOK_S, look)

@@ -1,0 +1,90 @@
+"""What the comparison shows in a column: sizes, cost and checks at once, what is held when that is found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from workbench.analysis.compare import Column
+from workbench.analysis.retention import KINDS, Retention
+from workbench.compaction.outcome import Fate
+from workbench.tui.plain import bar, figure, plain
+
+BAR = 5
+
+MARKED = "side by side"
+"""The row of the letters of the columns that are marked."""
+
+FIGURES = (
+    "strategy", "fired", "head", "tail", "after", "saved", "calls", "summary cost", "first changed", "re-billed",
+    "pays off",
+)  # fmt: skip
+HELD = ("held", "weighted", *KINDS)
+JUDGED = ("checks", "status", *(fate.value for fate in Fate))
+ROWS = (MARKED, *FIGURES, *HELD, *JUDGED)
+"""The rows of the table, from top to bottom."""
+
+UNKNOWN = "not recorded"
+
+
+def cells(column: Column) -> dict[str, Text]:
+    """All that is known of a column without looking for facts, by row."""
+    theirs = column.preset is None
+    failed = ", ".join(check.name for check in column.failed)
+    share = f"{round(100 * column.saved / column.before.tokens)} %" if column.before.tokens else ""
+    told = {
+        "strategy": "the agent's own" if theirs else column.strategy,
+        "fired": "" if theirs else "✔ yes" if column.fired else "no",
+        "head": str(column.head),
+        "tail": str(column.tail),
+        "after": str(column.after),
+        "saved": share,
+        "calls": UNKNOWN if column.calls is None else str(column.calls),
+        "summary cost": cost_words(column),
+        "first changed": figure(column.cache.first_changed),
+        "re-billed": figure(column.cache.rebilled),
+        "pays off": pay_off_words(column),
+        "checks": "" if theirs else f"! {failed}" if failed else "✔ passed",
+        "status": column.outcome.status.replace("_", " "),
+        **{fate.value: figure(count) for fate, count in column.outcome.fate_counts.items()},
+    }
+    return {row: Text(plain(words)) for row, words in told.items()}
+
+
+def cost_words(column: Column) -> str:
+    return UNKNOWN if column.summary_cost is None else column.rates.words(column.summary_cost)
+
+
+def pay_off_words(column: Column) -> str:
+    """After how many calls the cache and the summaries are paid for; the cache alone where these are not recorded."""
+    after = column.pays_off_after
+    if column.outcome.status == "unchanged":
+        return ""
+    when = "never" if after is None else "at once" if after == 0 else f"after {figure(after)} call{'s' * (after != 1)}"
+    return when if column.spent else f"{when} (cache)"
+
+
+def held_cells(held: Retention) -> dict[str, Text]:
+    """Small bars by row. `held` is of the whole context's facts, so that columns with other heads compare; `weighted`
+    and the kinds are of what stood before the column's own tail."""
+    kinds = [held.kinds[kind].share if kind in held.kinds else None for kind in KINDS]
+    shares = (held.of_context, held.overall.weighted, *kinds)
+    return {row: share_cell(share) for row, share in zip(HELD, shares, strict=True)}
+
+
+def share_cell(share: float | None) -> Text:
+    if share is None:
+        return Text("–", "dim")
+    return Text(bar(share, BAR), "dim").append(f" {100 * share:.0f} %", "not dim")
+
+
+def said(columns: Sequence[Column], asked: int, judged: int, what: str, before: str) -> str:
+    """How far the comparison is."""
+    if len(columns) < asked:
+        done = f"{len(columns)} of {asked} columns"
+    elif judged < len(columns):
+        done = f"looking for what is held: {judged} of {len(columns)}"
+    else:
+        done = f"{asked} columns"
+    return f"{what}: {done} · {before} tokens before · extractive summaries"

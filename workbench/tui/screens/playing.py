@@ -1,0 +1,79 @@
+"""What the screens that play a session share: a line that says how far the thread is, and the end of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
+
+from rich.text import Text
+from textual import on
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.widgets import Static
+from textual.worker import Worker, get_current_worker
+
+from workbench.errors import BadInput
+from workbench.tui.courses import Abandoned, Told
+from workbench.tui.failures import failure_of
+from workbench.tui.plain import plain
+
+T = TypeVar("T")
+
+
+class PlayingScreen(ModalScreen[T | None]):
+    """Has a widget `#title`. Leaving the screen cancels its workers, which stop when they next say how far they are."""
+
+    NAME: ClassVar[str] = ""
+    DEFAULT_CSS = """
+    PlayingScreen > Vertical { width: 100%; height: 100%; background: $surface; }
+    PlayingScreen #title { height: 1; padding: 0 1; background: $panel; }
+    PlayingScreen #legend { height: 1; padding: 0 1; color: $text-muted; }
+    PlayingScreen #call { height: 1; padding: 0 1; }
+    """
+
+    @dataclass
+    class Progress(Message):
+        sentence: str
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, PlayingScreen.Progress)
+
+    @dataclass
+    class Refused(Message):
+        sentence: str
+
+    @contextmanager
+    def working(self) -> Iterator[Told]:
+        """For a worker's thread: gives what it tells how far it is, and ends it where nobody waits any more."""
+        worker = get_current_worker()
+
+        def told(sentence: str) -> None:
+            if worker.is_cancelled:
+                raise Abandoned
+            self.post_message(self.Progress(sentence))
+
+        try:
+            yield told
+        except Abandoned:
+            return
+        except BadInput as refused:
+            self.post_message(self.Refused(str(refused)))
+
+    def say(self, words: str) -> None:
+        """On the screen's first line."""
+        line = Text.assemble((f" {self.NAME}  ", "bold"), plain(words), no_wrap=True, overflow="ellipsis")
+        self.query_one("#title", Static).update(line)
+
+    @on(Progress)
+    def _progress(self, event: Progress) -> None:
+        self.say(f"{event.sentence} · esc stops")
+
+    @on(Refused)
+    def _refused(self, event: Refused) -> None:
+        self.say(f"✘ {event.sentence}")
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if failure := failure_of(event):
+            self.say(f"✘ {failure}")

@@ -1,0 +1,267 @@
+"""Replay: the session played from its start under many policies, one saw-tooth and one row for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import DataTable, Static
+
+from workbench.analysis.compare import candidates
+from workbench.analysis.course import Course
+from workbench.analysis.growth import Point
+from workbench.analysis.pictures import RECORDED, SIGNS, replay_picture
+from workbench.analysis.replay import Compacted, Replay, replay
+from workbench.analysis.replay_table import HEADS, cost_basis, row
+from workbench.bench import Bench
+from workbench.compaction.preset import Preset
+from workbench.tokens import Counter
+from workbench.tui.courses import at_call, course_on, own_preset
+from workbench.tui.help_key import help_key
+from workbench.tui.plain import figure, plain, short
+from workbench.tui.screens.choose_policies import ChoosePoliciesScreen
+from workbench.tui.screens.choose_preset import choices
+from workbench.tui.screens.playing import PlayingScreen
+from workbench.tui.widgets.calls_plot import CallsPlot, legend
+from workbench.tui.widgets.keys_line import KeysLine
+
+OWN = "on the bench"
+"""The name of the bench's policy among the others."""
+
+
+class ReplayScreen(PlayingScreen[str | Preset]):
+    """Dismissed with the id of the message to go to, with the preset to open on the bench, or with None."""
+
+    NAME = "Replay"
+    HELP = """\
+The session is played from its start under each policy: before each of the recorded answers the policy's triggers are \
+read, and where one fires the context is compacted. A line with a letter is a policy, · is the session as it was \
+recorded, ▼ a compaction that the agent itself made. The answers are taken to be the same, and the summaries only take \
+their room, so nothing is sent anywhere. Enter on a row opens that policy on the bench; on the plot it goes to the \
+message of the call. n on the plot goes to the next compaction of the policy whose row is marked."""
+    CSS = """
+    ReplayScreen CallsPlot { height: 3fr; min-height: 9; }
+    ReplayScreen #call { height: 2; padding: 0 1; }
+    ReplayScreen .datatable--fixed { background: $surface; color: $foreground; }
+    ReplayScreen DataTable { height: 2fr; min-height: 4; background: $surface; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "app.focus_next", "Plot, list", id="replay.focus", tooltip="Between the plot and the table."),
+        Binding("a", "choose", "Policies", id="replay.policies", tooltip="Choose the policies that are played."),
+        Binding("space", "hide", "Hide", id="replay.hide", tooltip="Hide the line of the row, or show it again."),
+        Binding("o", "alone", "Alone", id="replay.alone", tooltip="Only the line of this row, or all of them again."),
+        Binding("d", "recorded", "Recorded", id="replay.recorded", tooltip="Hide what was recorded, or show it again."),
+        Binding("g", "go_to", "To message", id="replay.go", tooltip="To the message of the cursor's call."),
+        Binding("escape", "dismiss(None)", "Close", id="replay.close", tooltip="Stop playing; back to the bench."),
+        help_key("replay"),
+    ]
+    AUTO_FOCUS = "DataTable"
+
+    @dataclass
+    class Laid(Message):
+        """The session can be played: every token is counted."""
+
+        bench: Bench
+        course: Course
+
+    @dataclass
+    class Played(Message):
+        """One more policy is done, of those that were asked for."""
+
+        asked: tuple[Preset, ...]
+        one: Replay
+
+    def __init__(self, bench: Bench, counter: Counter) -> None:
+        super().__init__()
+        self.bench = bench
+        self.counter = counter
+        self.own = own_preset(bench, OWN)
+        self.asked = (self.own, *(one for one in candidates() if not _same(one, self.own)))
+        self.course: Course | None = None
+        self.played: list[Replay] = []
+        self.hidden: frozenset[str] = frozenset()
+        self._recorded: dict[int, Point] = {}
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(id="title")
+            yield CallsPlot(id="replay-plot")
+            yield Static(id="legend")
+            yield Static(id="call")
+            yield DataTable(cursor_type="row", zebra_stripes=True, fixed_columns=2)
+            yield KeysLine()
+
+    def on_mount(self) -> None:
+        self.say("opening")
+        self.call_after_refresh(self.start)
+
+    # --- playing ----------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Play what is asked for, anew."""
+        self.played, self.hidden = [], frozenset()
+        table = self.query_one(DataTable)
+        table.clear(columns=True)
+        for at, head in enumerate(HEADS):
+            table.add_column(Text(head, "dim", justify=_side(at)), key=head)
+        self.play(self.asked)
+
+    @work(thread=True, exclusive=True, group="replay", exit_on_error=False, description="play")
+    def play(self, asked: tuple[Preset, ...]) -> None:
+        """Policy by policy, so that the first stands while the last is still played."""
+        with self.working() as told:
+            bench, course = self.bench, self.course
+            if course is None:
+                bench, course = course_on(bench, self.counter, told, first=1)
+                self.post_message(self.Laid(bench, course))
+            for number, preset in enumerate(asked, 1):
+                told(f"playing {number} of {len(asked)}: {preset.id}")
+                self.post_message(self.Played(asked, replay(course, preset, bench.window)))
+
+    @on(Laid)
+    def _laid(self, event: Laid) -> None:
+        self.bench, self.course = event.bench, event.course
+        points = {point.message: point for point in event.course.growth}
+        members = (event.course.members[index] for index in event.course.calls)
+        self._recorded = {call: points[member] for call, member in enumerate(members, 1) if member in points}
+
+    @on(Played)
+    def _one_more(self, event: Played) -> None:
+        if event.asked is not self.asked:
+            return
+        self.played.append(event.one)
+        cells = row(SIGNS[len(self.played) - 1 :][:1], event.one)
+        table = self.query_one(DataTable)
+        table.add_row(*(Text(plain(cell), justify=_side(at)) for at, cell in enumerate(cells)))
+        self.draw()
+        if len(self.played) == 1:
+            plot = self.query_one(CallsPlot)
+            plot.go(plot.calls)
+        if len(self.played) == len(self.asked):
+            self.say(self._summed())
+
+    def _summed(self) -> str:
+        course, many = self.course, len(self.played)
+        if course is None or not self.played:
+            return ""
+        calls = len(course.calls)
+        last = f"{figure(course.plain[-1])} tokens uncompacted" if calls else "no answer is recorded"
+        basis = cost_basis(self.played[0].rates)
+        return f"{figure(calls)} calls, {last} · {many} polic{'y' if many == 1 else 'ies'} · {basis}"
+
+    # --- drawing ----------------------------------------------------------------------------------------------------
+
+    def draw(self) -> None:
+        """The lines anew: a policy came, or one is hidden."""
+        if self.course is None:
+            return
+        picture = replay_picture(self.course, self.played, self.bench.window)
+        self.query_one(CallsPlot).show(picture, self.hidden)
+        self.query_one("#legend", Static).update(legend(picture))
+        self._row_marked()
+
+    @property
+    def here(self) -> int:
+        """The place of the marked row, -1 where there is none."""
+        at = self.query_one(DataTable).cursor_row
+        return at if at < len(self.played) else -1
+
+    @on(DataTable.RowHighlighted)
+    def _row_marked(self) -> None:
+        if self.here >= 0:
+            plot = self.query_one(CallsPlot)
+            plot.stops = [one.call for one in self.played[self.here].compacted]
+            plot.bring_to_front(SIGNS[self.here])
+            self._tell_call()
+
+    @on(CallsPlot.Moved)
+    def _tell_call(self) -> None:
+        if self.course is not None and self.played and len(self.course.calls):
+            call = self.query_one(CallsPlot).call
+            recorded = self._recorded.get(call)
+            text = call_words(self.course, self.played, call, max(self.here, 0), self.hidden, recorded)
+            self.query_one("#call", Static).update(text)
+
+    def action_hide(self) -> None:
+        if self.here >= 0:
+            self.hidden ^= {SIGNS[self.here]}
+            self.draw()
+
+    def action_recorded(self) -> None:
+        self.hidden ^= {RECORDED}
+        self.draw()
+
+    def action_alone(self) -> None:
+        if self.here >= 0:
+            others = frozenset(SIGNS[: len(self.played)]) - {SIGNS[self.here]}
+            self.hidden = self.hidden & {RECORDED} | (frozenset() if others <= self.hidden else others)
+            self.draw()
+
+    # --- going elsewhere --------------------------------------------------------------------------------------------
+
+    def action_choose(self) -> None:
+        def chosen(presets: tuple[Preset, ...] | None) -> None:
+            if presets is not None:
+                self.asked = presets[: len(SIGNS)]
+                self.start()
+
+        others = (one.preset for one in choices()[0] if not one.heading)
+        every = [self.own, *(one for one in others if not _same(one, self.own))]
+        asked = [one for one in every if any(_same(one, each) for each in self.asked)]
+        self.app.push_screen(ChoosePoliciesScreen(every, asked), chosen)
+
+    @on(DataTable.RowSelected)
+    def _row_chosen(self, event: DataTable.RowSelected) -> None:
+        if event.cursor_row < len(self.played):
+            preset = self.played[event.cursor_row].preset
+            self.dismiss(None if preset is self.own else preset)
+
+    @on(CallsPlot.Chosen)
+    def action_go_to(self) -> None:
+        if self.course is not None and len(self.course.calls):
+            self.dismiss(at_call(self.course, self.query_one(CallsPlot).call))
+
+
+def _side(column: int) -> Literal["left", "right"]:
+    """Figures stand to the right, names to the left."""
+    return "left" if column < 3 else "right"
+
+
+def _same(one: Preset, other: Preset) -> bool:
+    return (one.strategy, one.policy) == (other.strategy, other.policy)
+
+
+def call_words(
+    course: Course, played: list[Replay], call: int, marked: int, hidden: frozenset[str], recorded: Point | None
+) -> Text:
+    """What every shown policy sends at this call, the marked one first, with the compaction it makes there."""
+    round = course.round_numbers[course.calls[call - 1]]
+    text = Text.assemble((f"call {figure(call)} of {figure(len(course.calls))}", "bold"), f" · round {figure(round)}")
+    if recorded is not None:
+        text.append(f" · recorded {recorded.basis.value}{figure(recorded.tokens)}")
+    text.append(f" · {SIGNS[marked]} ", "bold").append(_sizes(played[marked], call))
+    made = next((one for one in played[marked].compacted if one.call == call), None)
+    text.append(f" · ▼ {_compaction(made)}" if made is not None else "")
+    if missed := len(played[marked].missed):
+        text.append(f" · fired {figure(missed)} × in vain")
+    text.append(" · ⏎ goes there\n", "dim")
+    for n in (n for n in range(len(played)) if n != marked and SIGNS[n] not in hidden):
+        text.append(f"{SIGNS[n]} ", "bold").append(f"{short(played[n].sent[call - 1])}  ")
+    return text
+
+
+def _sizes(one: Replay, call: int) -> str:
+    full, sent = one.full[call - 1], one.sent[call - 1]
+    return figure(sent) if full == sent else f"{figure(full)} → {figure(sent)}"
+
+
+def _compaction(made: Compacted) -> str:
+    fired = ", ".join(trigger.name for trigger in made.triggers)
+    pays = f"pays off at call {figure(made.pays_off_at)}" if made.pays_off_at is not None else "never pays off"
+    return f"{fired} fires, {figure(made.cache.rebilled)} re-billed, {pays}"

@@ -1,0 +1,89 @@
+"""What the retention screen says: whose outcome it judges, the table by kind, and what is known of one fact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from workbench.analysis.recorded import following, recorded_outcome
+from workbench.analysis.retention import HeldFact, Retention, Share, new_messages, retention
+from workbench.bench import Bench
+from workbench.tui.plain import bar, figure, one_line
+
+BAR = 8
+
+HEADS = f"{'kind':<12}{'facts':>6}{'full':>6}{'part':>6}{'lost':>6}{'used':>6}  {'held':<{BAR + 7}}weighted"
+"""What stands above the table by kind."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A bench's outcome, or with `theirs` the agent's own for the same context, and what it still holds."""
+
+    bench: Bench
+    theirs: bool
+    held: Retention
+    unread: bool
+    """Nothing can be read of what the outcome made (no summary, or an encrypted one)."""
+
+
+def judged(bench: Bench, theirs: bool) -> Judged:
+    """Judge the bench's run, or a run with extractive summaries where there is none. Seconds for a long session."""
+    outcome = recorded_outcome(bench.session, bench.epoch) if theirs else (bench.result or bench.offline).outcome
+    held = retention(bench.context, outcome, following(bench.session, bench.epoch))
+    unread = outcome.status != "unchanged" and not any(message.text.strip() for message in new_messages(outcome))
+    return Judged(bench, theirs, held, unread)
+
+
+def has_theirs(bench: Bench) -> bool:
+    """Whether a recorded compaction ended the bench's epoch."""
+    session, epoch = bench.session, bench.epoch
+    return epoch < len(session.epochs) and session.epochs[epoch - 1].ended_by is not None
+
+
+def whose(bench: Bench, theirs: bool) -> str:
+    if theirs:
+        return f"the agent's own compaction after epoch {bench.epoch}, as recorded"
+    policy = bench.preset or bench.strategy.id
+    return f"{policy}, {'the run on the bench' if bench.result else 'run offline with extractive summaries'}"
+
+
+def judged_words(found: Judged) -> str:
+    """The figures that stand for all of it."""
+    held, overall = found.held, found.held.overall
+    if not held.head:
+        return "nothing was compacted: everything is still there"
+    facts = f"{figure(overall.facts)} facts in the {figure(held.head)} messages before the tail"
+    words = f"{percent(overall.share)} held, {percent(overall.weighted)} weighted, of {facts}"
+    words += f" · with its {figure(held.in_tail)}: {percent(held.of_context)}"
+    return f"{words} · ! no summary that could be read" if found.unread else words
+
+
+def percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.0f} %"
+
+
+def kind_line(name: str, share: Share) -> Text:
+    """A row of the table by kind."""
+    counts = "".join(f"{figure(number):>6}" for number in (share.full, share.part, share.lost, share.used))
+    line = Text(f"{name:<12}{figure(share.facts):>6}{counts}  ", no_wrap=True)
+    for share_of in (share.share, share.weighted):
+        line.append(bar(share_of or 0.0, BAR), "dim").append(f" {percent(share_of):>5} ")
+    return line
+
+
+def fact_words(fact: HeldFact | None, pins: frozenset[str]) -> Text:
+    """The whole of the marked fact, where it stands, and what pinning it would cost."""
+    if fact is None:
+        return Text("nothing of this was lost", "dim")
+    used = "used again later" if fact.used else "not used again"
+    if fact.message in pins:
+        cost = "its message is pinned"
+    elif fact.pin_tokens:
+        cost = f"p pins message {figure(fact.index + 1)}: +{figure(fact.pin_tokens)} tokens"
+    else:
+        cost = "its message stays anyway"
+    return Text(f"{fact.kind}, {one_line(fact.why, 60)} · {used} · {cost}\n", "dim").append(
+        one_line(fact.text, 600), "not dim"
+    )

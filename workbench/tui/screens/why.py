@@ -1,0 +1,249 @@
+"""Why: how the context on the bench grew, who filled it, what of it was waste, and what would have helped."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import ContentSwitcher, DataTable, OptionList, Static, Tab, Tabs
+from textual.widgets.option_list import Option
+
+from workbench.analysis.pictures import growth_picture
+from workbench.analysis.why import Diagnosis, diagnose
+from workbench.analysis.why.diagnosis import overflowed
+from workbench.analysis.why.findings import Finding
+from workbench.bench import Bench, at_epoch
+from workbench.tokens import Counter
+from workbench.tui.courses import course_on, own_preset
+from workbench.tui.help_key import help_key
+from workbench.tui.plain import figure, one_line, plain
+from workbench.tui.screens.playing import PlayingScreen
+from workbench.tui.why_tables import TABLES
+from workbench.tui.widgets.calls_plot import CallsPlot, legend
+from workbench.tui.widgets.keys_line import KeysLine
+
+FINDINGS = "findings"
+TITLES = {FINDINGS: "Found", **{name: title for name, (title, _) in TABLES.items()}}
+"""The tabs, by name."""
+
+
+class WhyScreen(PlayingScreen[str]):
+    """Dismissed with the id of the message to go to on the bench, or with None.
+
+    Begins with the epoch on the bench, or, where that is simply the last one, with the newest that overflowed.
+    """
+
+    NAME = "Why"
+    HELP = """\
+The plot shows the prompt of every call of the session: the epoch that is looked at with #, the limit and the triggers \
+of the bench's policy as lines, recorded compactions with ▼ and refusals with ✖. Its cursor goes from call to call. \
+Below stand the findings: each is a sentence with its figure, and what it says would have helped was played through on \
+this session. The other tabs say who filled the context and what of it was waste. Enter goes to the message on the \
+bench, from the plot, a finding or a row. { and } look at another epoch."""
+    CSS = """
+    WhyScreen CallsPlot { height: 9fr; min-height: 8; }
+    WhyScreen ContentSwitcher { height: 10fr; }
+    WhyScreen OptionList, WhyScreen DataTable { height: 100%; border: none; background: $surface; padding: 0 1; }
+    WhyScreen #rows { height: 100%; }
+    WhyScreen #about { height: 1; padding: 0 1; color: $text-muted; }
+    WhyScreen #rows DataTable { height: 1fr; padding: 0; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "tab", "app.focus_next", "Plot, list", id="why.focus", tooltip="Between the plot and what is below it."
+        ),
+        Binding("{", "epoch(-1)", "Epoch before", id="why.epoch-before", tooltip="One epoch back."),
+        Binding("}", "epoch(1)", "Next epoch", id="why.epoch-next", tooltip="One epoch forward."),
+        *(
+            Binding(str(n), f"tab('{name}')", title, show=False, id=f"why.{name}", tooltip=f"Show the tab {title}.")
+            for n, (name, title) in enumerate(TITLES.items(), 1)
+        ),
+        Binding("escape", "dismiss(None)", "Close", id="why.close", tooltip="Stop what is done, and to the bench."),
+        help_key("why"),
+    ]
+    AUTO_FOCUS = "#findings"
+
+    @dataclass
+    class Found(Message):
+        """`bench` has every token counted."""
+
+        found: Diagnosis
+        bench: Bench
+
+    def __init__(self, bench: Bench, counter: Counter) -> None:
+        super().__init__()
+        self.bench = bench
+        self.counter = counter
+        self.epoch: int | None = None if bench.epoch == len(bench.session.epochs) else bench.epoch
+        self.found: Diagnosis | None = None
+        self._messages: tuple[str, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(id="title")
+            yield CallsPlot(id="growth-plot")
+            yield Static(id="legend")
+            yield Static(id="call")
+            yield Tabs(*(Tab(f"{n} {title}", id=f"tab-{name}") for n, (name, title) in enumerate(TITLES.items(), 1)))
+            with ContentSwitcher(initial=FINDINGS):
+                yield OptionList(id=FINDINGS)
+                with Vertical(id="rows"):
+                    yield Static(id="about")
+                    yield DataTable(cursor_type="row", zebra_stripes=True)
+            yield KeysLine()
+
+    def on_mount(self) -> None:
+        self.query_one(Tabs).can_focus = False
+        self.say("opening")
+        self.call_after_refresh(self.diagnose)
+
+    # --- computing --------------------------------------------------------------------------------------------------
+
+    @work(thread=True, exclusive=True, group="why", exit_on_error=False)
+    def diagnose(self) -> None:
+        with self.working() as told:
+            epoch = overflowed(self.bench.session) if self.epoch is None else self.epoch
+            bench, course = course_on(self._at(epoch), self.counter, told, first=epoch)
+            found = diagnose(bench.context, course, epoch, own_preset(bench), told)
+            self.post_message(self.Found(found, bench))
+
+    def _at(self, epoch: int) -> Bench:
+        return self.bench if epoch == self.bench.epoch else at_epoch(self.bench, epoch, self.counter)
+
+    def action_epoch(self, by: int) -> None:
+        """Diagnose another epoch."""
+        if self.found is not None and 1 <= self.found.epoch + by <= len(self.bench.session.epochs):
+            self.epoch = self.found.epoch + by
+            self.found = None
+            self.diagnose()
+
+    # --- showing ----------------------------------------------------------------------------------------------------
+
+    @on(Found)
+    def _show(self, event: Found) -> None:
+        self.found, self.bench = event.found, event.bench
+        found = event.found
+        self.say(headline(found))
+        picture = growth_picture(found)
+        plot = self.query_one(CallsPlot)
+        plot.stops = sorted({*picture.marks, *_overflow(found)})
+        plot.show(picture)
+        here = [call for call, point in enumerate(found.points, 1) if point.epoch == found.epoch]
+        plot.go(here[-1] if here else plot.calls)
+        self.query_one("#legend", Static).update(legend(picture))
+        self._tell_call()
+        self._fill_tab()
+        options = self.query_one(OptionList)
+        options.set_options(Option(self._finding(number, one)) for number, one in enumerate(found.findings, 1))
+        options.highlighted = 0 if found.findings else None
+
+    def _finding(self, number: int, one: Finding) -> Text:
+        text = Text.assemble((f"{number:2}. ", "bold"), plain(one.text))
+        index = self.bench.layout.index_of.get(one.messages[0]) if one.messages else None
+        if index is not None:
+            more = f" and {figure(len(one.messages) - 1)} more" if len(one.messages) > 1 else ""
+            text.append(f"  → message {figure(index + 1)}{more}", "dim")
+        return text
+
+    @on(CallsPlot.Moved)
+    def _tell_call(self) -> None:
+        if self.found is not None and self.found.points:
+            self.query_one("#call", Static).update(call_words(self.found, self.bench, self.query_one(CallsPlot).call))
+
+    def action_tab(self, name: str) -> None:
+        self.query_one(Tabs).active = f"tab-{name}"
+
+    @on(Tabs.TabActivated)
+    def _tab_chosen(self, event: Tabs.TabActivated) -> None:
+        name = event.tabs.active.removeprefix("tab-")
+        switcher = self.query_one(ContentSwitcher)
+        focused = self.focused is None or switcher in self.focused.ancestors
+        switcher.current = FINDINGS if name == FINDINGS else "rows"
+        self._fill_tab()
+        if focused:
+            (self.query_one(OptionList) if name == FINDINGS else self.query_one(DataTable)).focus()
+
+    def _fill_tab(self) -> None:
+        name = self.query_one(Tabs).active.removeprefix("tab-")
+        if self.found is None or name not in TABLES:
+            return
+        made = TABLES[name][1](self.found)
+        self.query_one("#about", Static).update(Text(plain(made.about), no_wrap=True, overflow="ellipsis"))
+        table = self.query_one(DataTable)
+        table.clear(columns=True)
+        for at, head in enumerate(made.heads):
+            table.add_column(Text(head, "dim", justify=made.side(at)))
+        for row in made.rows:
+            table.add_row(*(Text(cell, justify=made.side(at)) for at, cell in enumerate(row.cells)))
+        self._messages = tuple(row.message for row in made.rows)
+
+    # --- going there ------------------------------------------------------------------------------------------------
+
+    @on(CallsPlot.Chosen)
+    def _call_chosen(self, event: CallsPlot.Chosen) -> None:
+        if self.found is not None:
+            self._go(self.found.session.messages[self.found.points[event.call - 1].message].id)
+
+    @on(OptionList.OptionSelected)
+    def _finding_chosen(self, event: OptionList.OptionSelected) -> None:
+        if self.found is not None:
+            self._go(next(iter(self.found.findings[event.option_index].messages), ""))
+
+    @on(DataTable.RowSelected)
+    def _row_chosen(self, event: DataTable.RowSelected) -> None:
+        self._go(self._messages[event.cursor_row] if event.cursor_row < len(self._messages) else "")
+
+    def _go(self, message: str) -> None:
+        if message:
+            self.dismiss(message)
+        else:
+            self.notify("This speaks of no single message.", markup=False)
+
+
+def _overflow(found: Diagnosis) -> list[int]:
+    """The call that reaches the limit, as the plot counts them."""
+    wanted = found.crossing.message if found.crossing else None
+    messages = found.session.messages
+    return [call for call, point in enumerate(found.points, 1) if messages[point.message].id == wanted]
+
+
+def headline(found: Diagnosis) -> str:
+    """The limit, and whether and when it is reached, on one line."""
+    epoch = f"epoch {found.epoch} of {len(found.session.epochs)}"
+    if found.limit is None:
+        return f"{epoch} · the window is not known: W on the bench sets it"
+    limit = f"limit {figure(found.limit.tokens)}"
+    if found.crossing is not None:
+        reached = f"reached at its call {figure(found.crossing.call)}, round {figure(found.crossing.round)}"
+    elif found.rounds_left is None:
+        reached = "not reached"
+    else:
+        reached = f"not reached; in about {figure(found.rounds_left)} rounds at this growth"
+    return f"{epoch} · {limit} {reached} · {one_line(found.limit.why)}"
+
+
+def call_words(found: Diagnosis, bench: Bench, call: int) -> Text:
+    """What the cursor stands on."""
+    point = found.points[call - 1]
+    before = found.points[call - 2].tokens if call > 1 else 0
+    index = bench.layout.index_of.get(found.session.messages[point.message].id)
+    words = [f"call {figure(call)} of {figure(len(found.points))}"]
+    words.append(
+        f"{point.basis.value}{figure(point.tokens)} tokens ({point.tokens - before:+,})".replace(",", "\u00a0")
+    )
+    if index is None:
+        words.append(f"epoch {point.epoch}")
+    else:
+        round = bisect_right([span.start for span in bench.layout.rounds.rounds], index)
+        words.append(f"{f'round {figure(round)}, ' if round else ''}message {figure(index + 1)}")
+    if point.compacted:
+        words.append("▼ a recorded compaction lies before it")
+    line = Text.assemble((words[0], "bold"), " · ", " · ".join(words[1:]), no_wrap=True, overflow="ellipsis")
+    return line.append(" · ⏎ goes there", "dim")

@@ -1,0 +1,127 @@
+"""The tables of a diagnosis: who filled the context, and what of it was waste. Each row names a message to go to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.analysis.why import Diagnosis
+from workbench.analysis.why.fillers import Share
+from workbench.analysis.why.waste import UNUSED_RULE, Spot
+from workbench.tui.plain import figure, one_line
+
+MOST = 200
+"""Rows of one table; `cwb why --json` has all of them."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """`message` is the id of the one to go to, "" where there is none."""
+
+    cells: tuple[str, ...]
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """`numbers` is how many of the first columns are figures, set to the right."""
+
+    heads: tuple[str, ...]
+    rows: tuple[Row, ...]
+    numbers: int
+    about: str = ""
+
+    def side(self, column: int) -> Literal["left", "right"]:
+        return "right" if column < self.numbers else "left"
+
+
+def layers(found: Diagnosis) -> Table:
+    rows = [Row((*_part(found, one.tokens, one.basis.value), one.name)) for one in found.layers]
+    return Table(("tokens", "%", "layer"), tuple(rows), 2, "What the prompt is made of.")
+
+
+def tools(found: Diagnosis) -> Table:
+    return _shares(found, found.tools, "tool", "Calls and results by tool.")
+
+
+def files(found: Diagnosis) -> Table:
+    return _shares(found, found.files, "file", "Calls that view or change a file.")
+
+
+def rounds(found: Diagnosis) -> Table:
+    ordered = sorted(found.rounds, key=lambda one: -one.tokens)
+    rows = [
+        Row((*_part(found, one.tokens), figure(one.upto), figure(one.number)), one.message) for one in ordered[:MOST]
+    ]
+    grows = f"In the newest rounds the context grew by {figure(found.growth_per_round)} tokens each."
+    return Table(("tokens", "%", "context then", "round"), tuple(rows), 4, grows)
+
+
+def largest(found: Diagnosis) -> Table:
+    rows = [
+        Row((*_part(found, one.tokens), figure(one.number), one_line(one.what, 120)), one.message)
+        for one in found.largest
+    ]
+    return Table(("tokens", "%", "message", "what"), tuple(rows), 3, "The largest messages.")
+
+
+def rereads(found: Diagnosis) -> Table:
+    rows = [
+        Row(
+            (
+                *_part(found, one.tokens),
+                figure(len(one.reads)),
+                figure(sum(read.tokens for read in one.repeated)),
+                one_line(one.path, 200),
+            ),
+            one.reads[0].message,
+        )
+        for one in found.waste.rereads[:MOST]
+    ]
+    heads = ("tokens", "%", "reads", "shown again later", "file")
+    return Table(heads, tuple(rows), 4, "Files that were read more than once.")
+
+
+def unused(found: Diagnosis) -> Table:
+    return _spots(found, found.waste.unused, UNUSED_RULE)
+
+
+def others(found: Diagnosis) -> Table:
+    waste = found.waste
+    return _spots(found, (*waste.base64, *waste.logs, *waste.cut), "Encoded files, logs, and results that were cut.")
+
+
+TABLES: dict[str, tuple[str, Callable[[Diagnosis], Table]]] = {
+    "layers": ("Layer", layers),
+    "tools": ("Tool", tools),
+    "files": ("File", files),
+    "rounds": ("Round", rounds),
+    "largest": ("Large", largest),
+    "rereads": ("Again", rereads),
+    "unused": ("Unused", unused),
+    "others": ("Logs", others),
+}
+"""By name: the tab's title, and its table."""
+
+
+def _part(found: Diagnosis, tokens: int, sign: str = "") -> tuple[str, str]:
+    """Tokens, and their share of the whole context in per cent."""
+    return sign + figure(tokens), f"{100 * tokens / max(found.total.tokens, 1):.0f}"
+
+
+def _shares(found: Diagnosis, shares: Sequence[Share], thing: str, about: str) -> Table:
+    rows = [
+        Row((*_part(found, one.tokens), figure(one.count), one_line(one.name, 200)), one.messages[0])
+        for one in shares[:MOST]
+    ]
+    return Table(("tokens", "%", "calls", thing), tuple(rows), 3, about)
+
+
+def _spots(found: Diagnosis, spots: Sequence[Spot], about: str) -> Table:
+    ordered = sorted(spots, key=lambda one: -one.tokens)[:MOST]
+    rows = [
+        Row((*_part(found, one.tokens), figure(one.index + 1), one_line(one.note, 200)), one.message) for one in ordered
+    ]
+    more = f" {figure(len(spots) - MOST)} more in cwb why --json." if len(spots) > MOST else ""
+    return Table(("tokens", "%", "message", "note"), tuple(rows), 3, about + more)

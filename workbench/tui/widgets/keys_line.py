@@ -1,0 +1,127 @@
+"""The footer: the keys that can be used now, close together, so that more of them fit 80 columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import ActiveBinding
+from textual.screen import Screen
+from textual.strip import Strip
+from textual.widget import Widget
+
+PALETTE_FROM = 110
+"""Columns from which the palette's key is shown; below, what the screen itself can do has the room."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyShown:
+    """A key as the line shows it, what it does in a word, and at length."""
+
+    key: str
+    shown: str
+    words: str
+    enabled: bool
+    tooltip: str
+
+    @property
+    def width(self) -> int:
+        return cell_len(self.shown) + 1 + cell_len(self.words) + 1
+
+
+class KeysLine(Widget):
+    """Drawn in one piece. Textual's own footer has a widget for each key and makes all of them anew when the focus
+    moves: two layouts of the whole screen, 50 ms in which no other key is answered."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"keys-line--key", "keys-line--words", "keys-line--rule"}
+    DEFAULT_CSS = """
+    KeysLine {
+        dock: bottom; height: 1; color: $footer-foreground; background: $footer-background;
+        .keys-line--key {
+            color: $footer-key-foreground; background: $footer-key-background; text-style: bold;
+        }
+        .keys-line--words { color: $footer-description-foreground; background: $footer-description-background; }
+        .keys-line--rule { color: $foreground 20%; }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.keys: list[KeyShown] = []
+        self._palette: KeyShown | None = None
+
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(self, self.bindings_changed)
+
+    def on_unmount(self) -> None:
+        self.screen.bindings_updated_signal.unsubscribe(self)
+
+    def bindings_changed(self, screen: Screen[Any]) -> None:
+        if screen is not self.screen or not screen.app.app_focus:
+            return
+        active = screen.active_bindings
+        by_action: dict[str, KeyShown] = {}
+        for each in active.values():
+            if each.binding.show:
+                by_action.setdefault(each.binding.action, self._shown(each))
+        palette = active.get(self.app.COMMAND_PALETTE_BINDING) if self.app.ENABLE_COMMAND_PALETTE else None
+        shown = list(by_action.values()), self._shown(palette) if palette else None
+        if shown != (self.keys, self._palette):
+            self.keys, self._palette = shown
+            self.refresh()
+
+    def _shown(self, active: ActiveBinding) -> KeyShown:
+        binding = active.binding
+        shown = self.app.get_key_display(binding)
+        tooltip = active.tooltip or binding.description
+        return KeyShown(binding.key, shown, binding.description, active.enabled, tooltip)
+
+    def _placed(self) -> list[tuple[int, KeyShown]]:
+        """The column at which each key is drawn; those that do not fit are left out."""
+        room, found = self.size.width, []
+        if self._palette and room >= PALETTE_FROM:
+            room -= self._palette.width + 1
+            found.append((room + 1, self._palette))
+        at = 0
+        for key in self.keys:
+            if at + key.width > room + 1:
+                break
+            found.append((at, key))
+            at += key.width
+        return sorted(found, key=lambda each: each[0])
+
+    def render_line(self, y: int) -> Strip:
+        base, width = self.rich_style, self.size.width
+        key_style, words_style, rule = (
+            base + self.get_component_rich_style(f"keys-line--{name}", partial=True)
+            for name in ("key", "words", "rule")
+        )
+        line = Strip([])
+        for at, key in self._placed():
+            if key is self._palette:
+                line = Strip([*line.adjust_cell_length(at - 1, base), Segment("▏", rule)])
+            over = Style(dim=not key.enabled)
+            words = Segment(f" {key.words} ", words_style + over)
+            line = Strip([*line.adjust_cell_length(at, base), Segment(key.shown, key_style + over), words])
+        return line.adjust_cell_length(width, base)
+
+    def _under(self, x: int) -> KeyShown | None:
+        return next((key for at, key in self._placed() if at <= x < at + key.width), None)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        key = self._under(event.x)
+        tooltip = key.tooltip if key else None
+        if tooltip != self.tooltip:
+            self.tooltip = tooltip
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        key = self._under(event.x)
+        if key is not None and key.enabled:
+            self.app.simulate_key(key.key)
+        elif key is not None:
+            self.app.bell()
