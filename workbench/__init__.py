@@ -9,10 +9,36 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from workbench.api import BadInput, Compacted, Report, compact, compare, context, load, retention, save
+    from workbench.api import (
+        BadInput,
+        Compacted,
+        Report,
+        compact,
+        compare,
+        context,
+        load,
+        replay,
+        retention,
+        save,
+        suggest_pins,
+        why,
+    )
 
 __version__ = "0.1.0"
-__all__ = ["BadInput", "Compacted", "Report", "compact", "compare", "context", "load", "retention", "save"]
+__all__ = [
+    "BadInput",
+    "Compacted",
+    "Report",
+    "compact",
+    "compare",
+    "context",
+    "load",
+    "replay",
+    "retention",
+    "save",
+    "suggest_pins",
+    "why",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -16,9 +16,14 @@ from pydantic import ValidationError
 
 from workbench.analysis.compare import Column, candidates
 from workbench.analysis.compare import compare as columns_of
+from workbench.analysis.course import Course, course_of, uncounted
 from workbench.analysis.recorded import following
+from workbench.analysis.replay import Replay, replays
 from workbench.analysis.retention import Retention
 from workbench.analysis.retention import retention as retention_of
+from workbench.analysis.suggested_pins import SuggestedPin, suggest
+from workbench.analysis.why import Diagnosis, diagnose
+from workbench.analysis.why.diagnosis import overflowed
 from workbench.bench import counted, open_bench
 from workbench.compaction.checks import Check, check, failures
 from workbench.compaction.context import Context
@@ -48,8 +53,11 @@ __all__ = [
     "compare",
     "context",
     "load",
+    "replay",
     "retention",
     "save",
+    "suggest_pins",
+    "why",
 ]
 
 Messages = Sequence[Mapping[str, Any]]
@@ -176,6 +184,48 @@ def retention(compacted: Compacted, later: Sequence[Message] | None = None) -> R
     if later is None:
         later = following(compacted.session, compacted.epoch)
     return retention_of(compacted.context, compacted.outcome, later)
+
+
+def suggest_pins(source: Session | Messages, *, epoch: int | None = None) -> tuple[SuggestedPin, ...]:
+    """The user's standing instructions, each with why it is taken for one and what pinning its message costs."""
+    return suggest(context(source, epoch=epoch))
+
+
+def why(
+    source: Session | Messages, preset: str = "claude-code", *, epoch: int | None = None, window: int | None = None
+) -> Diagnosis:
+    """Why the context overflowed, or how near it is to it: who filled it, and what would have helped.
+
+    Of an epoch, by default the newest that overflowed; the preset's triggers are looked at. Raises BadInput.
+    """
+    session = _session_of(source)
+    number = overflowed(session) if epoch is None else epoch
+    given, course = _played_from(session, number, window)
+    return diagnose(given, course, number, load_preset(preset))
+
+
+def replay(
+    source: Session | Messages,
+    strategies: Iterable[str] = (),
+    presets: Iterable[str] = (),
+    *,
+    epoch: int = 1,
+    window: int | None = None,
+) -> tuple[Replay, ...]:
+    """The session from an epoch on, played under each preset and strategy named, under every strategy where none is.
+
+    When each would have compacted, from what to what, at what cost; the agent's answers are taken to be the same.
+    """
+    session = _session_of(source)
+    given, course = _played_from(session, epoch, window)
+    return tuple(replays(course, candidates(strategies, presets), given.window))
+
+
+def _played_from(session: Session, epoch: int, window: int | None) -> tuple[Context, Course]:
+    counter = Counter()
+    counter.count_all(uncounted(session), no_progress, lambda: False)
+    opened = open_bench(session, counter, epoch=epoch, window=window)
+    return opened.context, course_of(session, counter, first=epoch)
 
 
 def save(compacted: Compacted, path: str | Path, format: str = "", *, overwrite: bool = False) -> Path:
