@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.formats.conversations import conversations, in_one, reread, session_of, shape
 from tests.formats.outcomes import compacted
@@ -141,10 +142,10 @@ def test_every_other_tool_would_take_the_export(name: str) -> None:
 
 @pytest.mark.parametrize("format", [known for known in registry.FORMATS if known.id != TEXT_ALONE], ids=lambda f: f.id)
 @settings(max_examples=20, deadline=None)
-@given(messages=conversations())
-def test_any_conversation_comes_through(format: Format, messages: list[Message]) -> None:
+@given(messages=conversations(), model=st.sampled_from(["m", None]))
+def test_any_conversation_comes_through(format: Format, messages: list[Message], model: str | None) -> None:
     """Through the format and the one it came from, with nothing lost, as any API would take it."""
-    session = session_of(messages, model="m", system="Be kind.")
+    session = session_of(messages, model=model, system="Be kind.")
     written = format.write(session, messages)
     assert format.recognise(written.data[: registry.HEAD])
     assert format.validate(written.data) == []

@@ -27,6 +27,9 @@ _VERSION = "2.1.0"
 """The version of Claude Code whose loader these lines are written for; said where the session names none."""
 
 _OPENING = "[The conversation before this point was removed.]"
+UNKNOWN_MODEL = "unknown"
+"""For an answer of which no model is recorded; Claude Code's own `<synthetic>` would make it no answer at all."""
+
 _NO_USAGE = {
     "input_tokens": 0,
     "cache_creation_input_tokens": 0,
@@ -257,7 +260,7 @@ def _made_response(sheet: _Sheet, message: Message, content: list[dict[str, Any]
     calls = any(block["type"] == "tool_use" for block in content)
     for number, block in enumerate(content):
         body = {
-            "model": message.model or sheet.session.model or "<synthetic>",
+            "model": message.model or sheet.session.model or UNKNOWN_MODEL,
             "id": api_id,
             "type": "message",
             "role": "assistant",
