@@ -208,12 +208,13 @@ def texts_for(
     """
     request, passages, changed = request_of(layout), passages_of(layout), changes_of(layout)
     carried = carried_of(layout)
+    going = frozenset(gone)
     now = Texts(
-        layout.messages[request].text if request is not None and request in gone else "",
-        tuple(passage for index in gone for passage in passages.get(index, ())),
+        layout.messages[request].text if request is not None and request in going else "",
+        tuple(passage for index, said in passages.items() if index in going for passage in said),
         more.memories,
         more.tasks,
-        tuple(change for index in gone for change in changed.get(index, ())),
+        tuple(change for index, made in changed.items() if index in going for change in made),
     )
     listed = _task_list(layout)
     total = joined((*(carried[index] for index in consumed if index in carried), now))
