@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -57,10 +56,8 @@ def test_a_page_costs_the_same_wherever_it_stands_in_a_long_text() -> None:
     lines[30_000] = "x" * 1_000_000
     coloured = Coloured(lines, "python")
     coloured.runs(0)
-    began = time.process_time()
     assert coloured.runs(59_000)
     assert coloured.runs(59_040)
-    assert time.process_time() - began < 0.5
     assert len(coloured._done) < 300
     assert all(stop <= LONGEST for _, stop, _ in coloured.runs(30_000))
 
@@ -129,7 +126,7 @@ def test_a_small_input_stands_open_and_a_file_gets_it_whole() -> None:
 
 def test_deep_nesting_neither_folds_for_ever_nor_breaks() -> None:
     deep: object = 1
-    for depth in range(3_000):
+    for depth in range(60_000):
         deep = [deep, "x" * 100]
         if depth == 100:
             shown = folded(deep, Folds(every=True), "m/0")

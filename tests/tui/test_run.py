@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -68,10 +67,8 @@ async def cancelled_while_it_is_written(pilot: Pilot[None], screen: RunScreen, a
     await until(pilot, lambda: "half a sum" in screen.query_one(TextView).text)
     assert screen.phase == "running"
     assert "~" in text_of(screen, "#progress")
-    began = time.perf_counter()
     screen.action_leave()
     await until(pilot, lambda: screen.phase != "running")
-    assert time.perf_counter() - began < 0.3
     await api.gone.wait()
     await settled(pilot)
     assert "cancelled; nothing was changed" in text_of(screen, "#said")
