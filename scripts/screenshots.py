@@ -18,10 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import resvg_py
+from textual import constants
 from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 from textual.worker import WorkerCancelled, WorkerFailed
 
+from workbench.compaction import prompts
 from workbench.summarizers.recording import DEMO, load_recording
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.demo import DemoApp
@@ -73,6 +75,10 @@ _TIMED = re.compile(r"\d+\.\d(?= s\b|&#160;s\b)")
 """Seconds that something took on this machine."""
 
 
+_NAMED = re.compile(r"\bterminal-\d+-")
+"""The picture's own name, a checksum of what it held before those seconds were taken out."""
+
+
 async def settled(pilot: Pilot[None]) -> None:
     """Wait until everything is counted, checked and drawn."""
     idle = 0
@@ -94,11 +100,11 @@ async def svg(pilot: Pilot[None]) -> str:
         typed.cursor_blink = False
     pilot.app.clear_notifications()
     await pilot.pause()
-    return _TIMED.sub("0.0", pilot.app.export_screenshot(title="Compaction workbench"))
+    return _NAMED.sub("terminal-", _TIMED.sub("0.0", pilot.app.export_screenshot(title="Compaction workbench")))
 
 
 async def drawn(picture: Picture) -> str:
-    app = WorkbenchApp(Path(picture.sample))
+    app = WorkbenchApp(SAMPLES.relative_to(ROOT) / picture.sample)
     async with app.run_test(size=picture.size) as pilot:
         await settled(pilot)
         app.theme = picture.theme
@@ -143,10 +149,12 @@ def main() -> int:
         return 2
     with tempfile.TemporaryDirectory() as home:
         names = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")
-        os.environ.update(dict.fromkeys(names, home), HOME=home, TZ="UTC", TEXTUAL_ANIMATIONS="none")
+        os.environ.update(dict.fromkeys(names, home), HOME=home, TZ="UTC")
+        constants.TEXTUAL_ANIMATIONS = "none"  # type: ignore[misc]  # the variable was read at the import
         os.environ.pop("NO_COLOR", None)
         time.tzset()
-        os.chdir(SAMPLES)
+        os.chdir(ROOT)
+        prompts.PROMPTS = Path("prompts")  # so that no picture shows where this checkout lies
         for picture in PICTURES:
             if not wanted.names or picture.name in wanted.names:
                 write(picture.name, asyncio.run(drawn(picture)), wanted.png, picture.size[0])

@@ -1,6 +1,5 @@
 """Ids that a file repeats."""
 
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -6,14 +6,22 @@ from collections.abc import Iterator
 
 import pytest
 
-RESTS = ("bench.SETTLE_S", "bench_find.TYPED_S", "open.SETTLE_S", "policy_text.SETTLE_S", "run_draft.SETTLE_S")
+RESTS = (
+    "screens.bench.SETTLE_S",
+    "screens.bench_find.TYPED_S",
+    "screens.open.SETTLE_S",
+    "screens.policy_text.SETTLE_S",
+    "screens.run_draft.SETTLE_S",
+    "widgets.calls_plot.SETTLE_S",
+)
 """How long the screens let the cursor or a typing hand rest; the tests wait for workers after every key."""
 
 
 @pytest.fixture(autouse=True)
 def same_clock_everywhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("TZ", "UTC")
-    monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+    # The variable of that name is read when textual is imported, which pytest's plugin has done by now.
+    monkeypatch.setattr("textual.constants.TEXTUAL_ANIMATIONS", "none")
     time.tzset()
     yield
     monkeypatch.undo()
@@ -33,4 +41,4 @@ def nothing_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     """The pilot looks more often whether the process is idle, and the screens do not let the cursor rest."""
     monkeypatch.setattr("textual._wait.SLEEP_GRANULARITY", 0.005)
     for name in RESTS:
-        monkeypatch.setattr(f"workbench.tui.screens.{name}", 0.0)
+        monkeypatch.setattr(f"workbench.tui.{name}", 0.001)

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static, TextArea
 
@@ -187,6 +188,25 @@ async def test_backspace_on_an_emptied_input_and_on_a_switch_resets_it() -> None
         await press(pilot, "delete")
         assert screen.bench.policy.model_dump()["simulate_cache_expiry"] is False
         assert "○ off" in switch.render().plain
+
+
+async def test_a_number_is_typed_over_and_an_escape_that_comes_late_is_no_text() -> None:
+    async with app_of(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        await press(pilot, "9", *"700")
+        typed = pilot.app.focused
+        assert isinstance(typed, Input)
+        assert typed.value == "700"
+        typed.post_message(events.Key("alt+u", "u"))
+        await settled(pilot)
+        assert typed.value == "700"
+        row = typed.parent
+        assert isinstance(row, FieldRow)
+        # The editor stands over the value of its row, below the heading of its group.
+        assert row.group
+        assert typed.region.y == row.region.bottom - 1
+        assert screen.bench.policy.model_dump()[row.field.key] == 700
 
 
 async def test_all_fields_are_reset_at_once_and_undo_brings_them_back() -> None:

@@ -12,7 +12,7 @@ from workbench.compaction.context import Layout
 from workbench.compaction.outcome import Fate, FateSpan, Outcome
 from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tokens import Counter, sizes_of
-from workbench.tui.lines import Drawn, header_cells, marked, message_cells, split_words
+from workbench.tui.lines import Drawn, fit_call, header_cells, marked, message_cells, split_words
 from workbench.tui.plain import bar, fit, plain, short
 from workbench.tui.rows import Groups, Rows, arranged, first_words, group_fate
 
@@ -175,3 +175,17 @@ def test_short_figures() -> None:
 
 def test_a_bar_is_never_empty_for_something() -> None:
     assert (bar(0, 4), bar(0.001, 4), bar(0.5, 4), bar(2, 4)) == ("    ", "▏   ", "██  ", "████")
+
+
+@pytest.mark.parametrize(
+    ("words", "width", "shown"),
+    [
+        ("Read src/auth/part3_0.ts", 24, "Read src/auth/part3_0.ts"),
+        ("Edit /home/dana/harbour/strategy/attribution.go", 32, "Edit …/strategy/attribution.go  "),
+        ("Edit /home/dana/harbour/strategy/attribution.go (+2)", 24, "Edit …ttribution.go (+2)"),
+        ("Edit /home/dana/harbour/strategy/attribution.go", 10, "Edit /hom…"),
+        ("Bash make check && git diff src/auth", 20, "Bash make check && …"),
+    ],
+)
+def test_of_a_path_that_is_too_long_the_end_is_shown(words: str, width: int, shown: str) -> None:
+    assert fit_call(words, width) == shown

@@ -24,6 +24,7 @@ from workbench.tui.middle.theirs import theirs_parts
 from workbench.tui.middle.view import Parts, View
 from workbench.tui.rows import Groups
 from workbench.tui.screens.writing import WritingScreen
+from workbench.tui.statuses import opening_words
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextView
 
@@ -193,6 +194,11 @@ def test_theirs_says_so_where_nothing_was_recorded(bench: Bench) -> None:
     assert "No recorded compaction ends this epoch." in words(theirs_parts(view(bench)))
     last = open_bench(compacted_story(), Counter(), epoch=2)
     assert "Epochs that do: 1" in words(theirs_parts(view(last)))
+
+
+def test_an_epoch_that_has_hardly_begun_says_where_the_full_one_is() -> None:
+    assert "{ shows the one before" in opening_words(open_bench(compacted_story(), Counter(), epoch=2))
+    assert not opening_words(open_bench(compacted_story(), Counter(), epoch=1))
 
 
 # --- on the screen ---

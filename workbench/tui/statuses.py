@@ -35,7 +35,7 @@ def opening_words(bench: Bench) -> str:
     lengths = [len(epoch.members) for epoch in bench.session.epochs[: bench.epoch]]
     if len(lengths) < 2 or lengths[-1] * HARDLY > lengths[-2]:
         return ""
-    return "hardly anything since the last compaction: { shows the epoch that overflowed"
+    return "this epoch has hardly begun: { shows the one before"
 
 
 def status_text(bench: Bench, checks: tuple[Check, ...] | None, running: str, said: str) -> Text:

@@ -18,6 +18,7 @@ from workbench.analysis.growth import to_count
 from workbench.bench import Bench
 from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Layout
+from workbench.session import Span
 from workbench.tokens import Counter
 from workbench.tui.counting import count_in_slices
 from workbench.tui.details import TABS
@@ -227,11 +228,14 @@ class BenchScreen(
 
     # --- long work --------------------------------------------------------------------------------------------------
 
-    @work(thread=True, exclusive=True, group="count", exit_on_error=False)
     def count(self) -> None:
         """Count the epoch's tokens, what is on screen first; figures appear at most four times a second."""
+        # What is on screen is asked here: a thread must not have the screen laid out.
+        self.count_from(self.query_one(RoundsList).visible_messages())
+
+    @work(thread=True, exclusive=True, group="count", exit_on_error=False, description="count")
+    def count_from(self, first: Span) -> None:
         worker, bench = get_current_worker(), self.bench
-        first = self.query_one(RoundsList).visible_messages()
 
         def tell(layout: Layout, done: int, total: int) -> None:
             self.post_message(self.Counted(bench.epoch, layout, self.groups.resized(layout), done, total))

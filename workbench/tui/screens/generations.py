@@ -171,9 +171,13 @@ all; on the right how long the summaries become. + and - change how many generat
         at = table.cursor_row
         table.clear(columns=True)
         heads = ["generation", "grown by", "before", "after", "summary s", f"all {ALL}", "weighted"]
-        table.add_columns(*heads, *(f"{kind} {SIGNS[kind]}" for kind in kinds))
-        for step in found.steps:
-            table.add_row(*(Text(cell, justify="right") for cell in cells(step, kinds)))
+        heads += [f"{kind} {SIGNS[kind]}" for kind in kinds]
+        rows = [cells(step, kinds) for step in found.steps]
+        # Filled twice before it is idle, the table takes its columns to be as wide as their heads.
+        for head, *column in zip(heads, *rows, strict=True):
+            table.add_column(head, width=max(map(len, (head, *column))))
+        for row in rows:
+            table.add_row(*(Text(cell, justify="right") for cell in row))
         table.move_cursor(row=at)
         self._plot()
 

@@ -34,6 +34,11 @@ class Typed(OneLine):
     class Emptied(Message):
         typed: Typed
 
+    def on_key(self, event: events.Key) -> None:
+        # Over a slow line, escape and the letter after it arrive as one key, alt and the letter: that is no text.
+        if event.key.startswith("alt+"):
+            event.prevent_default()
+
     def action_delete_left(self) -> None:
         if self.value:
             super().action_delete_left()
