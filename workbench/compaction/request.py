@@ -114,7 +114,7 @@ def excerpt(context: Context, spans: Sequence[Span], style: Style, bounds: Bound
         return _shown(lambda: text, len(text), [(index, one.seen, one.of) for index, one in front], cut=False)
     backwards = (index for span in reversed(spans) for index in range(span.stop - 1, span.start - 1, -1))
     back = _gathered(backwards, style, bounds.last)[0] if bounds.last else []
-    start = _joined(front, style)[: bounds.first]
+    start = _joined(_reaching(front, style, bounds.first), style)[: bounds.first]
     end = _joined(back[::-1], style)[-bounds.last :] if bounds.last else ""
     views: dict[int, tuple[int, int]] = {}
     for gathered, room in ((front, bounds.first), (back, bounds.last)):
@@ -159,6 +159,16 @@ def _gathered(indexes: Iterable[int], style: Style, enough: int) -> tuple[list[t
         if total > enough:
             break
     return gathered, max(total, 0)
+
+
+def _reaching(gathered: Sequence[tuple[int, Entry]], style: Style, room: int) -> Sequence[tuple[int, Entry]]:
+    """The first entries whose joined length reaches `room`, all of them where it does not."""
+    total = -len(style.gap)
+    for number, (_, one) in enumerate(gathered, 1):
+        total += len(one.text) + len(style.gap) if one.text else 0
+        if total >= room:
+            return gathered[:number]
+    return gathered
 
 
 def _joined(gathered: Iterable[tuple[int, Entry]], style: Style) -> str:

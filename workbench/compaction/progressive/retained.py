@@ -74,8 +74,13 @@ def joined(several: Iterable[Texts]) -> Texts:
         tuple(dict.fromkeys(passage for one in texts for passage in one.passages)),
         next((one.memories for one in reversed(texts) if one.memories), ()),
         next((one.tasks for one in reversed(texts) if one.tasks), ()),
-        diffstat(change for one in texts for change in one.changes),
+        _summed([one.changes for one in texts if one.changes]),
     )
+
+
+def _summed(stats: Sequence[tuple[FileChange, ...]]) -> tuple[FileChange, ...]:
+    """Statistics as one. Each is a statistic already, so one alone is not walked again."""
+    return stats[0] if len(stats) == 1 else diffstat(change for stat in stats for change in stat)
 
 
 @per_layout
@@ -214,11 +219,32 @@ def texts_for(
         tuple(passage for index, said in passages.items() if index in going for passage in said),
         more.memories,
         more.tasks,
-        tuple(change for index, made in changed.items() if index in going for change in made),
+        _changes_without(layout, [change for index, made in changed.items() if index not in going for change in made]),
     )
     listed = _task_list(layout)
     total = joined((*(carried[index] for index in consumed if index in carried), now))
     return replace(total, tasks=()) if listed and all(index in kept for index in listed) else total
+
+
+@per_layout
+def _own_changes_of(layout: Layout) -> tuple[FileChange, ...]:
+    """The diff statistic of the context's own messages."""
+    return diffstat(change for several in changes_of(layout).values() for change in several)
+
+
+def _changes_without(layout: Layout, staying: Sequence[FileChange]) -> tuple[FileChange, ...]:
+    """The diff statistic of all but the changes `staying`, which are few: files in the order of their first change."""
+    less = {one.path: one for one in diffstat(staying)}
+    if not less:
+        return _own_changes_of(layout)
+    left = []
+    for one in _own_changes_of(layout):
+        if (minus := less.get(one.path)) is None:
+            left.append(one)
+        elif one.edits > minus.edits:
+            rest = one.added - minus.added, one.removed - minus.removed, one.edits - minus.edits
+            left.append(FileChange(one.path, *rest))
+    return tuple(left)
 
 
 def described(context: Context, retained: Retained, more: Texts) -> str:
