@@ -115,14 +115,17 @@ def test_the_report_says_what_the_commands_say(policy: tuple[Path, str, tuple[ob
     row = re.search(rf"^\| A \| {preset} \| (.*) \|$", page, re.M)
     assert row
     cells = row[1].split(" | ")
-    assert cells[:6] == [
+    assert cells[1:9] == [
         str(len(played["compactions"])),
-        grouped(played["compactions"][0]["call"]),
+        f"call {grouped(played['compactions'][0]['call'])}",
         grouped(played["mean_after"]),
         grouped(played["peak"]),
+        grouped(played["last"]),
         grouped(played["over_window"]),
+        str(sum(one["requests"] for one in played["compactions"])),
         grouped(played["rebilled"]),
     ]
     shown = cwb("replay", *args, "--preset", preset, "--no-plot").output
-    assert cells[6] in shown
+    lines = [re.split(r"\s{2,}", line) for line in shown.splitlines()]
+    assert ["A", preset, *cells] in lines, "one table on the command line and in the report"
     assert f"{overall['full']} in full, {overall['part']} in part, {overall['lost']} not at all" in page

@@ -1,4 +1,4 @@
-"""The table of a replay, the same on the screen and on the command line."""
+"""The table of a replay, the same on the screen, on the command line and in the report."""
 
 from __future__ import annotations
 
@@ -27,14 +27,9 @@ def row(sign: str, one: Replay) -> tuple[str, ...]:
         grouped(one.over_window),
         str(sum(each.requests for each in one.compacted)),
         grouped(one.rebilled),
-        money(one.cost, one.rates),
+        one.rates.words(one.cost),
         pay_off(one.compacted),
     )
-
-
-def money(amount: float, rates: Rates) -> str:
-    """Dollars, or millions of input tokens' worth where the price is not known."""
-    return f"${amount:,.2f}" if rates.known else f"{amount:.2f} M in"
 
 
 def cost_basis(rates: Rates) -> str:
@@ -42,7 +37,7 @@ def cost_basis(rates: Rates) -> str:
     if rates.known:
         return "Cost: all prompts and summaries at the model's prices, what did not change read from the cache."
     return (
-        "Cost: in millions of input tokens' worth, for the model's cache prices are not known "
+        "Cost: in input tokens' worth, for the model's cache prices are not known "
         f"(cache read × {rates.read:g}, write × {rates.write:g}, output × {rates.output:g})."
     )
 

@@ -13,7 +13,7 @@ from workbench.analysis.compare import candidates
 from workbench.analysis.course import Course
 from workbench.analysis.pictures import SIGNS, in_characters, replay_picture
 from workbench.analysis.replay import Replay, replays
-from workbench.analysis.replay_table import HEADS, cost_basis, money, row
+from workbench.analysis.replay_table import HEADS, cost_basis, row
 from workbench.cli import settings
 from workbench.cli.loading import part_option
 from workbench.cli.output import counted, trigger_fields, write_json, write_table
@@ -129,7 +129,7 @@ def _compactions(one: Replay) -> None:
                 grouped(each.cache.rebilled),
                 grouped(each.request_tokens),
                 grouped(each.summary_tokens),
-                money(each.summary_cost + each.cache_cost, one.rates),
+                one.rates.words(each.summary_cost + each.cache_cost),
                 f"call {grouped(each.pays_off_at)}" if each.pays_off_at is not None else "never",
                 each.message[:12],
                 ", ".join(trigger.name for trigger in each.triggers),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from workbench.analysis import replay_table
 from workbench.analysis.pictures import Picture, growth_picture, replay_picture
-from workbench.analysis.replay import Replay
 from workbench.analysis.retention import Retention
 from workbench.analysis.transcript import one_line, printable
 from workbench.analysis.why.fillers import Share
@@ -132,31 +132,14 @@ def _fillers(report: Report) -> tuple[Section, ...]:
 def _replay(report: Report) -> Section:
     picture = replay_picture(report.course, report.played, report.bench.window)
     signs = {name: sign for sign, name in picture.legend}
-    rows = [_replay_row(signs.get(one.name, ""), one) for one in report.played]
-    heads = (
-        "",
-        "policy",
-        "compactions",
-        "first at call",
-        "mean after",
-        "peak",
-        "calls over window",
-        "re-billed",
-        "cost",
-    )
+    rows = [replay_table.row(signs.get(one.name, ""), one) for one in report.played]
     words = (
         "The session from this epoch on, played under each policy; the agent's answers are taken to be the same. "
         "Summaries are estimated.",
+        replay_table.cost_basis(report.played[0].rates),
     )
-    return Section("When each policy would have compacted", words, picture=picture, table=_table(heads, rows, most=60))
-
-
-def _replay_row(sign: str, one: Replay) -> tuple[str, ...]:
-    first = grouped(one.compacted[0].call) if one.compacted else "never"
-    after = grouped(one.mean_after) if one.mean_after is not None else ""
-    cost = f"${one.cost:,.2f}" if one.rates.known else f"{one.cost:.2f} M input tokens"
-    counts = (grouped(one.peak), grouped(one.over_window), grouped(one.rebilled))
-    return (sign, one.name, str(len(one.compacted)), first, after, *counts, cost)
+    table = _table(replay_table.HEADS, rows, most=60)
+    return Section("When each policy would have compacted", words, picture=picture, table=table)
 
 
 def _comparison(report: Report) -> Section:

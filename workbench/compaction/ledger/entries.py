@@ -46,11 +46,6 @@ class Entry:
     detail: str = ""
 
     @property
-    def group(self) -> str:
-        """The entry's kind in the words of a report, told apart where importance differs."""
-        return _GROUPS[self.rank][1]
-
-    @property
     def rank(self) -> int:
         """How soon the entry gives way: 0 is the last to go."""
         rank = _RANKS.get((self.kind, self.state))

@@ -24,7 +24,6 @@ TAB_KEYS = {**{name: str(n) for n, name in enumerate(TABS, 1)}, "changes": "8,d"
 PANE_KEYS = {"rounds": "0", **{name: key[0] for name, key in TAB_KEYS.items()}, "policy": "9"}
 """The key that is shown beside a pane's title."""
 
-_SPLIT = Binding.Group("Split", compact=True)
 
 _ACTIONS = (
     ("?,f1", "help", "Help", "Explain this screen and its keys."),
@@ -60,7 +59,6 @@ BINDINGS: list[BindingType] = (
             show=action in _IN_FOOTER,
             tooltip=tooltip,
             id="bench." + action.removeprefix("app.").replace("(", ".").rstrip(")").replace("'", ""),
-            group=_SPLIT if action.startswith("move_split") else None,
         )
         for key, action, description, tooltip in _ACTIONS
     ]

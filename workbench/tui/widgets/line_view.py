@@ -37,8 +37,8 @@ class LineView(ScrollView):
         self._styles_cache = _Finished()
 
     def draw_line(self, line: int, width: int) -> Strip:
-        """Line `line` of the text, exactly `width` cells."""
-        raise NotImplementedError
+        """Line `line` of the text, exactly `width` cells; empty where a widget does not say how it is drawn."""
+        return Strip.blank(width)
 
     def line_state(self, line: int) -> Hashable:
         """What changes the picture of a line without `forget_lines`: whether the cursor stands on it."""
