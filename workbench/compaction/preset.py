@@ -7,9 +7,7 @@ A preset is a TOML file: `strategy`, `about`, `source` (what it was read from), 
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,6 +23,7 @@ from workbench.compaction.policy import Policy, explain
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategies import strategy
 from workbench.errors import BadInput
+from workbench.formats.files import write_atomically
 
 BUNDLED = Path(__file__).resolve().parent / "presets"
 
@@ -177,11 +176,7 @@ def save_preset(preset: Preset) -> Path:
     path, text = preset_path(preset.id), preset_toml(preset)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="", dir=path.parent, delete=False) as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(file.name, path)
     except OSError as error:
         raise BadInput(f"{path}: cannot be written ({error.strerror or error}); choose another place.") from None
+    write_atomically(path, text.encode(), overwrite=True)
     return path

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -111,15 +112,14 @@ def gc_paused() -> Iterator[None]:
 def write_atomically(path: Path, data: bytes, mode: int = 0o600, overwrite: bool = False) -> None:
     """Write a file so that it is there whole or not at all, readable by its owner only.
 
-    Raises BadInput when the file exists and `overwrite` is not set, or when its folder cannot be written to.
+    Raises BadInput when the file exists and `overwrite` is not set, when the name is that of a folder, device, pipe or
+    socket, or when its folder cannot be written to.
     """
-    if path.is_dir():
-        raise BadInput(f"{path} is a folder; name a file in it.")
-    if not overwrite and path.exists():
+    if refuse_special(path) and not overwrite:
         raise BadInput(f"{path} exists already; choose another name or allow it to be replaced.")
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise BadInput(f"{path} cannot be written: {_reason(error)}; choose a folder that you may write to.") from None
     temporary = Path(name)
     try:
@@ -133,6 +133,23 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o600, overwrite: bool
         raise BadInput(f"{path} cannot be written: {_reason(error)}; make room or choose another folder.") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def refuse_special(path: Path) -> bool:
+    """Whether a file stands at this name. Raises BadInput where anything else does, also at the end of a link.
+
+    A rename puts its file in the place of whatever had the name: a device would be gone from the system, and whoever
+    listens at a pipe or socket would wait for good.
+    """
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):  # nothing is there; where nothing can be, the writing says so
+        return False
+    if stat.S_ISDIR(mode):
+        raise BadInput(f"{path} is a folder; name a file in it.")
+    if not stat.S_ISREG(mode):
+        raise BadInput(f"{path} is a device, pipe or socket and is left alone; choose the name of a file.")
+    return True
 
 
 def _rename(temporary: Path, path: Path, *, overwrite: bool) -> None:

@@ -18,6 +18,7 @@ import orjson
 from workbench.analysis.sweep.axes import WINDOW
 from workbench.analysis.sweep.cells import Cell, Plan, cell_fields, cell_from
 from workbench.errors import BadInput
+from workbench.formats.files import refuse_special
 
 FIGURES = 1
 """Raised when a cell's figures come to mean something else: cells noted before are then not taken for done."""
@@ -53,8 +54,9 @@ def stamp_of(file: str) -> Stamp:
 def done(path: Path, plan: Plan) -> tuple[Cell, ...]:
     """The cells that the journal holds and that need not be done again; none where there is no journal yet.
 
-    Raises BadInput for a file that is no journal, or another sweep's.
+    Raises BadInput for a file that is no journal, or another sweep's, and for what is no file.
     """
+    refuse_special(path)
     try:
         lines = path.read_bytes().splitlines()
     except FileNotFoundError:

@@ -12,6 +12,8 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from workbench.errors import BadInput
+from workbench.formats.files import write_atomically
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line
 from workbench.tui.widgets.keys_line import KeysLine
@@ -52,17 +54,11 @@ written over."""
     def _write(self, event: Input.Submitted) -> None:
         path = Path(event.value.strip()).expanduser()
         try:
-            with path.open("x", encoding="utf-8", errors="surrogatepass") as file:
-                file.write(self.text)
-        except FileExistsError:
-            self._refuse(f"{path} exists already; choose another name.")
-        except (OSError, ValueError) as failed:
-            self._refuse(f"{path} cannot be written ({getattr(failed, 'strerror', None) or failed}).")
+            write_atomically(path, self.text.encode("utf-8", "surrogatepass"))
+        except BadInput as refused:
+            self.query_one("#sentence", Static).update(one_line(str(refused)))
         else:
             self.dismiss(path)
-
-    def _refuse(self, sentence: str) -> None:
-        self.query_one("#sentence", Static).update(one_line(sentence))
 
     def action_leave(self) -> None:
         self.dismiss(None)
