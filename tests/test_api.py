@@ -105,6 +105,16 @@ def test_a_summarizer_that_raises_is_a_failed_summary() -> None:
     assert "the model is away" in done.report.reason
 
 
+def test_one_name_is_as_good_as_a_list_of_one() -> None:
+    session = workbench.load(REPO / "sample_sessions" / "claude-code-overflow.jsonl")
+    for ask in (workbench.compare, workbench.replay):
+        assert [one.name for one in ask(session, "trim", "codex")] == ["codex", "trim"]
+        assert [one.name for one in ask(session, ["trim"], ("codex",))] == ["codex", "trim"]
+    messages = openai_turn(1)
+    assert workbench.context(messages, pins="m2").pins == workbench.context(messages, pins=["m2"]).pins == {"m2"}
+    assert workbench.compact(messages, pins="m2").context.pins == {"m2"}
+
+
 @pytest.mark.parametrize(
     ("call", "says"),
     [
@@ -113,6 +123,9 @@ def test_a_summarizer_that_raises_is_a_failed_summary() -> None:
         (lambda: workbench.compact(openai_turn(1), preset="no-such"), "no-such"),
         (lambda: workbench.compact(openai_turn(1), no_field=1), "there is no field 'no_field'"),
         (lambda: workbench.compact(openai_turn(1), pins=["m9"]), "no message 'm9'"),
+        (lambda: workbench.compact(openai_turn(1), pins="m9"), "no message 'm9'"),
+        (lambda: workbench.replay(openai_turn(1), "no-such"), "no-such"),
+        (lambda: workbench.compare(openai_turn(1), presets="no-such"), "no-such"),
         (lambda: workbench.compact([{"role": "user", "content": object()}]), "no plain JSON values"),
         (lambda: workbench.compact([]), "messages"),
         (lambda: workbench.context(openai_turn(1), epoch=2), "no epoch 2"),

@@ -57,6 +57,10 @@ def test_files_beside_the_code_are_installed(installed: Path, folder: str) -> No
     assert _files(installed / "workbench" / folder) == _files(ROOT / "workbench" / folder) != []
 
 
+def test_the_package_says_that_it_is_typed(installed: Path) -> None:
+    assert (installed / "workbench" / "py.typed").is_file()
+
+
 def test_a_preset_runs_on_a_sample_outside_the_checkout(installed: Path) -> None:
     sample = next(installed.rglob("sample_sessions/claude-code-overflow.jsonl"))
     run = _python(installed, "-m", "workbench", "compact", str(sample), "--preset", "augment-example", "--json")

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from tests.paths import ROOT
+from workbench.compaction.strategies import STRATEGIES
 
 ROOMS = ("session", "formats", "tokens", "facts", "compaction", "summarizers", "analysis", "bench")
 """From the lowest up, for what a room loads is told of the first that does."""
@@ -22,6 +23,13 @@ for name in rooms:
         importlib.import_module(module.name)
     loaded[name] = [one for one in heavy if one in sys.modules and one not in sum(loaded.values(), [])]
 print(json.dumps(loaded))
+"""
+_LIBRARY = """
+import sys, workbench
+said = [{"role": "user", "content": "Never touch a.py."}, {"role": "assistant", "content": "Yes. " * 900}] * 9
+for strategy in sys.argv[1:]:
+    assert workbench.compact(said, strategy).report.status
+print(sorted({"textual", "anthropic", "numpy", "pygments"} & set(sys.modules)))
 """
 _HELP = """
 import sys
@@ -52,6 +60,10 @@ def loaded() -> dict[str, list[str]]:
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_imports_without_screen_and_client(room: str, loaded: dict[str, list[str]]) -> None:
     assert loaded[room] == []
+
+
+def test_the_library_compacts_without_screen_and_client() -> None:
+    assert _last_line(_LIBRARY, *(one.id for one in STRATEGIES)) == "[]"
 
 
 def test_help_imports_no_room() -> None:

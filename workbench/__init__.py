@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from workbench.api import (
         BadInput,
+        Column,
         Compacted,
+        Context,
+        Diagnosis,
+        Replay,
         Report,
+        Retention,
+        Session,
+        SuggestedPin,
         compact,
         compare,
         context,
@@ -27,8 +34,15 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "BadInput",
+    "Column",
     "Compacted",
+    "Context",
+    "Diagnosis",
+    "Replay",
     "Report",
+    "Retention",
+    "Session",
+    "SuggestedPin",
     "compact",
     "compare",
     "context",

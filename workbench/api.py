@@ -6,7 +6,7 @@ come back in the same style, those that were kept unchanged to the last key.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from workbench.compaction.checks import Check, check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import Entry
 from workbench.compaction.ledger.text import read_ledger
-from workbench.compaction.outcome import Fate, Made, Outcome
+from workbench.compaction.outcome import Fate, Made, Outcome, Status
 from workbench.compaction.policy import explain
 from workbench.compaction.preset import default_preset, load_preset
 from workbench.compaction.strategies import strategy as strategy_by_id
@@ -47,8 +47,15 @@ from workbench.tokens.sizes import Size
 
 __all__ = [
     "BadInput",
+    "Column",
     "Compacted",
+    "Context",
+    "Diagnosis",
+    "Replay",
     "Report",
+    "Retention",
+    "Session",
+    "SuggestedPin",
     "compact",
     "compare",
     "context",
@@ -61,27 +68,35 @@ __all__ = [
 ]
 
 Messages = Sequence[Mapping[str, Any]]
+Names = str | Sequence[str]
+"""One name, or several."""
 Summarize = Callable[[str], str]
 """Gets a prompt as it is to be sent, gives the model's text. What it raises counts as a failed summary."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a compaction did and why: status (compacted, fallback, unchanged, not_smaller) with its reason, sizes, the
-    trace in plain sentences. Ids are `m1`, `m2`, … for plain dicts."""
+    """What a compaction did and why. Ids of messages are the session's, and `m1`, `m2`, … for plain dicts."""
 
-    status: str
+    status: Status
+    """`compacted`; `fallback`: a summary failed and the strategy did without; `unchanged`: there was nothing to do;
+    `not_smaller`: the result would have been as large, and the old context stays."""
     reason: str
+    """Why the status is what it is, in one sentence."""
     before: Size
+    """Of the old context: messages, characters as a model reads them, tokens with what is sent beside the messages."""
     after: Size
+    """Of the new one, by the same measure."""
     trace: tuple[str, ...]
+    """What was decided in order, in plain sentences with figures."""
     checks: tuple[Check, ...]
+    """Everything that was looked at, passed or not, hard checks first."""
     fates: Mapping[str, Fate]
-    """What became of each message, by its id."""
+    """What became of each message of the old context, by its id and in its order."""
     entries: tuple[Entry, ...] = ()
-    """What the ledger keeps, where there is one."""
+    """What the ledger keeps, in the order of its text; empty under another strategy."""
     left_out: tuple[tuple[str, int], ...] = ()
-    """What the ledger had no room for, by group, the least important first."""
+    """What the ledger had no room for, as (group, number of entries), the least important first."""
 
     @property
     def failed(self) -> tuple[Check, ...]:
@@ -94,35 +109,50 @@ class Compacted:
     """The new context, in the style in which the old one was given, and the report on it."""
 
     messages: list[dict[str, Any]]
-    """Plain dicts in the style in which the messages were given; of a session in that of Anthropic's Messages API."""
+    """Plain dicts in the style in which the messages were given; of a session in that of Anthropic's Messages API,
+    without the system prompt that it holds apart."""
     report: Report
     session: Session
+    """The source as it was read."""
     context: Context
+    """The old context, with its pins."""
     outcome: Outcome
+    """The result as the workbench's own messages, each with the input messages it stands for."""
     epoch: int = 1
-    """The epoch of the session that the old context is."""
+    """The epoch of the session that the old context is, from 1."""
 
 
 def load(path: str | Path, part: str = "") -> Session:
-    """A session file of any format the workbench reads. Raises BadInput with one sentence."""
+    """A session file of any format the workbench reads; its oddities are in `warnings`, each with its line.
+
+    `part` is the id of one conversation, for a file that holds several. Raises BadInput for what cannot be read or is
+    of no known format.
+    """
     return files.load(Path(path), part=part)
 
 
 def context(
-    source: Session | Messages, *, epoch: int | None = None, pins: Collection[str] = (), window: int | None = None
+    source: Session | Messages,
+    *,
+    epoch: int | None = None,
+    pins: str | Collection[str] = (),
+    window: int | None = None,
 ) -> Context:
-    """What the model would see: of a session's epoch (default: the newest), or of plain messages; tokens counted.
+    """What the model would see: of a session's epoch (from 1; default: the newest), or of plain messages.
 
-    `pins` are ids of messages that stay as they are (`m1`, `m2`, … for plain dicts); `window` is the model's limit in
-    tokens, where the session does not tell it. Raises BadInput for an epoch or an id that is not there.
+    Every message's tokens are counted, offline. `pins` are ids of messages that stay as they are (`m1`, `m2`, … for
+    plain dicts); `window` is the model's limit in tokens, by default that of the session's model. `len` of the result
+    is its number of messages, `total` its size, `size(start, stop)` that of some of them. Raises BadInput for messages
+    of no known style and for an epoch or an id that is not there.
     """
     session, counter = _session_of(source), Counter()
     opened = open_bench(session, counter, epoch=epoch, window=window)
     counter.count_all(opened.messages, no_progress, lambda: False)
     found = counted(opened, counter).context
-    if unknown := sorted(set(pins) - found.layout.index_of.keys()):
+    pinned = frozenset((pins,) if isinstance(pins, str) else pins)
+    if unknown := sorted(pinned - found.layout.index_of.keys()):
         raise BadInput(f"There is no message {unknown[0]!r} to pin; there are {', '.join(_ends(found))}.")
-    return found.with_(pins=frozenset(pins))
+    return found.with_(pins=pinned)
 
 
 def compact(
@@ -132,7 +162,7 @@ def compact(
     preset: str = "",
     budget_tokens: int | None = None,
     budget_chars: int | None = None,
-    pins: Collection[str] = (),
+    pins: str | Collection[str] = (),
     epoch: int | None = None,
     window: int | None = None,
     summarize: Summarize | None = None,
@@ -141,8 +171,10 @@ def compact(
     """Compact now, whatever the triggers say. The source is left as it is; the same arguments give the same result.
 
     `preset` names numbers for a strategy, and with it the strategy; `fields` change single fields of the policy, as the
-    budgets do. Without `summarize` no model is asked: the ledger does without a narrative, any other strategy gets an
-    extractive summary. Raises BadInput for what is unknown or out of range.
+    budgets do (`budget_tokens`, `budget_chars`: what the whole result may have). Without `summarize` no model is asked:
+    the ledger does without a narrative, any other strategy gets an extractive summary. `epoch`, `pins` and `window` are
+    those of `context`. Raises BadInput for what is unknown or out of range, never for what the compaction came to: that
+    is the report's `status`, `reason` and `failed`.
     """
     session = _session_of(source)
     given = context(session, epoch=epoch, pins=pins, window=window)
@@ -164,30 +196,39 @@ def compact(
 
 def compare(
     source: Session | Messages,
-    strategies: Iterable[str] = (),
-    presets: Iterable[str] = (),
+    strategies: Names = (),
+    presets: Names = (),
     *,
     epoch: int | None = None,
-    pins: Collection[str] = (),
+    pins: str | Collection[str] = (),
     window: int | None = None,
     summarize: Summarize | None = None,
 ) -> tuple[Column, ...]:
-    """One column for each preset and each strategy named, for every strategy where none is: sizes, calls, checks."""
-    chosen = candidates(strategies, presets)
+    """The same context compacted in several ways: a column for each preset named, then for each strategy, in the order
+    given; one for every strategy where nothing is named.
+
+    `epoch`, `pins` and `window` are those of `context`, `summarize` that of `compact`. Raises BadInput as they do, and
+    for a name that does not exist.
+    """
+    chosen = candidates(_several(strategies), _several(presets))
     given = context(source, epoch=epoch, pins=pins, window=window)
     return tuple(columns_of(given, chosen, _answered_by(summarize) if summarize else extractive))
 
 
 def retention(compacted: Compacted, later: Sequence[Message] | None = None) -> Retention:
-    """Which facts of what went the new context still holds, by kind. `later`: the messages that came after, which tell
-    what is used again; those of the session's later epochs where none are given."""
+    """Which facts of what went the new context still holds, by kind.
+
+    `later` are messages that came after: what they use again weighs more. By default those of the session's later
+    epochs.
+    """
     if later is None:
         later = following(compacted.session, compacted.epoch)
     return retention_of(compacted.context, compacted.outcome, later)
 
 
 def suggest_pins(source: Session | Messages, *, epoch: int | None = None) -> tuple[SuggestedPin, ...]:
-    """The user's standing instructions, each with why it is taken for one and what pinning its message costs."""
+    """The user's standing instructions in the order in which they were given, each with why it is taken for one and the
+    tokens that pinning its message costs. Raises BadInput as `context` does."""
     return suggest(context(source, epoch=epoch))
 
 
@@ -196,7 +237,8 @@ def why(
 ) -> Diagnosis:
     """Why the context overflowed, or how near it is to it: who filled it, and what would have helped.
 
-    Of an epoch, by default the newest that overflowed; the preset's triggers are looked at. Raises BadInput.
+    Of an epoch (from 1), by default the newest that overflowed; the preset's triggers are looked at, and the session is
+    played under it. Raises BadInput as `context` does, and for a preset that does not exist.
     """
     session = _session_of(source)
     number = overflowed(session) if epoch is None else epoch
@@ -206,19 +248,21 @@ def why(
 
 def replay(
     source: Session | Messages,
-    strategies: Iterable[str] = (),
-    presets: Iterable[str] = (),
+    strategies: Names = (),
+    presets: Names = (),
     *,
     epoch: int = 1,
     window: int | None = None,
 ) -> tuple[Replay, ...]:
-    """The session from an epoch on, played under each preset and strategy named, under every strategy where none is.
+    """The session from an epoch on (from 1), played under each preset named, then under each strategy, in the order
+    given; under every strategy where nothing is named.
 
-    When each would have compacted, from what to what, at what cost; the agent's answers are taken to be the same.
+    When each would have compacted, from what to what, at what cost; the agent's answers are taken to be the same, and
+    summaries only take their room. Raises BadInput as `context` does, and for a name that does not exist.
     """
     session = _session_of(source)
     given, course = _played_from(session, epoch, window)
-    return tuple(replays(course, candidates(strategies, presets), given.window))
+    return tuple(replays(course, candidates(_several(strategies), _several(presets)), given.window))
 
 
 def _played_from(session: Session, epoch: int, window: int | None) -> tuple[Context, Course]:
@@ -242,6 +286,10 @@ def save(compacted: Compacted, path: str | Path, format: str = "", *, overwrite:
     if made.problems:
         raise BadInput(f"{made.format.title} could not load this and it is not written: {made.verdict}.")
     return exporting.save(made, Path(path), compacted.session.path, overwrite=overwrite)
+
+
+def _several(names: Names) -> Sequence[str]:
+    return (names,) if isinstance(names, str) else names
 
 
 def _session_of(source: Session | Messages) -> Session:

@@ -29,9 +29,11 @@ THEIRS = "recorded"
 class Column:
     """What one preset makes of a context; `preset` None: what the agent itself made of it, as the session records.
 
-    `head` and `tail` are sizes of the input's messages by their fate. `spent` is what the summaries take, about, None
-    where it is not recorded; `cache` what the prompt cache loses, `fresh` the tokens that were not cached yet, and
-    `rates` the prices of the session's model. `checks` are empty for the agent's own.
+    `before` and `after` are the whole context, what is sent beside the messages included; `head` and `tail` the input's
+    messages by their fate: what gave way and what stays. `spent` is what the summaries take, about, None where it is
+    not recorded; `cache` what the prompt cache loses, `fresh` the tokens that were not cached yet, and `rates` the
+    prices of the session's model, in whose unit costs are. `checks` are empty for the agent's own. `seconds` is how
+    long it took.
     """
 
     preset: Preset | None
@@ -50,6 +52,7 @@ class Column:
 
     @property
     def name(self) -> str:
+        """The preset's id, the strategy's where it has none, `recorded` for the agent's own."""
         return THEIRS if self.preset is None else self.preset.id or self.preset.strategy
 
     @property
@@ -59,6 +62,7 @@ class Column:
 
     @property
     def calls(self) -> int | None:
+        """How often a model is asked; None where it is not recorded."""
         return None if self.spent is None else self.spent.calls
 
     @property
@@ -78,6 +82,7 @@ class Column:
 
     @property
     def fired(self) -> bool:
+        """Whether the policy would have compacted this context by itself."""
         return any(trigger.fires for trigger in self.triggers)
 
     @property
@@ -87,6 +92,7 @@ class Column:
 
     @property
     def failed(self) -> tuple[Check, ...]:
+        """The checks that failed, hard or not."""
         return tuple(check for check in self.checks if not check.passed)
 
 

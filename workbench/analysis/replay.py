@@ -37,11 +37,13 @@ OnOutcome = Callable[[Context, Outcome], None]
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """One compaction of a replay, just before call number `call` (from 1), whose answer is message `message`.
+    """One compaction of a replay, just before call number `call` (from 1), whose answer is the message with the id
+    `message` in round number `round` (from 1).
 
-    `request_tokens` and `summary_tokens` are what the summarizer read and wrote, about. `summary_cost` and
-    `cache_cost` are in the unit of the replay's rates; `pays_off_after` counts calls, None for never, and `calls_after`
-    how many there were until the next compaction or the end.
+    `before` and `after` are tokens of the context, overhead included. `requests` is the number of the summarizer's
+    calls, `request_tokens` and `summary_tokens` what it read and wrote in them, about. `summary_cost` and `cache_cost`
+    are in the unit of the replay's rates; `pays_off_after` counts calls, None for never, and `calls_after` how many
+    there were until the next compaction or the end.
     """
 
     call: int
@@ -72,7 +74,8 @@ class Compacted:
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """A trigger fired and nothing came of it."""
+    """A trigger fired before call number `call` (from 1), answered by the message with the id `message`, and nothing
+    came of it; the context has `before` tokens."""
 
     call: int
     message: str
@@ -85,7 +88,9 @@ class Replay:
     """What a policy makes of a session. `sent[k]` are the tokens that call k + 1 is sent; one entry per call.
 
     `full[k]` is what it would have been sent had nothing been compacted just then: the two differ where the saw drops.
-    `triggers` are as they stood at the last call.
+    `compacted` and `missed` are in the order of the calls. `triggers` are as they stood at the last call. `window` is
+    the model's limit in tokens, None where it is not known. `rates` say in which unit costs are: US dollars where the
+    model's prices are known, else as many input tokens as would cost the same, in millions.
     """
 
     preset: Preset
@@ -111,10 +116,12 @@ class Replay:
 
     @property
     def peak(self) -> int:
+        """The largest prompt in tokens; 0 without a call."""
         return max(self.sent, default=0)
 
     @property
     def last(self) -> int:
+        """The last prompt in tokens; 0 without a call."""
         return self.sent[-1] if self.sent else 0
 
     @cached_property
@@ -124,11 +131,12 @@ class Replay:
 
     @property
     def rebilled(self) -> int:
+        """Tokens that were in the cache and are billed as written again, over all compactions."""
         return sum(one.cache.rebilled for one in self.compacted)
 
     @property
     def mean_after(self) -> int | None:
-        """Mean size of the context after a compaction; None without one."""
+        """Mean size of the context after a compaction, in tokens; None without one."""
         return round(sum(one.after for one in self.compacted) / len(self.compacted)) if self.compacted else None
 
     @cached_property

@@ -40,9 +40,11 @@ KINDS: tuple[FactKind, ...] = get_args(FactKind)
 
 @dataclass(frozen=True, slots=True)
 class HeldFact:
-    """A fact of the head and what became of it. `message` is the id of the newest message of the head that states it,
-    `index` its place in the context. `why` says what it is ("modified", "not fixed", …), `rank` how grave its loss is.
-    `pin_tokens` is what it costs to pin that message with its tool pairs; 0 where they stay anyway."""
+    """A fact of the head and what became of it: held in `full`, in `part`, or not at all (`none`).
+
+    `message` is the id of the newest message of the head that states it, `index` its place in the context, from 0.
+    `used`: needed afterwards. `why` says what it is ("modified", "not fixed", …), `rank` how grave its loss is, larger
+    is graver. `pin_tokens` is what it costs to pin that message with its tool pairs; 0 where they stay anyway."""
 
     kind: FactKind
     text: str
@@ -74,13 +76,14 @@ class Share:
 
     @property
     def lost(self) -> int:
+        """How many are not held at all."""
         return self.facts - self.full - self.part
 
 
 @dataclass(frozen=True)
 class Retention:
     """The facts of the first `head` messages, in the order in which they were first stated. `in_tail` counts the facts
-    that only the tail states: it stays, and so do they."""
+    that only the tail states: it stays, and so do they. Facts of hardly any words are in neither."""
 
     head: int
     facts: tuple[HeldFact, ...]
@@ -94,12 +97,13 @@ class Retention:
 
     @cached_property
     def overall(self) -> Share:
+        """Over all kinds."""
         return share(self.facts)
 
     @cached_property
     def of_context(self) -> float | None:
-        """The share held of all the context's facts, the tail's included: what outcomes with different heads are
-        compared by. None where there is no fact."""
+        """The share held of all the context's facts, from 0 to 1, the tail's included: what outcomes with different
+        heads are compared by. None where there is no fact."""
         total = len(self.facts) + self.in_tail
         return ((self.overall.share or 0.0) * len(self.facts) + self.in_tail) / total if total else None
 

@@ -19,7 +19,8 @@ again."""
 class SuggestedPin:
     """A sentence worth keeping, and the message that pinning keeps for it.
 
-    `message` is its id, `index` its place in the context, `tokens` what the whole message costs with its tool pairs.
+    `text` is the sentence, `reason` why it is taken for a standing instruction. `message` is the message's id, `index`
+    its place in the context, from 0, `tokens` what the whole message costs with its tool pairs.
     `superseded_by` is the id of the message that replaced the instruction: the latest wins. `pinned`: it is already.
     """
 

@@ -17,7 +17,8 @@ from workbench.session import Message, Text, Thinking, pairs_of
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at. `detail` says what is wrong, or what was seen; `messages` are ids."""
+    """One thing that was looked at. `hard`: a result that fails it must not be sent. `detail` says what is wrong, or
+    what was seen; `messages` are ids, of what is wrong in the result or missing from it."""
 
     name: str
     hard: bool

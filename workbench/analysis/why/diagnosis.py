@@ -28,10 +28,12 @@ RECENT = 5
 class Diagnosis:
     """Why a context overflowed, or how near it is to it.
 
-    `points` is the growth of the whole session, call by call; all else is of the epoch. `limit` is what counts as the
-    overflow, `crossing` where the session reaches it, played on without any compaction; where it does not, the context
-    would reach it in `rounds_left` rounds if they grew like the newest ones. `triggers` are the chosen strategy's, as
-    they stand at the end; `played` is the session under it.
+    `points` is the growth of the whole session, call by call; all else is of the epoch (from 1). `total` is the size of
+    its context, `window` the model's limit in tokens. `limit` is what counts as the overflow, None where nothing is
+    known of one; `crossing` where the session reaches it, played on without any compaction; where it does not, the
+    context would reach it in `rounds_left` rounds if they grew like the newest ones (`growth_per_round`, tokens).
+    `triggers` are the chosen strategy's, as they stand at the end; `played` is the session under it. `layers`, `tools`,
+    `files`, `rounds` and `largest` say what the tokens are spent on, `findings` what it comes to, in sentences.
     """
 
     session: Session
