@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import work
+from textual import on, work
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
@@ -26,11 +26,9 @@ from workbench.tui.settings import Settings, unknown_keys
 from workbench.tui.themes import THEMES
 
 if TYPE_CHECKING:
-    from workbench.remembered import Work
     from workbench.session import Session
-
-BAD_INPUT = 2
-"""Exit code when nothing could be opened."""
+    from workbench.tui.screens.bench_home import Remembering
+    from workbench.tui.screens.open import OpenScreen
 
 
 class WorkbenchApp(App[None]):
@@ -114,10 +112,15 @@ class WorkbenchApp(App[None]):
         opening = Opening(path, usual_window=self.settings.window, memory=self.memory, part=part)
         self.push_screen(LoadingScreen(opening))
 
-    def read_again(self, path: Path, window: int | None, work: Work, part: str = "") -> None:
-        """Open the file of the bench once more and put the same work on it."""
-        self.push_screen(LoadingScreen(Opening(path, window=window, memory=self.memory, carry=work, part=part)))
+    def on_open_screen_wanted(self, wanted: OpenScreen.Wanted) -> None:
+        self.open(wanted.path, wanted.part)
 
+    def on_remembering_read_again(self, wanted: Remembering.ReadAgain) -> None:
+        """Open the file of the bench once more and put the same work on it."""
+        opening = Opening(wanted.path, window=wanted.window, memory=self.memory, carry=wanted.work, part=wanted.part)
+        self.push_screen(LoadingScreen(opening))
+
+    @on(LoadingScreen.Ready)
     def show_bench(self, ready: LoadingScreen.Ready) -> None:
         """A session is loaded: it takes the place of everything that is shown."""
         from workbench.tui.screens.bench import BenchScreen
@@ -126,7 +129,7 @@ class WorkbenchApp(App[None]):
             while len(self.screen_stack) > 1:
                 self.pop_screen()
             screen = BenchScreen(ready.bench, ready.counter, ready.groups)
-            screen.loaded(ready.mark, ready.note)
+            screen.loaded(ready.mark, ready.note, self.memory)
             self.push_screen(screen)
             if ready.follow:
                 screen.call_after_refresh(screen.follow)

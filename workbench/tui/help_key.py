@@ -7,7 +7,9 @@ import pkgutil
 from collections.abc import Iterator
 
 from textual.binding import Binding
-from textual.widget import Widget
+from textual.dom import DOMNode
+
+from workbench import tui
 
 
 def help_key(screen: str) -> Binding:
@@ -19,18 +21,13 @@ def help_key(screen: str) -> Binding:
 
 def known_key_ids() -> set[str]:
     """The id of every key that can be remapped, on every screen and widget. Imports them all: not at the start."""
-    from workbench.tui.app import WorkbenchApp
-
-    bindings = (binding for place in (WorkbenchApp, *every_place()) for binding in place.__dict__.get("BINDINGS", ()))
+    bindings = (binding for place in every_place() for binding in place.__dict__.get("BINDINGS", ()))
     return {binding.id for binding in Binding.make_bindings(bindings) if binding.id}
 
 
-def every_place() -> Iterator[type[Widget]]:
-    """Every screen and widget of the workbench, the mixins of the bench among them."""
-    from workbench.tui import middle, screens, widgets
-
-    for room in (screens, widgets, middle):
-        for found in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
-            module = importlib.import_module(found.name)
-            own = (value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Widget))
-            yield from (value for value in own if value.__module__ == module.__name__)
+def every_place() -> Iterator[type[DOMNode]]:
+    """Everything that can have keys: the application, the screens, the widgets."""
+    for found in pkgutil.walk_packages(tui.__path__, f"{tui.__name__}."):
+        module = importlib.import_module(found.name)
+        own = (value for value in vars(module).values() if isinstance(value, type) and issubclass(value, DOMNode))
+        yield from (value for value in own if value.__module__ == module.__name__)

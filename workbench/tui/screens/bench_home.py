@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
+
 from textual import work
+from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
 
@@ -10,7 +14,6 @@ from workbench.errors import BadInput
 from workbench.formats.following import Mark, mark_of
 from workbench.remembered import Work, keep, work_of
 from workbench.session import Session
-from workbench.tui.app import WorkbenchApp
 from workbench.tui.history import History
 
 WRITE_S = 0.5
@@ -28,10 +31,20 @@ class Remembering(Screen[None]):
     followed: Timer | None = None
     _mark: Mark | None = None
     _note: str = ""
+    _memory: Path | None = None
 
-    def loaded(self, mark: Mark | None, note: str) -> None:
-        """What came with the session: the mark of its file, and what to say first."""
-        self._mark, self._note = mark, note
+    @dataclass
+    class ReadAgain(Message):
+        """For the application: open the file once more and put the same work on it."""
+
+        path: Path
+        window: int | None
+        work: Work
+        part: str
+
+    def loaded(self, mark: Mark | None, note: str, memory: Path | None) -> None:
+        """What came with the session: the mark of its file, what to say first, and where work is written down."""
+        self._mark, self._note, self._memory = mark, note, memory
 
     def on_mount(self) -> None:
         self._kept = work_of(self.history.present)
@@ -44,7 +57,7 @@ class Remembering(Screen[None]):
 
     def remember(self) -> None:
         """The bench may have changed: write down what there is, once it has rested."""
-        if self._due is None and self._kept is not None and _workbench(self).memory:
+        if self._due is None and self._kept is not None and self._memory:
             self._due = self.set_timer(WRITE_S, self._write_down)
 
     def _write_down(self) -> None:
@@ -57,7 +70,7 @@ class Remembering(Screen[None]):
 
     @work(thread=True, exclusive=True, group="remember", exit_on_error=False, description="keep_work")
     def keep_work(self, session: Session, done: Work) -> None:
-        if trouble := _kept(_workbench(self), session, done):
+        if trouble := _kept(self._memory, session, done):
             self.app.call_from_thread(self.notify, trouble, severity="warning", markup=False)
 
     def write_now(self) -> None:
@@ -65,7 +78,7 @@ class Remembering(Screen[None]):
         done = work_of(self.history.present)
         if done != self._kept:
             self._kept = done
-            _kept(_workbench(self), self.history.present.session, done)
+            _kept(self._memory, self.history.present.session, done)
 
     def on_unmount(self) -> None:
         if self._kept is not None:
@@ -90,27 +103,22 @@ class Remembering(Screen[None]):
             return
         self.write_now()
         part = str(bench.session.meta.get("part", ""))
-        _workbench(self).read_again(bench.session.path, bench.window, work_of(bench), part)
+        self.post_message(self.ReadAgain(bench.session.path, bench.window, work_of(bench), part))
 
-    def action_choose_file(self) -> None:
+    async def action_choose_file(self) -> None:
         self.write_now()
-        _workbench(self).action_choose()
+        await self.run_action("app.choose")
 
-    def action_help(self) -> None:
-        _workbench(self).action_explain()
-
-
-def _workbench(screen: Screen[None]) -> WorkbenchApp:
-    assert isinstance(screen.app, WorkbenchApp)
-    return screen.app
+    async def action_help(self) -> None:
+        await self.run_action("app.explain")
 
 
-def _kept(app: WorkbenchApp, session: Session, done: Work) -> str:
+def _kept(memory: Path | None, session: Session, done: Work) -> str:
     """Write the work down; returns why that could not be done."""
-    if app.memory is None:
+    if memory is None:
         return ""
     try:
-        keep(session, done, app.memory / "sessions")
+        keep(session, done, memory / "sessions")
     except BadInput as refused:
         return str(refused)
     return ""

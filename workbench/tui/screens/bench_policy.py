@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from textual import events, on, work
@@ -23,7 +22,6 @@ from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPoli
 from workbench.compaction.strategies.progressive import ProgressivePolicy
 from workbench.compaction.summary_params import params_json
 from workbench.errors import BadInput
-from workbench.tui.app import WorkbenchApp
 from workbench.tui.fields import FormField, differing, fields_of
 from workbench.tui.history import History
 from workbench.tui.plain import figure
@@ -265,23 +263,13 @@ class PolicyActions(Screen[None]):
 
     def on_key(self, event: events.Key) -> None:
         """Say why a grey key does nothing."""
-        for binding in self._by_key.get(event.key, ()):
-            _, action, parameters = parse(binding.action)
+        active = self.active_bindings.get(event.key)
+        if active is not None and active.node is self and not active.enabled:
+            _, action, parameters = parse(active.binding.action)
             if why := self.why_not(action, parameters):
                 event.stop()
                 event.prevent_default()
                 self.explain(why)
-                return
-
-    @cached_property
-    def _by_key(self) -> dict[str, list[Binding]]:
-        """The screen's bindings by the keys that they have now."""
-        remapped = self.app.settings.keys if isinstance(self.app, WorkbenchApp) else {}
-        found: dict[str, list[Binding]] = {}
-        for key, binding in self._bindings:
-            for each in remapped.get(binding.id or "", key).split(","):
-                found.setdefault(each.strip(), []).append(binding)
-        return found
 
 
 def _preset_of(name: str, strategy: str) -> Preset:

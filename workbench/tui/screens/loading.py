@@ -87,6 +87,8 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
 
     @dataclass
     class Ready(Message):
+        """For the application: everything is there that the bench needs to be drawn."""
+
         bench: Bench
         counter: Counter
         groups: Groups
@@ -151,13 +153,6 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
     @on(Progress)
     def _progress(self, event: Progress) -> None:
         self.query_one(ProgressBar).update(total=event.total, progress=event.done)
-
-    @on(Ready)
-    def _ready(self, event: Ready) -> None:
-        from workbench.tui.app import WorkbenchApp
-
-        if isinstance(self.app, WorkbenchApp):
-            self.app.show_bench(event)
 
     @on(Several)
     def _several(self, event: Several) -> None:

@@ -21,7 +21,6 @@ from textual.worker import Worker, get_current_worker
 
 from workbench.formats.discover import Result, discover, is_session_folder
 from workbench.formats.glances import Found
-from workbench.tui.app import WorkbenchApp
 from workbench.tui.entries import (
     Entry,
     found_entry,
@@ -84,6 +83,13 @@ list tells what a glance at the two ends of the file shows. Nothing is changed b
         entries: list[Entry]
         unreadable: int
         done: bool
+
+    @dataclass
+    class Wanted(Message):
+        """For the application: open this file, or one session of it."""
+
+        path: Path
+        part: str
 
     def __init__(self, given: Sequence[Path], recents: Sequence[Recent]) -> None:
         super().__init__()
@@ -185,8 +191,8 @@ list tells what a glance at the two ends of the file shows. Nothing is changed b
         self.open(event.entry.path, event.entry.part)
 
     def open(self, path: Path | None, part: str = "") -> None:
-        if path is not None and isinstance(self.app, WorkbenchApp):
-            self.app.open(path, part)
+        if path is not None:
+            self.post_message(self.Wanted(path, part))
 
     def action_browse(self) -> None:
         # 85 ms to import, so only for those who browse.
