@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from tests.commands import cwb, document
-from tests.formats.test_discover import session_at
+from tests.finding.test_discover import session_at
 from tests.paths import SAMPLES
 
 SEVERAL = SAMPLES / "tau-bench-two-sessions.json"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.formats.claude_code_build import jsonl, small
 from tests.paths import ROOT, SAMPLES
-from workbench.formats import places
+from workbench.finding import places
 from workbench.formats.files import load
 from workbench.formats.registry import FORMATS, by_id
 

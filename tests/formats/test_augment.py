@@ -13,7 +13,7 @@ from tests.formats.mangling import changed, survives
 from workbench.errors import BadInput
 from workbench.formats import anthropic_messages, openai_chat
 from workbench.formats.augment import FORMAT
-from workbench.formats.augment_write import sequence_ids
+from workbench.formats.augment.write import sequence_ids
 from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse, Usage
 
 IDE = {"id": 2, "type": 4, "ide_state_node": {"workspace_folders": ["/w"]}}

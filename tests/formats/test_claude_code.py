@@ -293,7 +293,7 @@ def test_repeated_uuids_stay_apart_and_repeated_lines_count_once() -> None:
 def test_the_web_export_reads() -> None:
     lines = [{key: part[key] for key in ("type", "timestamp", "message")} for part in small() if "message" in part]
     data = json.dumps({"loglines": lines}, indent=2).encode()
-    assert claude_code.recognise(data)
+    assert claude_code.FORMAT.recognise(data)
     session = read_bytes(data)
     assert [message.role for message in session.context()][:3] == ["user", "assistant", "tool"]
     assert orjson.loads(session.records[0]) == lines[0]
@@ -304,19 +304,19 @@ def test_the_web_export_reads() -> None:
 
 def test_recognised_by_any_line_and_by_a_cut_one() -> None:
     lines = small()
-    assert claude_code.recognise(jsonl(*lines))
-    assert claude_code.recognise(jsonl({"type": "mode", "mode": "plan"}, *lines[1:]))
+    assert claude_code.FORMAT.recognise(jsonl(*lines))
+    assert claude_code.FORMAT.recognise(jsonl({"type": "mode", "mode": "plan"}, *lines[1:]))
     long = jsonl(user("u1", None, "x" * 900_000))
-    assert claude_code.recognise(long[:65536])
-    assert not claude_code.recognise(b'{"messages":[{"role":"user","content":"hi"}]}')
-    assert not claude_code.recognise(b'{"type":"session","id":"x","cwd":"/","version":3}\n')
-    assert not claude_code.recognise(b"hello\nworld\n")
+    assert claude_code.FORMAT.recognise(long[:65536])
+    assert not claude_code.FORMAT.recognise(b'{"messages":[{"role":"user","content":"hi"}]}')
+    assert not claude_code.FORMAT.recognise(b'{"type":"session","id":"x","cwd":"/","version":3}\n')
+    assert not claude_code.FORMAT.recognise(b"hello\nworld\n")
 
 
 def test_progress_is_told_and_a_file_without_messages_refused() -> None:
     seen: list[tuple[int, int]] = []
     data = jsonl(*small())
-    claude_code.read(Path("x.jsonl"), data, lambda done, total: seen.append((done, total)))
+    claude_code.FORMAT.read(Path("x.jsonl"), data, lambda done, total: seen.append((done, total)))
     assert seen[-1] == (len(data), len(data))
     with pytest.raises(BadInput, match="without a single message"):
         read({"type": "summary", "summary": "T", "leafUuid": "x"})
@@ -332,7 +332,7 @@ def real(shared: Path, name: str) -> tuple[Session, list[dict[str, Any]]]:
     path = shared / "sessions" / "claude-code" / f"{name}.jsonl"
     data = path.read_bytes()
     values = [orjson.loads(raw) for raw in data.split(b"\n") if raw]
-    return claude_code.read(path, data, no_progress), values
+    return claude_code.FORMAT.read(path, data, no_progress), values
 
 
 @pytest.mark.parametrize("name", sorted(VECTORS))

@@ -15,8 +15,8 @@ from tests.formats.mangling import changed, survives
 from tests.formats.outcomes import assert_exact, read
 from tests.formats.stories import story
 from workbench.errors import BadInput
-from workbench.formats import zstd
 from workbench.formats.codex import FORMAT
+from workbench.formats.kit import zstd
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 
 STAMP = "2026-03-04T05:06:07.000Z"

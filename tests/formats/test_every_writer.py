@@ -22,7 +22,7 @@ from workbench.formats import anthropic_messages, registry
 from workbench.formats.export import export
 from workbench.formats.files import load
 from workbench.formats.format import Format, no_progress
-from workbench.formats.pi_append import WRAPPED
+from workbench.formats.pi.append import WRAPPED
 from workbench.session import Message, Opaque, Session, Text, pairs_of
 
 _PARTS_ONLY = ("event-", "base_state", "task_metadata", "ui_messages", ".eventlog", "MANIFEST", "README")

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from tests.formats.claude_code_build import jsonl, small
 from tests.paths import SAMPLES
 from workbench.errors import BadInput
-from workbench.formats import document, registry
-from workbench.formats import jsonl as jsonl_of
+from workbench.formats import registry
 from workbench.formats.files import load, write_atomically
+from workbench.formats.kit import document
+from workbench.formats.kit import jsonl as jsonl_of
 
 
 def refusal(path: Path) -> str:

@@ -14,7 +14,7 @@ from tests.formats.outcomes import assert_exact, read
 from tests.formats.stories import story
 from workbench.errors import BadInput
 from workbench.formats.gemini import FORMAT
-from workbench.formats.gemini_parts import ACKNOWLEDGED
+from workbench.formats.gemini.parts import ACKNOWLEDGED
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 
 STAMP = "2026-04-29T21:39:22.319Z"

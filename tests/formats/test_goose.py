@@ -17,9 +17,8 @@ from tests.formats.outcomes import assert_exact, read
 from tests.formats.stories import story
 from workbench.errors import BadInput
 from workbench.formats import goose
-from workbench.formats.format import no_progress
+from workbench.formats.format import Part, no_progress
 from workbench.formats.goose import FORMAT
-from workbench.formats.parts import Part
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
 SCHEMA = """
@@ -162,7 +161,7 @@ def test_the_three_forms_say_the_same(tmp_path: Path) -> None:
 def test_a_database_holds_many_sessions(tmp_path: Path) -> None:
     path = database(tmp_path, *MESSAGES, more=2)
     data = path.read_bytes()
-    assert goose.sessions_in(path, data) == (
+    assert goose.FORMAT.sessions_in(path, data) == (
         Part("20260101_1", "A name", 5),
         Part("20250101_1", "A name", 1),
         Part("20250101_2", "A name", 1),
@@ -172,9 +171,9 @@ def test_a_database_holds_many_sessions(tmp_path: Path) -> None:
         "20260101_1",
         "holds 3 sessions; this is the one that was used last",
     )
-    assert len(goose.read_part(path, data, "20250101_2", no_progress).messages) == 1
+    assert len(goose.FORMAT.read_part(path, data, "20250101_2", no_progress).messages) == 1
     with pytest.raises(BadInput, match="no session 'x'"):
-        goose.read_part(path, data, "x", no_progress)
+        goose.FORMAT.read_part(path, data, "x", no_progress)
     assert path.read_bytes() == data
     assert [each.name for each in tmp_path.iterdir()] == ["sessions.db"]
 

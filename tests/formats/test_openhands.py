@@ -16,7 +16,7 @@ from workbench.errors import BadInput
 from workbench.formats.files import load
 from workbench.formats.format import no_progress
 from workbench.formats.openhands import FORMAT, read_folder, read_part, sessions_in
-from workbench.formats.openhands_stores import recognise_folder
+from workbench.formats.openhands.stores import recognise_folder
 from workbench.session import Compaction, Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
 
 Json = dict[str, Any]

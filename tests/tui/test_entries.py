@@ -8,8 +8,8 @@ from pathlib import Path
 from rich.cells import cell_len
 
 from tests.paths import SAMPLES
-from workbench.formats.glances import Found
-from workbench.formats.parts import Part
+from workbench.finding.glances import Found
+from workbench.formats.format import Part
 from workbench.tui.entries import (
     Entry,
     age_words,

@@ -9,7 +9,7 @@ from textual.filter import Monochrome
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, Static
 
-from tests.formats.test_discover import session_at
+from tests.finding.test_discover import session_at
 from tests.paths import SAMPLES
 from tests.tui.app import bench_screen, press, settled, story, story_file
 from workbench.tui.app import WorkbenchApp

@@ -10,11 +10,11 @@ from pathlib import Path
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from tests.finding.test_discover import session_at
 from tests.formats.claude_code_build import assistant, text, user
-from tests.formats.test_discover import session_at
 from tests.paths import SAMPLES
 from tests.tui.app import bench_screen, press, settled
-from workbench.formats.glances import Found
+from workbench.finding.glances import Found
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.entries import found_entry
 from workbench.tui.screens.bench_follow import TRIES

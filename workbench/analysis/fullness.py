@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.formats.glances import Found
+from workbench.finding.glances import Found
 from workbench.tokens import find_model
 
 

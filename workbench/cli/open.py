@@ -71,6 +71,6 @@ def command(
 
 def _is_session(folder: Path) -> bool:
     # Imports every format, which a file need not wait for.
-    from workbench.formats.discover import is_session_folder
+    from workbench.finding.discover import is_session_folder
 
     return is_session_folder(folder)

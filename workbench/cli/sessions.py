@@ -16,10 +16,10 @@ from workbench.analysis.transcript import one_line, printable
 from workbench.cli.output import counted, warn, write_json, write_table
 from workbench.errors import BadInput
 from workbench.figures import grouped
-from workbench.formats.discover import discover
+from workbench.finding.discover import discover
+from workbench.finding.glances import Found, Unreadable
+from workbench.finding.places import Place, places
 from workbench.formats.files import load, parts_of
-from workbench.formats.glances import Found, Unreadable
-from workbench.formats.places import Place, places
 
 FIRST_WORDS = 48
 PROJECT = 20

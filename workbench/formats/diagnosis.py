@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 from workbench.figures import grouped
 from workbench.formats import registry
-from workbench.formats.claude_code_agents import agent_files, agents_inside, compaction_call, compaction_calls
-from workbench.formats.document import render
+from workbench.formats.claude_code.agents import agent_files, agents_inside, compaction_call, compaction_calls
 from workbench.formats.export import export
-from workbench.formats.json_spans import array_items, object_items
-from workbench.formats.jsonl import loads
+from workbench.formats.kit.document import render
+from workbench.formats.kit.json_spans import array_items, object_items
+from workbench.formats.kit.jsonl import loads
 from workbench.session import Message, Opaque, Session, leading_system, pairs_of
 
 _FALL_TOKENS, _FALL_SHARE = 5_000, 2 / 3

@@ -14,8 +14,7 @@ from typing import BinaryIO
 
 from workbench.errors import BadInput
 from workbench.formats import registry
-from workbench.formats.format import Format, Progress, no_progress
-from workbench.formats.parts import Part
+from workbench.formats.format import Format, Part, Progress, no_progress
 from workbench.session import Session
 
 LARGE = 8_000_000

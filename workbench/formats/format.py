@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.formats.parts import Part
 from workbench.session import Message, Session
 
 Progress = Callable[[int, int], None]
@@ -65,6 +64,15 @@ class Way:
     title: str
     write: Writer
     validate: Callable[[bytes], list[str]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A session among several in one file: its id there, its title, and how many messages the file holds for it."""
+
+    id: str
+    title: str
+    messages: int
 
 
 @dataclass(frozen=True, slots=True)

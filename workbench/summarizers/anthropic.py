@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.errors import BadInput
-from workbench.formats.chat import definitions_for
+from workbench.formats.kit.chat import definitions_for
 from workbench.session import Tool, Usage
 from workbench.summarizers.anthropic_errors import Trouble, trouble_of
 from workbench.summarizers.connection import connect, secrets_of

@@ -14,7 +14,7 @@ from textual.timer import Timer
 
 from workbench.bench import Bench
 from workbench.errors import BadInput
-from workbench.formats.following import Mark, mark_of, read_finished
+from workbench.finding.following import Mark, mark_of, read_finished
 from workbench.tokens import Counter
 from workbench.tui.growing import Grown, grown
 from workbench.tui.history import History

@@ -11,7 +11,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from workbench.errors import BadInput
-from workbench.formats.following import Mark, mark_of
+from workbench.finding.following import Mark, mark_of
 from workbench.remembered import Work, keep, work_of
 from workbench.session import Session
 from workbench.tui.history import History

@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import Input
 
-from workbench.formats.parts import Part
+from workbench.formats.format import Part
 from workbench.tui.entries import matching, part_entries
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line

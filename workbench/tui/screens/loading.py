@@ -21,9 +21,8 @@ from workbench.tui.help_key import help_key
 
 if TYPE_CHECKING:
     from workbench.bench import Bench
-    from workbench.formats.following import Mark
-    from workbench.formats.format import Progress
-    from workbench.formats.parts import Part
+    from workbench.finding.following import Mark
+    from workbench.formats.format import Part, Progress
     from workbench.remembered import Work
     from workbench.session import Session
     from workbench.tokens import Counter
@@ -193,8 +192,8 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
 
 def open_on_bench(opening: Opening, progress: Progress) -> LoadingScreen.Ready:
     """Load, and make everything the first drawing needs, here and not where the screen is drawn. Raises BadInput."""
+    from workbench.finding.following import mark_of
     from workbench.formats.files import load
-    from workbench.formats.following import mark_of
 
     # What an earlier session left frozen may be collected once its screen is gone.
     gc.unfreeze()

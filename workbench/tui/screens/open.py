@@ -19,8 +19,8 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 from textual.worker import Worker, get_current_worker
 
-from workbench.formats.discover import Result, discover, is_session_folder
-from workbench.formats.glances import Found
+from workbench.finding.discover import Result, discover, is_session_folder
+from workbench.finding.glances import Found
 from workbench.tui.entries import (
     Entry,
     found_entry,

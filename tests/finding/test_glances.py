@@ -1,0 +1,103 @@
+"""What a file's two ends tell, whatever lies between them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.finding.test_discover import session_at
+from tests.paths import SAMPLES
+from workbench.finding.glances import FURTHER, REACH, Found, Unreadable, glance
+from workbench.formats.files import load
+
+
+def seen(path: Path) -> Found:
+    found = glance(path)
+    assert isinstance(found, Found), found
+    return found
+
+
+def test_a_long_file_is_known_by_its_two_ends_alone(tmp_path: Path) -> None:
+    path = session_at(tmp_path / "long.jsonl", "build the wall", 1_000, filler=100)
+    assert path.stat().st_size > 2 * REACH
+    found = seen(path)
+    assert (found.request, found.title, found.whole) == ("build the wall", "title of build the wall", None)
+    assert not found.complete
+
+
+def test_lines_longer_than_what_is_read_leave_the_format(tmp_path: Path) -> None:
+    found = seen(session_at(tmp_path / "wide.jsonl", "x" * 2 * FURTHER, 1_000))
+    assert (found.format, found.request, found.title) == ("claude-code", "", "")
+
+
+def test_a_request_behind_a_long_system_prompt_is_found(tmp_path: Path) -> None:
+    lines = (SAMPLES / "codex-two-compactions.jsonl").read_text().splitlines()
+    meta = json.loads(lines[0])
+    meta["payload"]["base_instructions"] = {"text": "be kind " * 12_000}
+    path = tmp_path / "rollout-x.jsonl"
+    path.write_text("\n".join([json.dumps(meta), *lines[1:], *['{"type":"event_msg","payload":{}}'] * 5_000]) + "\n")
+    assert seen(path).request == seen(SAMPLES / "codex-two-compactions.jsonl").request
+
+
+def test_a_long_document_is_known_by_the_elements_that_stand_whole_in_its_ends(tmp_path: Path) -> None:
+    messages: list[dict[str, object]] = [{"role": "user", "content": "Mend the gate", "ts": 1}]
+    messages += [{"role": "assistant", "content": f'answer {{"n": [{n}]}} ' * 40, "ts": n} for n in range(2, 600)]
+    messages.append({"role": "assistant", "content": "The last word", "ts": 601})
+    for indent in (None, 2):
+        path = tmp_path / f"{indent}.json"
+        path.write_text(json.dumps(messages, indent=indent))
+        assert path.stat().st_size > 3 * REACH
+        found = seen(path)
+        assert (found.format, found.request, found.complete) == ("roo-cline", "Mend the gate", False)
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.json*")), ids=lambda path: path.name)
+def test_a_sample_tells_at_a_glance_what_the_whole_file_tells(path: Path) -> None:
+    found, session = seen(path), load(path)
+    assert (found.format, found.title or found.request) == (session.format, session.title or found.request)
+    assert found.compactions <= sum(epoch.ended_by is not None for epoch in session.epochs)
+    if found.complete:
+        assert found.compactions == sum(epoch.ended_by is not None for epoch in session.epochs)
+
+
+def test_tokens_of_long_files_are_those_of_their_last_call(shared: Path) -> None:
+    """Taken from the tail alone, they are what the whole file gives."""
+    wanted = {
+        "claude-code/entire-cd95add-3compactions.jsonl": 62_842,
+        "claude-code/spotter-fa812bfe.jsonl": 76_351,
+        "codex/agentv-a60726a-2compacted.jsonl": 161_435,
+        "pi/pimono-before-compaction.jsonl": 168_018,
+        "opencode/sbridge-13dddd4-compaction.json": 53_158,
+    }
+    for name, tokens in wanted.items():
+        path = shared / "sessions" / name
+        last = next(m.usage for m in reversed(load(path).context()) if m.usage and m.usage.context)
+        assert last.context + last.output == tokens, name
+        assert seen(path).tokens == tokens, name
+        assert not seen(path).complete
+    assert seen(shared / "sessions/codex/agentv-a60726a-2compacted.jsonl").window == 258_400
+
+
+def test_a_folder_that_is_a_session_is_glanced_at(shared: Path) -> None:
+    for name in ("openhands/v1-conv-cd945624", "roo-cline/roo-natural-already-condensed"):
+        found = seen(shared / "sessions" / name)
+        assert found.path.name == Path(name).name
+        assert found.request
+    plain = glance(shared / "sessions")
+    assert isinstance(plain, Unreadable)
+
+
+def test_a_hostile_tail_is_given_up(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    said = [{"role": "user", "content": f"word {n}", "ts": n} for n in range(3_000)]
+    path.write_text(json.dumps(said)[:-1] + "," + '{"a":[{},' * 30_000)
+    assert seen(path).request == "word 0"
+
+
+def test_a_search_looks_at_all_that_is_known() -> None:
+    found = Found(Path("/p/x.jsonl"), 1, 0.0, "codex", "Codex", "Title", "Mend the GATE", "/home/ada/farm", "gpt-5")
+    assert found.matches("")
+    assert found.matches("gate FARM codex")
+    assert not found.matches("gate barn")

@@ -1,0 +1,100 @@
+"""Anthropic content blocks, there and back."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.formats.kit.blocks import CONTINUATION, SUMMARY_LABEL, from_anthropic, kind_of, to_anthropic
+from workbench.session import Media, Opaque, Text, Thinking, ToolResult, ToolUse
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+_KEYS = ("text", "thinking", "signature", "id", "name", "input", "tool_use_id", "content", "source")
+typed = st.fixed_dictionaries(
+    {"type": st.sampled_from(["text", "thinking", "tool_use", "tool_result", "image", "document", "compaction", 3])},
+    optional=dict.fromkeys(_KEYS, json_values),
+)
+
+
+def test_every_known_block() -> None:
+    content = [
+        {"type": "text", "text": "a"},
+        {"type": "thinking", "thinking": "t", "signature": "s"},
+        {"type": "redacted_thinking", "data": "x"},
+        {"type": "tool_use", "id": "1", "name": "n", "input": {"k": 1}},
+        {"type": "tool_result", "tool_use_id": "1", "content": "r", "is_error": True},
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "QUJD"}},
+    ]
+    blocks = from_anthropic(content)
+    assert blocks == (
+        Text("a"),
+        Thinking("t", "s"),
+        Opaque("redacted_thinking", content[2]),
+        ToolUse("1", "n", {"k": 1}),
+        ToolResult("1", (Text("r"),), is_error=True),
+        Media("image/png", 4),
+    )
+    assert [to_anthropic(block) for block in blocks[:5]] == content[:5]
+    assert to_anthropic(blocks[5]) == {"type": "text", "text": "[image/png, 4 bytes]"}
+
+
+def test_result_of_several_parts() -> None:
+    raw = {
+        "type": "tool_result",
+        "tool_use_id": "1",
+        "content": [
+            {"type": "text", "text": "a"},
+            {"type": "image", "source": {"data": "12"}},
+            {"type": "tool_reference", "tool_name": "t"},
+        ],
+    }
+    (block,) = from_anthropic([raw])
+    assert isinstance(block, ToolResult)
+    assert block.content == (Text("a"), Media("image", 2), Text('{"type":"tool_reference","tool_name":"t"}'))
+    assert [part["type"] for part in to_anthropic(block)["content"]] == ["text", "text", "text"]
+
+
+@pytest.mark.parametrize(
+    ("content", "blocks"),
+    [
+        ("hello", (Text("hello"),)),
+        ("", ()),
+        (None, ()),
+        (["loose"], (Text("loose"),)),
+        (7, (Opaque("int", 7),)),
+        ([None, {"no": "type"}], (Opaque("NoneType", None), Opaque("", {"no": "type"}))),
+        ({"type": "text", "text": "single"}, (Text("single"),)),
+        ([{"type": "text", "text": 5}], (Opaque("text", {"type": "text", "text": 5}),)),
+        ([{"type": "tool_use", "id": "1", "name": "n", "input": "raw{"}], (ToolUse("1", "n", "raw{"),)),
+        ([{"type": "tool_result", "tool_use_id": "1"}], (ToolResult("1", ()),)),
+    ],
+)
+def test_odd_content(content: object, blocks: tuple[object, ...]) -> None:
+    assert from_anthropic(content) == blocks
+
+
+@given(st.lists(typed | json_values) | json_values)
+def test_nothing_raises_and_every_block_goes_back(content: object) -> None:
+    blocks = from_anthropic(content)
+    assert all(isinstance(to_anthropic(block), dict) for block in blocks)
+    if isinstance(content, list):
+        assert len(blocks) == len(content)
+
+
+def test_kinds() -> None:
+    reminder = Text("<system-reminder>\nnote\n</system-reminder>\n")
+    assert kind_of("user", (reminder, reminder)) == "meta"
+    assert kind_of("user", (reminder, Text("do it"))) == "normal"
+    assert (
+        kind_of("user", (Text("<system-reminder>a</system-reminder> and mine <system-reminder>b</system-reminder>"),))
+        == "normal"
+    )
+    assert kind_of("user", (reminder, Text(f"{CONTINUATION}. The conversation…"))) == "summary"
+    assert kind_of("user", (Text(f"{SUMMARY_LABEL}\nold"),)) == "summary"
+    assert kind_of("user", (Text("<supervisor>\nx <summary>\ny</summary></supervisor>"),)) == "summary"
+    assert kind_of("user", (Text("<supervisor> without one"),)) == "normal"
+    assert kind_of("assistant", (Opaque("compaction", {}), Text("a"))) == "summary"
+    assert kind_of("user", ()) == "normal"

@@ -1,0 +1,86 @@
+"""JSONL as agents really write it (formats.md §2.1, §3)."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.formats.kit.jsonl import loads, records_of
+
+
+def test_clean_lines_with_their_places() -> None:
+    data = b'{"a":1}\n\n{"b":2}\r\n[3]'
+    found = list(records_of(data))
+    assert [(record.value, record.line) for record in found] == [({"a": 1}, 1), ({"b": 2}, 3), ([3], 4)]
+    assert [data[record.start : record.stop] for record in found] == [b'{"a":1}', b'{"b":2}', b"[3]"]
+    assert not any(record.problem for record in found)
+
+
+def test_byte_order_mark_and_nul_padding_are_skipped() -> None:
+    data = b'\xef\xbb\xbf{"a":1}\n\x00\x00{"b":2}\n\x00\x00\x00'
+    assert [data[record.start : record.stop] for record in records_of(data)] == [b'{"a":1}', b'{"b":2}']
+
+
+def test_two_objects_on_one_line_are_both_read() -> None:
+    data = b'{"type":"user","t":"\xc3\xa9"}{"type":"summary"} {"n":3}\n{"a":1}\n'
+    found = list(records_of(data))
+    assert [record.value for record in found] == [{"type": "user", "t": "é"}, {"type": "summary"}, {"n": 3}, {"a": 1}]
+    assert [record.line for record in found] == [1, 1, 1, 2]
+    assert [bool(record.problem) for record in found] == [False, True, True, False]
+    assert data[found[1].start : found[1].stop] == b'{"type":"summary"}'
+
+
+def test_a_broken_line_is_one_opaque_record_and_the_rest_goes_on() -> None:
+    data = b'{"a":1}\n{"b":\n{"c":3}\n{"d":"cut o'
+    found = list(records_of(data))
+    assert [record.readable for record in found] == [True, False, True, False]
+    assert "not JSON" in found[1].problem
+    assert "the file ends inside this line" in found[3].problem
+    assert data[found[3].start : found[3].stop] == b'{"d":"cut o'
+
+
+@pytest.mark.parametrize(
+    ("raw", "value"),
+    [
+        (rb'"\ud800 x"', "\ufffd x"),
+        (rb'"\udc00\ud83d\ude00"', "\ufffd😀"),
+        (b'"\xff\xed\xa0\x80"', "\ufffd" * 4),
+        (b'"a\x01b"', "a\x01b"),
+        (b"-Infinity", float("-inf")),
+    ],
+)
+def test_what_orjson_refuses_is_read_and_never_holds_half_a_pair(raw: bytes, value: object) -> None:
+    with pytest.raises(orjson.JSONDecodeError):
+        orjson.loads(raw)
+    assert loads(raw) == value
+    (record,) = records_of(raw + b"\n")
+    assert record.value == value
+    assert "not strict JSON" in record.problem
+
+
+def test_an_escaped_backslash_is_not_half_a_pair() -> None:
+    assert loads(rb'["\\ud800", NaN, "\udbff"]')[0] == "\\ud800"
+
+
+def test_deep_nesting_is_a_bad_record() -> None:
+    (record,) = records_of(b"[" * 200_000)
+    assert not record.readable
+    closed = [b"[" * depth + b"]" * depth for depth in (200, 201, 1000)]
+    assert [record.readable for raw in closed for record in records_of(raw)] == [True, False, False]
+    assert all(record.readable for record in records_of(b'["' + b"[" * 500 + b'"]'))
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_give_records_that_lie_in_them_in_order(data: bytes) -> None:
+    at = 0
+    for record in records_of(data):
+        assert at <= record.start < record.stop <= len(data)
+        at = record.stop
+
+
+@given(st.lists(st.recursive(st.none() | st.text() | st.integers(-9, 9), st.lists, max_leaves=5), max_size=6))
+def test_clean_values_round_trip(values: list[object]) -> None:
+    data = b"".join(orjson.dumps(value) + b"\n" for value in values)
+    assert [record.value for record in records_of(data)] == values

@@ -1,0 +1,66 @@
+"""A session file that its agent still writes: whether it has changed, and what of it is finished. Nothing is held open.
+
+It is read anew as a whole: a new line may change what older ones mean (a rewind, a compaction, an answer spread over
+several lines). That is done where nobody waits for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+
+from workbench.finding.glances import are_lines
+from workbench.formats.files import bytes_of, load, load_bytes
+from workbench.formats.format import Progress, no_progress
+from workbench.session import Session
+
+Mark = tuple[tuple[int, int, int], ...]
+"""What a file looked like at one moment, with what belongs to it: inode, bytes, nanoseconds of the last change."""
+
+
+def mark_of(path: Path) -> Mark | None:
+    """None where the file is not there. Of a folder count what lies in it and its events, of a database its write-ahead
+    log."""
+    marks = tuple(_marks(path))
+    return marks or None
+
+
+def _marks(path: Path) -> Iterator[tuple[int, int, int]]:
+    for one in (path, path / "events", path.with_name(f"{path.name}-wal"), *_inside(path)):
+        try:
+            status = one.stat()
+        except (OSError, ValueError):
+            continue
+        yield status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _inside(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir()) if folder.is_dir() else []
+    except OSError:
+        return []
+
+
+def read_finished(path: Path, part: str = "", progress: Progress = no_progress) -> Session:
+    """The session without a last line that is still being written. Raises BadInput as `load` does.
+
+    A document that is just being rewritten is refused, too: it will have changed again soon.
+    """
+    if path.is_dir():
+        return load(path, progress)
+    return load_bytes(path, finished(bytes_of(path)), progress, part)
+
+
+def finished(data: bytes) -> bytes:
+    """A file of lines up to its last whole one; anything else as it is."""
+    end = data.rfind(b"\n") + 1
+    rest = data[end:]
+    if not end or not rest.strip() or not are_lines(data[: 1 << 20], b""):
+        return data
+    try:
+        orjson.loads(rest)
+    except orjson.JSONDecodeError:
+        return data[:end]
+    return data

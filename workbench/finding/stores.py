@@ -1,0 +1,209 @@
+"""Where a tool keeps many sessions in one database, or one in many files: a list of them, nothing touched.
+
+goose's `sessions.db`, opencode's `opencode.db` and its older folder `storage` (formats.md §2.7, §2.12). By queries
+alone: a database is not read into memory. What is not yet moved from its write-ahead log is seen in a copy; of a
+database too large to copy, only what has been moved.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+
+from workbench.errors import BadInput
+from workbench.finding.glances import REACH, Found
+from workbench.formats.kit.database import MAGIC, rows
+from workbench.formats.kit.stamps import seconds_of
+from workbench.formats.kit.titles import shortened
+from workbench.formats.opencode.store import is_session_file
+
+COPIED = 64 << 20
+"""Bytes of a database and its log up to which both are copied to be read together."""
+
+MESSAGES = 20_000
+"""Messages of one session in a storage folder that are counted."""
+
+TRIED = 10
+"""Of these, how many of the last are looked at for one that tells its tokens."""
+
+LISTED = 5_000
+"""Sessions listed of one database, the newest."""
+
+_STEPS = 2_000
+"""Calls of the progress handler, one for 100,000 instructions of SQLite, after which a query is given up."""
+
+
+def is_database(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+def stored(path: Path) -> list[Found]:
+    """The sessions in a database, the newest first. Raises BadInput where it is none of a tool known here."""
+    try:
+        size = path.stat().st_size
+        with _opened(path, size) as database:
+            tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            if {"sessions", "messages"} <= tables:
+                return [found for row in _goose(database) if (found := _goose_found(path, row))]
+            if {"session", "message", "part"} <= tables:
+                return [found for row in _opencode(database) if (found := _opencode_found(path, row))]
+    except (sqlite3.Error, OSError, ValueError, OverflowError) as error:
+        raise BadInput(f"The database cannot be read ({error}).") from None
+    raise BadInput("This is a database of no tool known here.")
+
+
+@contextmanager
+def _opened(path: Path, size: int) -> Iterator[sqlite3.Connection]:
+    log = Path(f"{path}-wal")
+    logged = log.stat().st_size if log.is_file() else 0
+    with tempfile.TemporaryDirectory() as folder:
+        source = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
+        if logged and size + logged <= COPIED:
+            copy = Path(folder) / "copy.db"
+            shutil.copyfile(path, copy)
+            shutil.copyfile(log, f"{copy}-wal")
+            source = f"file:{quote(str(copy))}"
+        with closing(sqlite3.connect(source, uri=True)) as database:
+            database.text_factory = lambda raw: raw.decode(errors="replace")
+            steps = iter(range(_STEPS))
+            database.set_progress_handler(lambda: next(steps, -1) < 0, 100_000)
+            database.execute("PRAGMA trusted_schema = OFF")
+            database.execute("PRAGMA query_only = ON")
+            yield database
+
+
+def _goose(database: sqlite3.Connection) -> list[dict[str, Any]]:
+    first = "SELECT content_json FROM messages m WHERE m.session_id = s.id AND m.role = 'user' ORDER BY m.rowid LIMIT 1"
+    long = "SELECT SUM(LENGTH(content_json)) FROM messages m WHERE m.session_id = s.id"
+    query = f"SELECT s.*, ({first}) AS _first, ({long}) AS _bytes FROM sessions s"
+    return rows(database, f"{query} ORDER BY updated_at DESC LIMIT {LISTED}")
+
+
+def _goose_found(path: Path, row: Mapping[str, Any]) -> Found | None:
+    if not row["_bytes"]:
+        return None  # a session without a message
+    model = _json(row.get("model_config_json"))
+    content = _json(row.get("_first"))
+    texts = [part.get("text") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    tokens = row.get("total_tokens")
+    limit = model.get("context_limit") if isinstance(model, dict) else None
+    return Found(
+        path,
+        _whole(row["_bytes"]),
+        seconds_of(row.get("updated_at")) or path.stat().st_mtime,
+        "goose",
+        "goose",
+        title=_text(row.get("name") or row.get("description")),
+        request=shortened(next((text for text in texts if isinstance(text, str)), "")),
+        folder=_text(row.get("working_dir")),
+        model=_text(model.get("model_name")) if isinstance(model, dict) else "",
+        part=_text(row["id"]),
+        tokens=tokens if type(tokens) is int and tokens > 0 else None,
+        window=limit if type(limit) is int and limit > 0 else None,
+    )
+
+
+def _opencode(database: sqlite3.Connection) -> list[dict[str, Any]]:
+    """Sessions of their own, not those of sub-agents, each with its last answer."""
+    answered = (
+        "CASE WHEN json_valid(m.data) THEN json_extract(m.data, '$.role') = 'assistant'"
+        " AND json_extract(m.data, '$.tokens.input') > 0 END"
+    )
+    last = f"SELECT data FROM message m WHERE m.session_id = s.id AND {answered} ORDER BY m.id DESC LIMIT 1"
+    long = "SELECT SUM(LENGTH(data)) FROM part p WHERE p.session_id = s.id"
+    query = f"SELECT s.*, ({last}) AS _last, ({long}) AS _bytes FROM session s"
+    found = rows(database, f"{query} ORDER BY time_updated DESC LIMIT {LISTED}")
+    return [row for row in found if not row.get("parent_id")]
+
+
+def _opencode_found(path: Path, row: Mapping[str, Any]) -> Found | None:
+    if not row["_bytes"]:
+        return None
+    last = _json(row.get("_last")) or {}
+    return Found(
+        path,
+        _whole(row["_bytes"]),
+        seconds_of(row.get("time_updated")) or path.stat().st_mtime,
+        "opencode",
+        "opencode",
+        title=_text(row.get("title")),
+        folder=_text(row.get("directory")),
+        model=_text(last.get("modelID")),
+        part=_text(row["id"]),
+        tokens=_spent_of(last),
+    )
+
+
+# --- a file for each session, message and part ----------------------------------------------------------------------
+
+
+def stored_file(path: Path) -> Found | None:
+    """A session of opencode's storage folder by what its own file and its last messages say; None for other files."""
+    try:
+        with path.open("rb") as file:
+            info = _json(file.read(REACH))
+        if not is_session_file(info) or info.get("parentID"):
+            return None
+        messages = path.parent.parent.parent / "message" / path.stem
+        with os.scandir(messages) as entries:
+            files = sorted((entry.name, entry.stat().st_size) for entry in islice(entries, MESSAGES))
+        last = next((one for name, _ in files[: -TRIED - 1 : -1] if _spent_of(one := _head_of(messages / name))), {})
+    except OSError:
+        return None
+    return Found(
+        path,
+        sum(size for _, size in files),
+        seconds_of(info["time"].get("updated") if isinstance(info["time"], dict) else None) or path.stat().st_mtime,
+        "opencode",
+        "opencode",
+        title=_text(info.get("title")),
+        folder=_text(info.get("directory")),
+        model=_text(last.get("modelID")),
+        tokens=_spent_of(last),
+    )
+
+
+def _head_of(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        found = _json(file.read(REACH))
+    return found if isinstance(found, dict) else {}
+
+
+def _spent_of(message: Mapping[str, Any]) -> int | None:
+    tokens = message.get("tokens")
+    return _spent(tokens) if isinstance(tokens, dict) else None
+
+
+def _spent(tokens: Mapping[str, Any]) -> int | None:
+    cache = tokens.get("cache")
+    parts = [tokens.get("input"), tokens.get("output"), *(cache.values() if isinstance(cache, dict) else ())]
+    return sum(part for part in parts if type(part) is int) or None
+
+
+def _json(raw: Any) -> Any:
+    try:
+        return orjson.loads(raw) if isinstance(raw, str | bytes) else None
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _whole(value: Any) -> int:
+    return int(value) if isinstance(value, int | float) else 0

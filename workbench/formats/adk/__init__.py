@@ -1,0 +1,24 @@
+"""Google ADK sessions: `{id, app_name, user_id, state, events}`, in snake_case or camelCase (formats.md §2.13).
+
+A compaction is an event that hides a stretch of time and stands for it; a rewind hides all from an invocation on.
+Events without content change only the state: they are no messages and stay in the file. Calls without an id are named
+after their event, and their responses are matched by the tool's name.
+"""
+
+from __future__ import annotations
+
+from workbench.formats.adk.append import append
+from workbench.formats.adk.read import ID, read, recognise
+from workbench.formats.adk.rules import validate
+from workbench.formats.adk.write import write
+from workbench.formats.format import Format, Way
+
+FORMAT = Format(
+    ID,
+    "Google ADK session",
+    recognise,
+    read,
+    write,
+    validate,
+    ways=(Way("appended", "an event with actions.compaction behind what it hides", append),),
+)

@@ -1,0 +1,92 @@
+"""ADK's own way of compacting: every event stays, and one with `actions.compaction` hides a stretch of time (formats.md
+§2.13).
+
+It stands behind the events that it hides. What the context keeps of these follows it once more, as new events between
+the end of that stretch and the first event that is kept as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from uuid import uuid4
+
+from workbench.formats.adk.write import Key, key_of, own_renderer, write
+from workbench.formats.format import Written
+from workbench.formats.kit.document import new_name, parse, render, splice
+from workbench.formats.kit.item_list import Item, Notes, dict_of
+from workbench.formats.openai_chat.embedded import told
+from workbench.session import Media, Message, Session, Text
+
+_ID = "adk"
+_STEP = 0.001
+"""Seconds between two events that are written anew, where nothing follows them."""
+
+
+def append(session: Session, messages: Sequence[Message]) -> Written:
+    """The messages by means of a compaction event; as `write` does where there is no summary to put there."""
+    messages = [message for message in messages if message.kind != "boundary"]
+    opening = messages[0] if messages else None
+    times = [message.time for message in session.messages]
+    if session.format != _ID or opening is None or opening.kind != "summary" or opening.role == "tool":
+        return write(session, messages)
+    known = [time for time in times if time is not None]
+    if len(known) < len(times) or not all(isinstance(block, Text) and block.text for block in opening.blocks):
+        return write(session, messages)
+    body = dict_of(parse(session.path or Path(), session.records.data)[0])
+    events = [dict_of(event) for event in body["events"]]
+    tail = _tail(session, messages[1:])
+    first = tail[0].source[0] if tail else len(events)
+    hidden = [time for message, time in zip(session.messages, known, strict=True) if message.source[0] < first]
+    if not hidden:
+        return write(session, messages)
+    end = max(hidden)
+    again = messages[1 : len(messages) - len(tail)]
+    key = key_of(body, events)
+    rendered = own_renderer(session, body, events)
+    notes: Notes = Notes()
+    new = [event for message in again for event in _again(message, events, rendered, notes)]
+    step = (tail[0].time - end) / (len(new) + 2) if tail and tail[0].time is not None else _STEP
+    for number, event in enumerate(new, 1):
+        event |= {"id": uuid4().hex[:8], "timestamp": end + number * step}
+    made = [_compaction(opening, min(hidden), end, key), *new]
+    found = [*range(first), *map(render, made), *range(first, len(events))]
+    return Written(splice(session.records.data, "events", found), new_name(session.path), session.id, notes=told(notes))
+
+
+def _again(
+    message: Message, events: Sequence[Item], rendered: Callable[[Message, Notes], list[Item]], notes: Notes
+) -> list[Item]:
+    """The events of a message once more. One that holds what blocks do not is repeated as it was recorded."""
+    if message.source and any(isinstance(block, Media) for block in message.blocks):
+        return [dict(events[index]) for index in message.source]
+    return rendered(message, notes)
+
+
+def _tail(session: Session, rest: Sequence[Message]) -> list[Message]:
+    """The end of what is sent now that the context keeps as it is, of a later time than everything before it."""
+    context = session.context()
+    size = 0
+    while size < min(len(rest), len(context)) and rest[-1 - size] == context[-1 - size]:
+        size += 1
+    while size:
+        first = context[-size]
+        before = [message for message in session.messages if message.source[0] < first.source[0]]
+        later = all(m.source[0] >= first.source[0] for m in context[len(context) - size :])
+        if first.kind != "summary" and later and all((m.time or 0) < (first.time or 0) for m in before):
+            break
+        size -= 1
+    return list(context[len(context) - size :])
+
+
+def _compaction(summary: Message, start: float, end: float, key: Key) -> Item:
+    content = {"parts": [{"text": block.text} for block in summary.blocks if isinstance(block, Text)]}
+    role = "model" if summary.role == "assistant" else "user"
+    about = {"start_timestamp": start, "end_timestamp": end, "compacted_content": {**content, "role": role}}
+    return {
+        key("invocation_id"): f"e-{uuid4().hex[:8]}",
+        "author": "user",
+        "actions": {"compaction": {key(name): value for name, value in about.items()}},
+        "id": uuid4().hex[:8],
+        "timestamp": end,
+    }

@@ -1,0 +1,137 @@
+"""ADK sessions written: the loaded session with other events, or a new one (formats.md §2.13).
+
+A summary is an ordinary event: a compaction event hides by time, and a compacted session may keep messages of any time.
+The other way, ADK's own (`adk_append`), writes such an event all the same and what it hides too much once more behind
+it. The kind is noted in `custom_metadata`, which ADK leaves to its users.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from zlib import crc32
+
+from workbench.formats.format import Written
+from workbench.formats.kit.blocks import kind_of
+from workbench.formats.kit.document import new_name, parse, render, splice
+from workbench.formats.kit.item_list import Item, Notes, dict_of, pieces, with_unread
+from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.settle import as_user_text, settled
+from workbench.formats.openai_chat.embedded import told
+from workbench.session import Block, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
+
+_ID = "adk"
+Key = Callable[[str], str]
+"""How the file writes a key."""
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """The loaded session with its events replaced; from another format, a new one for the app `workbench`."""
+    name = new_name(session.path)
+    notes: Notes = Notes()
+    if session.format != _ID:
+        messages, more = settled(messages)
+        notes.update(more)
+        if session.system:
+            notes["the system prompt was left out: in ADK it belongs to the agent"] += 1
+        found = pieces((), messages, _renderer("agent", str, {}, own=False), notes)
+        id = session.id or "session"
+        body = {"id": id, "app_name": "workbench", "user_id": "user", "state": {}, "events": []}
+        data = render(body | {"last_update_time": time.time()})
+        return Written(splice(data, "events", found), name, id, notes=told(notes))
+    data = session.records.data
+    if list(messages) == list(session.context()):
+        return Written(data, name, session.id)
+    body = dict_of(parse(session.path or Path(), data)[0])
+    events = [dict_of(event) for event in body["events"]]
+    plain = [_unhidden(message, events, notes) for message in messages]
+    found = pieces(session.messages, plain, own_renderer(session, body, events), notes)
+    found = with_unread(found, session.meta["unread"])
+    return Written(splice(data, "events", found), name, session.id, notes=told(notes))
+
+
+def own_renderer(session: Session, body: Item, events: Sequence[Item]) -> Callable[[Message, Notes], list[Item]]:
+    """What renders a message as events of the loaded session: in its spelling, by its agent."""
+    agent = next(
+        (str(e["author"]) for e in reversed(events) if e.get("author") not in (None, "user", "model")), "model"
+    )
+    tools = {call.id: call.name for message in session.messages for call in message.calls}
+    return _renderer(agent, key_of(body, events), tools, own=True)
+
+
+def key_of(body: Item, events: Sequence[Item]) -> Key:
+    return _camel if "appName" in body or any("invocationId" in event for event in events) else str
+
+
+def _camel(key: str) -> str:
+    first, *rest = key.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _unhidden(message: Message, events: Sequence[Item], notes: Notes) -> Message:
+    """A compaction event as an ordinary one, which hides nothing."""
+    if message.source and dict_of(events[message.source[0]].get("actions")).get("compaction"):
+        notes["summaries that ADK made are written as ordinary events"] += 1
+        return replace(message, source=())
+    return message
+
+
+def _renderer(agent: str, key: Key, tools: dict[str, str], *, own: bool) -> Callable[[Message, Notes], list[Item]]:
+    names = dict(tools)
+
+    def rendered(message: Message, notes: Notes) -> list[Item]:
+        names.update((call.id, call.name) for call in message.calls)
+        if message.role == "system":
+            message = replace(message, role="user", blocks=(Text(as_user_text(message)),))
+        results = [part for part in (_part(b, key, names, notes, own) for b in message.results) if part]
+        others = [b for b in message.blocks if not isinstance(b, ToolResult)]
+        parts = [part for part in (_part(b, key, names, notes, own) for b in others) if part]
+        said: Item = {"text": ""}
+        items: list[Item] = []
+        if results:
+            items.append(_event(message, "user", agent, results, key, 0))
+        if parts or not (results or message.blocks):
+            role = "model" if message.role == "assistant" else "user"
+            items.append(_event(message, role, agent if role == "model" else "user", parts or [said], key, len(items)))
+            shown = kind_of("assistant" if role == "model" else "user", message.blocks)
+            if message.kind != shown:
+                items[-1][key("custom_metadata")] = {MARK: message.kind}
+        return items
+
+    return rendered
+
+
+def _event(message: Message, role: str, author: str, parts: list[Item], key: Key, number: int) -> Item:
+    id = f"{crc32(message.id.encode(errors='replace')):08x}{number}"
+    return {
+        "content": {"parts": parts, "role": role},
+        key("invocation_id"): f"e-{id}",
+        "author": author,
+        "actions": {key("state_delta"): {}, key("artifact_delta"): {}},
+        "id": id,
+        "timestamp": message.time if message.time is not None else time.time(),
+    }
+
+
+def _part(block: Block, key: Key, names: dict[str, str], notes: Notes, own: bool) -> Item | None:
+    match block:
+        case Text(text):
+            return {"text": text} if text else None
+        case Thinking(text, signature):
+            given: Item = {"text": text, "thought": True} if text or own else {}
+            return given | ({key("thought_signature"): signature} if own and signature else {}) or None
+        case ToolUse(id, name, input):
+            args = input if isinstance(input, dict) else {"raw": input}
+            return {key("function_call"): {"id": id, "args": args, "name": name}}
+        case ToolResult(id):
+            response = {"error" if block.is_error else "result": block.text}
+            return {key("function_response"): {"id": id, "name": names.get(id, "tool"), "response": response}}
+        case Opaque(_, raw) if own and isinstance(raw, dict):
+            return raw
+        case Opaque():
+            notes["blocks that only the session's own format knows were left out"] += 1
+            return None
+        case _:
+            return {"text": block.placeholder}

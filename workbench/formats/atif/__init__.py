@@ -1,0 +1,15 @@
+"""ATIF trajectories of Harbor: `{schema_version, session_id, agent, steps}` (formats.md §2.13).
+
+A step of the agent holds its calls and what they gave, so it is two messages. A summarisation is a system step that
+refers to the sub-agents which made it: a boundary. The user's step after it is the summary, and what stood before is no
+longer sent. Step numbers count from 1 without gaps, so a kept step may get a new number. Kinds are noted in `extra`.
+"""
+
+from __future__ import annotations
+
+from workbench.formats.atif.read import ID, read, recognise
+from workbench.formats.atif.rules import validate
+from workbench.formats.atif.write import write
+from workbench.formats.format import Format
+
+FORMAT = Format(ID, "ATIF trajectory", recognise, read, write, validate)

@@ -1,0 +1,163 @@
+"""Reading: ATIF trajectory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import BadInput
+from workbench.formats.format import Progress
+from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of
+from workbench.formats.kit.chat import tools_of
+from workbench.formats.kit.document import glimpse, parse
+from workbench.formats.kit.item_list import Item, count_of, dict_of, list_of, word_of
+from workbench.formats.kit.mark import marked
+from workbench.formats.kit.stamps import seconds_of
+from workbench.formats.kit.titles import first_words
+from workbench.session import (
+    Block,
+    Compaction,
+    Epoch,
+    Kind,
+    LoadWarning,
+    Media,
+    Message,
+    Opaque,
+    Records,
+    Role,
+    Session,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    Usage,
+)
+
+ID = "atif"
+_ROLES: dict[Any, Role] = {"user": "user", "agent": "assistant", "system": "system"}
+
+
+def recognise(head: bytes) -> str:
+    version = dict_of(glimpse(head)).get("schema_version")
+    return f"schema_version {version}" if isinstance(version, str) and version.startswith("ATIF-") else ""
+
+
+def read(path: Path, data: bytes, progress: Progress) -> Session:
+    """Read a trajectory. Raises BadInput when it has no steps."""
+    progress(0, len(data))
+    document, warnings = parse(path, data)
+    body = dict_of(document)
+    steps = body.get("steps")
+    if not isinstance(steps, list):
+        raise BadInput(f"{path}: has no list of steps; open an ATIF trajectory.")
+    messages: list[Message] = []
+    for index, step in enumerate(steps):
+        after = bool(messages) and messages[-1].kind == "boundary"
+        messages += _messages(index, step, after, warnings)
+    progress(len(data), len(data))
+    agent = dict_of(body.get("agent"))
+    return Session(
+        format=ID,
+        path=path,
+        messages=tuple(messages),
+        branch=range(len(messages)),
+        epochs=_epochs(messages),
+        records=Records(data),
+        id=word_of(body.get("session_id")) or "",
+        title=first_words(messages),
+        model=word_of(agent.get("model_name")) or next((m.model for m in messages if m.model), None),
+        tools=tools_of(agent.get("tool_definitions")),
+        warnings=tuple(warnings),
+        meta={key: value for key, value in body.items() if key != "steps"},
+    )
+
+
+def _epochs(messages: Sequence[Message]) -> tuple[Epoch, ...]:
+    epochs: list[Epoch] = []
+    start = 0
+    for index, message in enumerate(messages):
+        if message.kind == "boundary":
+            if index > start:
+                after = messages[index + 1] if index + 1 < len(messages) else None
+                summary = after.id if after and after.kind == "summary" else None
+                end = Compaction(summary=summary, time=message.time)
+                epochs.append(Epoch(len(epochs) + 1, range(start, index), end))
+            start = index + 1
+    return (*epochs, Epoch(len(epochs) + 1, range(start, len(messages))))
+
+
+def _messages(index: int, step: Any, after_boundary: bool, warnings: list[LoadWarning]) -> Iterator[Message]:
+    id, source = f"s{index + 1}", (index,)
+    if not isinstance(step, dict):
+        warnings.append(LoadWarning(f"step {index + 1} is not an object; it is shown as it is"))
+        yield Message(id, "user", (Opaque(type(step).__name__, step),), "meta", source=source)
+        return
+    role = _ROLES.get(step.get("source")) if isinstance(step.get("source"), str) else None
+    if role is None:
+        warnings.append(LoadWarning(f"step {index + 1} has no known source; it is read as the user's"))
+        role = "user"
+    time = seconds_of(step.get("timestamp"))
+    results = [dict_of(result) for result in list_of(dict_of(step.get("observation")).get("results"))]
+    blocks = tuple(_blocks(step))
+    noted = marked(dict_of(step.get("extra")))
+    if role == "system" and _is_summarisation(step, results):
+        yield Message(id, "system", blocks, "boundary", time, source=source)
+        return
+    kind: Kind = noted or ("summary" if after_boundary and role == "user" else kind_of(role, blocks))
+    if blocks or not results:
+        model = word_of(step.get("model_name"))
+        yield Message(id, role, blocks, kind, time, _usage(dict_of(step.get("metrics"))), model, source)
+    if results:
+        calls = [block.id for block in blocks if isinstance(block, ToolUse)]
+        answers = tuple(_result(result, calls) for result in results)
+        yield Message(f"{id}:results", "tool", answers, time=time, source=source)
+
+
+def _is_summarisation(step: Item, results: Sequence[Item]) -> bool:
+    delegated = any(result.get("subagent_trajectory_ref") for result in results)
+    return delegated and "summar" in as_text(step.get("message") or "").lower()
+
+
+def _usage(given: Item) -> Usage | None:
+    sent = count_of(given.get("prompt_tokens"))
+    cached = min(count_of(given.get("cached_tokens")), sent)
+    return Usage(sent - cached, count_of(given.get("completion_tokens")), cache_read=cached) if sent else None
+
+
+def _blocks(step: Item) -> Iterator[Block]:
+    if word_of(step.get("reasoning_content")):
+        yield Thinking(step["reasoning_content"])
+    yield from _parts(step.get("message"))
+    for call in list_of(step.get("tool_calls")):
+        given = dict_of(call).get("arguments")
+        if isinstance(call, dict) and isinstance(call.get("function_name"), str):
+            id = as_text(call.get("tool_call_id") or "")
+            known = given if isinstance(given, dict) else "" if given is None else as_text(given)
+            yield ToolUse(id, call["function_name"], known)
+        else:
+            yield Opaque("tool_call", call)
+
+
+def _parts(content: Any) -> Iterator[Block]:
+    for part in content if isinstance(content, list) else ():
+        source = dict_of(dict_of(part).get("source"))
+        if dict_of(part).get("type") == "image" and source:
+            yield Media(word_of(source.get("media_type")) or "image", len(as_text(source.get("data") or "")))
+        else:
+            yield from_anthropic([part])[0]
+    if not isinstance(content, list):
+        yield from from_anthropic(content)
+
+
+def _result(result: Item, calls: list[str]) -> ToolResult:
+    """A result; one that names no call answers the first call of its step that has none yet."""
+    named = word_of(result.get("source_call_id"))
+    call_id = named or (calls[0] if calls else "")
+    if call_id in calls:
+        calls.remove(call_id)
+    content = result.get("content")
+    if content is None and result.get("subagent_trajectory_ref") is not None:
+        content = as_text(result["subagent_trajectory_ref"])
+    parts = _parts(content)
+    return ToolResult(call_id, tuple(p if isinstance(p, Text | Media) else Text(as_text(content)) for p in parts))

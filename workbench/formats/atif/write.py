@@ -1,0 +1,131 @@
+"""ATIF trajectories written: steps renumbered, results in the step of their calls (formats.md §2.13)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+from uuid import uuid4
+
+from workbench.formats.format import Written
+from workbench.formats.kit.blocks import kind_of
+from workbench.formats.kit.document import elements, loads, new_name, render, splice
+from workbench.formats.kit.item_list import Item, Notes, dict_of
+from workbench.formats.kit.json_spans import replace_fields
+from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.settle import settled
+from workbench.formats.kit.stamps import iso
+from workbench.formats.openai_chat.embedded import told
+from workbench.session import Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
+
+_ID = "atif"
+_NOTHING = "ATIF is a record: no tool resumes one"
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """The loaded trajectory with its steps replaced; from another format, a new one."""
+    name = new_name(session.path)
+    notes: Notes = Notes({_NOTHING: 1})
+    if session.format == _ID:
+        data, id = session.records.data, session.id
+        if list(messages) == list(session.context()):
+            return Written(data, name, id, notes=(_NOTHING,))
+    else:
+        messages, more = settled(messages)
+        notes.update(more)
+        id = session.id or str(uuid4())
+        agent = {"name": session.format, "version": "unknown"}
+        agent |= {"model_name": session.model} if session.model else {}
+        data = render({"schema_version": "ATIF-v1.6", "session_id": id, "agent": agent, "steps": []})
+        if session.system:
+            messages = [Message("system", "system", (Text(session.system),)), *messages]
+    steps = _steps(session, messages, elements(data, "steps"), notes)
+    return Written(splice(data, "steps", steps), name, id, notes=told(notes))
+
+
+def _steps(session: Session, messages: Sequence[Message], raws: Sequence[bytes], notes: Notes) -> list[bytes]:
+    whole: dict[tuple[int, ...], list[str]] = {}
+    for message in session.messages if raws else ():
+        whole.setdefault(message.source, []).append(message.id)
+    made: list[bytes | Item] = []
+    for source, run in groupby(messages, key=lambda message: message.source):
+        group = list(run)
+        if source and [message.id for message in group] == whole.get(source):
+            made.append(_kept(raws[source[0]], group[0]))
+            continue
+        for message in group:
+            if message.kind != "boundary":
+                _add(made, message, notes)
+    return [_numbered(step, number) for number, step in enumerate(made, 1)]
+
+
+def _numbered(step: bytes | Item, number: int) -> bytes:
+    if not isinstance(step, bytes):
+        return render({"step_id": number, **step})
+    if not step.startswith(b"{") or dict_of(loads(step)).get("step_id") == number:
+        return step
+    return replace_fields(step, {"step_id": b"%d" % number})
+
+
+def _kept(raw: bytes, message: Message) -> bytes:
+    """A kept step; a summary whose boundary is gone says itself what it is."""
+    step = dict_of(loads(raw))
+    extra = dict_of(step.get("extra"))
+    if message.kind != "summary" or extra.get(MARK):
+        return raw
+    return replace_fields(raw, {"extra": render(extra | {MARK: message.kind})})
+
+
+def _add(made: list[bytes | Item], message: Message, notes: Notes) -> None:
+    """Append the step of a message; results go into the step of their calls."""
+    last = made[-1] if made else None
+    if message.results and isinstance(last, dict) and last["source"] == "agent":
+        seen = last.setdefault("observation", {"results": []})
+        seen["results"] += [_result(result, notes) for result in message.results]
+    elif message.results:
+        text = "\n".join(result.text for result in message.results)
+        notes["results without a call were written as text"] += 1
+        made.append({"source": "user", "message": text, "extra": {MARK: "meta"}})
+    rest = tuple(block for block in message.blocks if not isinstance(block, ToolResult))
+    if rest or not message.results:
+        made.append(_step(replace(message, blocks=rest), notes))
+
+
+def _step(message: Message, notes: Notes) -> Item:
+    source = {"assistant": "agent", "system": "system"}.get(message.role, "user")
+    role = {"agent": "assistant", "system": "system"}.get(source, "user")
+    step: Item = {"source": source}
+    if message.time is not None:
+        step["timestamp"] = iso(message.time)
+    texts: list[str] = []
+    for block in message.blocks:
+        match block:
+            case Thinking(text) if source == "agent":
+                step["reasoning_content"] = "\n".join(filter(None, (step.get("reasoning_content"), text)))
+            case Text(text) if text:
+                texts.append(text)
+            case ToolUse(id, name, given) if source == "agent":
+                arguments = given if isinstance(given, dict) else {"raw": given}
+                call = {"tool_call_id": id, "function_name": name, "arguments": arguments}
+                step.setdefault("tool_calls", []).append(call)
+            case Opaque():
+                notes["blocks that only the session's own format knows were left out"] += 1
+            case Text() | ToolUse() | Thinking():
+                pass
+            case _:
+                texts.append(block.placeholder)  # type: ignore[union-attr]
+    step["message"] = _content(texts)
+    if message.kind != kind_of(role, tuple(map(Text, texts))):
+        step["extra"] = {MARK: message.kind}
+    return step
+
+
+def _content(texts: list[str]) -> str | list[Item]:
+    return "".join(texts) if len(texts) < 2 else [{"type": "text", "text": text} for text in texts]
+
+
+def _result(result: ToolResult, notes: Notes) -> Item:
+    if result.is_error:
+        notes["tool results lost their error mark: ATIF has none"] += 1
+    texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
+    return {"source_call_id": result.call_id, "content": _content(texts)}

@@ -1,0 +1,27 @@
+"""Augment CLI (auggie) sessions: `chatHistory` in one JSON document (formats.md §2.4).
+
+Verified against the description of the format only: no real file was at hand.
+
+Each entry gives up to three messages that share its record: the summary its request carries, the request, the response.
+Summaries stay in the context, whatever auggie itself would cut: the strategy decides about them. What it needs for that
+is in `Session.meta`: `summary_versions` ({message id: version}, where a version is recorded), `sequence_ids` (one per
+entry) and `token_usage` ({response id: auggie's own breakdown}).
+"""
+
+from __future__ import annotations
+
+from workbench.formats.augment.nodes import ID
+from workbench.formats.augment.read import read, recognise
+from workbench.formats.augment.rules import validate, validate_flagged
+from workbench.formats.augment.write import flagged, write
+from workbench.formats.format import Format, Way
+
+FORMAT = Format(
+    ID,
+    "Augment CLI session",
+    recognise,
+    read,
+    write,
+    validate,
+    ways=(Way("flagged", "summaries flagged isHistorySummary", flagged, validate_flagged),),
+)

@@ -1,0 +1,238 @@
+"""Augment's nodes and our blocks, there and back (formats.md §2.4).
+
+The numbers mean different things on the two sides of an exchange: type 10 is a summary of older exchanges in a request
+and a record of token usage in a response.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from workbench.formats.kit.blocks import as_text
+from workbench.session import Block, Media, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
+
+Node = dict[str, Any]
+
+ID = "augment"
+STRAY = "entry"
+"""Type of the Opaque block that stands for an entry of the history that is no exchange."""
+
+SUMMARY_NODE = 10
+"""In request nodes only."""
+
+_USAGE_NODE = 10
+"""In response nodes only."""
+
+_IMAGE_CONTENT = 2
+
+
+def nodes_of(exchange: Any, key: str) -> list[Any]:
+    nodes = exchange.get(key) if isinstance(exchange, dict) else None
+    return nodes if isinstance(nodes, list) else []
+
+
+def is_summary_node(node: Any) -> bool:
+    """Of a request's node: whether it stands for older exchanges."""
+    return isinstance(node, dict) and node.get("type") == SUMMARY_NODE
+
+
+def request_blocks(exchange: Node) -> tuple[Block, ...]:
+    """What a request says, its summary nodes aside; results first. `request_message` repeats the text nodes."""
+    blocks = [_request_block(node) for node in nodes_of(exchange, "request_nodes") if not is_summary_node(node)]
+    message = exchange.get("request_message")
+    if isinstance(message, str) and message and not any(isinstance(block, Text) and block.text for block in blocks):
+        blocks.append(Text(message))
+    blocks = [block for block in blocks if not (isinstance(block, Text) and not block.text)]
+    return tuple(sorted(blocks, key=lambda block: not isinstance(block, ToolResult)))
+
+
+def summary_blocks(exchange: Node) -> tuple[Block, ...]:
+    """The summary of older exchanges that a request carries; empty where it carries none."""
+    blocks: list[Block] = []
+    for node in nodes_of(exchange, "request_nodes"):
+        if not is_summary_node(node):
+            continue
+        inner = node.get("history_summary_node")
+        if not isinstance(inner, dict):
+            blocks.append(Opaque("history_summary_node", node))
+            continue
+        blocks.append(Text(_summary_text(inner)))
+        if inner.get("history_end"):
+            # The exchanges kept whole inside the node are sent with it.
+            blocks.append(Opaque("history_end", {"history_end": inner["history_end"]}))
+    return tuple(blocks)
+
+
+def _summary_text(inner: Node) -> str:
+    """The node as auggie shows it to the model (formats.md §2.4): its own template is not known word for word."""
+    lines = ["<supervisor>", f"<summary request_id={as_text(inner.get('summarization_request_id') or '')}>"]
+    lines += [as_text(inner.get("summary_text") or ""), "</summary>"]
+    if inner.get("history_middle_abridged_text"):
+        middle = as_text(inner["history_middle_abridged_text"])
+        lines += ["<middle_part_abridged>", middle, "</middle_part_abridged>"]
+    return "\n".join([*lines, "</supervisor>"])
+
+
+def response_blocks(exchange: Node) -> tuple[Block, ...]:
+    """What a response says in the order in which it was shown: thinking, text, calls.
+
+    In the list text comes after the calls; `response_text` repeats the text nodes; token usage is no block.
+    """
+    found = [_response_block(node) for node in nodes_of(exchange, "response_nodes") if not _is_usage(node)]
+    blocks = [block for block in found if not (isinstance(block, Text) and not block.text)]
+    text = exchange.get("response_text")
+    if isinstance(text, str) and text and not any(isinstance(block, Text) for block in blocks):
+        blocks.append(Text(text))
+    order = {Thinking: 0, Text: 1, ToolUse: 2}
+    return tuple(sorted(blocks, key=lambda block: order.get(type(block), 3)))
+
+
+def token_usage(exchange: Node) -> dict[str, int]:
+    """The counts that a response records, empty where it records none."""
+    for node in reversed(nodes_of(exchange, "response_nodes")):
+        counts = node.get("token_usage") if _is_usage(node) else None
+        if isinstance(counts, dict):
+            return {key: value for key, value in counts.items() if type(value) is int}
+    return {}
+
+
+def usage_of(counts: dict[str, int]) -> Usage | None:
+    if not counts:
+        return None
+    return Usage(
+        input=counts.get("input_tokens", 0),
+        output=counts.get("output_tokens", 0),
+        cache_read=counts.get("cache_read_input_tokens", 0),
+        cache_write=counts.get("cache_creation_input_tokens", 0),
+    )
+
+
+def _is_usage(node: Any) -> bool:
+    return isinstance(node, dict) and node.get("type") == _USAGE_NODE
+
+
+def _request_block(node: Any) -> Block:
+    kind = node.get("type") if isinstance(node, dict) else None
+    match kind:
+        case 0 if (content := _content(node, "text_node")) is not None:
+            return Text(content)
+        case 1 if isinstance(result := node.get("tool_result_node"), dict):
+            return ToolResult(as_text(result.get("tool_use_id", "")), _parts(result), result.get("is_error") is True)
+        case 2:
+            return _media(node.get("image_node"), "image")
+        case 8:
+            return _media(node.get("file_node"), "file")
+    return Opaque("ide_state_node" if kind == 4 else f"request node {as_text(kind)}", node)
+
+
+def _response_block(node: Any) -> Block:
+    kind = node.get("type") if isinstance(node, dict) else None
+    match kind:
+        case 0 if (content := _content(node, "text_node")) is not None:
+            return Text(content)
+        case 5 if isinstance(call := node.get("tool_use"), dict) and isinstance(call.get("tool_name"), str):
+            return ToolUse(as_text(call.get("tool_use_id", "")), call["tool_name"], _input(call.get("input_json")))
+        case 8 if isinstance(thinking := node.get("thinking"), dict):
+            text = thinking.get("content") or thinking.get("summary") or ""
+            return Thinking(as_text(text), as_text(thinking.get("encrypted_content") or ""))
+    return Opaque(f"response node {as_text(kind)}", node)
+
+
+def _content(node: Node, inner: str) -> str | None:
+    holder = node.get(inner)
+    content = holder.get("content") if isinstance(holder, dict) else node.get("content")
+    return content if isinstance(content, str) else None
+
+
+def _parts(result: Node) -> tuple[Text | Media, ...]:
+    """A result's content nodes where it has them, for `content` repeats their text; else `content`."""
+    parts: list[Text | Media] = []
+    for node in nodes_of(result, "content_nodes"):
+        if isinstance(node, dict) and node.get("type") == _IMAGE_CONTENT:
+            parts.append(_media(node.get("image_content"), "image"))
+        elif isinstance(node, dict) and isinstance(node.get("text_content"), str):
+            parts.append(Text(node["text_content"]))
+        else:
+            parts.append(Text(as_text(node)))
+    content = result.get("content")
+    if parts or content in (None, ""):
+        return tuple(part for part in parts if part != Text(""))
+    return (Text(as_text(content)),)
+
+
+def _media(holder: Any, kind: str) -> Media:
+    """Its size is that of the strings it holds, which are its encoded data but for a name."""
+    values = holder.values() if isinstance(holder, dict) else ()
+    return Media(kind, sum(len(value) for value in values if isinstance(value, str)))
+
+
+def _input(value: Any) -> dict[str, Any] | str:
+    if isinstance(value, dict):
+        return value
+    if not isinstance(value, str):
+        return "" if value is None else as_text(value)
+    try:
+        decoded = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return decoded if isinstance(decoded, dict) else value
+
+
+def request_nodes(blocks: Iterable[Block]) -> list[Node]:
+    """Nodes of a request, numbered from 0."""
+    return _numbered([node for block in blocks for node in _as_request(block)])
+
+
+def response_nodes(blocks: Sequence[Block]) -> list[Node]:
+    """Nodes of a response, numbered from 0."""
+    return _numbered([node for block in blocks for node in _as_response(block)])
+
+
+def is_node(block: Opaque) -> bool:
+    """Whether an unknown block is a node of this format, and so can go back into it."""
+    return isinstance(block.raw, dict) and type(block.raw.get("type")) is int
+
+
+def _as_request(block: Block) -> Iterable[Node]:
+    match block:
+        case Text(text):
+            yield {"type": 0, "text_node": {"content": text}}
+        case Media():
+            yield {"type": 0, "text_node": {"content": block.placeholder}}
+        case ToolResult(call_id, content, is_error):
+            result: Node = {"tool_use_id": call_id, "content": block.text, "is_error": is_error}
+            if len(content) > 1:
+                texts = (part.text if isinstance(part, Text) else part.placeholder for part in content)
+                result["content_nodes"] = [{"type": 1, "text_content": text} for text in texts]
+            yield {"type": 1, "tool_result_node": result}
+        case Opaque(_, raw) if is_node(block):
+            yield raw
+
+
+def _as_response(block: Block) -> Iterable[Node]:
+    match block:
+        case Text(text):
+            yield {"type": 0, "content": text}
+        case Media():
+            yield {"type": 0, "content": block.placeholder}
+        case Thinking(text, signature):
+            yield {
+                "type": 8,
+                "content": "",
+                "thinking": {"summary": "", "content": text, "encrypted_content": signature},
+            }
+        case ToolUse(id, name, given):
+            as_json = given if isinstance(given, str) else as_text(given)
+            call = {"tool_use_id": id, "tool_name": name, "input_json": as_json, "is_partial": False}
+            yield {"type": 5, "content": "", "tool_use": call}
+        case Opaque(_, raw) if is_node(block):
+            yield raw
+
+
+def _numbered(nodes: list[Node]) -> list[Node]:
+    return [
+        {"id": number, **{key: value for key, value in node.items() if key != "id"}}
+        for number, node in enumerate(nodes)
+    ]

@@ -1,0 +1,18 @@
+"""Claude Code sessions: `~/.claude/projects/<folder>/<session>.jsonl`, and the web export `{"loglines": […]}`.
+
+What is sent to the model and what is not, where the file does not say: API error lines (`isApiErrorMessage`) are
+filtered out by the tool before a call, so they are in the file view and the branch but in no epoch; so are messages
+whose content cannot be read. `Session.meta["overflow_errors"]` lists the API errors that say a prompt was too long.
+System lines are no messages, but for `local_command` (sent as the user's) and `compact_boundary`. Sub-agents' lines are
+in the file view only, unless the file holds nothing else: then it is the sub-agent's own session. Each can be read as
+one (`read_part`), be it in the session's file or beside it.
+"""
+
+from __future__ import annotations
+
+from workbench.formats.claude_code.read import ID, read, read_part, recognise
+from workbench.formats.claude_code.rules import validate
+from workbench.formats.claude_code.write import write
+from workbench.formats.format import Format
+
+FORMAT = Format(ID, "Claude Code", recognise, read, write, validate, read_part=read_part)

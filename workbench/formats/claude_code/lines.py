@@ -1,0 +1,296 @@
+"""One line of a Claude Code session after the other: what each adds to the messages, the chain and the session's facts.
+
+One API message is spread over lines of one block each that share `message.id`; they are gathered in one draft, at the
+place of the first. `toolUseResult` beside a message is a copy that is never sent, and is never looked at.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from sys import intern
+from typing import Any
+
+from workbench.formats.claude_code.tree import Tree
+from workbench.formats.kit.blocks import from_anthropic, is_reminder
+from workbench.session import (
+    Block,
+    Compaction,
+    Kind,
+    LoadWarning,
+    Message,
+    Opaque,
+    Records,
+    Role,
+    Text,
+    ToolResult,
+    ToolUse,
+    Usage,
+)
+
+_TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
+"""Line types that carry a title, the strongest first, and the key that holds it."""
+
+_SILENT = {
+    "file-history-snapshot", "file-history-delta", "queue-operation", "last-prompt", "mode", "permission-mode",
+    "pr-link", "tag", "attribution-snapshot",
+}  # fmt: skip
+"""Line types that say nothing about the conversation; kept in the records like all others."""
+
+_INJECTED = (
+    "<command-name>", "<command-message>", "<command-args>", "<local-command-stdout>", "<local-command-stderr>",
+    "<local-command-caveat>", "<bash-input>", "<bash-stdout>", "<bash-stderr>", "<task-notification>",
+    "[Request interrupted by user", "Caveat: The messages below were generated",
+)  # fmt: skip
+"""How user texts begin that the tool wrote and not the person."""
+
+_FACTS = ("sessionId", "cwd", "version", "gitBranch", "slug", "agentId")
+
+_ODD = {"text", "thinking", "tool_use", "tool_result", "image", "document"}
+"""Block types of which an Opaque means that the block was not of their shape."""
+
+
+@dataclass(slots=True)
+class Draft:
+    """A message while its lines come in. `sent`: whether the tool would send it to the model."""
+
+    id: str
+    role: Role
+    kind: Kind
+    blocks: list[Block]
+    source: list[int]
+    time: float | None
+    side: bool
+    usage: Usage | None = None
+    model: str | None = None
+    sent: bool = True
+
+    def message(self) -> Message:
+        return Message(
+            self.id,
+            self.role,
+            tuple(self.blocks),
+            self.kind,
+            self.time,
+            self.usage,
+            self.model,
+            tuple(self.source),
+        )
+
+
+@dataclass(slots=True)
+class Reading:
+    """What has been read of one file so far. `facts` holds the newest value of each of a line's common keys."""
+
+    records: Records
+    tree: Tree = field(default_factory=Tree)
+    drafts: list[Draft] = field(default_factory=list)
+    warnings: list[LoadWarning] = field(default_factory=list)
+    facts: dict[str, str] = field(default_factory=dict)
+    titles: dict[str, str] = field(default_factory=dict)
+    titled_leaves: list[tuple[str, str]] = field(default_factory=list)
+    compactions: dict[int, Compaction] = field(default_factory=dict)
+    api_errors: list[tuple[Draft, int]] = field(default_factory=list)
+    unknown: Counter[str] = field(default_factory=Counter)
+    by_api_id: dict[tuple[str, bool], int] = field(default_factory=dict)
+    by_uuid: dict[str, int] = field(default_factory=dict)
+
+    def warn(self, line: int, text: str) -> None:
+        self.warnings.append(LoadWarning(text, line))
+
+
+def take(reading: Reading, value: dict[str, Any], index: int, line: int) -> None:
+    """Take in the decoded record `index`, which lies on `line`."""
+    type = value.get("type")
+    maker = _MAKERS.get(type) if isinstance(type, str) else None
+    if maker is None and type != "progress":
+        _take_other(reading, value, type)
+        return
+    side = value.get("isSidechain") is True
+    given = value.get("uuid")
+    uuid = given if isinstance(given, str) and given else f"record-{index + 1}"
+    if uuid in reading.by_uuid:
+        first = reading.by_uuid[uuid]
+        first_line = reading.records.lines[first]
+        if reading.records[first] == reading.records[index]:
+            reading.warn(line, f"repeats line {first_line} word for word; counted once")
+            return
+        reading.warn(line, f"has the uuid of line {first_line}; both are kept")
+        uuid = f"{uuid}#{index + 1}"
+    reading.by_uuid[uuid] = index
+    at = maker(reading, value, uuid, index, line) if maker else None
+    boundary = at is not None and reading.drafts[at].kind == "boundary"
+    parent = value.get("logicalParentUuid") if boundary else None
+    parent = parent or value.get("parentUuid")
+    # An entry without a name still stands in the chain: its successor may bridge to it.
+    reading.tree.add(
+        given if isinstance(given, str) else uuid,
+        parent if isinstance(parent, str) else None,
+        at,
+        line,
+        side=side,
+        turn=type in ("user", "assistant"),
+    )
+    if not side or not reading.facts:
+        for key in _FACTS:
+            if isinstance(fact := value.get(key), str):
+                reading.facts[key] = fact
+
+
+def time_of(stamp: Any) -> float | None:
+    """Seconds since the epoch of an ISO time; a time without a zone is UTC. None for anything else."""
+    if not isinstance(stamp, str):
+        return None
+    try:
+        read = datetime.fromisoformat(stamp)
+        return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _take_other(reading: Reading, value: dict[str, Any], type: Any) -> None:
+    key = _TITLES.get(type) if isinstance(type, str) else None
+    title = value.get(key) if key else None
+    if not isinstance(title, str) or not title:
+        if key is None and str(type) not in _SILENT:
+            reading.unknown[str(type)] += 1
+    elif type == "summary":
+        reading.titled_leaves.append((str(value.get("leafUuid")), title))
+    else:
+        reading.titles[type] = title
+
+
+def _begin(reading: Reading, value: dict[str, Any], id: str, index: int, role: Role, blocks: list[Block]) -> int:
+    side = value.get("isSidechain") is True
+    time = time_of(value.get("timestamp"))
+    reading.drafts.append(Draft(id, role, "normal", blocks, [index], time, side, sent=bool(blocks)))
+    return len(reading.drafts) - 1
+
+
+def _user(reading: Reading, value: dict[str, Any], id: str, index: int, line: int) -> int:
+    blocks = _blocks(reading, value, line)
+    results = any(isinstance(block, ToolResult) for block in blocks)
+    at = _begin(reading, value, id, index, "tool" if results else "user", blocks)
+    if value.get("isCompactSummary") is True:
+        reading.drafts[at].kind = "summary"
+    elif not results and (value.get("isMeta") is True or _is_injected(blocks)):
+        reading.drafts[at].kind = "meta"
+    return at
+
+
+def _assistant(reading: Reading, value: dict[str, Any], id: str, index: int, line: int) -> int:
+    body = value.get("message")
+    body = body if isinstance(body, dict) else {}
+    api_id, model = body.get("id"), body.get("model")
+    key = (api_id if isinstance(api_id, str) and api_id else id, value.get("isSidechain") is True)
+    blocks = _blocks(reading, value, line)
+    at = reading.by_api_id.get(key)
+    if at is None:
+        at = reading.by_api_id[key] = _begin(reading, value, id, index, "assistant", blocks)
+        draft = reading.drafts[at]
+        draft.model = intern(model) if isinstance(model, str) else None
+        if model == "<synthetic>":
+            draft.kind = "meta"
+        elif value.get("isCompactSummary") is True:
+            draft.kind = "summary"
+    else:
+        draft = reading.drafts[at]
+        draft.blocks += blocks
+        draft.source.append(index)
+        draft.sent = draft.sent or bool(blocks)
+    if value.get("isApiErrorMessage") is True:
+        draft.kind, draft.sent = "meta", False
+        reading.api_errors.append((draft, line))
+    if draft.kind != "meta":
+        draft.usage = _usage(body, draft.usage)
+    return at
+
+
+def _system(reading: Reading, value: dict[str, Any], id: str, index: int, line: int) -> int | None:
+    subtype, content = value.get("subtype"), value.get("content")
+    blocks: list[Block] = [Text(content)] if isinstance(content, str) and content else []
+    if subtype == "local_command" and blocks:
+        at = _begin(reading, value, id, index, "user", blocks)
+        reading.drafts[at].kind = "meta"
+        return at
+    if subtype != "compact_boundary":
+        return None
+    at = _begin(reading, value, id, index, "system", blocks)
+    reading.drafts[at].kind = "boundary"
+    about = value.get("compactMetadata")
+    about = about if isinstance(about, dict) else {}
+    trigger, before = about.get("trigger"), about.get("preTokens")
+    reading.compactions[at] = Compaction(
+        trigger if isinstance(trigger, str) else "",
+        before if type(before) is int else None,
+        time=reading.drafts[at].time,
+    )
+    return at
+
+
+def _attachment(reading: Reading, value: dict[str, Any], id: str, index: int, line: int) -> int:
+    at = _begin(reading, value, id, index, "user", [Opaque("attachment", value.get("attachment"))])
+    reading.drafts[at].kind = "meta"
+    return at
+
+
+_MAKERS: dict[str, Callable[[Reading, dict[str, Any], str, int, int], int | None]] = {
+    "user": _user,
+    "assistant": _assistant,
+    "system": _system,
+    "attachment": _attachment,
+}
+
+
+def _blocks(reading: Reading, value: dict[str, Any], line: int) -> list[Block]:
+    """The blocks of a line's message; what is not of its shape gives a warning and, where it can, an Opaque."""
+    body = value.get("message")
+    if not isinstance(body, dict):
+        reading.warn(line, "its message is not an object; kept as it is, never sent")
+        return []
+    content = body.get("content")
+    if not isinstance(content, str | list):
+        reading.warn(line, "its message has no content; kept as it is, never sent")
+        return []
+    blocks = from_anthropic(content)
+    for block in blocks:
+        if isinstance(block, Opaque) and (block.type in _ODD or not isinstance(block.raw, dict)):
+            reading.warn(line, f"holds a block ({block.type}) that is not of the shape such blocks have; kept as it is")
+    if isinstance(content, list) and any(isinstance(item, str) for item in content):
+        reading.warn(line, "holds a bare text where a block should stand; read as text")
+    return [_interned(block) if isinstance(block, ToolUse) else block for block in blocks]
+
+
+def _interned(call: ToolUse) -> ToolUse:
+    return ToolUse(call.id, intern(call.name), call.input)
+
+
+def _is_injected(blocks: list[Block]) -> bool:
+    return bool(blocks) and all(
+        isinstance(block, Text) and (block.text.lstrip().startswith(_INJECTED) or is_reminder(block.text))
+        for block in blocks
+    )
+
+
+def _usage(body: dict[str, Any], before: Usage | None) -> Usage | None:
+    """The usage of an API message after one more of its lines: the last line's, but its output never shrinks.
+
+    It is final only once a line says why the message stopped; until then it may be the number at the stream's start.
+    """
+    given = body.get("usage")
+    if not isinstance(given, dict):
+        return before
+    final = body.get("stop_reason") is not None or (before is not None and before.output_final)
+    return Usage(
+        _count(given.get("input_tokens")),
+        max(_count(given.get("output_tokens")), before.output if before else 0),
+        _count(given.get("cache_read_input_tokens")),
+        _count(given.get("cache_creation_input_tokens")),
+        final,
+    )
+
+
+def _count(value: Any) -> int:
+    return value if type(value) is int and value > 0 else 0

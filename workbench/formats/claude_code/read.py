@@ -1,0 +1,169 @@
+"""Reading: Claude Code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from workbench.errors import BadInput
+from workbench.formats.claude_code.agents import COMPACT, agent_files, agents_inside
+from workbench.formats.claude_code.lines import Draft, Reading, take
+from workbench.formats.claude_code.tree import branch_of, epochs_of
+from workbench.formats.format import Progress
+from workbench.formats.kit.json_spans import array_items
+from workbench.formats.kit.jsonl import Record, first_records, records_of
+from workbench.formats.kit.stale import without_stale
+from workbench.session import LoadWarning, Message, Records, Session
+
+ID = "claude-code"
+
+_LINKED = ("user", "assistant", "system", "attachment", "progress")
+_EXPORT = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"loglines"\s*:')
+_CUT_LINE = re.compile(
+    rb'\{"(?:parentUuid|uuid|type|isSidechain|sessionId|cwd)"\s*:.*?"(?:parentUuid|isSidechain|leafUuid)"'
+)
+_OVERFLOW = re.compile(r"(?:prompt|input) is too long|context[ _](?:length|window|limit)", re.IGNORECASE)
+
+
+def recognise(head: bytes) -> str:
+    """Any kind of line may come first, so up to 50 are looked at; one longer than the head is known by its keys."""
+    if _EXPORT.match(head):
+        return "a JSON object with loglines, as Claude Code on the web exports it"
+    for record in first_records(head):
+        value = record.value
+        if not record.readable and record.stop == len(head) and _CUT_LINE.match(head, record.start):
+            return f"line {record.line} has Claude Code's keys"
+        if isinstance(value, dict) and _is_line(value):
+            return f"line {record.line} is a {value['type']} line of Claude Code"
+    return ""
+
+
+def read(path: Path, data: bytes, progress: Progress) -> Session:
+    """Read a session. Raises BadInput when the file holds no message at all."""
+    reading = Reading(Records(data))
+    on_web = _EXPORT.match(data) is not None
+    due = 0
+    for record in _export_lines(path, data) if on_web else records_of(data):
+        if record.start >= due:
+            progress(record.start, len(data))
+            due = record.start + (1 << 20)
+        index = reading.records.add(record.start, record.stop, record.line)
+        if record.problem:
+            reading.warn(record.line, record.problem)
+        if isinstance(record.value, dict):
+            take(reading, record.value, index, record.line)
+        elif record.readable:
+            reading.warn(record.line, "not a JSON object; kept as it is, not shown")
+    progress(len(data), len(data))
+    if not any(draft.blocks for draft in reading.drafts):
+        raise BadInput(f"{path} is a Claude Code file without a single message; name the session's own file.")
+    return _session(path, reading, on_web)
+
+
+def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
+    """Read one sub-agent of a session, in its file or beside it. Raises BadInput when there is no such sub-agent."""
+    inside = agents_inside(data)
+    if part_id in inside:
+        return read(path, b"\n".join(inside[part_id]), progress)
+    beside = {agent.id: agent.file for agent in agent_files(path)}
+    if file := beside.get(part_id):
+        return read(file, file.read_bytes(), progress)
+    known = ", ".join([*inside, *beside][:20]) or "none"
+    raise BadInput(f"{path} has no sub-agent {part_id!r}; it has {known}.")
+
+
+def _is_line(value: dict[str, Any]) -> bool:
+    type = value.get("type")
+    if type in _LINKED:
+        return "uuid" in value and ("sessionId" in value or "parentUuid" in value)
+    return (
+        (type == "summary" and "leafUuid" in value)
+        or (type == "file-history-snapshot" and "snapshot" in value)
+        or (
+            type in ("queue-operation", "last-prompt", "mode", "permission-mode", "custom-title")
+            and "sessionId" in value
+        )
+    )
+
+
+def _export_lines(path: Path, data: bytes) -> Iterator[Record]:
+    """The log lines of a web export as records: spans of the document's bytes."""
+    text = data.decode("latin-1")  # one character per byte, so that spans of characters are spans of bytes
+    bom = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+    try:
+        spans = [(start + bom, stop + bom) for start, stop in array_items(text[bom:], "loglines")]
+        values = [orjson.loads(data[start:stop]) for start, stop in spans]
+    except ValueError as error:
+        raise BadInput(f"{path} is a broken web export of Claude Code ({error}); export it again.") from None
+    line, seen = 1, 0
+    for (start, stop), value in zip(spans, values, strict=True):
+        line += data.count(b"\n", seen, start)
+        seen = start
+        yield Record(start, stop, line, value)
+
+
+def _session(path: Path, reading: Reading, on_web: bool) -> Session:
+    drafts, facts = reading.drafts, reading.facts
+    read = [draft.message() for draft in drafts]
+    main = [number for number, draft in enumerate(drafts) if not draft.side] or list(range(len(drafts)))
+    for number, message in zip(main, without_stale([read[number] for number in main]), strict=True):
+        read[number] = message
+    messages = tuple(read)
+    branch, warnings = branch_of(reading.tree, messages, main)
+    if on_web:  # its lines have no links, and that is as it should be
+        branch, warnings = main, []
+    for type, count in reading.unknown.items():
+        warnings.append(LoadWarning(f"{count} records of unknown type {type!r} are kept, but not shown"))
+    epochs = epochs_of(messages, branch, reading.compactions, [draft.sent for draft in drafts])
+    meta: dict[str, Any] = {key: facts[key] for key in ("version", "gitBranch", "slug", "agentId") if key in facts}
+    if errors := [_error(draft, line) for draft, line in reading.api_errors if _OVERFLOW.search(_said(draft))]:
+        meta["overflow_errors"] = errors
+    if on_web:
+        meta["web_export"] = True
+    is_call = str(meta.get("agentId", "")).startswith(COMPACT)
+    return Session(
+        format=ID,
+        path=path,
+        messages=messages,
+        branch=branch if len(branch) < len(messages) else range(len(messages)),
+        epochs=epochs,
+        records=reading.records,
+        id=facts.get("sessionId", ""),
+        title="the call for a summary" if is_call else _title(reading, messages, branch),
+        model=next((m.model for m in map(messages.__getitem__, reversed(branch)) if _is_model(m)), None),
+        cwd=facts.get("cwd"),
+        warnings=tuple(sorted([*reading.warnings, *warnings], key=lambda warning: warning.line or 0)),
+        meta=meta,
+    )
+
+
+def _is_model(message: Message) -> bool:
+    return message.role == "assistant" and message.kind == "normal" and bool(message.model)
+
+
+def _said(draft: Draft) -> str:
+    return draft.message().text
+
+
+def _error(draft: Draft, line: int) -> dict[str, Any]:
+    return {"id": draft.id, "line": line, "text": _said(draft), "time": draft.time}
+
+
+def _title(reading: Reading, messages: tuple[Message, ...], branch: list[int]) -> str:
+    """The person's title, the tool's, or the first words of the first request.
+
+    Title lines of type `summary` are often for leaves of other files: only one whose leaf is here counts.
+    """
+    for type in ("custom-title", "ai-title"):
+        if type in reading.titles:
+            return reading.titles[type]
+    for leaf, title in reversed(reading.titled_leaves):
+        if leaf in reading.by_uuid:
+            return title
+    words = next((m.text for m in map(messages.__getitem__, branch) if m.starts_round and m.text.strip()), "").split()
+    text = " ".join(words[:20])
+    return text if len(text) <= 80 else text[:79].rstrip() + "…"

@@ -1,0 +1,320 @@
+"""Writing a Claude Code session that `claude --resume` opens (formats.md §2.1, "To write back").
+
+The new file is one plain chain: a boundary if there is a summary, then every message, each line's parent the line
+before. Of a kept line only `sessionId`, `parentUuid` and, on the newest call, the usage are changed: Claude Code takes
+the last usage for the size of the context and would compact a file with a stale one at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from workbench.formats.format import Written
+from workbench.formats.kit.blocks import to_anthropic
+from workbench.formats.kit.document import render
+from workbench.formats.kit.json_spans import field_of, replace_fields
+from workbench.formats.kit.jsonl import loads
+from workbench.formats.kit.settle import as_user_text, settled
+from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult
+
+_VERSION = "2.1.0"
+"""The version of Claude Code whose loader these lines are written for; said where the session names none."""
+
+_OPENING = "[The conversation before this point was removed.]"
+UNKNOWN_MODEL = "unknown"
+"""For an answer of which no model is recorded; Claude Code's own `<synthetic>` would make it no answer at all."""
+
+_NO_USAGE = {
+    "input_tokens": 0,
+    "cache_creation_input_tokens": 0,
+    "cache_read_input_tokens": 0,
+    "output_tokens": 0,
+}
+_NO_USAGE_FIELDS = dict.fromkeys(_NO_USAGE, b"0")
+_SIGNED = ("claude-code", "anthropic-messages")
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """The file as it grows. `common` holds the keys that every line of the session has."""
+
+    session: Session
+    native: bool
+    id: str
+    common: dict[str, Any]
+    lines: list[bytes] = field(default_factory=list)
+    parent: str | None = None
+    uuids: set[str] = field(default_factory=set)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """The messages as a new session. Never raises; what could not be carried stands in `notes`."""
+    native = session.format == "claude-code" and not session.meta.get("web_export")
+    notes: list[str] = []
+    messages = [message for message in messages if message.kind != "boundary"]
+    if not native:
+        messages, more = settled(_without_prompt(messages, notes))
+        notes += more
+    id = str(uuid4())
+    sheet = _Sheet(session, native, id, _common(session, id))
+    tail = _tail(messages) if native else len(messages)
+    first = messages[tail].source[0] if tail < len(messages) else len(session.records)
+    summary = next((message for message in messages if message.kind == "summary"), None)
+    if summary is not None:
+        _boundary(sheet, summary, first)
+    if messages and messages[0].role == "assistant":
+        _line(sheet, "user", {"role": "user", "content": _OPENING}, None, isMeta=True)
+    unbilled = _last_calls(messages)
+    others = _others(sheet, first) if native else []
+    at = 0
+    for index, message in enumerate(messages):
+        if not (native and message.source):
+            _made(sheet, message)
+            continue
+        for record in message.source:
+            while index >= tail and at < len(others) and others[at] < record:
+                _kept(sheet, others[at])
+                at += 1
+            _kept(sheet, record, unbilled=message.id in unbilled)
+    for record in others[at:]:
+        _kept(sheet, record)
+    notes += [f"{count} {what}" for what, count in sheet.left_out.items()]
+    cwd = sheet.common["cwd"]
+    name = f"{id}.jsonl"
+    return Written(
+        data=b"".join(line + b"\n" for line in sheet.lines),
+        name=name,
+        id=id,
+        resume=f"claude --resume {id}",
+        home=f"~/.claude/projects/{re.sub('[^A-Za-z0-9]', '-', cwd)}/{name}",
+        notes=tuple(notes),
+    )
+
+
+def _common(session: Session, id: str) -> dict[str, Any]:
+    own = session.meta if session.format == "claude-code" else {}
+    common: dict[str, Any] = {
+        "isSidechain": False,
+        "userType": "external",
+        "cwd": session.cwd or "/",
+        "sessionId": id,
+        "version": own.get("version") or _VERSION,
+        "gitBranch": own.get("gitBranch") or "",
+    }
+    if slug := own.get("slug"):
+        common["slug"] = slug
+    return common
+
+
+def _without_prompt(messages: Sequence[Message], notes: list[str]) -> list[Message]:
+    """Without the system messages that another format begins with: Claude Code sends its own prompt."""
+    start = 0
+    while start < len(messages) and messages[start].role == "system" and messages[start].kind != "summary":
+        start += 1
+    if start:
+        notes.append("the system prompt was left out: Claude Code sends its own")
+    return list(messages[start:])
+
+
+def _tail(messages: Sequence[Message]) -> int:
+    """Where the unbroken run of kept messages that ends the context begins, the last messages in the file's order."""
+    start = len(messages)
+    while start and messages[start - 1].source:
+        if start < len(messages) and messages[start - 1].source[0] >= messages[start].source[0]:
+            break
+        start -= 1
+    return start
+
+
+def _others(sheet: _Sheet, first: int) -> list[int]:
+    """The records from `first` on that are no messages and survive: progress, snapshots, queue, unknown types."""
+    records = sheet.session.records
+    used = bytearray(len(records))
+    for message in sheet.session.messages:
+        for record in message.source:
+            used[record] = 1
+    found: list[int] = []
+    for index in range(first, len(records)):
+        if used[index]:
+            continue
+        try:
+            value = loads(records[index])
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            sheet.left_out["records that are no JSON objects were left out"] += 1
+        elif value.get("isSidechain") is not True and value.get("type") not in ("user", "assistant"):
+            found.append(index)
+    return found
+
+
+def _last_calls(messages: Sequence[Message]) -> frozenset[str]:
+    """Ids of the newest assistant message of a real model and of any synthetic ones after it."""
+    ids: list[str] = []
+    for message in reversed(messages):
+        if message.role == "assistant":
+            ids.append(message.id)
+            if message.kind != "meta":
+                break
+    return frozenset(ids)
+
+
+def _boundary(sheet: _Sheet, summary: Message, first: int) -> None:
+    """The line that ends the loader's walk: the recorded one of a kept summary, else a new one."""
+    session = sheet.session
+    if sheet.native and summary.source:
+        before = [m for m in session.messages if m.kind == "boundary" and m.source[0] < summary.source[0]]
+        if before:
+            _kept(sheet, before[-1].source[0])
+            return
+    about: dict[str, Any] = {"trigger": "manual"}
+    usage = next((m.usage for m in reversed(session.context()) if m.usage is not None), None)
+    if usage is not None:
+        about["preTokens"] = usage.context + usage.output
+    _append(
+        sheet,
+        {
+            "parentUuid": None,
+            "logicalParentUuid": _uuid_before(session, first) if sheet.native else None,
+            **sheet.common,
+            "type": "system",
+            "subtype": "compact_boundary",
+            "content": "Conversation compacted",
+            "isMeta": False,
+            "timestamp": _stamp(None),
+            "uuid": str(uuid4()),
+            "level": "info",
+            "compactMetadata": about,
+        },
+    )
+
+
+def _uuid_before(session: Session, first: int) -> str | None:
+    last = max((m.source[-1] for m in session.messages if m.source and m.source[-1] < first), default=None)
+    uuid = loads(session.records[last]).get("uuid") if last is not None else None
+    return uuid if isinstance(uuid, str) else None
+
+
+def _kept(sheet: _Sheet, record: int, *, unbilled: bool = False) -> None:
+    """Copy a record, with only its place in the new session changed."""
+    raw: bytes = sheet.session.records[record]
+    value = loads(raw)
+    id = f'"{sheet.id}"'.encode()
+    changes = {key: id for key in ("sessionId", "session_id") if key in value}
+    if "uuid" in value or value.get("type") in ("user", "assistant", "system", "attachment", "progress"):
+        changes["sessionId"] = id
+        changes["parentUuid"] = render(sheet.parent)
+        uuid = value.get("uuid")
+        if not isinstance(uuid, str) or not uuid or uuid in sheet.uuids:
+            uuid = str(uuid4())
+            changes["uuid"] = render(uuid)
+        sheet.uuids.add(uuid)
+        sheet.parent = uuid
+        if value.get("isSidechain") is True:  # a sub-agent's own file becomes a session of its own
+            changes["isSidechain"] = b"false"
+    if unbilled:
+        changes |= _unbilled(raw)
+    sheet.lines.append(replace_fields(raw, changes))
+
+
+def _unbilled(raw: bytes) -> dict[str, bytes]:
+    body = field_of(raw, "message") or b""
+    usage = field_of(body, "usage") if body.startswith(b"{") else None
+    if usage is None or not usage.startswith(b"{"):
+        return {}
+    return {"message": replace_fields(body, {"usage": replace_fields(usage, _NO_USAGE_FIELDS)})}
+
+
+def _made(sheet: _Sheet, message: Message) -> None:
+    """Render a message that has no line of its own: one line, or one per block of an assistant's."""
+    if message.role == "system" and message.kind != "summary":
+        _line(sheet, "user", {"role": "user", "content": as_user_text(message)}, message.time, isMeta=True)
+        return
+    content = [block for block in (_rendered(sheet, block) for block in message.blocks) if block is not None]
+    if not content:
+        sheet.left_out["messages without anything that can be sent were left out"] += 1
+        return
+    if message.role == "assistant":
+        _made_response(sheet, message, content)
+        return
+    flags: dict[str, Any] = {}
+    if message.kind == "summary":
+        flags = {"isVisibleInTranscriptOnly": True, "isCompactSummary": True}
+    elif message.kind == "meta":
+        flags = {"isMeta": True}
+    plain = len(content) == 1 and content[0]["type"] == "text"
+    body = {"role": "user", "content": content[0]["text"] if plain else content}
+    _line(sheet, "user", body, message.time, **flags)
+
+
+def _made_response(sheet: _Sheet, message: Message, content: list[dict[str, Any]]) -> None:
+    api_id = f"msg_{uuid4().hex[:24]}"
+    flags = {"isCompactSummary": True} if message.kind == "summary" else {}
+    calls = any(block["type"] == "tool_use" for block in content)
+    for number, block in enumerate(content):
+        body = {
+            "model": message.model or sheet.session.model or UNKNOWN_MODEL,
+            "id": api_id,
+            "type": "message",
+            "role": "assistant",
+            "content": [block],
+            "stop_reason": None if number < len(content) - 1 else "tool_use" if calls else "end_turn",
+            "stop_sequence": None,
+            "usage": _NO_USAGE,
+        }
+        _line(sheet, "assistant", body, message.time, **flags)
+
+
+def _rendered(sheet: _Sheet, block: object) -> dict[str, Any] | None:
+    """One block as it stands in a line; None for what the API would refuse."""
+    match block:
+        case Text(text):
+            return {"type": "text", "text": text} if text.strip() else None
+        case Thinking(_, signature) if not (signature and sheet.session.format in _SIGNED):
+            sheet.left_out["thinking blocks without a signature of the Messages API were left out"] += 1
+            return None
+        case Opaque("attachment", raw):
+            text = f"<system-reminder>\n{render(raw).decode()}\n</system-reminder>"
+            return {"type": "text", "text": text}
+        case Opaque(_, raw) if not (sheet.session.format in _SIGNED and isinstance(raw, dict) and "type" in raw):
+            sheet.left_out["blocks that only the session's own format knows were left out"] += 1
+            return None
+        case Media():
+            sheet.left_out["images or documents were replaced by a line that names them"] += 1
+        case ToolResult(content=parts) if any(isinstance(part, Media) for part in parts):
+            sheet.left_out["results had images or documents replaced by a line that names them"] += 1
+    return to_anthropic(block)  # type: ignore[arg-type]
+
+
+def _line(sheet: _Sheet, type: str, body: dict[str, Any], time: float | None, **flags: Any) -> None:
+    _append(
+        sheet,
+        {
+            "parentUuid": sheet.parent,
+            **sheet.common,
+            "type": type,
+            "message": body,
+            **flags,
+            "uuid": str(uuid4()),
+            "timestamp": _stamp(time),
+        },
+    )
+
+
+def _append(sheet: _Sheet, value: dict[str, Any]) -> None:
+    sheet.lines.append(render(value))
+    sheet.parent = value["uuid"]
+    sheet.uuids.add(value["uuid"])
+
+
+def _stamp(time: float | None) -> str:
+    """An ISO time as Claude Code writes it; now, for what has no time."""
+    moment = datetime.now(UTC) if time is None else datetime.fromtimestamp(time, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

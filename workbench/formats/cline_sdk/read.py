@@ -1,0 +1,168 @@
+"""Reading: Cline SDK session."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import BadInput
+from workbench.formats.cline_sdk.write import ID, SUMMARY
+from workbench.formats.format import Progress
+from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of
+from workbench.formats.kit.document import glimpse, parse
+from workbench.formats.kit.ids import unique_id
+from workbench.formats.kit.mark import marked
+from workbench.formats.kit.stale import without_stale
+from workbench.formats.kit.stamps import seconds_of
+from workbench.formats.kit.titles import first_words
+from workbench.session import (
+    Block,
+    Epoch,
+    Kind,
+    LoadWarning,
+    Media,
+    Message,
+    Opaque,
+    Records,
+    Role,
+    Session,
+    Text,
+    ToolResult,
+    Usage,
+)
+
+_READ = frozenset(["messages", "sessionId", "system_prompt"])
+
+
+def recognise(head: bytes) -> str:
+    document = glimpse(head)
+    if not isinstance(document, dict) or type(document.get("version")) is not int or "agent" not in document:
+        return ""
+    if "sessionId" not in document or not isinstance(document.get("messages", []), list):
+        return ""
+    return "version, agent and sessionId beside messages"
+
+
+def recognise_folder(path: Path) -> str:
+    return "a folder with <id>.messages.json" if _main_file(path) else ""
+
+
+def _main_file(path: Path) -> Path | None:
+    """The lead agent's messages: the file that is called as its folder is, else the only one with a manifest."""
+    own = path / f"{path.name}.messages.json"
+    if own.is_file():
+        return own
+    found = list(islice(path.glob("*.messages.json"), 2))
+    manifest = found[0].name.removesuffix(".messages.json") + ".json" if len(found) == 1 else ""
+    return found[0] if manifest and (path / manifest).is_file() else None
+
+
+def read_folder(path: Path, progress: Progress) -> Session:
+    """Read a session's folder: the lead agent's messages, with what the manifest beside them says. The session's path
+    is the folder, so that it is read again with both."""
+    found = _main_file(path)
+    if found is None:
+        raise BadInput(f"{path} has no one .messages.json; name the file of the session in it.")
+    try:
+        session = read(found, found.read_bytes(), progress)
+        manifest_path = found.with_name(found.name.replace(".messages.json", ".json"))
+        manifest = parse(manifest_path, manifest_path.read_bytes())[0] if manifest_path.is_file() else {}
+    except OSError as error:
+        raise BadInput(f"{found} cannot be read: {error.strerror}; check its permissions.") from None
+    about = manifest if isinstance(manifest, dict) else {}
+    metadata = about.get("metadata")
+    title = metadata.get("title") if isinstance(metadata, dict) else None
+    cwd = about.get("cwd")
+    known = cwd if isinstance(cwd, str) else None
+    return replace(session, path=path, cwd=known, title=as_text(title or session.title))
+
+
+def read(path: Path, data: bytes, progress: Progress) -> Session:
+    progress(0, len(data))
+    document, warnings = parse(path, data)
+    items = document.get("messages") if isinstance(document, dict) else None
+    if not isinstance(items, list):
+        raise BadInput(f"{path}: has no list of messages; open a .messages.json of the Cline SDK.")
+    messages: list[Message] = []
+    sent: list[int] = []
+    ids: dict[str, int] = {}
+    compactions: list[dict[str, Any]] = []
+    for index, item in enumerate(items):
+        message = _message(index, item, ids, warnings)
+        if message.blocks:
+            sent.append(index)
+        messages.append(message)
+        about = _metadata(item)
+        if about.get("kind") in (SUMMARY, "compaction"):
+            compactions.append({"message": message.id, **{k: v for k, v in about.items() if k != "summary"}})
+    progress(len(data), len(data))
+    known = without_stale(messages)
+    meta = {key: value for key, value in document.items() if key not in _READ}
+    return Session(
+        format=ID,
+        path=path,
+        messages=known,
+        branch=range(len(messages)),
+        epochs=(Epoch(1, sent if len(sent) < len(messages) else range(len(messages))),),
+        records=Records(data),
+        id=as_text(document.get("sessionId") or ""),
+        title=first_words(messages),
+        model=next((m.model for m in reversed(messages) if m.model), None),
+        system=as_text(document.get("system_prompt") or ""),
+        warnings=tuple(warnings),
+        meta=meta | ({"compactions": compactions} if compactions else {}),
+    )
+
+
+def _metadata(item: Any) -> dict[str, Any]:
+    found = item.get("metadata") if isinstance(item, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _message(index: int, item: Any, ids: dict[str, int], warnings: list[LoadWarning]) -> Message:
+    named = item.get("id") if isinstance(item, dict) else None
+    id = unique_id(named if isinstance(named, str) and named else f"m{index + 1}", ids)
+    if not isinstance(item, dict) or item.get("role") not in ("user", "assistant"):
+        warnings.append(LoadWarning(f"message {index + 1} is no user's and no assistant's; it is shown as it is"))
+        return Message(id, "user", (Opaque("record", item),), "meta", source=(index,))
+    role: Role = item["role"]
+    content = item.get("content")
+    found = map(_block, content) if isinstance(content, list) else from_anthropic(content)
+    blocks = tuple(block for block in found if not (isinstance(block, Text) and not block.text))
+    about = _metadata(item)
+    kind: Kind = "summary" if about.get("kind") == SUMMARY else marked(about) or kind_of(role, blocks)
+    if role == "user" and any(isinstance(block, ToolResult) for block in blocks):
+        role = "tool"
+    info = item.get("modelInfo")
+    model = info.get("id") if isinstance(info, dict) else None
+    return Message(
+        id,
+        role,
+        blocks,
+        kind,
+        time=seconds_of(item.get("ts")) or seconds_of(about.get("generatedAt")),
+        usage=_usage(item.get("metrics")) if role == "assistant" else None,
+        model=model if isinstance(model, str) else None,
+        source=(index,),
+    )
+
+
+def _block(raw: Any) -> Block:
+    """A block: Anthropic's, but for files and images."""
+    kind = raw.get("type") if isinstance(raw, dict) else None
+    if kind == "file" and isinstance(raw.get("content"), str):
+        return Text(f'<file path="{as_text(raw.get("path", ""))}">\n{raw["content"]}\n</file>')
+    if kind == "image" and "mediaType" in raw:
+        return Media(as_text(raw["mediaType"] or "image"), len(as_text(raw.get("data") or "")))
+    return from_anthropic([raw])[0]
+
+
+def _usage(metrics: Any) -> Usage | None:
+    """Tokens of a call. The SDK counts what came from the cache among `inputTokens`."""
+    if not isinstance(metrics, dict):
+        return None
+    counts = {key: value for key, value in metrics.items() if type(value) is int and value > 0}
+    read, written = counts.get("cacheReadTokens", 0), counts.get("cacheWriteTokens", 0)
+    return Usage(max(counts.get("inputTokens", 0) - read - written, 0), counts.get("outputTokens", 0), read, written)

@@ -1,0 +1,144 @@
+"""Writing a Cline SDK session as its own agentic compaction would leave it (formats.md §2.9)."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from workbench.formats.format import Written
+from workbench.formats.kit.blocks import from_anthropic, kind_of, to_anthropic
+from workbench.formats.kit.document import elements, loads, render, splice
+from workbench.formats.kit.json_spans import field_of, replace_fields
+from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.settle import as_user_text, settled, system_prompt
+from workbench.formats.kit.stamps import iso
+from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult
+
+ID = "cline-sdk"
+SUMMARY = "compaction_summary"
+
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
+_READERS, _EDITORS = ("read_files",), ("editor", "apply_patch")
+_NEEDS = "the session's manifest, <id>.json, is no part of this file: copy it beside this one under the new id"
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """The session's document under a new id. Never raises; what could not be carried stands in `notes`."""
+    native = session.format == ID
+    id = f"{time.time_ns() // 1_000_000}_{''.join(secrets.choice(_ALPHABET) for _ in range(5))}"
+    notes: Counter[str] = Counter()
+    system = session.system
+    messages = [message for message in messages if message.kind != "boundary" and message.blocks]
+    if not native:
+        system, rest = system_prompt(session, messages)
+        messages, more = settled(rest)
+        notes.update(more)
+        if session.tools:
+            notes["tool definitions were left out: the SDK sends its own"] += 1
+    pieces: list[int | bytes] = []
+    raws = elements(session.records.data, "messages") if native else []
+    for index, message in enumerate(messages):
+        if native and message.source:
+            raw = raws[message.source[0]]
+            pieces.append(message.source[0] if index == 0 or message.kind != "summary" else _unflagged(raw, message))
+        elif item := _made(session, message, notes, native=native, opens=index == 0):
+            pieces.append(render(item))
+    changes = {"sessionId": render(id), "updated_at": render(iso())}
+    if native:
+        data = replace_fields(splice(session.records.data, "messages", pieces).removeprefix(b"\xef\xbb\xbf"), changes)
+    else:
+        head = {"version": 1, "updated_at": iso(), "agent": "lead", "sessionId": id}
+        whole = render(head | ({"system_prompt": system} if system else {}))
+        made = b",".join(piece for piece in pieces if isinstance(piece, bytes))
+        data = replace_fields(whole, {"messages": b"[" + made + b"]"})
+    name = f"{id}.messages.json"
+    told = tuple(what if count == 1 else f"{what} ({count} times)" for what, count in notes.items())
+    return Written(data, name, id, home=f"~/.cline/data/sessions/{id}/{name}", notes=(_NEEDS, *told))
+
+
+def _unflagged(raw: bytes, message: Message) -> bytes:
+    """A summary that is not the first message: the SDK's next compaction would forget what stands before it."""
+    about = loads(raw).get("metadata")
+    if not isinstance(about, dict) or about.get("kind") != SUMMARY:
+        return raw
+    old = field_of(raw, "metadata") or b"{}"
+    return replace_fields(raw, {"metadata": replace_fields(old, {"kind": b'"kept"', MARK: render(message.kind)})})
+
+
+def _made(
+    session: Session, message: Message, notes: Counter[str], *, native: bool, opens: bool
+) -> dict[str, Any] | None:
+    role = "assistant" if message.role == "assistant" else "user"
+    if message.role == "system":
+        content = [{"type": "text", "text": as_user_text(message)}]
+    else:
+        content = [block for block in (_block(block, notes, native=native) for block in message.blocks) if block]
+    if not content:
+        notes["messages without anything that can be sent were left out"] += 1
+        return None
+    item: dict[str, Any] = {
+        "id": f"msg_{''.join(secrets.choice(_ALPHABET) for _ in range(10))}",
+        "role": role,
+        "content": content,
+    }
+    now = time.time()
+    if opens and message.kind == "summary" and role == "user":
+        usage = next((m.usage for m in reversed(session.context()) if m.usage is not None), None)
+        return item | {
+            "metadata": {
+                "kind": SUMMARY,
+                "summary": message.text,
+                "details": {key: sorted(set(paths)) for key, paths in _files(session).items()},
+                "tokensBefore": usage.context if usage else 0,
+                "generatedAt": round(now * 1000),
+            }
+        }
+    item["ts"] = round((now if message.time is None else message.time) * 1000)
+    if role == "assistant":
+        item["modelInfo"] = {"id": message.model or session.model or "unknown", "provider": "cline"}
+    if kind_of(role, from_anthropic(content)) != message.kind:
+        item["metadata"] = {MARK: message.kind}
+    return item
+
+
+def _block(block: Block, notes: Counter[str], *, native: bool) -> dict[str, Any] | None:
+    match block:
+        case Text(text):
+            return {"type": "text", "text": text} if text else None
+        case Thinking() | Opaque() if not native:
+            notes["thinking and blocks that only the session's own format knows were left out"] += 1
+            return None
+        case Media():
+            notes["images or documents were replaced by a line that names them"] += 1
+        case ToolResult(content=parts) if any(isinstance(part, Media) for part in parts):
+            notes["results had images or documents replaced by a line that names them"] += 1
+    return to_anthropic(block)
+
+
+def _files(session: Session) -> dict[str, list[str]]:
+    """The files that calls of the context read and changed: the SDK hands them on from summary to summary."""
+    found: dict[str, list[str]] = {"readFiles": [], "modifiedFiles": []}
+    for message in session.context():
+        for call in message.calls:
+            if call.name in _READERS:
+                found["readFiles"] += _paths(call.input)
+            elif call.name in _EDITORS:
+                found["modifiedFiles"] += _paths(call.input)
+    for compaction in session.meta.get("compactions", ()) if session.format == ID else ():
+        details = compaction.get("details")
+        for key, paths in found.items():
+            older = details.get(key) if isinstance(details, dict) else None
+            paths += [path for path in older if isinstance(path, str)] if isinstance(older, list) else []
+    return found
+
+
+def _paths(given: Any) -> Iterator[str]:
+    if isinstance(given, dict):
+        if isinstance(given.get("path"), str):
+            yield given["path"]
+        files = given.get("files")
+        for item in files if isinstance(files, list) else ():
+            yield from _paths(item)

@@ -1,0 +1,212 @@
+"""Codex's response items and our blocks, there and back (formats.md §2.2). Items join by `call_id`, never by `id`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from workbench.formats.kit.blocks import as_text, kind_of
+from workbench.formats.kit.mark import MARK, marked
+from workbench.session import Block, Kind, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
+
+SUMMARY_PREFIX = "Another language model started to solve this problem and produced a summary of its thinking process"
+"""How Codex's own summaries in clear begin."""
+
+_INJECTED = (
+    "# AGENTS.md instructions for ", "<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "<skill>",
+    "<user_shell_command>", "<turn_aborted>", "<subagent_notification>", "<permissions instructions>",
+)  # fmt: skip
+"""How user texts begin that Codex wrote and not the person."""
+
+_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "developer": "system", "system": "system"}
+_SUMMARIES = ("compaction", "compaction_summary", "context_compaction")
+_UNSENT = ("ghost_snapshot", "compaction_trigger", "other")
+
+Side = Literal["request", "response", "results", ""]
+"""What an item is part of: a request of its own, a response, a batch of tool results, or nothing that is sent."""
+
+
+def side_of(item: Mapping[str, Any]) -> Side:
+    kind = item.get("type")
+    if not isinstance(kind, str) or kind in _UNSENT:
+        return ""
+    if kind == "message":
+        return "response" if item.get("role") == "assistant" else "request"
+    if kind.endswith("_output"):
+        return "results"
+    return "response" if kind == "reasoning" or kind.endswith("_call") else "request"
+
+
+def role_and_kind(item: Mapping[str, Any], blocks: tuple[Block, ...]) -> tuple[Role, Kind]:
+    """Role and kind of a message that begins with `item`. A developer's message is the system's."""
+    side = side_of(item)
+    named = item.get("role")
+    role = _ROLES.get(named, "user") if isinstance(named, str) else "user"
+    role = {"response": "assistant", "results": "tool"}.get(side, role)  # type: ignore[assignment]
+    if (kind := marked(item)) is not None:
+        return role, kind
+    if item.get("type") in _SUMMARIES:
+        return "user", "summary"
+    if item.get("type") != "message" and side == "request":
+        return "user", "meta"
+    if role != "user":
+        return role, "normal"
+    texts = [block.text.lstrip() for block in blocks if isinstance(block, Text)]
+    if texts and texts[0].startswith(SUMMARY_PREFIX):
+        return role, "summary"
+    if texts and len(texts) == len(blocks) and all(text.startswith(_INJECTED) for text in texts):
+        return role, "meta"
+    return role, kind_of(role, blocks)
+
+
+def blocks_of(item: dict[str, Any]) -> tuple[Block, ...]:
+    """The blocks of one item. What has no known shape becomes Opaque, whole."""
+    kind = item["type"]
+    if kind == "message":
+        return _parts(item.get("content"))
+    if kind == "reasoning":
+        signature = item.get("encrypted_content")
+        texts = [*_texts(item.get("summary")), *_texts(item.get("content"))]
+        return (Thinking("\n".join(texts), signature if isinstance(signature, str) else ""),)
+    call_id = item.get("call_id")
+    if not isinstance(call_id, str):
+        return (Opaque(kind, item),)
+    if kind.endswith("_output"):
+        return (_result(call_id, item),)
+    name = item.get("name")
+    if kind == "function_call" and isinstance(name, str):
+        return (ToolUse(call_id, name, _arguments(item.get("arguments"))),)
+    if kind == "custom_tool_call" and isinstance(name, str):
+        given = item.get("input")
+        return (ToolUse(call_id, name, given if isinstance(given, str | dict) else as_text(given)),)
+    if kind in ("tool_search_call", "local_shell_call"):
+        given = item.get("arguments", item.get("action"))
+        return (ToolUse(call_id, kind.removesuffix("_call"), given if isinstance(given, dict) else as_text(given)),)
+    return (Opaque(kind, item),)
+
+
+def _parts(content: Any) -> tuple[Block, ...]:
+    if isinstance(content, str):
+        return (Text(content),) if content else ()
+    if not isinstance(content, list):
+        return () if content is None else (Opaque("content", content),)
+    return tuple(_part(part) for part in content)
+
+
+def _part(part: Any) -> Block:
+    kind = part.get("type") if isinstance(part, dict) else None
+    if kind in ("input_text", "output_text", "text") and isinstance(part.get("text"), str):
+        return Text(part["text"])
+    if kind == "input_image":
+        url = part.get("image_url")
+        if isinstance(url, str) and url.startswith("data:"):
+            media_type, _, encoded = url[len("data:") :].partition(",")
+            return Media(media_type.split(";")[0] or "image", len(encoded))
+        return Media("image", 0)
+    return Opaque(kind if isinstance(kind, str) else "", part)
+
+
+def _texts(parts: Any) -> list[str]:
+    return [
+        part["text"]
+        for part in (parts if isinstance(parts, list) else ())
+        if isinstance(part, dict) and isinstance(part.get("text"), str)
+    ]
+
+
+def _result(call_id: str, item: dict[str, Any]) -> ToolResult:
+    """A call's output: text, a list of parts, or (before 0.40) an object that says whether the call went well."""
+    output = item.get("output", item.get("tools"))
+    if item["type"] == "tool_search_output" or (isinstance(output, dict) and "content" not in output):
+        return ToolResult(call_id, (Text(as_text(output)),))
+    failed = isinstance(output, dict) and output.get("success") is False
+    parts = _parts(output["content"] if isinstance(output, dict) else output)
+    return ToolResult(
+        call_id,
+        tuple(
+            part if isinstance(part, Text | Media) else Text(as_text(part.raw) if isinstance(part, Opaque) else "")
+            for part in parts
+        ),
+        failed,
+    )
+
+
+def _arguments(value: Any) -> dict[str, Any] | str:
+    if not isinstance(value, str):
+        return value if isinstance(value, dict) else as_text(value)
+    try:
+        decoded = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return decoded if isinstance(decoded, dict) else value
+
+
+def rendered(message: Message, call_types: dict[str, str], notes: list[str], *, own: bool) -> list[dict[str, Any]]:
+    """The items of a made message. `call_types` knows the item type of every call so far, and learns new ones.
+
+    `own`: whether unknown blocks come from this format, and so may go back into it.
+    """
+    items: list[dict[str, Any]] = []
+    parts: list[dict[str, Any]] = []
+    role = {"system": "developer", "tool": "user"}.get(message.role, message.role)
+    text_type = "output_text" if role == "assistant" else "input_text"
+
+    def close() -> None:
+        if parts:
+            items.append({"type": "message", "role": role, "content": parts.copy()})
+            parts.clear()
+
+    for block in message.blocks:
+        match block:
+            case Text(text) if text:
+                parts.append({"type": text_type, "text": text})
+            case Media():
+                notes.append("images or documents were replaced by a line that names them")
+                parts.append({"type": text_type, "text": block.placeholder})
+            case ToolUse():
+                close()
+                items.append(_call(block, call_types))
+            case ToolResult():
+                close()
+                items.append(_output(block, call_types, notes))
+            case Thinking():
+                notes.append("reasoning was left out: only the response that it came with may hold it")
+            case Opaque(_, raw) if own and isinstance(raw, dict) and isinstance(raw.get("type"), str):
+                if raw["type"] in _SUMMARIES or raw["type"].endswith(("_call", "_output")):
+                    close()
+                    items.append(raw)
+                else:
+                    parts.append(raw)
+            case Opaque():
+                notes.append("blocks that only the session's own format knows were left out")
+            case _:
+                pass
+    close()
+    if items and items[0]["type"] == "message":
+        first = items[0]
+        if role_and_kind(first, _parts(first["content"]))[1] != message.kind:
+            first[MARK] = message.kind
+    return items
+
+
+def _call(call: ToolUse, call_types: dict[str, str]) -> dict[str, Any]:
+    if isinstance(call.input, str) and call_types.get(call.id) != "function_call":
+        call_types[call.id] = "custom_tool_call"
+        item = {"type": "custom_tool_call", "status": "completed", "call_id": call.id, "name": call.name}
+        return {**item, "input": call.input}
+    call_types[call.id] = "function_call"
+    given = call.input if isinstance(call.input, str) else json.dumps(call.input, ensure_ascii=False)
+    return {"type": "function_call", "name": call.name, "arguments": given, "call_id": call.id}
+
+
+def _output(result: ToolResult, call_types: dict[str, str], notes: list[str]) -> dict[str, Any]:
+    if result.is_error:
+        notes.append("tool results lost their error mark: Codex has none")
+    if any(isinstance(part, Media) for part in result.content):
+        notes.append("images or documents were replaced by a line that names them")
+    custom = call_types.get(result.call_id) == "custom_tool_call"
+    texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
+    output: Any = texts[0] if len(texts) == 1 else [{"type": "input_text", "text": text} for text in texts if text]
+    kind = "custom_tool_call_output" if custom else "function_call_output"
+    return {"type": kind, "call_id": result.call_id, "output": output or ""}

@@ -1,0 +1,373 @@
+"""Reading: Codex rollout."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from sys import intern
+from typing import Any
+
+from workbench.errors import BadInput
+from workbench.formats.codex.items import Side, blocks_of, role_and_kind, side_of
+from workbench.formats.format import Progress
+from workbench.formats.kit import zstd
+from workbench.formats.kit.chat import tools_of
+from workbench.formats.kit.json_spans import array_items, object_items
+from workbench.formats.kit.jsonl import first_records, records_of
+from workbench.formats.kit.stamps import seconds_of
+from workbench.formats.kit.titles import first_words
+from workbench.session import (
+    Block,
+    Compaction,
+    Epoch,
+    Kind,
+    LoadWarning,
+    Message,
+    Opaque,
+    Records,
+    Role,
+    Session,
+    Text,
+    ToolUse,
+    Usage,
+)
+
+ID = "codex"
+
+_HEAD = 64 * 1024
+_LINES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
+_OTHERS = ("event_msg", "turn_context", "world_state", "rollout_reference")
+_CUT_META = re.compile(rb'\{"timestamp"\s*:\s*"[^"]*"\s*,.{0,60}?"type"\s*:\s*"session_meta"\s*,\s*"payload"\s*:\s*\{')
+_REQUEST_MARK = "## My request for Codex:"
+_KEPT_TEXT = 80_000
+"""Characters of user texts that a compaction without a list of items keeps: 20,000 tokens at four each."""
+
+
+def recognise(head: bytes) -> str:
+    if head.startswith(zstd.MAGIC):
+        why = recognise(zstd.glimpse(head, _HEAD))
+        return f"zstd-compressed, and inside {why}" if why else ""
+    if _CUT_META.match(head.removeprefix(b"\xef\xbb\xbf").lstrip()):
+        return "line 1 is a session_meta line of Codex"
+    for number, record in enumerate(first_records(head)):
+        value = record.value
+        if not isinstance(value, dict):
+            continue
+        if value.get("type") in _LINES and isinstance(value.get("payload"), dict) and "timestamp" in value:
+            return f"line {record.line} is a {value['type']} line of Codex"
+        if number == 0 and {"id", "timestamp", "instructions"} <= value.keys() and "type" not in value:
+            return "line 1 has id, timestamp and instructions, as Codex wrote before 0.32"
+    return ""
+
+
+def read(path: Path, data: bytes, progress: Progress) -> Session:
+    """Read a rollout. Raises BadInput when it holds no message, or is compressed and cannot be unpacked."""
+    if data.startswith(zstd.MAGIC):
+        data = zstd.unpack(path, data)
+    reading = _Reading(Records(data))
+    due = 0
+    for record in records_of(data):
+        if record.start >= due:
+            progress(record.start, len(data))
+            due = record.start + (1 << 20)
+        index = reading.records.add(record.start, record.stop, record.line)
+        if record.problem:
+            reading.warnings.append(LoadWarning(record.problem, record.line))
+        if isinstance(record.value, dict):
+            _take(reading, record.value, index)
+        elif record.readable:
+            reading.warnings.append(LoadWarning("not a JSON object; kept as it is, not shown", record.line))
+    progress(len(data), len(data))
+    if not any(draft.kind != "boundary" for draft in reading.drafts):
+        raise BadInput(f"{path} is a Codex rollout without a single message; name another session's file.")
+    return _session(path, reading)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A message while its items come in."""
+
+    id: str
+    role: Role
+    kind: Kind
+    blocks: list[Block]
+    source: list[int]
+    time: float | None
+    model: str | None = None
+    usage: Usage | None = None
+
+    def message(self) -> Message:
+        blocks, source = tuple(self.blocks), tuple(self.source)
+        return Message(self.id, self.role, blocks, self.kind, self.time, self.usage, self.model, source)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What has been read so far. `history` numbers the drafts that the model would be sent now.
+
+    `side` is that of the newest draft while it may still grow. `early` says whether token records stand before the
+    response they count (0.40) or after its items (0.104 and later); None until the first one.
+    """
+
+    records: Records
+    drafts: list[_Draft] = field(default_factory=list)
+    history: list[int] = field(default_factory=list)
+    epochs: list[Epoch] = field(default_factory=list)
+    gone: set[int] = field(default_factory=set)
+    warnings: list[LoadWarning] = field(default_factory=list)
+    unknown: Counter[str] = field(default_factory=Counter)
+    meta: dict[str, Any] = field(default_factory=dict)
+    cwd: str | None = None
+    model: str | None = None
+    window: int | None = None
+    side: Side = ""
+    early: bool | None = None
+    waiting: Usage | None = None
+    billed: _Draft | None = None
+    totals: Any = None
+    tokens: int | None = None
+
+
+def _take(reading: _Reading, value: dict[str, Any], index: int) -> None:
+    kind, payload = value.get("type"), value.get("payload")
+    time = seconds_of(value.get("timestamp"))
+    if not isinstance(payload, dict):
+        _take_bare(reading, value, index, time)
+    elif kind == "response_item":
+        _item(reading, payload, index, time)
+    elif kind == "event_msg":
+        _event(reading, payload)
+    elif kind == "turn_context":
+        _context(reading, payload)
+    elif kind == "compacted":
+        _compacted(reading, payload, index, time)
+    elif kind == "session_meta":
+        if not reading.meta:
+            reading.meta = payload
+            _context(reading, payload)
+    elif kind == "inter_agent_communication":
+        _add(reading, _Draft(f"item-{index + 1}", "user", "meta", [Opaque(kind, payload)], [index], time), "request")
+    elif kind not in _OTHERS:
+        reading.unknown[str(kind)] += 1
+
+
+def _take_bare(reading: _Reading, value: dict[str, Any], index: int, time: float | None) -> None:
+    """A line of Codex before 0.32: the first says what the session is, the others are items."""
+    if isinstance(value.get("type"), str):
+        _item(reading, value, index, time)
+    elif "id" in value and not reading.meta:
+        reading.meta = value
+    elif "record_type" not in value:
+        reading.unknown["without a type"] += 1
+
+
+def _item(reading: _Reading, item: dict[str, Any], index: int, time: float | None) -> None:
+    side = side_of(item)
+    if not side:
+        if not isinstance(item.get("type"), str):
+            reading.unknown["of a response item without a type"] += 1
+        return
+    blocks = blocks_of(item)
+    if side != "request" and side == reading.side:
+        draft = reading.drafts[-1]
+        draft.blocks += map(_interned, blocks)
+        draft.source.append(index)
+        return
+    role, kind = role_and_kind(item, blocks)
+    model = reading.model if role == "assistant" else None
+    draft = _Draft(f"item-{index + 1}", role, kind, [_interned(block) for block in blocks], [index], time, model)
+    if role == "assistant":
+        draft.usage, reading.waiting = reading.waiting, None
+        reading.billed = draft
+    _add(reading, draft, side)
+
+
+def _add(reading: _Reading, draft: _Draft, side: Side) -> None:
+    reading.history.append(len(reading.drafts))
+    reading.drafts.append(draft)
+    reading.side = side
+
+
+def _interned(block: Block) -> Block:
+    return ToolUse(block.id, intern(block.name), block.input) if isinstance(block, ToolUse) else block
+
+
+def _context(reading: _Reading, payload: dict[str, Any]) -> None:
+    reading.side = ""
+    if isinstance(payload.get("cwd"), str):
+        reading.cwd = payload["cwd"]
+    if isinstance(payload.get("model"), str):
+        reading.model = intern(payload["model"])
+
+
+def _event(reading: _Reading, payload: dict[str, Any]) -> None:
+    kind = payload.get("type")
+    if kind == "token_count":
+        reading.side = ""
+        if isinstance(payload.get("info"), dict):
+            _tokens(reading, payload["info"])
+    elif kind == "thread_rolled_back":
+        turns = payload.get("num_turns")
+        _roll_back(reading, turns if type(turns) is int else 0)
+
+
+def _tokens(reading: _Reading, info: dict[str, Any]) -> None:
+    """Usage of one response. The same totals twice are one record, repeated."""
+    window, total = info.get("model_context_window"), info.get("total_token_usage")
+    reading.window = window if type(window) is int else reading.window
+    last = info.get("last_token_usage")
+    if total == reading.totals or not isinstance(last, dict):
+        return
+    reading.totals = total
+    cached = _count(last, "cached_input_tokens")
+    usage = Usage(max(0, _count(last, "input_tokens") - cached), _count(last, "output_tokens"), cached)
+    reading.tokens = usage.context + usage.output
+    if reading.early is None:
+        reading.early = reading.billed is None
+    if reading.early:
+        reading.waiting = usage
+    elif reading.billed is not None:
+        reading.billed.usage = usage
+
+
+def _count(usage: dict[str, Any], key: str) -> int:
+    value = usage.get(key)
+    return value if type(value) is int and value > 0 else 0
+
+
+def _roll_back(reading: _Reading, turns: int) -> None:
+    """Drop the newest turns from the context: each begins with a message of the user's own."""
+    reading.side = ""
+    for _ in range(turns):
+        starts = (
+            place for place in range(len(reading.history) - 1, -1, -1) if _starts_turn(reading, reading.history[place])
+        )
+        start = next(starts, None)
+        if start is None:
+            return
+        reading.gone.update(reading.history[start:])
+        del reading.history[start:]
+
+
+def _starts_turn(reading: _Reading, number: int) -> bool:
+    return reading.drafts[number].role == "user" and reading.drafts[number].kind == "normal"
+
+
+def _compacted(reading: _Reading, payload: dict[str, Any], index: int, time: float | None) -> None:
+    reading.drafts.append(_Draft(f"item-{index + 1}", "system", "boundary", [], [index], time))
+    before, first = reading.history, len(reading.drafts)
+    reading.side, reading.billed = "", None
+    items = payload.get("replacement_history")
+    reading.history = []
+    if isinstance(items, list):
+        _replace(reading, items, index, before, time)
+    else:
+        text = payload.get("message")
+        reading.history = _user_texts(reading, before)
+        if isinstance(text, str) and text:
+            draft = _Draft(f"item-{index + 1}-summary", "user", "summary", [Text(text)], [index], time)
+            _add(reading, draft, "")
+    made = (reading.drafts[number] for number in reading.history if number >= first)
+    summary = next((draft.id for draft in made if draft.kind == "summary"), None)
+    ended_by = Compaction(tokens_before=reading.tokens, summary=summary, time=time)
+    if before or reading.epochs:
+        reading.epochs.append(Epoch(len(reading.epochs) + 1, array("q", before), ended_by))
+
+
+def _replace(reading: _Reading, items: list[Any], index: int, before: list[int], time: float | None) -> None:
+    known: dict[tuple[Role, Kind, tuple[Block, ...]], list[int]] = {}
+    for number in before:
+        draft = reading.drafts[number]
+        if all(isinstance(block, Text) for block in draft.blocks):
+            known.setdefault((draft.role, draft.kind, tuple(draft.blocks)), []).append(number)
+    spans = _item_spans(reading, index)
+    for place, item in enumerate(items):
+        if not isinstance(item, dict):
+            reading.warnings.append(
+                LoadWarning("a compaction holds an item that is none", reading.records.lines[index])
+            )
+            continue
+        if side_of(item) == "request":
+            blocks = blocks_of(item)
+            role, kind = role_and_kind(item, blocks)
+            same = known.get((role, kind, blocks)) if all(isinstance(block, Text) for block in blocks) else None
+            if same:
+                reading.history.append(same.pop())
+                reading.side = ""
+                continue
+        source = index
+        if spans is not None:
+            source = reading.records.add(*spans[place], reading.records.lines[index])
+        _item(reading, item, source, time)
+    reading.side = ""
+
+
+def _item_spans(reading: _Reading, index: int) -> list[tuple[int, int]] | None:
+    """Where the items of a compaction lie in the file; None where its line is not strict JSON."""
+    start = reading.records.starts[index]
+    text = reading.records[index].decode("latin-1")
+    try:
+        outer = object_items(text)["payload"]
+        inner = object_items(text[slice(*outer)])["replacement_history"]
+        offset = start + outer[0] + inner[0]
+        return [(a + offset, b + offset) for a, b in array_items(text[outer[0] + inner[0] : outer[0] + inner[1]])]
+    except (ValueError, KeyError):
+        return None
+
+
+def _user_texts(reading: _Reading, before: list[int]) -> list[int]:
+    """What a compaction in clear keeps: the newest of the user's own messages, up to a size."""
+    room = _KEPT_TEXT
+    kept: list[int] = []
+    for number in reversed(before):
+        if not _starts_turn(reading, number):
+            continue
+        if room <= 0:
+            break
+        room -= sum(len(block.text) for block in reading.drafts[number].blocks if isinstance(block, Text))
+        kept.append(number)
+    return kept[::-1]
+
+
+def _session(path: Path, reading: _Reading) -> Session:
+    messages = tuple(draft.message() for draft in reading.drafts)
+    epochs = (*reading.epochs, Epoch(len(reading.epochs) + 1, array("q", reading.history)))
+    gone = reading.gone.difference(*(epoch.members for epoch in epochs))
+    branch = [number for number in range(len(messages)) if number not in gone] if gone else range(len(messages))
+    about = reading.meta
+    instructions = about.get("base_instructions", about.get("instructions"))
+    instructions = instructions.get("text") if isinstance(instructions, dict) else instructions
+    warnings = [LoadWarning(f"{n} records {what} are kept, but not shown") for what, n in _unknown(reading)]
+    git = about.get("git")
+    facts = {
+        "version": about.get("cli_version"),
+        "gitBranch": git.get("branch") if isinstance(git, dict) else None,
+        "context_window": reading.window,
+    }
+    id = about.get("id")
+    return Session(
+        format=ID,
+        path=path,
+        messages=messages,
+        branch=branch,
+        epochs=epochs,
+        records=reading.records,
+        id=id if isinstance(id, str) else "",
+        title=first_words((messages[number] for number in branch), _REQUEST_MARK),
+        model=next((m.model for m in reversed(messages) if m.model), reading.model),
+        cwd=reading.cwd,
+        system=instructions if isinstance(instructions, str) else "",
+        tools=tools_of(about.get("dynamic_tools")),
+        warnings=tuple(reading.warnings + warnings),
+        meta={key: fact for key, fact in facts.items() if fact},
+    )
+
+
+def _unknown(reading: _Reading) -> list[tuple[str, int]]:
+    return [
+        (what if what.startswith(("of ", "without ")) else f"of unknown type {what!r}", count)
+        for what, count in reading.unknown.items()
+    ]

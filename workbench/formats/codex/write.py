@@ -1,0 +1,352 @@
+"""Writing a Codex rollout that `codex resume` opens (formats.md §2.2, "To write back").
+
+The new rollout is a session_meta line with a new id and then plain items, one line each: Codex takes them as the whole
+context. The other way, Codex's own, keeps the loaded rollout whole and puts a `compacted` record behind it; what stands
+behind the first place where two responses meet follows as plain items, for a list of items cannot part them. With the
+last stretch of kept messages come the event lines that show them on the screen. Records of tokens lose their counts:
+Codex takes the last one for the size of the context and would compact again at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from workbench.formats.codex.items import Side, rendered, side_of
+from workbench.formats.format import Written
+from workbench.formats.kit.document import render
+from workbench.formats.kit.json_spans import field_of, replace_fields
+from workbench.formats.kit.jsonl import loads
+from workbench.formats.kit.settle import settled, system_prompt
+from workbench.formats.kit.stamps import iso
+from workbench.session import Message, Opaque, Session, Text
+
+_VERSION = "0.142.5"
+"""The version of Codex whose loader these lines are written for; said where the session names none."""
+
+_DROPPED_EVENTS = ("thread_rolled_back", "context_compacted")
+_OWN_OUTPUT = ("function_call", "custom_tool_call", "local_shell_call")
+"""Calls whose output may be written anew; of others, the call is written anew too."""
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """The file as it grows. `side` is what the next item would be taken to continue."""
+
+    lines: list[bytes] = field(default_factory=list)
+    side: Side = ""
+    call_types: dict[str, str] = field(default_factory=dict)
+    made_results: frozenset[str] = frozenset()
+    shown: bool = False
+    notes: list[str] = field(default_factory=list)
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """The messages as a new rollout; the loaded one if nothing changed. Never raises."""
+    own = session.format == "codex"
+    if own and list(messages) == list(session.context()):
+        return _written(session.records.data, session.id, None, ["nothing changed: this is the loaded session"])
+    sheet = _Sheet()
+    messages = [message for message in messages if message.kind != "boundary"]
+    if own:
+        made = (result for message in messages if not message.source for result in message.results)
+        sheet.made_results = frozenset(result.call_id for result in made)
+    else:
+        messages = _adopted(session, messages, sheet)
+    now, id = datetime.now(UTC), str(uuid4())
+    sheet.lines.append(_meta(session, id, now.timestamp(), own=own))
+    tail = _tail(messages) if own else len(messages)
+    others = _others(session, messages[tail:], sheet) if tail < len(messages) else []
+    turn = _last_turn(session) if own else None
+    if turn is not None and not any(kind == "turn_context" for _, kind, _ in others):
+        sheet.lines.append(turn)
+    at = 0
+    for index, message in enumerate(messages):
+        if not (own and message.source):
+            _made(sheet, message, own=own)
+            continue
+        starts = True
+        for record in message.source:
+            while index >= tail and at < len(others) and others[at][0] < record:
+                _other(sheet, others[at])
+                at += 1
+            _kept(sheet, session, message, record, starts=starts)
+            starts = False
+        if index < tail:
+            _show(sheet, message)
+    for other in others[at:]:
+        _other(sheet, other)
+    if not sheet.shown:
+        opening = next((message for message in messages if message.role == "user" and message.text), None)
+        _line(sheet, "event_msg", _user_event(opening.text if opening else "(empty)"), None)
+    return _written(b"".join(line + b"\n" for line in sheet.lines), id, now, sheet.notes)
+
+
+def append(session: Session, messages: Sequence[Message]) -> Written:
+    """The loaded rollout under a new id, and behind it a `compacted` record that holds the messages. Never raises."""
+    if session.format != "codex":
+        return write(session, messages)
+    now, id = datetime.now(UTC), str(uuid4())
+    sheet = _Sheet()
+    lines = _loaded_lines(session, sheet)
+    if not lines or loads(lines[0]).get("type") != "session_meta":
+        return write(session, messages)  # written before 0.32: its lines cannot stand beside a compaction
+    messages = [message for message in messages if message.kind != "boundary"]
+    made = (result for message in messages if not message.source for result in message.results)
+    sheet.made_results = frozenset(result.call_id for result in made)
+    for message in messages:
+        if message.source:
+            for place, source in enumerate(message.source):
+                _kept(sheet, session, message, source, starts=place == 0)
+        else:
+            _made(sheet, message, own=True)
+    values = [(line, loads(line)) for line in sheet.lines]
+    follows = [pair for pair in values if not _is_shown(pair[1])]
+    parted = next((n for n, (_, value) in enumerate(follows) if value["type"] != "response_item"), len(follows))
+    items = b",".join(field_of(line, "payload") or b"null" for line, _ in follows[:parted])
+    record = b'{"timestamp":%s,"type":"compacted","payload":{"message":"","replacement_history":[%s]}}'
+    turn = _last_turn(session)
+    new = [
+        _meta(session, id, now.timestamp(), own=True),
+        *lines[1:],
+        record % (render(iso()), items),
+        *([turn] if turn else []),
+        *_spent(lines),
+        render({"timestamp": iso(), "type": "event_msg", "payload": {"type": "context_compacted"}}),
+        *(line for line, _ in follows[parted:]),
+    ]
+    if not any(_is_shown(loads(line)) for line in lines):
+        opening = next((message.text for message in messages if message.role == "user" and message.text), "(empty)")
+        new.append(render({"timestamp": iso(), "type": "event_msg", "payload": _user_event(opening)}))
+    return _written(b"".join(line + b"\n" for line in new), id, now, sheet.notes)
+
+
+def _loaded_lines(session: Session, sheet: _Sheet) -> list[bytes]:
+    """The loaded lines; one that Codex would pass over is left out. Items inside of lines are records, too."""
+    lines: list[bytes] = []
+    end = -1
+    records = session.records
+    for index, start in enumerate(records.starts):
+        if start < end:
+            continue
+        end = records.stops[index]
+        raw: bytes = records[index]
+        try:
+            value = loads(raw)
+        except ValueError:
+            value = None
+        if isinstance(value, dict) and isinstance(value.get("type"), str) and isinstance(value.get("payload"), dict):
+            lines.append(raw.replace(b"\n", b" "))
+        else:
+            sheet.notes.append("records that are no lines of a rollout were left out")
+    return lines
+
+
+def _is_shown(value: dict[str, Any]) -> bool:
+    return value.get("type") == "event_msg" and value["payload"].get("type") in ("user_message", "agent_message")
+
+
+def _spent(lines: Sequence[bytes]) -> list[bytes]:
+    """A count of tokens with the sum so far and a context of nothing: Codex compacts by the newest one."""
+    for line in reversed(lines):
+        if b'"token_count"' not in line[:300]:
+            continue
+        info = loads(line)["payload"].get("info")
+        if isinstance(info, dict) and "total_token_usage" in info:
+            last = info.get("last_token_usage")
+            info = info | {"last_token_usage": dict.fromkeys(last if isinstance(last, dict) else (), 0)}
+            payload = {"type": "token_count", "info": info, "rate_limits": None}
+            return [render({"timestamp": iso(), "type": "event_msg", "payload": payload})]
+    return []
+
+
+def _written(data: bytes, id: str, now: datetime | None, notes: Iterable[str]) -> Written:
+    now = now or datetime.now(UTC)
+    name = f"rollout-{now:%Y-%m-%dT%H-%M-%S}-{id}.jsonl"
+    counts = Counter(notes)
+    told = tuple(note if count == 1 else f"{note} ({count} times)" for note, count in counts.items())
+    return Written(data, name, id, f"codex resume {id}", f"~/.codex/sessions/{now:%Y/%m/%d}/{name}", told)
+
+
+def _adopted(session: Session, messages: Sequence[Message], sheet: _Sheet) -> list[Message]:
+    """Messages of another format without the system prompt they begin with: Codex sends its own."""
+    prompt, rest = system_prompt(session, messages)
+    if prompt:
+        sheet.notes.append("the system prompt was left out: Codex sends its own")
+    messages, notes = settled(rest)
+    sheet.notes += notes
+    return messages
+
+
+def _meta(session: Session, id: str, now: float, *, own: bool) -> bytes:
+    """The session_meta line: the loaded one under a new id and time, or a new one."""
+    stamp = render(iso(now))
+    raw: bytes = session.records[0] if own and len(session.records) else b""
+    try:
+        payload = field_of(raw, "payload") if raw else None
+        if payload is not None and loads(raw).get("type") == "session_meta":
+            changes = {"id": render(id), "timestamp": stamp}
+            about = loads(payload)
+            changes |= {"session_id": render(id)} if "session_id" in about else {}
+            changes |= {"history_mode": b'"legacy"'} if about.get("history_mode", "legacy") != "legacy" else {}
+            return replace_fields(raw, {"timestamp": stamp, "payload": replace_fields(payload, changes)})
+    except (ValueError, AttributeError):
+        pass
+    meta: dict[str, Any] = {"id": id, "timestamp": iso(now), "cwd": session.cwd or "/", "originator": "codex_cli_rs"}
+    version = (session.meta.get("version") if own else None) or _VERSION
+    meta |= {"cli_version": version, "source": "cli", "model_provider": "openai"}
+    if own and session.system:
+        meta["base_instructions"] = {"text": session.system}
+    return render({"timestamp": iso(now), "type": "session_meta", "payload": meta})
+
+
+def _tail(messages: Sequence[Message]) -> int:
+    """Where the unbroken run of kept messages that ends the context begins, the last messages in the file's order."""
+    start = len(messages)
+    while start and messages[start - 1].source:
+        if start < len(messages) and messages[start - 1].source[-1] >= messages[start].source[0]:
+            break
+        start -= 1
+    return start
+
+
+_Other = tuple[int, str, bytes]
+"""A record that is no message and is kept: its number, its kind, its line."""
+
+
+def _others(session: Session, tail: Sequence[Message], sheet: _Sheet) -> list[_Other]:
+    """What lies between the messages of the tail, and after them up to the next message."""
+    records = session.records
+    used = {record for message in session.messages for record in message.source}
+    first, last = tail[0].source[0], tail[-1].source[-1]
+    end = min((record for record in used if record > last), default=len(records))
+    found: list[_Other] = []
+    rolled_back = False
+    for index in range(first, end):
+        if index in used:
+            continue
+        raw: bytes = records[index]
+        try:
+            value = loads(raw)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            sheet.notes.append("records that are no JSON objects were left out")
+            continue
+        kind, payload = value.get("type"), value.get("payload")
+        if not isinstance(payload, dict) or kind in ("session_meta", "compacted"):
+            continue
+        if kind == "response_item" and side_of(payload):
+            continue
+        what = str(payload.get("type")) if kind == "event_msg" else str(kind)
+        rolled_back = rolled_back or what == "thread_rolled_back"
+        if what == "token_count":
+            raw = _uncounted(raw)
+        if what not in _DROPPED_EVENTS:
+            found.append((index, what, raw))
+    # The events of turns that were rolled back cannot be told from the others.
+    return [other for other in found if other[1] in ("turn_context", "token_count")] if rolled_back else found
+
+
+def _uncounted(raw: bytes) -> bytes:
+    try:
+        payload = field_of(raw, "payload") or b"{}"
+        return replace_fields(raw, {"payload": replace_fields(payload, {"info": b"null"})})
+    except ValueError:
+        return render({"timestamp": iso(), "type": "event_msg", "payload": _NO_TOKENS})
+
+
+_NO_TOKENS = {"type": "token_count", "info": None, "rate_limits": None}
+
+
+def _last_turn(session: Session) -> bytes | None:
+    """The newest turn_context line: the loader takes model and folder from it."""
+    for index in range(len(session.records) - 1, -1, -1):
+        raw: bytes = session.records[index]
+        if b'"turn_context"' in raw[:200]:
+            try:
+                if loads(raw).get("type") == "turn_context":
+                    return raw
+            except (ValueError, AttributeError):
+                continue
+    return None
+
+
+def _other(sheet: _Sheet, other: _Other) -> None:
+    sheet.lines.append(other[2])
+    if other[1] in ("turn_context", "token_count"):
+        sheet.side = ""
+    elif other[1] == "user_message":
+        sheet.shown = True
+
+
+def _kept(sheet: _Sheet, session: Session, message: Message, record: int, *, starts: bool) -> None:
+    """Copy a record; an item without a line of its own (of a compaction, of Codex before 0.32) gets one around it."""
+    raw: bytes = session.records[record]
+    value = loads(raw)
+    if value.get("type") in ("compacted", "inter_agent_communication"):
+        if value["type"] == "compacted":
+            _made(sheet, message, own=True)
+        else:
+            _part(sheet, "request", starts=True)
+            sheet.lines.append(raw)
+        return
+    bare = not isinstance(value.get("payload"), dict)
+    item = value if bare else value["payload"]
+    id = item.get("call_id")
+    if isinstance(id, str) and id in sheet.made_results and item["type"] not in _OWN_OUTPUT:
+        calls = tuple(call for call in message.calls if call.id == id)
+        _items(sheet, Message("", "assistant", calls), starts=starts, own=True)
+        return
+    if isinstance(id, str) and item["type"].endswith("_call"):
+        sheet.call_types[id] = item["type"]
+    _part(sheet, side_of(item), starts=starts)
+    stamp = render(iso(message.time))
+    sheet.lines.append(b'{"timestamp":%s,"type":"response_item","payload":%s}' % (stamp, raw) if bare else raw)
+
+
+def _made(sheet: _Sheet, message: Message, *, own: bool) -> None:
+    if _items(sheet, message, starts=True, own=own):
+        _show(sheet, message)
+    elif message.blocks:
+        sheet.notes.append("messages without anything that can be sent were left out")
+
+
+def _items(sheet: _Sheet, message: Message, *, starts: bool, own: bool) -> bool:
+    items = rendered(message, sheet.call_types, sheet.notes, own=own)
+    for item in items:
+        _part(sheet, side_of(item), starts=starts)
+        _line(sheet, "response_item", item, message.time)
+        starts = False
+    return bool(items)
+
+
+def _part(sheet: _Sheet, side: Side, *, starts: bool) -> None:
+    """Before an item: whatever ends the message before it, if it would be taken for that one's continuation."""
+    if starts and side != "request" and side == sheet.side:
+        _line(sheet, "event_msg", _NO_TOKENS, None)
+    sheet.side = side
+
+
+def _show(sheet: _Sheet, message: Message) -> None:
+    """The event lines by which Codex shows a message on the screen, where they are not copied."""
+    text = "\n".join(block.text for block in message.blocks if isinstance(block, Text))
+    if message.kind != "normal" or not text or any(isinstance(block, Opaque) for block in message.blocks):
+        return
+    if message.role == "user":
+        _line(sheet, "event_msg", _user_event(text), message.time)
+        sheet.shown = True
+    elif message.role == "assistant":
+        _line(sheet, "event_msg", {"type": "agent_message", "message": text}, message.time)
+
+
+def _user_event(text: str) -> dict[str, Any]:
+    return {"type": "user_message", "message": text, "images": [], "local_images": [], "text_elements": []}
+
+
+def _line(sheet: _Sheet, kind: str, payload: dict[str, Any], time: float | None) -> None:
+    sheet.lines.append(render({"timestamp": iso(time), "type": kind, "payload": payload}))

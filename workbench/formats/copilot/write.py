@@ -1,0 +1,247 @@
+"""Writing a Copilot CLI events file (formats.md §2.6): a new session, one chain of events.
+
+A summary that opens the context becomes a finished compaction, as Copilot CLI records one; every other message becomes
+the event it would be. With the last stretch of kept messages come the events between them, but for sub-agents'.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+from workbench.formats.format import Written
+from workbench.formats.kit.document import render
+from workbench.formats.kit.json_spans import field_of, replace_fields
+from workbench.formats.kit.jsonl import loads
+from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.settle import as_user_text, settled, system_prompt
+from workbench.formats.kit.stamps import iso
+from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
+
+_VERSION = "1.0.74"
+"""The version of Copilot CLI for which these events are written; said where the session names none."""
+
+_ENDED = (
+    "session.start", "session.resume", "session.compaction_start", "session.compaction_complete", "session.truncation",
+    "session.snapshot_rewind", "session.context_cleared", "session.shutdown",
+)  # fmt: skip
+"""Events about a context that is no more."""
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """The file as it grows, a chain."""
+
+    session: Session
+    own: bool
+    lines: list[bytes] = field(default_factory=list)
+    parent: str | None = None
+    ids: set[str] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """The messages as a new events file; the loaded one if nothing changed. Never raises."""
+    own = session.format == "copilot"
+    if own and list(messages) == list(session.context()):
+        return _written(session.records.data, session.id, ["nothing changed: this is the loaded session"])
+    sheet = _Sheet(session, own)
+    messages = [message for message in messages if message.kind != "boundary"]
+    if not own:
+        prompt, rest = system_prompt(session, messages)
+        messages, notes = settled(rest)
+        sheet.notes += [*notes, *(["the system prompt was left out: Copilot CLI sends its own"] if prompt else [])]
+    id = str(uuid4())
+    _start(sheet, id)
+    first = messages[0] if messages else None
+    if first is not None and first.kind == "summary" and first.role != "assistant" and _only_text(first):
+        _compaction(sheet, first)
+        messages = messages[1:]
+    tail = _tail(messages) if own else len(messages)
+    others = _others(sheet, messages[tail:]) if own else []
+    at = 0
+    for index, message in enumerate(messages):
+        while index >= tail and at < len(others) and others[at] < message.source[0]:
+            _copy(sheet, others[at])
+            at += 1
+        if own and message.source and message.kind != "summary":
+            _copy(sheet, message.source[0])
+        else:
+            _made(sheet, message)
+        if index < tail and message.role == "assistant":
+            _started(sheet, message)
+    for record in others[at:]:
+        _copy(sheet, record)
+    return _written(b"".join(line + b"\n" for line in sheet.lines), id, sheet.notes)
+
+
+def _written(data: bytes, id: str, notes: Sequence[str]) -> Written:
+    counts = Counter(notes)
+    told = tuple(note if count == 1 else f"{note} ({count} times)" for note, count in counts.items())
+    home = f"~/.copilot/session-state/{id}/events.jsonl"
+    return Written(data, "events.jsonl", id, f"copilot --resume {id}", home, told)
+
+
+def _only_text(message: Message) -> bool:
+    return len(message.blocks) == 1 and isinstance(message.blocks[0], Text) and bool(message.text)
+
+
+def _start(sheet: _Sheet, id: str) -> None:
+    """The session.start event, and the newest system prompt, which the file repeats whenever it changes."""
+    session = sheet.session
+    prompt: int | None = None
+    for record in range(len(session.records) if sheet.own else 0):
+        raw: bytes = session.records[record]
+        head = raw[:60]
+        if b'"session.start"' not in head and b'"system.message"' not in head:
+            continue
+        try:
+            value = loads(raw)
+        except ValueError:
+            continue
+        if not isinstance(value, dict) or not isinstance(value.get("data"), dict):
+            continue
+        if value.get("type") == "session.start" and not sheet.lines:
+            data = field_of(raw, "data") or b"{}"
+            changes = {"sessionId": render(id), "startTime": render(iso())}
+            _copy(sheet, record, {"data": replace_fields(data, changes)})
+        elif value.get("type") == "system.message" and not value.get("agentId"):
+            prompt = record
+    if not sheet.lines:
+        about = {"sessionId": id, "version": 1, "producer": "copilot-agent", "copilotVersion": _VERSION}
+        about |= {"startTime": iso(), "context": {"cwd": session.cwd or "/"}}
+        _event(sheet, "session.start", about, None)
+    if prompt is not None:
+        _copy(sheet, prompt)
+
+
+def _compaction(sheet: _Sheet, summary: Message) -> None:
+    """A finished compaction: the recorded one of a kept summary, else a new one."""
+    _event(sheet, "session.compaction_start", {}, summary.time)
+    if sheet.own and summary.source:
+        _copy(sheet, summary.source[0])
+        return
+    _event(sheet, "session.compaction_complete", {"success": True, "summaryContent": summary.text}, summary.time)
+
+
+def _tail(messages: Sequence[Message]) -> int:
+    """Where the unbroken run of kept messages that ends the context begins, the last messages in the file's order."""
+    start = len(messages)
+    while start and messages[start - 1].source and messages[start - 1].kind != "summary":
+        if start < len(messages) and messages[start - 1].source[0] >= messages[start].source[0]:
+            break
+        start -= 1
+    return start
+
+
+def _others(sheet: _Sheet, tail: Sequence[Message]) -> list[int]:
+    """The events between the messages of the tail, and after them up to the next message that was dropped."""
+    if not tail:
+        return []
+    session = sheet.session
+    used = {record for message in session.messages for record in message.source}
+    sent = {record for epoch in session.epochs for n in epoch.members for record in session.messages[n].source}
+    found: list[int] = []
+    for record in range(tail[0].source[0], len(session.records)):
+        if record in sent and record > tail[-1].source[0]:
+            break
+        try:
+            value = None if record in sent else loads(session.records[record])
+        except ValueError:
+            value = None
+        if not isinstance(value, dict) or not isinstance(data := value.get("data"), dict):
+            sheet.notes += [] if record in sent else ["lines that are no events were left out"]
+        elif value.get("agentId") or data.get("parentToolCallId"):
+            sheet.notes.append("events of sub-agents were left out")
+        elif record not in used and value.get("type") not in (*_ENDED, "system.message", "user.message"):
+            found.append(record)
+    return found
+
+
+def _copy(sheet: _Sheet, record: int, changes: dict[str, bytes] | None = None) -> None:
+    """Copy an event, with only its place in the chain changed."""
+    raw: bytes = sheet.session.records[record]
+    id = loads(raw).get("id")
+    changes = {**(changes or {}), "parentId": render(sheet.parent)}
+    if not isinstance(id, str) or not id or id in sheet.ids:
+        id = str(uuid4())
+        changes["id"] = render(id)
+    sheet.lines.append(replace_fields(raw, changes))
+    sheet.ids.add(id)
+    sheet.parent = id
+
+
+def _event(sheet: _Sheet, kind: str, data: dict[str, Any], time: float | None) -> None:
+    id = str(uuid4())
+    sheet.lines.append(render({"type": kind, "data": data, "id": id, "timestamp": iso(time), "parentId": sheet.parent}))
+    sheet.ids.add(id)
+    sheet.parent = id
+
+
+def _started(sheet: _Sheet, message: Message) -> None:
+    """The events by which Copilot CLI shows calls, where they are not copied."""
+    for call in message.calls:
+        about = {"toolCallId": call.id, "toolName": call.name, "arguments": _arguments(call)}
+        _event(sheet, "tool.execution_start", about, message.time)
+
+
+def _arguments(call: ToolUse) -> Any:
+    return call.input if isinstance(call.input, dict) else {"raw": call.input}
+
+
+def _made(sheet: _Sheet, message: Message) -> None:
+    for result in message.results:
+        _event(sheet, "tool.execution_complete", _result(sheet, result), message.time)
+    texts = [text for block in message.blocks if (text := _said(sheet, message, block))]
+    if message.role == "assistant":
+        requests = [
+            {"toolCallId": call.id, "name": call.name, "arguments": _arguments(call), "type": "function"}
+            for call in message.calls
+        ]
+        data: dict[str, Any] = {"messageId": str(uuid4()), "content": "\n".join(texts), "toolRequests": requests}
+        data |= {"model": model} if (model := message.model or sheet.session.model) else {}
+        for block in message.blocks if sheet.own else ():
+            if isinstance(block, Thinking):
+                data |= {"reasoningText": block.text, "reasoningOpaque": block.signature}
+        data |= {MARK: message.kind} if message.kind != "normal" else {}
+        if texts or requests:
+            _event(sheet, "assistant.message", data, message.time)
+    elif texts:
+        data = {"content": "\n".join(texts), "attachments": []}
+        data |= {"source": "system"} if message.kind == "meta" else {}
+        data |= {MARK: message.kind} if message.kind == "summary" else {}
+        _event(sheet, "user.message", data, message.time)
+    elif not message.results:
+        sheet.notes.append("messages without anything that can be sent were left out")
+
+
+def _said(sheet: _Sheet, message: Message, block: object) -> str:
+    match block:
+        case Text(text) if message.role == "system" and message.kind != "summary":
+            return as_user_text(message) if text else ""
+        case Text(text):
+            return text
+        case Media():
+            sheet.notes.append("images or documents were replaced by a line that names them")
+            return block.placeholder
+        case Thinking() if not sheet.own:
+            sheet.notes.append("thinking was left out: it belongs to another model")
+        case Opaque():
+            sheet.notes.append("blocks that only the session's own format knows were left out")
+        case _:
+            pass
+    return ""
+
+
+def _result(sheet: _Sheet, result: ToolResult) -> dict[str, Any]:
+    if any(isinstance(part, Media) for part in result.content):
+        sheet.notes.append("images or documents were replaced by a line that names them")
+    texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
+    said: dict[str, Any] = {"content": "\n".join(texts)}
+    if len(texts) > 1:
+        said["contents"] = [{"type": "text", "text": text} for text in texts]
+    data: dict[str, Any] = {"toolCallId": result.call_id, "success": not result.is_error, "result": said}
+    return {**data, "error": {"message": said["content"]}} if result.is_error else data

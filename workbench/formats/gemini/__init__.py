@@ -1,0 +1,23 @@
+"""Gemini CLI sessions: one JSON document (2025), or JSONL that is only ever appended to (2026); formats.md §2.3.
+
+In the JSONL form a record replaces an earlier one of its id, `$set.messages` replaces the whole history (so compression
+is written), and `$rewindTo` removes a message and all later ones. Notices and what Gemini CLI does not send again
+(slash commands, contexts of hooks) are in the file view and the branch, but in no epoch.
+"""
+
+from __future__ import annotations
+
+from workbench.formats.format import Format, Way
+from workbench.formats.gemini.read import ID, read, recognise
+from workbench.formats.gemini.rules import validate
+from workbench.formats.gemini.write import append, write
+
+FORMAT = Format(
+    ID,
+    "Gemini CLI",
+    recognise,
+    read,
+    write,
+    validate,
+    ways=(Way("appended", "a $set.messages behind the loaded history", append),),
+)

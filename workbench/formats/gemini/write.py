@@ -1,0 +1,285 @@
+"""Writing a Gemini CLI session that `gemini --resume` opens (formats.md §2.3, "To write back").
+
+A document stays a document, a JSONL file becomes one of its metadata line and one message per line; both get a new
+session id. The other way, Gemini CLI's own, keeps the history and puts a `$set.messages` behind it, which replaces it.
+The counts of the last response are set to nothing: Gemini CLI takes them for the size of the context.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from workbench.formats.format import Written
+from workbench.formats.gemini.parts import (
+    call_records,
+    ignored,
+    is_sent,
+    request_parts,
+    response_record,
+    with_mark,
+)
+from workbench.formats.kit.document import elements, render, splice
+from workbench.formats.kit.json_spans import replace_fields
+from workbench.formats.kit.jsonl import loads
+from workbench.formats.kit.settle import as_user_text, settled, system_prompt
+from workbench.formats.kit.stamps import iso
+from workbench.session import Message, Session, Text, ToolResult
+
+_BOM = b"\xef\xbb\xbf"
+_NO_TOKENS = b'{"input":0,"output":0,"cached":0,"thoughts":0,"tool":0,"total":0}'
+_REQUEST = "Request: "
+_NOT_MESSAGES = ("id", "$set", "$rewindTo", "sessionId")
+"""Keys of records that are no message of the present history, and whose meaning is gone or in line 1."""
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """The history as it grows. `raws` are the loaded records by number."""
+
+    session: Session
+    own: bool
+    raws: Sequence[bytes] = ()
+    names: dict[str, str] = field(default_factory=dict)
+    pieces: list[int | bytes] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """The messages as a new session; the loaded one if nothing changed. Never raises."""
+    own = session.format == "gemini"
+    whole = own and not len(session.records)
+    if own and list(messages) == list(session.context()):
+        return _written(session.records.data, session.id, whole, ["nothing changed: this is the loaded session"])
+    sheet = _filled(session, messages, own=own, whole=whole)
+    id = str(uuid4())
+    if whole:
+        data = splice(session.records.data, "messages", sheet.pieces).removeprefix(_BOM)
+        data = replace_fields(data, {"sessionId": render(id), "lastUpdated": render(iso())})
+    else:
+        lines = [sheet.raws[piece] if isinstance(piece, int) else piece for piece in sheet.pieces]
+        data = b"".join(line + b"\n" for line in [_metadata(session, id, own=own), *lines])
+    return _written(data, id, whole, sheet.notes)
+
+
+def append(session: Session, messages: Sequence[Message]) -> Written:
+    """The loaded history as JSONL under a new id, and behind it the `$set.messages` that replaces it. Never raises."""
+    if session.format != "gemini":
+        return write(session, messages)
+    whole = not len(session.records)
+    sheet = _filled(session, messages, own=True, whole=whole)
+    id = str(uuid4())
+    raws: Sequence[bytes] = sheet.raws if whole else _loaded_lines(session)
+    kept = [raw.replace(b"\n", b" ") for raw in raws if isinstance(_read(raw), dict)]
+    if len(kept) < len(raws):
+        sheet.notes.append("records that are no JSON objects were left out")
+    if whole:
+        first = _metadata_of_document(session, id)
+    else:
+        first = _metadata(session, id, own=True)
+        kept = kept[1:] if kept and "id" not in _read(kept[0]) else kept
+    new = [sheet.raws[piece] if isinstance(piece, int) else piece for piece in sheet.pieces]
+    record = b'{"$set":{"messages":[%s],"lastUpdated":%s}}' % (b",".join(new).replace(b"\n", b" "), render(iso()))
+    return _written(b"".join(line + b"\n" for line in (first, *kept, record)), id, False, sheet.notes)
+
+
+def _loaded_lines(session: Session) -> list[bytes]:
+    """The loaded lines, without the records that lie inside of one."""
+    lines: list[bytes] = []
+    end = -1
+    for index, start in enumerate(session.records.starts):
+        if start >= end:
+            lines.append(session.records[index])
+            end = session.records.stops[index]
+    return lines
+
+
+def _metadata_of_document(session: Session, id: str) -> bytes:
+    """Line 1 for a document that becomes JSONL: all it says beside its messages."""
+    about = _read(session.records.data.removeprefix(_BOM))
+    about = {key: value for key, value in about.items() if key != "messages"} if isinstance(about, dict) else {}
+    return render({**about, "sessionId": id, "lastUpdated": iso()})
+
+
+def _filled(session: Session, messages: Sequence[Message], *, own: bool, whole: bool) -> _Sheet:
+    """The records of the new history."""
+    sheet = _Sheet(session, own)
+    if own:
+        sheet.raws = elements(session.records.data, "messages") if whole else session.records
+    messages = [message for message in messages if message.kind != "boundary"]
+    if not own:
+        messages = _adopted(session, messages, sheet)
+    sheet.names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
+    _fill(sheet, messages)
+    _reset_last_count(sheet)
+    return sheet
+
+
+def _written(data: bytes, id: str, whole: bool, notes: Sequence[str]) -> Written:
+    stamp = f"{datetime.now(UTC):%Y-%m-%dT%H-%M}"
+    name = f"session-{stamp}-{id[:8]}.{'json' if whole else 'jsonl'}"
+    counts = Counter(notes)
+    told = tuple(note if count == 1 else f"{note} ({count} times)" for note, count in counts.items())
+    return Written(data, name, id, f"gemini --resume {id}", f"~/.gemini/tmp/<project>/chats/{name}", told)
+
+
+def _adopted(session: Session, messages: Sequence[Message], sheet: _Sheet) -> list[Message]:
+    prompt, rest = system_prompt(session, messages)
+    if prompt:
+        sheet.notes.append("the system prompt was left out: Gemini CLI sends its own")
+    messages, notes = settled(rest)
+    sheet.notes += notes
+    return messages
+
+
+def _metadata(session: Session, id: str, *, own: bool) -> bytes:
+    """Line 1: the loaded one with what was set since, or a new one. The loader demands sessionId and projectHash."""
+    now = iso()
+    if own:
+        first: bytes = session.records[0]
+        about = _read(first)
+        if isinstance(about, dict) and "projectHash" in about and "messages" not in about and "id" not in about:
+            changes: dict[str, Any] = {}
+            for raw in session.records:
+                value = _read(raw) if raw.startswith(b'{"$set"') else None
+                if isinstance(value, dict) and isinstance(value.get("$set"), dict):
+                    changes |= value["$set"]
+            changes |= {"sessionId": id, "lastUpdated": now}
+            changes.pop("messages", None)
+            return replace_fields(first, {key: render(value) for key, value in changes.items()})
+    project = session.meta.get("projectHash") if own else None
+    project = project or hashlib.sha256((session.cwd or "/").encode(errors="replace")).hexdigest()
+    return render({"sessionId": id, "projectHash": project, "startTime": now, "lastUpdated": now, "kind": "main"})
+
+
+def _read(raw: bytes) -> Any:
+    """What a record says, None for a damaged one, which the reader warned of and kept."""
+    try:
+        return loads(raw)
+    except ValueError:
+        return None
+
+
+def _fill(sheet: _Sheet, messages: Sequence[Message]) -> None:
+    """The records of the messages, with those that are never sent where they stood among the last kept ones."""
+    parts: dict[int, list[Message]] = {}
+    for message in sheet.session.messages if sheet.own else ():
+        for source in message.source:
+            parts.setdefault(source, []).append(message)
+    tail = _tail(messages) if sheet.own else len(messages)
+    unsent = _unsent(sheet, messages[tail:], parts)
+    at = 0
+    while at < len(messages):
+        message = messages[at]
+        after = messages[at + 1] if at + 1 < len(messages) else None
+        while at >= tail and unsent and message.source and unsent[0] < message.source[0]:
+            sheet.pieces.append(unsent.pop(0))
+        takes = after is not None and message.role == "assistant" and _belong(sheet, message, after)
+        if sheet.own and message.source and message.role != "tool":
+            _kept(sheet, message, after if takes else None, parts[message.source[0]])
+        elif sheet.own and message.source and len(parts[message.source[0]]) == 1:
+            sheet.pieces.append(message.source[0])
+        elif message.role == "assistant":
+            _response(sheet, message, after if takes else None)
+        else:
+            _request(sheet, message)
+        at += 1 + takes
+    sheet.pieces += unsent
+
+
+def _tail(messages: Sequence[Message]) -> int:
+    start = len(messages)
+    while start and messages[start - 1].source:
+        if start < len(messages) and messages[start - 1].source[0] > messages[start].source[0]:
+            break
+        start -= 1
+    return start
+
+
+def _unsent(sheet: _Sheet, tail: Sequence[Message], parts: Mapping[int, list[Message]]) -> list[int]:
+    """Notices and the like between the kept messages, and after them up to the next message that was dropped."""
+    if not tail:
+        return []
+    first, last = tail[0].source[0], tail[-1].source[-1]
+    found: list[int] = []
+    for source in range(first, len(sheet.raws)):
+        try:
+            value = loads(sheet.raws[source])
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            sheet.notes.append("records that are no JSON objects were left out")
+        elif source not in parts:
+            if value.keys().isdisjoint(_NOT_MESSAGES):
+                found.append(source)
+        elif not is_sent(value):
+            found.append(source)
+        elif source > last:
+            break
+    return found
+
+
+def _belong(sheet: _Sheet, response: Message, results: Message) -> bool:
+    """Whether results can stand in the record of the response before them: they did, or answer its calls in turn."""
+    if sheet.own and response.source and response.source == results.source:
+        return True
+    if results.role != "tool" or not all(isinstance(block, ToolResult) for block in results.blocks):
+        return False
+    order = iter([call.id for call in response.calls])
+    return all(result.call_id in order for result in results.results)
+
+
+def _kept(sheet: _Sheet, message: Message, results: Message | None, recorded: list[Message]) -> None:
+    source = message.source[0]
+    own = next((part for part in recorded if part.role == "tool"), None)
+    if own == results:
+        sheet.pieces.append(source)
+        return
+    raw = sheet.raws[source]
+    by_id = {result.call_id: result for result in results.results} if results else {}
+    calls = call_records(message, by_id, sheet.notes)
+    for call, old in zip(calls, loads(raw).get("toolCalls") or [], strict=False):
+        if isinstance(old, dict) and old.get("id") == call["id"]:
+            call.update({key: value for key, value in old.items() if key not in ("result", "resultDisplay")})
+    sheet.pieces.append(replace_fields(raw, {"toolCalls": render(calls)}))
+
+
+def _response(sheet: _Sheet, message: Message, results: Message | None) -> None:
+    record = {"id": str(uuid4()), "timestamp": iso(message.time), "type": "gemini"}
+    record |= response_record(message, sheet.notes, own=sheet.own)
+    by_id = {result.call_id: result for result in results.results} if results else {}
+    if message.calls:
+        record["toolCalls"] = call_records(message, by_id, sheet.notes)  # type: ignore[assignment]
+    record["model"] = message.model or sheet.session.model or "gemini-2.5-pro"
+    if record["content"] or message.calls:
+        sheet.pieces.append(render(with_mark(record, message.kind)))
+
+
+def _request(sheet: _Sheet, message: Message) -> None:
+    if message.role == "system":
+        text = message.text if message.kind == "summary" else as_user_text(message)
+        message = replace(message, role="user", blocks=(Text(text),))
+    parts = request_parts(message, sheet.names, sheet.notes, own=sheet.own)
+    if not parts:
+        sheet.notes.append("messages without anything that can be sent were left out")
+        return
+    if "text" in parts[0] and ignored(parts[0]["text"]):
+        sheet.notes.append(f"requests that Gemini CLI would pass over (/…, ?…) were put after {_REQUEST!r}")
+        parts[0] = {"text": _REQUEST + parts[0]["text"]}
+    record = {"id": str(uuid4()), "timestamp": iso(message.time), "type": "user", "content": parts}
+    sheet.pieces.append(render(record if message.role == "tool" else with_mark(record, message.kind)))
+
+
+def _reset_last_count(sheet: _Sheet) -> None:
+    for at in range(len(sheet.pieces) - 1, -1, -1):
+        piece = sheet.pieces[at]
+        raw = sheet.raws[piece] if isinstance(piece, int) else piece
+        value = loads(raw)
+        if value.get("type") == "gemini" and isinstance(value.get("tokens"), dict):
+            sheet.pieces[at] = replace_fields(raw, {"tokens": _NO_TOKENS})
+            return

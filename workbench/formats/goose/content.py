@@ -1,0 +1,127 @@
+"""goose's message content and our blocks, there and back (formats.md §2.12)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.formats.kit.blocks import as_text
+from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
+
+INVALID = "invalid_call"
+"""The name of a call that the model wrote so badly that goose kept only the error."""
+
+_SHOWN = ("systemNotification", "toolConfirmationRequest", "actionRequired", "conversationCompacted")
+"""Content that goose shows but never sends."""
+
+
+def is_sent(content: Any) -> bool:
+    """Whether anything of a message's content goes to the model."""
+    return any(
+        isinstance(item, dict) and item.get("type") not in _SHOWN and _for_the_model(item) for item in listed(content)
+    )
+
+
+def listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def blocks_of(content: Any) -> tuple[Block, ...]:
+    """The blocks of a message; what is only shown to the person is left out where something else is sent."""
+    items = listed(content)
+    sent = [
+        item
+        for item in items
+        if not isinstance(item, dict) or (item.get("type") not in _SHOWN and _for_the_model(item))
+    ]
+    return tuple(_block(item) for item in sent or items)
+
+
+def _for_the_model(item: Mapping[str, Any]) -> bool:
+    """Content may name its audience: the person, the model, or both."""
+    notes = item.get("annotations")
+    audience = notes.get("audience") if isinstance(notes, dict) else None
+    return not isinstance(audience, list) or not audience or "assistant" in audience
+
+
+def _block(item: Any) -> Block:
+    kind = item.get("type") if isinstance(item, dict) else None
+    if kind == "text" and isinstance(item.get("text"), str):
+        return Text(item["text"])
+    if kind == "image":
+        return Media(as_text(item.get("mimeType") or "image"), len(as_text(item.get("data", ""))))
+    if kind == "thinking" and isinstance(item.get("thinking"), str):
+        signature = item.get("signature")
+        return Thinking(item["thinking"], signature if isinstance(signature, str) else "")
+    if kind in ("toolRequest", "frontendToolRequest") and isinstance(item.get("id"), str):
+        return _call(item["id"], item.get("toolCall"))
+    if kind == "toolResponse" and isinstance(item.get("id"), str):
+        return _result(item["id"], item.get("toolResult"))
+    return Opaque(kind if isinstance(kind, str) else type(item).__name__, item)
+
+
+def _call(id: str, call: Any) -> ToolUse:
+    made = call.get("value") if isinstance(call, dict) else None
+    if not isinstance(made, dict) or not isinstance(made.get("name"), str):
+        error = call.get("error", call) if isinstance(call, dict) else call
+        return ToolUse(id, INVALID, as_text(error))
+    given = made.get("arguments")
+    return ToolUse(id, made["name"], given if isinstance(given, dict) else {} if given is None else as_text(given))
+
+
+def _result(id: str, result: Any) -> ToolResult:
+    """The value is a list of contents, or (newer) an object that holds one and says whether it is an error."""
+    value = result.get("value") if isinstance(result, dict) else result
+    if isinstance(result, dict) and result.get("status") == "error":
+        return ToolResult(id, (Text(as_text(result.get("error", ""))),), is_error=True)
+    failed = isinstance(value, dict) and value.get("isError") is True
+    items = value.get("content") if isinstance(value, dict) else value
+    parts: list[Text | Media] = []
+    for item in items if isinstance(items, list) else [] if items is None else [items]:
+        if isinstance(item, dict) and not _for_the_model(item):
+            continue
+        block = _block(item)
+        parts.append(block if isinstance(block, Text | Media) else Text(as_text(item)))
+    return ToolResult(id, tuple(parts), failed)
+
+
+def rendered(message: Message, notes: list[str], *, own: bool) -> list[dict[str, Any]]:
+    """The content of a made message. `own`: whether unknown blocks come from this format."""
+    content: list[dict[str, Any]] = []
+    for block in message.blocks:
+        match block:
+            case Text(text) if text:
+                content.append({"type": "text", "text": text})
+            case ToolUse(id, name, given):
+                content.append({"type": "toolRequest", "id": id, "toolCall": _made_call(name, given)})
+            case ToolResult(id, parts, failed):
+                value = {"content": [_made_part(part, notes) for part in parts], "isError": failed}
+                result = {"status": "success", "value": value}
+                content.append({"type": "toolResponse", "id": id, "toolResult": result})
+            case Thinking(text, signature) if own:
+                content.append({"type": "thinking", "thinking": text, "signature": signature})
+            case Thinking():
+                notes.append("thinking was left out: it belongs to another model")
+            case Media():
+                content.append(_made_part(block, notes))
+            case Opaque(_, raw) if own and isinstance(raw, dict) and isinstance(raw.get("type"), str):
+                content.append(raw)
+            case Opaque():
+                notes.append("blocks that only the session's own format knows were left out")
+            case _:
+                pass
+    return content
+
+
+def _made_call(name: str, given: dict[str, Any] | str) -> dict[str, Any]:
+    if name == INVALID and isinstance(given, str):
+        return {"status": "error", "error": given}
+    arguments = given if isinstance(given, dict) else {"raw": given}
+    return {"status": "success", "value": {"name": name, "arguments": arguments}}
+
+
+def _made_part(part: Text | Media, notes: list[str]) -> dict[str, Any]:
+    if isinstance(part, Media):
+        notes.append("images or documents were replaced by a line that names them")
+        return {"type": "text", "text": part.placeholder}
+    return {"type": "text", "text": part.text}

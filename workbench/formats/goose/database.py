@@ -1,0 +1,39 @@
+"""goose's `sessions.db` (formats.md §2.12)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import BadInput
+from workbench.formats.format import Part
+from workbench.formats.kit.database import MAGIC, opened, rows
+
+_TABLES = frozenset(["sessions", "messages"])
+
+
+def is_goose(head: bytes) -> bool:
+    """Whether the schema at the start of a database is goose's."""
+    return head.startswith(MAGIC) and b"content_json" in head and b"working_dir" in head
+
+
+def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
+    """The sessions that have messages, the newest first. Raises BadInput for a database that is none of goose's."""
+    with opened(path, data, _TABLES, "goose") as database:
+        counts = dict(database.execute("SELECT session_id, COUNT(*) FROM messages GROUP BY session_id").fetchall())
+        found = rows(database, "SELECT * FROM sessions ORDER BY updated_at DESC, id DESC")
+        return tuple(
+            Part(id, str(row.get("name") or row.get("description") or ""), counts[id])
+            for row in found
+            if isinstance(id := row.get("id"), str) and counts.get(id)
+        )
+
+
+def session_rows(path: Path, data: bytes, id: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A session's row and those of its messages, in their order. Raises BadInput where there is no such session."""
+    with opened(path, data, _TABLES, "goose") as database:
+        found = rows(database, "SELECT * FROM sessions WHERE id = ?", id)
+        messages = rows(database, "SELECT * FROM messages WHERE session_id = ? ORDER BY timestamp, rowid", id)
+    if not found:
+        raise BadInput(f"{path} has no session {id!r}; choose one of those it lists.")
+    return found[0], messages

@@ -1,0 +1,241 @@
+"""Reading: goose."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from workbench.errors import BadInput
+from workbench.formats.format import Part, Progress
+from workbench.formats.goose.content import blocks_of, is_sent
+from workbench.formats.goose.database import is_goose, session_rows
+from workbench.formats.goose.database import sessions_in as _sessions_in
+from workbench.formats.kit.blocks import kind_of
+from workbench.formats.kit.chat import tools_of
+from workbench.formats.kit.database import MAGIC
+from workbench.formats.kit.document import glimpse, parse, render
+from workbench.formats.kit.jsonl import first_records, records_of
+from workbench.formats.kit.mark import marked
+from workbench.formats.kit.stamps import seconds_of
+from workbench.formats.kit.titles import first_words
+from workbench.session import Compaction, Epoch, Kind, LoadWarning, Message, Records, Role, Session, Text, ToolResult
+
+ID = "goose"
+
+_CONTINUES = "Your context was compacted"
+"""How the answer to a summary begins, whatever the reason for the compaction."""
+_CONTENT = frozenset(["text", "image", "toolRequest", "toolResponse", "thinking", "redactedThinking"])
+
+
+def recognise(head: bytes) -> str:
+    if head.startswith(MAGIC):
+        return "an SQLite database with goose's sessions and messages" if is_goose(head) else ""
+    first = next(iter(first_records(head)), None)
+    value = first.value if first and first.readable else glimpse(head)
+    if isinstance(value, dict) and isinstance(value.get("conversation"), list) and "working_dir" in value:
+        return "conversation beside working_dir, as goose exports a session"
+    for record in first_records(head):
+        if isinstance(record.value, dict) and _is_message(record.value):
+            return f"line {record.line} is a message of goose"
+    if first and isinstance(first.value, dict) and "working_dir" in first.value and "message_count" in first.value:
+        return "line 1 has working_dir and message_count, as goose's has"
+    return ""
+
+
+def _is_message(value: Mapping[str, Any]) -> bool:
+    content = value.get("content")
+    if value.get("role") not in ("user", "assistant") or type(value.get("created")) is not int:
+        return False
+    return isinstance(content, list) and all(
+        isinstance(item, dict) and str(item.get("type")) in _CONTENT for item in content
+    )
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What has been read so far. `about` describes the session, in the words of an export."""
+
+    records: Records
+    form: str
+    about: dict[str, Any] = field(default_factory=dict)
+    values: list[dict[str, Any]] = field(default_factory=list)
+    sources: list[int] = field(default_factory=list)
+    warnings: list[LoadWarning] = field(default_factory=list)
+
+
+def read(path: Path, data: bytes, progress: Progress) -> Session:
+    """Read a session; of a database the newest one. Raises BadInput when there is no message."""
+    if not data.startswith(MAGIC):
+        return _session(path, _read_text(path, data, progress))
+    parts = sessions_in(path, data)
+    if not parts:
+        raise BadInput(f"{path} has no session with a message; name another database.")
+    session = read_part(path, data, parts[0].id, progress)
+    if len(parts) == 1:
+        return session
+    warning = LoadWarning(f"holds {len(parts)} sessions; this is the one that was used last")
+    return replace(session, warnings=(warning, *session.warnings))
+
+
+def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
+    """The sessions of a database, the newest first. Raises BadInput when it cannot be read."""
+    return _sessions_in(path, data)
+
+
+def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
+    """Read one session of a database. Raises BadInput when there is no such session, or no message in it."""
+    progress(0, len(data))
+    row, rows = session_rows(path, data, part_id)
+    lines: list[bytes] = []
+    warnings: list[LoadWarning] = []
+    for number, message in enumerate(rows):
+        lines.append(_record(f"msg_{part_id}_{number}", message, warnings))
+    joined = b"\n".join(lines)
+    reading = _Reading(Records(joined), "database", dict(row), warnings=warnings)
+    for record in records_of(joined):
+        _line(reading, record.value, reading.records.add(record.start, record.stop, record.line), record.line)
+    progress(len(data), len(data))
+    return _session(path, reading)
+
+
+def _record(id: str, row: Mapping[str, Any], warnings: list[LoadWarning]) -> bytes:
+    """A message's row as the JSON that goose exports for it, its content byte for byte."""
+    content, metadata = row.get("content_json"), row.get("metadata_json")
+    fields = {"id": render(id), "role": render(row.get("role")), "created": render(row.get("created_timestamp"))}
+    for key, raw, otherwise in (
+        ("content", content, b"[]"),
+        ("metadata", metadata, b'{"userVisible":true,"agentVisible":true}'),
+    ):
+        text = raw.encode(errors="replace") if isinstance(raw, str) else raw if isinstance(raw, bytes) else b""
+        try:
+            value = orjson.loads(text) if text else None
+        except orjson.JSONDecodeError:
+            value = None
+        if value is None and text:
+            warnings.append(LoadWarning(f"the {key} of message {id} is not JSON; it is shown as empty"))
+        fields[key] = text.replace(b"\n", b" ") if value is not None else otherwise
+    return b"{" + b",".join(b'"%s":%s' % (key.encode(), raw) for key, raw in fields.items()) + b"}"
+
+
+def _read_text(path: Path, data: bytes, progress: Progress) -> _Reading:
+    first = next(iter(records_of(data)), None)
+    lines = first is not None and isinstance(first.value, dict) and "conversation" not in first.value
+    reading = _Reading(Records(data), "lines" if lines else "document")
+    progress(0, len(data))
+    if not lines:
+        document, reading.warnings = parse(path, data)
+        items = document.get("conversation") if isinstance(document, dict) else None
+        if not isinstance(items, list):
+            raise BadInput(f"{path}: has no conversation; open a session that goose exported as JSON.")
+        reading.about = {key: value for key, value in document.items() if key != "conversation"}
+        for index, item in enumerate(items):
+            _line(reading, item, index, None)
+    else:
+        for record in records_of(data):
+            index = reading.records.add(record.start, record.stop, record.line)
+            if record.problem:
+                reading.warnings.append(LoadWarning(record.problem, record.line))
+            if record.readable and not index and isinstance(record.value, dict) and "role" not in record.value:
+                reading.about |= record.value
+            elif record.readable:
+                _line(reading, record.value, index, record.line)
+    progress(len(data), len(data))
+    return reading
+
+
+def _line(reading: _Reading, value: Any, index: int, line: int | None) -> None:
+    if isinstance(value, dict) and value.get("role") in ("user", "assistant"):
+        reading.values.append(value)
+        reading.sources.append(index)
+    else:
+        where = "" if line else f"entry {index + 1} "
+        reading.warnings.append(LoadWarning(f"{where}is no message of the user or the assistant; not shown", line))
+
+
+def _visibility(value: Mapping[str, Any]) -> tuple[bool, bool]:
+    """Whether the person and whether the agent sees a message."""
+    about = value.get("metadata")
+    about = about if isinstance(about, dict) else {}
+    return about.get("userVisible") is not False, about.get("agentVisible") is not False
+
+
+def _session(path: Path, reading: _Reading) -> Session:
+    if not reading.values:
+        raise BadInput(f"{path} is a goose session without a single message; name another one.")
+    values, about = reading.values, reading.about
+    summaries = {number for number in range(len(values)) if _is_summary(values, number)}
+    messages: list[Message] = []
+    ids: set[str] = set()
+    for number, value in enumerate(values):
+        given = value.get("id")
+        id = given if isinstance(given, str) and given and given not in ids else f"message-{number + 1}"
+        ids.add(id)
+        kind: Kind | None = "summary" if number in summaries or number - 1 in summaries else None
+        messages.append(_message(value, id, reading.sources[number], marked(value) or kind))
+    everything = range(len(messages))
+    name, cwd = about.get("name") or about.get("description"), about.get("working_dir")
+    session_id = about.get("id") or (path.stem if reading.form == "lines" else "")
+    tokens = about.get("total_tokens")
+    return Session(
+        format=ID,
+        path=path,
+        messages=tuple(messages),
+        branch=everything,
+        epochs=_epochs(values, messages, [n for n in everything if messages[n].kind == "summary"]),
+        records=reading.records,
+        id=session_id if isinstance(session_id, str) else "",
+        title=name if isinstance(name, str) and name else first_words(messages),
+        cwd=cwd if isinstance(cwd, str) and cwd else None,
+        tools=tools_of(about.get("tools")),
+        warnings=tuple(reading.warnings),
+        meta={"form": reading.form, "about": about, **({"tokens_now": tokens} if type(tokens) is int else {})},
+    )
+
+
+def _is_summary(values: Sequence[Mapping[str, Any]], number: int) -> bool:
+    """Whether a message is a summary: one that only the agent ever saw, and the answer to it says so."""
+    if (
+        number + 1 >= len(values)
+        or values[number].get("role") != "user"
+        or values[number + 1].get("role") != "assistant"
+    ):
+        return False
+    if _visibility(values[number])[0] or _visibility(values[number + 1])[0]:
+        return False
+    answer = next((block.text for block in blocks_of(values[number + 1].get("content")) if isinstance(block, Text)), "")
+    return answer.startswith(_CONTINUES)
+
+
+def _message(value: Mapping[str, Any], id: str, source: int, kind: Kind | None) -> Message:
+    blocks = blocks_of(value.get("content"))
+    role: Role = "assistant" if value.get("role") == "assistant" else "user"
+    if role == "user" and any(isinstance(block, ToolResult) for block in blocks):
+        role = "tool"
+    return Message(id, role, blocks, kind or kind_of(role, blocks), seconds_of(value.get("created")), source=(source,))
+
+
+def _epochs(
+    values: Sequence[Mapping[str, Any]], messages: Sequence[Message], summaries: Sequence[int]
+) -> tuple[Epoch, ...]:
+    """The context is what the agent sees now; before each summary that it once saw alone lies an older one."""
+    sent = [is_sent(value.get("content")) for value in values]
+    now = [number for number, value in enumerate(values) if sent[number] and _visibility(value)[1]]
+    cuts = [
+        number
+        for number in summaries
+        if messages[number].role == "user" and any(not _visibility(value)[1] for value in values[:number])
+    ]
+    epochs: list[Epoch] = []
+    start = 0
+    for cut in cuts:
+        members = [number for number in range(start, cut) if sent[number]]
+        if members:
+            end = Compaction(summary=messages[cut].id, time=messages[cut].time)
+            epochs.append(Epoch(len(epochs) + 1, array("q", members), end))
+        start = cut
+    return (*epochs, Epoch(len(epochs) + 1, array("q", now)))

@@ -1,0 +1,116 @@
+"""Inspect logs written: the log with one sample, and other messages in it (formats.md §2.13).
+
+Only `messages` is changed: scores, events and output still tell of the run as it was. Kinds are noted in `metadata`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import uuid4
+
+from workbench.formats.format import Written
+from workbench.formats.kit.blocks import kind_of
+from workbench.formats.kit.document import elements, new_name, render, splice
+from workbench.formats.kit.item_list import Item, Notes, Render, pieces
+from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.settle import settled
+from workbench.formats.kit.stamps import iso
+from workbench.formats.openai_chat.embedded import told
+from workbench.session import Message, Opaque, Role, Session, Text, Thinking, ToolResult, ToolUse
+
+_ID = "inspect"
+_NOTHING = "an Inspect log is a record: its viewer shows it, and nothing resumes it"
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """The loaded log with the messages of its sample replaced; from another format, a new log of one sample."""
+    name = new_name(session.path)
+    notes: Notes = Notes({_NOTHING: 1})
+    if session.format == _ID:
+        data, id = session.records.data, session.id
+        if list(messages) == list(session.context()):
+            return Written(data, name, id, notes=(_NOTHING,))
+        names = {call.id: call.name for message in session.messages for call in message.calls}
+        found = pieces(session.messages, messages, _renderer(names, own=True), notes)
+    else:
+        settled_messages, more = settled(messages)
+        notes.update(more)
+        if session.system:
+            settled_messages.insert(0, Message("system", "system", (Text(session.system),)))
+        id = session.id or str(uuid4())
+        data = render(_log(session, id))
+        found = pieces((), settled_messages, _renderer({}, own=False), notes)
+    sample = splice(elements(data, "samples")[0], "messages", found)
+    return Written(splice(data, "samples", [sample]), name, id, notes=told(notes))
+
+
+def _log(session: Session, id: str) -> Item:
+    """A log as short as Inspect's loader allows."""
+    run = {"run_id": id, "created": iso(), "task": session.title or "session", "task_id": id, "dataset": {}}
+    sample = {"id": 1, "epoch": 1, "input": session.title or "", "target": "", "messages": [], "uuid": id}
+    return {
+        "version": 2,
+        "status": "success",
+        "eval": run | {"model": session.model or "none", "config": {}},
+        "plan": {},
+        "stats": {},
+        "samples": [sample],
+    }
+
+
+def _renderer(names: dict[str, str], *, own: bool) -> Render:
+    def rendered(message: Message, notes: Notes) -> list[Item]:
+        names.update((call.id, call.name) for call in message.calls)
+        items = [_result(result, names) for result in message.results]
+        rest = tuple(block for block in message.blocks if not isinstance(block, ToolResult))
+        if rest or not items:
+            items.append(_said(message, rest, notes, own))
+        return items
+
+    return rendered
+
+
+def _result(result: ToolResult, names: dict[str, str]) -> Item:
+    texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
+    item: Item = {"role": "tool", "tool_call_id": result.call_id, "content": _content([_text(text) for text in texts])}
+    item |= {"function": names[result.call_id]} if result.call_id in names else {}
+    return item | ({"error": {"type": "unknown", "message": result.text}} if result.is_error else {})
+
+
+def _text(text: str) -> Item:
+    return {"type": "text", "text": text}
+
+
+def _content(parts: list[Item]) -> str | list[Item]:
+    if not parts:
+        return ""
+    return str(parts[0]["text"]) if len(parts) == 1 and parts[0].get("type") == "text" else parts
+
+
+def _said(message: Message, blocks: tuple[object, ...], notes: Notes, own: bool) -> Item:
+    role: Role = "user" if message.role == "tool" else message.role
+    parts: list[Item] = []
+    calls: list[Item] = []
+    for block in blocks:
+        match block:
+            case Text(text):
+                parts += [_text(text)] if text else []
+            case Thinking(text, signature):
+                hidden = bool(signature) and not text
+                signed = {"signature": signature} if own and signature and not hidden else {}
+                if text or own:
+                    thought = signature if hidden else text
+                    parts.append({"type": "reasoning", "reasoning": thought, "redacted": hidden, **signed})
+            case ToolUse(id, name, given):
+                arguments = given if isinstance(given, dict) else {"raw": given}
+                calls.append({"id": id, "function": name, "arguments": arguments})
+            case Opaque(type, raw) if own and isinstance(raw, dict) and type != "tool_call":
+                parts.append(raw)
+            case Opaque():
+                notes["blocks that only the session's own format knows were left out"] += 1
+            case _:
+                parts.append(_text(block.placeholder))  # type: ignore[attr-defined]
+    item: Item = {"role": role, "content": _content(parts)}
+    if message.kind != kind_of(role, tuple(Text(p["text"]) if "text" in p else Thinking("") for p in parts)):
+        item["metadata"] = {MARK: message.kind}
+    return item | ({"tool_calls": calls} if calls and role == "assistant" else {})

@@ -1,0 +1,119 @@
+"""What the two chat bodies have in common: telling them apart, and their tool definitions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from workbench.formats.kit.document import glimpse
+from workbench.session import Message, Tool
+
+Dialect = Literal["anthropic", "openai", ""]
+
+HEAD = 64 * 1024
+_OTHERS = frozenset(
+    [
+        "sessionId",
+        "projectHash",
+        "info",
+        "trajectory",
+        "trajectory_format",
+        "history",
+        "loglines",
+        "schema_version",
+        "eval",
+    ]
+)
+"""Top-level keys of other tools' sessions that have `messages` too (formats.md §1)."""
+
+_OPENAI_KEYS = frozenset(["tool_calls", "tool_call_id", "function_call"])
+_OPENAI_PARTS = frozenset(["image_url", "input_audio", "file", "refusal"])
+_ANTHROPIC_KEYS = frozenset(["system", "anthropic_version", "context_management"])
+_ANTHROPIC_BLOCKS = frozenset(["tool_use", "tool_result", "thinking", "redacted_thinking", "compaction", "document"])
+_LITELLM_KEYS = frozenset(["response", "cost", "latency_sec"])
+
+
+def dialect(head: bytes) -> tuple[Dialect, str]:
+    """Which chat API the document that begins with `head` speaks, and what shows it (formats.md §1)."""
+    value = glimpse(head)
+    bare = isinstance(value, list)
+    body: dict[str, Any] = value if isinstance(value, dict) else {}
+    items = value if bare else body.get("messages")
+    cut = len(head) >= HEAD and "messages" not in body and "model" in body  # the messages lie behind a long prompt
+    if _OTHERS & body.keys() or not (isinstance(items, list) or cut):
+        return "", ""
+    messages = [item for item in items or () if isinstance(item, dict)]
+    roles = {role for message in messages if isinstance(role := message.get("role"), str)}
+    keys = {key for message in messages for key in message}
+    if not roles and (bare or (messages and "content" not in keys)):
+        return "", ""
+    tools = [tool for tool in _list(body.get("tools")) if isinstance(tool, dict)]
+    types = _block_types(messages)
+    only_text = bool(types) and types <= {"text", "image"}
+    claude = "max_tokens" in body and (only_text or str(body.get("model", "")).startswith("claude"))
+    signs: list[tuple[object, Dialect, str]] = [
+        (
+            _OPENAI_KEYS & keys or roles & {"tool", "function"},
+            "openai",
+            "messages with tool calls as OpenAI writes them",
+        ),
+        (any("input_schema" in tool for tool in tools), "anthropic", "messages and tools with input_schema"),
+        (_ANTHROPIC_KEYS & body.keys(), "anthropic", "messages beside system or context_management"),
+        (types & _ANTHROPIC_BLOCKS, "anthropic", "messages of typed content blocks"),
+        (body.keys() >= _LITELLM_KEYS, "openai", "a LiteLLM log: messages with response, cost and latency_sec"),
+        (any("function" in tool for tool in tools), "openai", "messages and tools with function"),
+        (roles & {"system", "developer"}, "openai", "a system message among the messages"),
+        (types & _OPENAI_PARTS, "openai", "messages of OpenAI content parts"),
+        (claude, "anthropic", "messages with max_tokens for a Claude model"),
+        (bare and only_text, "anthropic", "a bare list of messages of text blocks"),
+        ("content" in keys, "openai", "messages of role and content"),
+        ("model" in body and not cut, "openai", "model and messages"),
+    ]
+    return next(((name, why) for found, name, why in signs if found), ("", ""))
+
+
+def tools_of(definitions: Any) -> tuple[Tool, ...]:
+    """The tool definitions of a body, in either dialect."""
+    tools: list[Tool] = []
+    for definition in _list(definitions):
+        if isinstance(definition, dict):
+            name = _function(definition).get("name") or definition.get("type")
+            tools.append(Tool(str(name), json.dumps(definition, ensure_ascii=False, separators=(",", ":"))))
+    return tuple(tools)
+
+
+def definitions_for(tools: Sequence[Tool], messages: Sequence[Message]) -> list[tuple[str, str, Any]]:
+    """(name, description, JSON schema) of each tool that a new body must define: the session's, and any other called.
+
+    An API refuses calls of tools that the body does not define; one whose definition is not known takes any object.
+    """
+    found: dict[str, tuple[str, str, Any]] = {}
+    for tool in tools:
+        try:
+            definition = json.loads(tool.schema)
+        except ValueError:
+            continue
+        if isinstance(definition, dict):
+            inner = _function(definition)
+            schema = inner.get("input_schema", inner.get("parameters"))
+            if isinstance(schema, dict):
+                found[tool.name] = (tool.name, str(inner.get("description") or ""), schema)
+    for message in messages:
+        for call in message.calls:
+            found.setdefault(call.name, (call.name, "", {"type": "object"}))
+    return list(found.values())
+
+
+def _function(definition: dict[str, Any]) -> dict[str, Any]:
+    inner = definition.get("function")
+    return inner if isinstance(inner, dict) else definition
+
+
+def _block_types(messages: list[dict[str, Any]]) -> set[str]:
+    blocks = (block for message in messages for block in _list(message.get("content")))
+    return {kind for block in blocks if isinstance(block, dict) and isinstance(kind := block.get("type"), str)}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

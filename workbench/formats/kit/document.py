@@ -1,0 +1,165 @@
+"""Formats that are one JSON document: reading it with all its oddities, and putting messages back between its bytes.
+
+A kept element of the document's array is copied byte for byte, and so is everything around the array.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from workbench.errors import BadInput
+from workbench.formats.kit.json_spans import array_items, object_items
+from workbench.session import LoadWarning
+
+_BOM = b"\xef\xbb\xbf"
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+|"', re.DOTALL)
+_CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
+
+
+def parse(path: Path, data: bytes) -> tuple[Any, list[LoadWarning]]:
+    """The document's value, and what was odd about its bytes. Raises BadInput naming line and column."""
+    try:
+        return orjson.loads(data), []
+    except orjson.JSONDecodeError:
+        pass
+    warnings: list[LoadWarning] = []
+    if data.startswith(_BOM):
+        warnings.append(LoadWarning("begins with a byte order mark, which was skipped", 1))
+        data = data[len(_BOM) :]
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        warnings.append(LoadWarning("holds bytes that are not UTF-8; they are shown as � and kept as they are", line))
+        text = data.decode(errors="replace")
+    try:
+        # The standard decoder takes what orjson refuses: lone surrogates, NaN, control characters inside strings.
+        return json.loads(text, strict=False), warnings
+    except json.JSONDecodeError as error:
+        where = f"{path}: line {error.lineno}, column {error.colno}"
+        raise BadInput(
+            f"{where}: the JSON is damaged or cut off ({error.msg}); restore a whole copy and open that."
+        ) from None
+    except RecursionError:
+        raise BadInput(f"{path}: its JSON is nested too deeply to read; open the session's original file.") from None
+    except ValueError as error:
+        raise BadInput(f"{path}: its JSON cannot be read ({error}); restore a whole copy and open that.") from None
+
+
+def loads(raw: bytes) -> Any:
+    """The value of JSON that was read before, with all that `parse` takes."""
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return json.loads(raw.decode(errors="replace"), strict=False)
+
+
+DEEPEST = 200
+"""Levels of nesting beyond which a head is no session's; the same bound as for lines."""
+
+
+@lru_cache(maxsize=8)  # the head as it is, and its first lines, where those are looked into
+def glimpse(head: bytes) -> Any:
+    """The value at the start of a document of which `head` may be only the beginning; None where that is no JSON.
+
+    What is cut off is closed: an open string ends where the head ends, open lists and objects are closed after it. As
+    every format asks for the same head, the answer is kept for the next; it is not to be changed.
+    """
+    text = head.decode(errors="replace").removeprefix("\ufeff")
+    for candidate in (text, _closed(text)):
+        try:
+            return json.loads(candidate, strict=False)
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def _closed(text: str) -> str:
+    """`text` up to the last point at which closing its brackets gives a whole value, and those brackets."""
+    open_brackets: list[str] = []
+    best, closers = 0, ""
+    before = ""
+    for token in _TOKEN.finditer(text):
+        mark = token[0]
+        if mark == '"':  # a string that the end of the head cuts
+            if before != ":" and (not open_brackets or open_brackets[-1] == "}"):
+                break
+            return _CUT_ESCAPE.sub("", text) + '"' + "".join(reversed(open_brackets))
+        if mark in "{[":
+            open_brackets.append("}" if mark == "{" else "]")
+            if len(open_brackets) > DEEPEST:
+                return ""
+        elif mark in "}]":
+            if not open_brackets or open_brackets.pop() != mark:
+                return ""
+        elif mark in ",:":
+            before = mark
+            continue
+        elif before != ":" and open_brackets and open_brackets[-1] == "}":
+            before = mark  # a key
+            continue
+        elif token.end() == len(text) and mark[0] != '"':
+            break  # a number or a word that the end of the head may cut
+        best, closers = token.end(), "".join(reversed(open_brackets))
+        before = mark
+        if not open_brackets and text[best:].strip():
+            return ""  # more than one value: not one document
+    return text[:best] + closers
+
+
+def splice(data: bytes, key: str | None, pieces: Sequence[int | bytes]) -> bytes:
+    """`data` with the array at the top-level `key` (the document itself for None) made of `pieces`.
+
+    A piece is the index of an element to keep byte for byte, or the JSON of a new one. Between two neighbours that stay
+    neighbours, the bytes stay too; elsewhere the separator of the first two elements is used. A key that is missing
+    raises KeyError, a document that is not JSON ValueError.
+    """
+    bom, data = (_BOM, data[len(_BOM) :]) if data.startswith(_BOM) else (b"", data)
+    text = data.decode("latin-1")  # one character per byte: spans of characters are spans of bytes
+    spans = array_items(text, key)
+    if list(pieces) == list(range(len(spans))):
+        return bom + data
+    if spans:
+        before, after = spans[0][0], spans[-1][1]
+    else:
+        before = after = (text.index("[") if key is None else object_items(text)[key][0]) + 1
+    separator = data[spans[0][1] : spans[1][0]] if len(spans) > 1 else b", "
+    parts = [bom, data[:before]]
+    last: int | bytes | None = None
+    for piece in pieces:
+        follows = isinstance(piece, int) and isinstance(last, int) and piece == last + 1
+        if isinstance(piece, bytes):
+            parts += b"" if last is None else separator, piece
+        elif follows:
+            parts.append(data[spans[piece - 1][1] : spans[piece][1]])  # with the bytes between the two
+        else:
+            parts += b"" if last is None else separator, data[spans[piece][0] : spans[piece][1]]
+        last = piece
+    parts.append(data[after:])
+    return b"".join(parts)
+
+
+def elements(data: bytes, key: str) -> list[bytes]:
+    """The bytes of every element of the array at the top-level `key`."""
+    data = data.removeprefix(_BOM)
+    return [data[start:stop] for start, stop in array_items(data.decode("latin-1"), key)]
+
+
+def render(value: Any) -> bytes:
+    """Compact JSON of a new value."""
+    try:
+        return orjson.dumps(value)
+    except (TypeError, orjson.JSONEncodeError):  # lone surrogates, integers beyond 64 bits
+        return json.dumps(value, separators=(",", ":"), default=str).encode()
+
+
+def new_name(path: Path | None) -> str:
+    """A file name for the export of a session whose tool expects none in particular."""
+    return f"{path.name.split('.')[0] or 'session'}.compacted.json" if path else "session.compacted.json"

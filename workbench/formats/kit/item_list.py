@@ -1,0 +1,72 @@
+"""A document's list of items written anew: what is kept is copied, what is new is rendered.
+
+One item may hold several messages (a call with its results) and one message may lie in several items (reasoning, text
+and calls of one answer); an item is copied only when all of it is kept.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import Any
+
+from workbench.formats.kit.document import render as as_json
+from workbench.session import Message
+
+Item = dict[str, Any]
+Notes = Counter[str]
+"""What could not be carried, and how often."""
+
+Render = Callable[[Message, Notes], list[Item]]
+
+
+def pieces(own: Sequence[Message], messages: Sequence[Message], render: Render, notes: Notes) -> list[int | bytes]:
+    """The new list for `document.splice`: indexes of items kept byte for byte, and the JSON of new ones.
+
+    `own` are the messages of the loaded document, none where the messages come from another format. An item of which
+    only a part is kept is rendered from its blocks. Boundaries are never written.
+    """
+    whole: dict[tuple[int, ...], list[str]] = {}
+    for message in own:
+        whole.setdefault(message.source, []).append(message.id)
+    made: list[int | bytes] = []
+    for source, run in groupby(messages, key=lambda message: message.source):
+        group = list(run)
+        if source and [message.id for message in group] == whole.get(source):
+            made += source
+        else:
+            for message in group:
+                made += map(as_json, render(message, notes) if message.kind != "boundary" else ())
+    return made
+
+
+def dict_of(value: Any) -> Item:
+    """The value where it is an object, an empty one otherwise."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_of(value: Any) -> list[Any]:
+    """The value where it is a list, an empty one otherwise."""
+    return value if isinstance(value, list) else []
+
+
+def word_of(value: Any) -> str | None:
+    """The value where it is a text with something in it."""
+    return value if isinstance(value, str) and value else None
+
+
+def count_of(value: Any) -> int:
+    """The value where it is a positive whole number, 0 otherwise."""
+    return value if type(value) is int and value > 0 else 0
+
+
+def with_unread(made: Sequence[int | bytes], unread: Sequence[int]) -> list[int | bytes]:
+    """The new list with the items that hold no message, each before the first kept item that it stood before."""
+    whole: list[int | bytes] = []
+    waiting = list(unread)
+    for piece in made:
+        while isinstance(piece, int) and waiting and waiting[0] < piece:
+            whole.append(waiting.pop(0))
+        whole.append(piece)
+    return whole + waiting

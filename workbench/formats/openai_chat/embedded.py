@@ -1,0 +1,76 @@
+"""What SWE-agent's and mini-swe-agent's files have in common: OpenAI chat messages, with keys of their own (§2.11).
+
+Neither format says what kind of message one is, so each has a rule (`Kinds`) that reads it from the list as a whole; a
+writer notes the kind in a message of which the rule would say something else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from workbench.formats.format import no_progress
+from workbench.formats.kit.document import elements, loads, render
+from workbench.formats.openai_chat.read import ID, read, write
+from workbench.session import Kind, LoadWarning, Message, Records, Session
+
+Item = dict[str, Any]
+Kinds = Callable[[Sequence[Any]], list[Kind]]
+
+
+def chat_messages(path: Path, items: Sequence[Any], warnings: list[LoadWarning]) -> tuple[Message, ...]:
+    """The messages of a list of chat items; message `n` has the source `(n,)`."""
+    session = read(path, render({"messages": list(items)}), no_progress)
+    warnings += session.warnings
+    return session.messages
+
+
+def pieces(
+    session: Session,
+    raws: Sequence[bytes],
+    messages: Sequence[Message],
+    dress: Callable[[Item], Item],
+    kinds: Kinds,
+    mark: Callable[[bytes, Kind], bytes],
+) -> tuple[list[bytes], Counter[str]]:
+    """The elements of the new list: kept ones as they are, new ones rendered and dressed, and what to say of it.
+
+    `raws` are the elements of the loaded list, empty for a session of another format. A message with several results
+    gives as many elements.
+    """
+    notes: Counter[str] = Counter()
+    made: list[bytes] = []
+    wanted: list[Kind] = []
+    for message in messages:
+        if message.kind == "boundary":
+            continue
+        if raws and message.source:
+            own = [raws[message.source[0]]]
+        else:
+            own = [render(dress(item)) for item in _rendered(session, message, notes)]
+        made += own
+        wanted += [message.kind] * len(own)
+    found = kinds([loads(raw) for raw in made])
+    return [
+        mark(raw, want) if kind != want and raw.startswith(b"{") else raw
+        for raw, kind, want in zip(made, found, wanted, strict=True)
+    ], notes
+
+
+def _rendered(session: Session, message: Message, notes: Counter[str]) -> list[Item]:
+    """A message as chat items. Their `name` is left out: it would be sent."""
+    empty = replace(session, format=ID, messages=(), records=Records(b'{"messages":[]}'))
+    written = write(empty, [replace(message, source=())])
+    notes.update(written.notes)
+    items: list[Item] = [loads(raw) for raw in elements(written.data, "messages")]
+    for item in items:
+        item.pop("name", None)
+    return items
+
+
+def told(notes: Counter[str]) -> tuple[str, ...]:
+    """Each note once, with how often it holds."""
+    return tuple(what if count == 1 else f"{what} ({count} times)" for what, count in notes.items())

@@ -1,0 +1,261 @@
+"""Reading: OpenAI Chat body."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import BadInput
+from workbench.formats.format import Progress, Written
+from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of
+from workbench.formats.kit.chat import definitions_for, dialect, tools_of
+from workbench.formats.kit.document import new_name, parse, render, splice
+from workbench.formats.kit.settle import settled
+from workbench.session import (
+    Block,
+    Epoch,
+    LoadWarning,
+    Media,
+    Message,
+    Opaque,
+    Records,
+    Role,
+    Session,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+)
+
+ID = "openai-chat"
+_ROLES: dict[Any, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+_SUMMARY_NAME = "summary"
+_READ = frozenset(["messages", "tools", "model", "kwargs", "user", "metadata"])
+
+
+def recognise(head: bytes) -> str:
+    name, why = dialect(head)
+    return why if name == "openai" else ""
+
+
+def read(path: Path, data: bytes, progress: Progress) -> Session:
+    """One epoch: a body is a context already. Ids are `m1`, `m2`, … by position in the list."""
+    progress(0, len(data))
+    document, warnings = parse(path, data)
+    body: dict[str, Any] = document if isinstance(document, dict) else {}
+    items = body.get("messages") if body else document
+    if not isinstance(items, list):
+        raise BadInput(f"{path}: has no list of messages; open an OpenAI Chat request body or its message list.")
+    messages = tuple(_message(index, item, warnings) for index, item in enumerate(items))
+    progress(len(data), len(data))
+    everything = range(len(messages))
+    return Session(
+        format=ID,
+        path=path,
+        messages=messages,
+        branch=everything,
+        epochs=(Epoch(1, everything),),
+        records=Records(data),
+        model=_model(body),
+        tools=tools_of(body.get("tools")),
+        warnings=tuple(warnings),
+        meta={key: value for key, value in body.items() if key not in _READ},
+    )
+
+
+def _model(body: dict[str, Any]) -> str | None:
+    """The body's model; a LiteLLM log has it in the response."""
+    response = body.get("response")
+    for place in (body, response if isinstance(response, dict) else {}):
+        if isinstance(place.get("model"), str):
+            return str(place["model"])
+    return None
+
+
+def _message(index: int, item: Any, warnings: list[LoadWarning]) -> Message:
+    id, source = f"m{index + 1}", (index,)
+    if not isinstance(item, dict):
+        warnings.append(LoadWarning(f"message {index + 1} is not an object; it is shown as it is"))
+        return Message(id, "user", (Opaque(type(item).__name__, item),), "meta", source=source)
+    named = item.get("role")
+    role = _ROLES.get(named) if isinstance(named, str) else None
+    if role is None:
+        warnings.append(
+            LoadWarning(f"message {index + 1} has the role {as_text(named)[:40]}; it is read as the user's")
+        )
+        role = "user"
+    if not isinstance(item.get("content"), str | list | None):
+        warnings.append(LoadWarning(f"message {index + 1} has content of an unknown shape"))
+    if role == "tool":
+        call_id = item.get("tool_call_id", item.get("name"))
+        if not isinstance(call_id, str):
+            warnings.append(LoadWarning(f"message {index + 1} is a tool's but names no call"))
+            call_id = ""
+        return Message(id, "tool", (ToolResult(call_id, _result_parts(item.get("content"))),), source=source)
+    blocks = (*_reasoning(item), *_parts(item.get("content")), *_calls(index, item, warnings))
+    kind = "summary" if item.get("name") == _SUMMARY_NAME else kind_of(role, blocks)
+    return Message(id, role, blocks, kind, source=source)
+
+
+def _reasoning(item: dict[str, Any]) -> Iterable[Block]:
+    """Reasoning that compatible servers put beside the content, and a refusal that OpenAI puts there."""
+    for key in ("reasoning_content", "reasoning"):
+        if isinstance(item.get(key), str) and item[key]:
+            yield Thinking(item[key])
+            break
+    if isinstance(item.get("refusal"), str) and item["refusal"]:
+        yield Opaque("refusal", {"type": "refusal", "refusal": item["refusal"]})
+
+
+def _parts(content: Any) -> tuple[Block, ...]:
+    if isinstance(content, list):
+        return tuple(_part(part) for part in content)
+    return from_anthropic(content)
+
+
+def _part(part: Any) -> Block:
+    kind = part.get("type") if isinstance(part, dict) else None
+    if not isinstance(kind, str) or not isinstance(inner := part.get(kind), dict):
+        return from_anthropic([part])[0]
+    if kind == "image_url":
+        url = inner.get("url")
+        return _image(url) if isinstance(url, str) else Media("image", 0)
+    if kind == "input_audio":
+        return Media(f"audio/{inner.get('format', '*')}", len(as_text(inner.get("data", ""))))
+    if kind == "file":
+        return Media("file", len(as_text(inner.get("file_data", ""))))
+    return Opaque(kind, part)
+
+
+def _image(url: str) -> Media:
+    """An image by its URL: its type and size where the URL holds the data itself."""
+    if not url.startswith("data:"):
+        return Media("image", 0)
+    kind, _, encoded = url[len("data:") :].partition(",")
+    return Media(kind.split(";")[0] or "image", len(encoded))
+
+
+def _result_parts(content: Any) -> tuple[Text | Media, ...]:
+    parts = zip(_parts(content), content if isinstance(content, list) else [content], strict=False)
+    return tuple(block if isinstance(block, Text | Media) else Text(as_text(raw)) for block, raw in parts)
+
+
+def _calls(index: int, item: dict[str, Any], warnings: list[LoadWarning]) -> Iterable[Block]:
+    calls = item.get("tool_calls")
+    if calls is not None and not isinstance(calls, list):
+        warnings.append(LoadWarning(f"message {index + 1} has tool_calls that are no list"))
+        yield Opaque("tool_calls", calls)
+    for call in calls if isinstance(calls, list) else ():
+        function = call.get("function") if isinstance(call, dict) else None
+        if isinstance(function, dict) and isinstance(function.get("name"), str):
+            yield ToolUse(as_text(call.get("id", "")), function["name"], _arguments(function.get("arguments")))
+        else:
+            yield Opaque("tool_call", call)
+    old = item.get("function_call")
+    if isinstance(old, dict) and isinstance(old.get("name"), str):
+        yield ToolUse(old["name"], old["name"], _arguments(old.get("arguments")))
+
+
+def _arguments(value: Any) -> dict[str, Any] | str:
+    """Decoded arguments; the string as it stands where it is no JSON object."""
+    if isinstance(value, dict):
+        return value
+    if not isinstance(value, str):
+        return "" if value is None else as_text(value)
+    try:
+        decoded = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return decoded if isinstance(decoded, dict) else value
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """The loaded document with its messages replaced; from another format, a new body."""
+    if session.format == ID:
+        return _spliced(session, messages)
+    settled_messages, notes = settled(messages)
+    items: list[dict[str, Any]] = [{"role": "system", "content": session.system}] if session.system else []
+    for message in settled_messages:
+        items += _rendered(message, notes, own=False)
+    tools = [
+        {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
+        for name, description, schema in definitions_for(session.tools, settled_messages)
+    ]
+    body = {"model": session.model or "", **({"tools": tools} if tools else {}), "messages": items}
+    return Written(render(body), new_name(session.path), notes=_counted(notes))
+
+
+def _spliced(session: Session, messages: Sequence[Message]) -> Written:
+    data = session.records.data
+    if [message.source for message in messages] == [message.source for message in session.messages]:
+        return Written(data, new_name(session.path))
+    notes: list[str] = []
+    pieces: list[int | bytes] = []
+    for message in messages:
+        if message.source:
+            pieces.append(message.source[0])
+        elif message.kind != "boundary":
+            pieces += map(render, _rendered(message, notes, own=True))
+    key = None if data.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[") else "messages"
+    return Written(splice(data, key, pieces), new_name(session.path), notes=_counted(notes))
+
+
+def _rendered(message: Message, notes: list[str], *, own: bool) -> list[dict[str, Any]]:
+    """The API messages of one message: one for each tool result, and one for the rest.
+
+    `own`: whether unknown blocks come from this format, and so may go back into it.
+    """
+    items = [_result(result, notes) for result in message.results]
+    parts: list[dict[str, Any]] = []
+    for block in message.blocks:
+        match block:
+            case Text(text) if text:
+                parts.append({"type": "text", "text": text})
+            case Media():
+                parts.append({"type": "text", "text": block.placeholder})
+            case Opaque(_, raw) if own and isinstance(raw, dict):
+                parts.append(raw)
+            case Opaque():
+                notes.append("blocks that only the session's own format knows were left out")
+            case Thinking():
+                notes.append("reasoning was left out: the Chat API takes none back")
+            case _:
+                pass
+    calls = [_call(call) for call in message.calls] if message.role == "assistant" else []
+    if parts or calls:
+        role = "user" if message.role == "tool" else message.role
+        content = parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else parts or None
+        item = {"role": role, "content": content}
+        item |= {"name": _SUMMARY_NAME} if message.kind == "summary" else {}
+        items.append(item | ({"tool_calls": calls} if calls else {}))
+    return items
+
+
+def _result(result: ToolResult, notes: list[str]) -> dict[str, Any]:
+    if result.is_error:
+        notes.append("tool results lost their error mark: the Chat API has none")
+    texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
+    content = texts[0] if len(texts) == 1 else [{"type": "text", "text": text} for text in texts if text] or ""
+    return {"role": "tool", "tool_call_id": result.call_id, "content": content}
+
+
+def _call(call: ToolUse) -> dict[str, Any]:
+    given = call.input if isinstance(call.input, str) else render(call.input).decode()
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": given}}
+
+
+def _counted(notes: Sequence[str]) -> tuple[str, ...]:
+    """Each note once, with how often it holds."""
+    counts: dict[str, int] = {}
+    for note in notes:
+        counts[note] = counts.get(note, 0) + 1
+    return tuple(note if count == 1 else f"{note} ({count} times)" for note, count in counts.items())

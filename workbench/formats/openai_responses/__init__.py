@@ -1,0 +1,15 @@
+"""OpenAI Responses: a request body with `input`, a response with `output`, or a bare list of items (formats.md §2.5).
+
+Neighbouring items of one answer (reasoning, then text, then calls) are one message. A compaction item is encrypted: it
+is kept as it is, in a message of kind summary, and replaces what an agent said and did before it. The user's messages
+alone before one are what `/responses/compact` kept, and part of the context. A kind of which an item's role says
+nothing is written into the item's id, the one field that is left to the caller.
+"""
+
+from __future__ import annotations
+
+from workbench.formats.format import Format
+from workbench.formats.openai_responses.read import ID, read, recognise, write
+from workbench.formats.openai_responses.rules import validate
+
+FORMAT = Format(ID, "OpenAI Responses body", recognise, read, write, validate)

@@ -1,0 +1,360 @@
+"""Reading: OpenAI Responses body."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from workbench.errors import BadInput
+from workbench.formats.format import Progress, Written
+from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of
+from workbench.formats.kit.chat import definitions_for, tools_of
+from workbench.formats.kit.document import glimpse, new_name, parse, render, splice
+from workbench.formats.kit.item_list import Item, Notes, count_of, dict_of, list_of, pieces, word_of
+from workbench.formats.kit.json_spans import replace_fields
+from workbench.formats.kit.settle import settled
+from workbench.formats.kit.stamps import seconds_of
+from workbench.formats.kit.titles import first_words
+from workbench.formats.openai_chat.embedded import told
+from workbench.session import (
+    Block,
+    Compaction,
+    Epoch,
+    Kind,
+    LoadWarning,
+    Media,
+    Message,
+    Opaque,
+    Records,
+    Role,
+    Session,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    Usage,
+)
+
+ID = "openai-responses"
+_ROLES: dict[Any, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
+_ITEMS = (
+    "function_call",
+    "function_call_output",
+    "custom_tool_call",
+    "web_search_call",
+    "reasoning",
+    "compaction",
+)
+_COMPACTIONS = ("compaction", "compaction_summary")
+_ID = re.compile(r"msg_(normal|summary|meta)_\d+")
+_READ = frozenset(["input", "output", "instructions", "model", "tools"])
+
+
+def recognise(head: bytes) -> str:
+    document = glimpse(head)
+    if isinstance(document, list):
+        known = any(_is_item(item) for item in document)
+        return "a bare list of Responses items" if known and _all_items(document) else ""
+    body = dict_of(document)
+    if "messages" in body:
+        return ""
+    if str(body.get("object")) in ("response", "response.compaction"):
+        return f"an object {body['object']}"
+    given = body.get("input")
+    if isinstance(given, list) and _all_items(given) and ("model" in body or "previous_response_id" in body):
+        return "input items beside a model"
+    if isinstance(given, str) and isinstance(body.get("model"), str):
+        return "input beside a model"
+    return ""
+
+
+def _all_items(items: Sequence[Any]) -> bool:
+    return all(isinstance(item, dict) and ("role" in item or "type" in item) for item in items)
+
+
+def _is_item(item: Any) -> bool:
+    """Whether an item is one that only the Responses API has."""
+    kind = as_text(dict_of(item).get("type"))
+    parts = list_of(dict_of(item).get("content"))
+    return kind in _ITEMS or any(dict_of(part).get("type") in ("input_text", "output_text") for part in parts)
+
+
+def read(path: Path, data: bytes, progress: Progress) -> Session:
+    """Read a body, a response or a list. Raises BadInput when there are no items in it."""
+    progress(0, len(data))
+    document, warnings = parse(path, data)
+    body = dict_of(document)
+    items = document if isinstance(document, list) else body.get("input", body.get("output"))
+    if isinstance(items, str):
+        items = [{"role": "user", "content": items}]
+    if not isinstance(items, list):
+        raise BadInput(f"{path}: has neither input nor output items; open a Responses body.")
+    if word_of(body.get("previous_response_id")):
+        warnings.append(LoadWarning("continues a response that only the server knows: older items are not in the file"))
+    messages = tuple(group.message for group in _groups(items, warnings))
+    usage = _usage(body.get("usage")) if body.get("object") == "response" else None
+    if usage and messages and messages[-1].role == "assistant":
+        messages = (*messages[:-1], _with_usage(messages[-1], usage, seconds_of(body.get("created_at"))))
+    progress(len(data), len(data))
+    return Session(
+        format=ID,
+        path=path,
+        messages=messages,
+        branch=range(len(messages)),
+        epochs=_epochs(messages),
+        records=Records(data),
+        id=word_of(body.get("id")) or "",
+        title=first_words(messages),
+        model=word_of(body.get("model")),
+        system=word_of(body.get("instructions")) or "",
+        tools=tools_of(body.get("tools")),
+        warnings=tuple(warnings),
+        meta={key: value for key, value in body.items() if key not in _READ},
+    )
+
+
+def _usage(usage: Any) -> Usage | None:
+    given = dict_of(usage)
+    sent = count_of(given.get("input_tokens"))
+    cached = min(count_of(dict_of(given.get("input_tokens_details")).get("cached_tokens")), sent)
+    return Usage(sent - cached, count_of(given.get("output_tokens")), cache_read=cached) if sent else None
+
+
+def _with_usage(message: Message, usage: Usage, time: float | None) -> Message:
+    return Message(message.id, message.role, message.blocks, message.kind, time, usage, message.model, message.source)
+
+
+def _epochs(messages: Sequence[Message]) -> tuple[Epoch, ...]:
+    """Each compaction item that follows work of the agent ends an epoch; the next one begins with it."""
+    epochs: list[Epoch] = []
+    start = 0
+    for index, message in enumerate(messages):
+        before = messages[start:index]
+        compacts = any(isinstance(block, Opaque) and block.type in _COMPACTIONS for block in message.blocks)
+        if compacts and any(older.role in ("assistant", "tool") for older in before):
+            epochs.append(Epoch(len(epochs) + 1, range(start, index), Compaction(summary=message.id)))
+            start = index
+    return (*epochs, Epoch(len(epochs) + 1, range(start, len(messages))))
+
+
+@dataclass(slots=True)
+class _Group:
+    """Items that are one message. `phase` is how far an answer has got: reasoning 0, text 1, calls 2."""
+
+    id: str
+    role: Role
+    phase: int | None
+    kind: Kind | None = None
+    blocks: list[Block] = field(default_factory=list)
+    source: list[int] = field(default_factory=list)
+
+    @property
+    def message(self) -> Message:
+        blocks = tuple(self.blocks)
+        return Message(self.id, self.role, blocks, self.kind or kind_of(self.role, blocks), source=tuple(self.source))
+
+
+def _groups(items: Sequence[Any], warnings: list[LoadWarning]) -> Iterator[_Group]:
+    open_group: _Group | None = None
+    for index, item in enumerate(items):
+        group = _group(index, item, warnings)
+        same = open_group is not None and open_group.phase is not None and group.phase is not None
+        if open_group is not None and same and _follows(open_group, group):
+            open_group.blocks += group.blocks
+            open_group.source.append(index)
+            open_group.phase = group.phase
+            continue
+        if open_group is not None:
+            yield open_group
+        open_group = group
+    if open_group is not None:
+        yield open_group
+
+
+def _follows(before: _Group, after: _Group) -> bool:
+    """Whether an item continues the answer; a second text, and anything earlier in the order, begins a new one."""
+    if before.phase is None or after.phase is None or after.kind:
+        return False
+    return after.phase > before.phase or (after.phase == before.phase and after.phase != 1)
+
+
+def _group(index: int, item: Any, warnings: list[LoadWarning]) -> _Group:
+    id = f"m{index + 1}"
+    if not isinstance(item, dict):
+        warnings.append(LoadWarning(f"item {index + 1} is not an object; it is shown as it is"))
+        return _Group(id, "user", None, "meta", [Opaque(type(item).__name__, item)], [index])
+    kind = as_text(item.get("type", "message"))
+    role = _ROLES.get(item.get("role")) if isinstance(item.get("role"), str) else None
+    found: tuple[Role, int | None, Sequence[Block]]
+    noted: Kind | None = None
+    if kind == "message":
+        if role is None:
+            warnings.append(LoadWarning(f"item {index + 1} has no known role; it is read as the user's"))
+            role = "user"
+        found = (role, 1 if role == "assistant" else None, _parts(item.get("content")))
+        marked = _ID.fullmatch(as_text(item.get("id") or ""))
+        noted = marked[1] if marked else None  # type: ignore[assignment]
+    elif kind == "reasoning":
+        found = ("assistant", 0, [_reasoning(item)])
+    elif kind.endswith("_call_output"):
+        found = ("tool", None, [_result(item)])
+    elif kind.endswith("_call") and isinstance(item.get("call_id"), str):
+        found = ("assistant", 2, [_call(kind, item)])
+    elif kind in _COMPACTIONS:
+        found, noted = ("assistant", None, [Opaque(kind, item)]), "summary"
+    elif kind.endswith("_call") or kind.startswith("mcp_"):
+        found = ("assistant", 2, [Opaque(kind, item)])
+    else:
+        found = (role or "user", None, [Opaque(kind, item)])
+        noted = None if role == "system" else "meta"
+    return _Group(id, found[0], found[1], noted, list(found[2]), [index])
+
+
+def _parts(content: Any) -> list[Block]:
+    return [_part(part) for part in content] if isinstance(content, list) else list(from_anthropic(content))
+
+
+def _part(part: Any) -> Block:
+    kind = as_text(dict_of(part).get("type"))
+    if kind in ("input_text", "output_text", "text") and isinstance(part.get("text"), str):
+        return Text(part["text"])
+    if kind == "input_image":
+        head, _, encoded = as_text(part.get("image_url") or "").partition(",")
+        known = head.startswith("data:")
+        return Media(head[5:].split(";")[0] or "image" if known else "image", len(encoded) if known else 0)
+    if kind == "input_file":
+        return Media("file", len(as_text(part.get("file_data") or "")))
+    if kind == "input_audio":
+        return Media("audio", len(as_text(dict_of(part.get("input_audio")).get("data") or "")))
+    return Text(part) if isinstance(part, str) else Opaque(kind, part)
+
+
+def _reasoning(item: Item) -> Thinking:
+    texts = [
+        as_text(dict_of(part).get("text") or "")
+        for key in ("summary", "content")
+        for part in list_of(item.get(key))
+        if dict_of(part).get("text")
+    ]
+    return Thinking("\n".join(texts), word_of(item.get("encrypted_content")) or "")
+
+
+def _call(kind: str, item: Item) -> ToolUse:
+    given = item.get("arguments", item.get("input", item.get("action")))
+    if isinstance(given, str) and kind == "function_call":
+        try:
+            decoded = json.loads(given)
+        except (ValueError, RecursionError):
+            decoded = None
+        given = decoded if isinstance(decoded, dict) else given
+    name = word_of(item.get("name")) or kind.removesuffix("_call")
+    return ToolUse(item["call_id"], name, given if isinstance(given, dict) else "" if given is None else as_text(given))
+
+
+def _result(item: Item) -> ToolResult:
+    output = item.get("output")
+    parts = _parts(output) if isinstance(output, list | str) else [Text(as_text(output))] if output is not None else []
+    raws = output if isinstance(output, list) else [output]
+    content = tuple(
+        part if isinstance(part, Text | Media) else Text(as_text(raw)) for part, raw in zip(parts, raws, strict=False)
+    )
+    return ToolResult(as_text(item.get("call_id") or ""), content)
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """The loaded document with its items replaced; from another format, a new request body."""
+    name = new_name(session.path)
+    notes: Notes = Notes()
+    if session.format != ID:
+        settled_messages, more = settled(messages)
+        notes.update(more)
+        items = [json.loads(p) for p in pieces((), settled_messages, _foreign, notes) if isinstance(p, bytes)]
+        tools = [
+            {"type": "function", "name": name, "description": description, "parameters": schema, "strict": False}
+            for name, description, schema in definitions_for(session.tools, settled_messages)
+        ]
+        body = {"model": session.model or "", **({"instructions": session.system} if session.system else {})}
+        body |= {"input": items} | ({"tools": tools} if tools else {})
+        return Written(render(body), name, notes=told(notes))
+    data = session.records.data
+    id = session.id
+    if list(messages) == list(session.context()):
+        return Written(data, name, id)
+    found = pieces(session.messages, messages, _own, notes)
+    body = dict_of(parse(session.path or Path(), data)[0])
+    if isinstance(body.get("input"), str):
+        first = render({"role": "user", "content": body["input"]})
+        parts = [piece if isinstance(piece, bytes) else first for piece in found]
+        return Written(replace_fields(data, {"input": b"[" + b",".join(parts) + b"]"}), name, id, notes=told(notes))
+    key = "input" if "input" in body else "output" if "output" in body else None
+    return Written(splice(data, key, found), name, id, notes=told(notes))
+
+
+def _own(message: Message, notes: Notes) -> list[Item]:
+    return _rendered(message, notes, own=True)
+
+
+def _foreign(message: Message, notes: Notes) -> list[Item]:
+    return _rendered(message, notes, own=False)
+
+
+def _rendered(message: Message, notes: Notes, *, own: bool) -> list[Item]:
+    """The items of one message: its results, reasoning, text and calls.
+
+    `own`: whether reasoning and unknown blocks come from this format, and so may go back into it.
+    """
+    items: list[Item] = []
+    texts: list[str] = []
+    others: list[Item] = []
+    for block in message.blocks:
+        match block:
+            case ToolResult(call_id):
+                if block.is_error:
+                    notes["tool results lost their error mark: the Responses API has none"] += 1
+                items.append({"type": "function_call_output", "call_id": call_id, "output": _output(block)})
+            case Thinking(text, signature) if own and signature:
+                summary = [{"type": "summary_text", "text": text}] if text else []
+                items.append({"type": "reasoning", "summary": summary, "encrypted_content": signature})
+            case Thinking():
+                notes["reasoning was left out: the Responses API takes back only its own"] += 1
+            case Text(text) if text:
+                texts.append(text)
+            case Media():
+                texts.append(block.placeholder)
+            case ToolUse(id, name, given) if message.role == "assistant":
+                arguments = given if isinstance(given, str) else render(given).decode()
+                others.append({"type": "function_call", "call_id": id, "name": name, "arguments": arguments})
+            case Opaque(type, raw) if own and isinstance(raw, dict) and (type in _COMPACTIONS or type.endswith("call")):
+                others.append(raw)
+            case Opaque():
+                notes["blocks that only the session's own format knows were left out"] += 1
+            case _:
+                pass
+    return [*items, *_said(message, texts), *others]
+
+
+def _output(result: ToolResult) -> Any:
+    texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
+    return texts[0] if len(texts) == 1 else [{"type": "input_text", "text": text} for text in texts if text] or ""
+
+
+def _said(message: Message, texts: list[str]) -> list[Item]:
+    if not texts:
+        return []
+    role: Role = "user" if message.role == "tool" else message.role
+    plain: Item = {"role": role, "content": texts[0]}
+    shown = kind_of(role, tuple(map(Text, texts)))
+    if len(texts) == 1 and shown == message.kind:
+        return [plain]
+    part: Item = {"type": "output_text", "annotations": []} if role == "assistant" else {"type": "input_text"}
+    item: Item = {"type": "message", "role": role, "content": [part | {"text": text} for text in texts]}
+    if shown != message.kind:
+        item["id"] = f"msg_{message.kind}_{crc32(message.id.encode(errors='replace'))}"
+    if role == "assistant":
+        item["status"] = "completed"
+    return [item]

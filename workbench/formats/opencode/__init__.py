@@ -1,0 +1,33 @@
+"""opencode sessions as `opencode export` writes them: `{info, messages: [{info, parts}]}` (formats.md §2.7).
+
+The tool's own database and its older folder of files are read as the export that it would write of them.
+
+What opencode sends and what it does not, where the file does not say: errors other than an interruption are not sent,
+nor are parts of its own bookkeeping; a call that never ended is answered "[Tool execution was interrupted]"; an output
+that was pruned is sent as "[Old tool result content cleared]". An assistant's record holds calls *and* results, so it
+gives an assistant's message and a tool's that share it, once for each step.
+
+A recorded compaction is a user's record that asks "What did we do so far?" and an assistant's that answers. Both are
+one message here, of the user's role as summaries are in other formats, so that every strategy treats them alike.
+"""
+
+from __future__ import annotations
+
+from workbench.formats.format import Format
+from workbench.formats.opencode.parts import ID
+from workbench.formats.opencode.read import read, read_folder, read_part, recognise, recognise_folder, sessions_in
+from workbench.formats.opencode.rules import validate
+from workbench.formats.opencode.write import write
+
+FORMAT = Format(
+    ID,
+    "opencode",
+    recognise,
+    read,
+    write,
+    validate,
+    recognise_folder=recognise_folder,
+    read_folder=read_folder,
+    sessions_in=sessions_in,
+    read_part=read_part,
+)

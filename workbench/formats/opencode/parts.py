@@ -1,0 +1,118 @@
+"""opencode's parts and our blocks (formats.md §2.7)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.formats.kit.blocks import as_text
+from workbench.formats.kit.mark import MARK, marked
+from workbench.session import Block, Kind, Media, Opaque, Text, Thinking, ToolResult, ToolUse
+
+Part = dict[str, Any]
+
+ID = "opencode"
+QUESTION = "What did we do so far?"
+"""What a compaction's request says to the model."""
+
+CLEARED = "[Old tool result content cleared]"
+INTERRUPTED = "[Tool execution was interrupted]"
+
+_LINKS = ("id", "sessionID", "messageID")
+_PROVIDER = "workbench"
+_SUBTASK = "The following tool was executed by the user"
+_BOOKKEEPING = frozenset(["step-start", "step-finish", "snapshot", "patch", "agent", "retry"])
+_SENT_AS_TEXT = ("text/plain", "application/x-directory")
+_SIGNATURES = ("signature", "reasoningOpaque", "reasoningEncryptedContent", "encrypted_content")
+
+
+def is_bookkeeping(part: Any) -> bool:
+    """Whether opencode sends nothing of a part. Of a text file it sends a text part of its own."""
+    if not isinstance(part, dict):
+        return False
+    if part.get("type") == "file":
+        return part.get("mime") in _SENT_AS_TEXT
+    return as_text(part.get("type")) in _BOOKKEEPING or (part.get("type") == "text" and part.get("ignored") is True)
+
+
+def block_of(part: Any) -> tuple[Block, ...]:
+    """What a part other than a tool's says: nothing or one block."""
+    kind = part.get("type") if isinstance(part, dict) else None
+    match kind:
+        case "text" if isinstance(part.get("text"), str):
+            return (Text(part["text"]),) if part["text"] else ()
+        case "reasoning" if isinstance(part.get("text"), str):
+            signature = _signature(part.get("metadata"))
+            return (Thinking(part["text"], signature),) if part["text"] or signature else ()
+        case "file":
+            return (_media(part),)
+        case "compaction":
+            return (Text(QUESTION),)
+        case "subtask":
+            return (Text(_SUBTASK),)
+    # Its links are the file's, and others in every export.
+    own = {key: value for key, value in part.items() if key not in _LINKS} if isinstance(part, dict) else part
+    return (Opaque(kind if isinstance(kind, str) else "part", own),)
+
+
+def tool_blocks(part: Any) -> tuple[ToolUse, ToolResult] | None:
+    """The call and the result that a tool's part holds, as they are sent; None for any other part."""
+    if not isinstance(part, dict) or part.get("type") != "tool" or not isinstance(part.get("state"), dict):
+        return None
+    if not isinstance(part.get("callID"), str) or not isinstance(part.get("tool"), str):
+        return None
+    state, id = part["state"], part["callID"]
+    given = state.get("input")
+    call = ToolUse(id, part["tool"], given if isinstance(given, dict) else "" if given is None else as_text(given))
+    content: tuple[Text | Media, ...]
+    match state.get("status"):
+        case "completed" if _at(state, "compacted"):
+            content, failed = (Text(CLEARED),), False
+        case "completed":
+            attached = state.get("attachments")
+            media = [_media(item) for item in attached if isinstance(item, dict)] if isinstance(attached, list) else []
+            content, failed = (*_text(state.get("output")), *media), False
+        case "error":
+            about = state.get("metadata")
+            stopped = (
+                isinstance(about, dict) and about.get("interrupted") is True and isinstance(about.get("output"), str)
+            )
+            content, failed = _text(about["output"] if stopped else state.get("error")), not stopped
+        case _:
+            content, failed = (Text(INTERRUPTED),), True
+    return call, ToolResult(id, content, failed)
+
+
+def noted_kind(part: Any) -> Kind | None:
+    """The kind of message that this program noted in a text part, where opencode has no such kind."""
+    about = part.get("metadata") if isinstance(part, dict) and part.get("type") == "text" else None
+    note = about.get(_PROVIDER) if isinstance(about, dict) else None
+    return marked(note) if isinstance(note, dict) else None
+
+
+def with_kind(part: Part, kind: Kind) -> Part:
+    """A text part with its message's kind noted; under a name, as providers demand of a part's metadata."""
+    return {**part, "metadata": {_PROVIDER: {MARK: kind}}}
+
+
+def _at(state: Part, key: str) -> Any:
+    time = state.get("time")
+    return time.get(key) if isinstance(time, dict) else None
+
+
+def _text(value: Any) -> tuple[Text, ...]:
+    return (Text(as_text(value)),) if value not in (None, "") else ()
+
+
+def _media(part: Part) -> Media:
+    mime, url = part.get("mime"), part.get("url")
+    encoded = url.partition(",")[2] if isinstance(url, str) and url.startswith("data:") else ""
+    return Media(mime if isinstance(mime, str) and mime else "file", len(encoded))
+
+
+def _signature(metadata: Any) -> str:
+    """The opaque half of reasoning, which each provider keeps under a name of its own."""
+    for about in metadata.values() if isinstance(metadata, dict) else ():
+        for key in _SIGNATURES if isinstance(about, dict) else ():
+            if isinstance(about.get(key), str):
+                return str(about[key])
+    return ""

@@ -1,0 +1,346 @@
+"""Reading: opencode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import BadInput
+from workbench.formats.format import Part, Progress
+from workbench.formats.kit.blocks import as_text, is_summary
+from workbench.formats.kit.database import MAGIC
+from workbench.formats.kit.document import glimpse, parse
+from workbench.formats.kit.ids import unique_id
+from workbench.formats.kit.stale import without_stale
+from workbench.formats.kit.stamps import seconds_of
+from workbench.formats.kit.titles import first_words
+from workbench.formats.opencode import store
+from workbench.formats.opencode.parts import ID, block_of, is_bookkeeping, noted_kind, tool_blocks
+from workbench.session import (
+    Block,
+    Compaction,
+    Epoch,
+    Kind,
+    LoadWarning,
+    Message,
+    Opaque,
+    Records,
+    Session,
+    ToolResult,
+    Usage,
+)
+
+
+def recognise(head: bytes) -> str:
+    if head.startswith(MAGIC):
+        return "an SQLite database with opencode's sessions, messages and parts" if store.is_database(head) else ""
+    document = glimpse(head)
+    if store.is_session_file(document):
+        return "a ses_ id beside title and time, as opencode's storage has of a session"
+    info = document.get("info") if isinstance(document, dict) else None
+    if not isinstance(info, dict) or not str(info.get("id", "")).startswith("ses_"):
+        return ""
+    items = document.get("messages", [])
+    if not isinstance(items, list) or any(isinstance(item, dict) and "info" not in item for item in items[:1]):
+        return ""
+    return "info with a ses_ id beside messages of info and parts"
+
+
+def recognise_folder(path: Path) -> str:
+    return "a folder with session, message and part, as opencode's storage" if store.is_storage(path) else ""
+
+
+def read(path: Path, data: bytes, progress: Progress) -> Session:
+    """Read an export, the newest session of a database, or one by its file in the storage folder. Raises BadInput."""
+    if data.startswith(MAGIC):
+        parts = sessions_in(path, data)
+        if not parts:
+            raise BadInput(f"{path} has no session with a message; name another database.")
+        return _one_of(read_part(path, data, parts[0].id, progress), len(parts))
+    if store.is_session_file(glimpse(data[: 1 << 16])):
+        export, warnings = store.from_files(path, data)
+        return _export(path, export, progress, warnings)
+    return _export(path, data, progress, [])
+
+
+def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
+    """The sessions of a database, the newest first; none for an export, which is one. Raises BadInput."""
+    return store.sessions_in(path, data) if data.startswith(MAGIC) else ()
+
+
+def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
+    """Read one session of a database. Raises BadInput when there is no such session."""
+    if not data.startswith(MAGIC):
+        return read(path, data, progress)
+    export, warnings = store.from_database(path, data, part_id)
+    return _export(path, export, progress, warnings)
+
+
+def read_folder(path: Path, progress: Progress) -> Session:
+    """Read the session of a storage folder that was changed last. Raises BadInput when there is none."""
+    files = store.session_files(path)
+    if not files:
+        raise BadInput(f"{path} holds no session; name opencode's storage folder.")
+    session = read(files[0], files[0].read_bytes(), progress)
+    return _one_of(session, len(files), f"; each is opened by its file, as {files[0]}")
+
+
+def _one_of(session: Session, count: int, how: str = "") -> Session:
+    if count == 1:
+        return session
+    warning = LoadWarning(f"holds {count} sessions; this is the one that was used last{how}")
+    return replace(session, warnings=(warning, *session.warnings))
+
+
+def _export(path: Path, data: bytes, progress: Progress, warnings: list[LoadWarning]) -> Session:
+    """Raises BadInput where there is no list of messages."""
+    progress(0, len(data))
+    document, odd = parse(path, data)
+    warnings += odd
+    items = document.get("messages") if isinstance(document, dict) else None
+    if not isinstance(items, list):
+        raise BadInput(f"{path}: has no list of messages; open what `opencode export` writes.")
+    info = _dict(document.get("info"))
+    reading = _Reading(_finished_compactions(items), warnings)
+    undone = _dict(info.get("revert")).get("messageID")
+    for index, item in enumerate(items):
+        record = _dict(item)
+        id = _dict(record.get("info")).get("id")
+        if undone is not None and id == undone:
+            reading.live = False
+            warnings.append(LoadWarning(f"the last {len(items) - index} messages were undone; they are no longer sent"))
+        _take(reading, index, item, _dict(record.get("info")), _list(record.get("parts")))
+    reading.epochs.append(Epoch(len(reading.epochs) + 1, reading.current))
+    progress(len(data), len(data))
+    messages = without_stale(reading.messages)
+    newest = next((m.model for m in reversed(messages) if m.model and m.role == "assistant"), None)
+    users = [_dict(_dict(item).get("info")) for item in items]
+    system = next((as_text(user["system"]) for user in reversed(users) if user.get("system")), "")
+    return Session(
+        format=ID,
+        path=path,
+        messages=messages,
+        branch=reading.branch if len(reading.branch) < len(messages) else range(len(messages)),
+        epochs=tuple(reading.epochs),
+        records=Records(data),
+        id=as_text(info.get("id") or ""),
+        title=_title(info) or first_words(messages),
+        model=newest,
+        cwd=info["directory"] if isinstance(info.get("directory"), str) else None,
+        system=system,
+        warnings=tuple(warnings),
+        meta=_meta(info, reading),
+    )
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A session as it grows. `current` is the context so far; `compactions` finds the answer to a compaction's request
+    by the request's id, and `requests` the place of the request."""
+
+    compactions: dict[str, int]
+    warnings: list[LoadWarning]
+    messages: list[Message] = field(default_factory=list)
+    branch: list[int] = field(default_factory=list)
+    current: list[int] = field(default_factory=list)
+    epochs: list[Epoch] = field(default_factory=list)
+    requests: dict[str, tuple[int, dict[str, Any], list[int]]] = field(default_factory=dict)
+    ids: dict[str, int] = field(default_factory=dict)
+    errors: list[dict[str, Any]] = field(default_factory=list)
+    live: bool = True
+
+    def add(self, message: Message, *, sent: bool) -> None:
+        if self.live:
+            self.branch.append(len(self.messages))
+            if sent and message.blocks:
+                self.current.append(len(self.messages))
+        self.messages.append(message)
+
+    def free_id(self, id: Any, index: int) -> str:
+        return unique_id(id if isinstance(id, str) and id else f"m{index + 1}", self.ids)
+
+
+def _finished_compactions(items: list[Any]) -> dict[str, int]:
+    """Where the finished, error-free summary for a request stands, by the request's id: the last one of several."""
+    asked = {
+        info["id"]
+        for item in items
+        if (info := _dict(_dict(item).get("info"))).get("role") == "user"
+        and isinstance(info.get("id"), str)
+        and any(_dict(part).get("type") == "compaction" for part in _list(_dict(item).get("parts")))
+    }
+    found: dict[str, int] = {}
+    for index, item in enumerate(items):
+        info = _dict(_dict(item).get("info"))
+        finished = info.get("summary") and info.get("finish") and not info.get("error")
+        if info.get("role") == "assistant" and finished and as_text(info.get("parentID")) in asked:
+            found[info["parentID"]] = index
+    return found
+
+
+def _take(reading: _Reading, index: int, item: Any, info: dict[str, Any], parts: list[Any]) -> None:
+    role = info.get("role")
+    if role == "user":
+        _take_user(reading, index, info, parts)
+    elif role == "assistant":
+        parent = as_text(info.get("parentID"))
+        if reading.compactions.get(parent) == index and parent in reading.requests:
+            _take_summary(reading, index, info, parts)
+        else:
+            _take_answer(reading, index, info, parts)
+    else:
+        reading.warnings.append(LoadWarning(f"message {index + 1} is no user's and no assistant's; kept, not sent"))
+        reading.add(
+            Message(reading.free_id(info.get("id"), index), "user", (Opaque("record", item),), "meta", source=(index,)),
+            sent=False,
+        )
+
+
+def _take_user(reading: _Reading, index: int, info: dict[str, Any], parts: list[Any]) -> None:
+    request = next((part for part in parts if _dict(part).get("type") == "compaction"), None)
+    if request is not None and as_text(info.get("id")) in reading.compactions:
+        tail = _tail(reading, as_text(request.get("tail_start_id") or ""))
+        reading.requests[info["id"]] = (index, request, tail)
+        return
+    sent = [part for part in parts if not is_bookkeeping(part)]
+    blocks = tuple(block for part in sent for block in block_of(part))
+    texts = [part for part in sent if _dict(part).get("type") == "text"]
+    kind: Kind = "normal"
+    if noted := _noted(texts):
+        kind = noted
+    elif texts and is_summary(as_text(texts[0].get("text"))):
+        kind = "summary"
+    elif all(_dict(part).get("synthetic") or _dict(part).get("type") == "compaction" for part in sent):
+        kind = "meta"
+    id = reading.free_id(info.get("id"), index)
+    reading.add(Message(id, "user", blocks, kind, time=_created(info), source=(index,)), sent=True)
+
+
+def _noted(parts: list[Any]) -> Kind | None:
+    return next((kind for part in parts if (kind := noted_kind(part))), None)
+
+
+def _tail(reading: _Reading, first: str) -> list[int]:
+    """The messages of the context that a compaction keeps: from the one with the id `first` on."""
+    at = next((n for n, i in enumerate(reading.current) if reading.messages[i].id == first), None)
+    if first and at is None:
+        reading.warnings.append(
+            LoadWarning(f"a compaction keeps messages from {first} on, which is not in the context")
+        )
+    return [] if at is None else reading.current[at:]
+
+
+def _take_summary(reading: _Reading, index: int, info: dict[str, Any], parts: list[Any]) -> None:
+    """Begin a new epoch: the summary, the tail it kept, and what came between request and answer."""
+    asked, request, tail = reading.requests[info["parentID"]]
+    between = [i for i in reading.current if reading.messages[i].source[0] > asked]
+    blocks = tuple(block for part in parts if _dict(part).get("type") == "text" for block in block_of(part))
+    id = reading.free_id(info.get("id"), index)
+    time, usage = _created(info), _usage(info.get("tokens"))
+    if reading.live and reading.current:
+        trigger = "auto" if request.get("auto") else "manual"
+        tokens = usage.context if usage and usage.context else None
+        reading.epochs.append(
+            Epoch(
+                len(reading.epochs) + 1,
+                [i for i in reading.current if i not in between],
+                Compaction("overflow" if request.get("overflow") else trigger, tokens, id, time),
+            )
+        )
+    if reading.live:
+        reading.current = []
+    reading.add(Message(id, "user", blocks, "summary", time=time, model=_model(info), source=(asked, index)), sent=True)
+    if reading.live:
+        reading.current += [*tail, *(i for i in between if i not in tail)]
+
+
+def _take_answer(reading: _Reading, index: int, info: dict[str, Any], parts: list[Any]) -> None:
+    id = reading.free_id(info.get("id"), index)
+    error = _dict(info.get("error"))
+    aborted = error.get("name") == "MessageAbortedError" and any(
+        _dict(part).get("type") not in ("step-start", "reasoning") for part in parts
+    )
+    sent = not error or aborted
+    if error.get("name") == "ContextOverflowError":
+        said = as_text(_dict(error.get("data")).get("message") or "")
+        reading.errors.append({"id": id, "line": None, "text": said, "time": _created(info)})
+    steps = list(_steps(parts))
+    time, source = _created(info), (index,)
+    for number, step in enumerate(steps, 1):
+        blocks, results = _spoken(step)
+        kind: Kind = _noted(step) or "normal"
+        name = id if number == 1 else f"{id}:{number}"
+        recorded = next((part.get("tokens") for part in map(_dict, step) if part.get("type") == "step-finish"), None)
+        usage = None if error else _usage(info.get("tokens") if len(steps) == 1 else recorded)
+        if blocks or not results:
+            answer = Message(name, "assistant", blocks, kind, time=time, usage=usage, model=_model(info), source=source)
+            reading.add(answer, sent=sent)
+        if results:
+            reading.add(Message(f"{name}:results", "tool", results, time=time, source=source), sent=sent)
+
+
+def _steps(parts: list[Any]) -> Iterator[list[Any]]:
+    """The parts of each call to the model: one begins at a `step-start` that follows tools."""
+    step: list[Any] = []
+    for part in parts:
+        kind = _dict(part).get("type")
+        if kind == "step-start" and any(_dict(before).get("type") == "tool" for before in step):
+            yield step
+            step = []
+        step.append(part)
+    yield step
+
+
+def _spoken(step: list[Any]) -> tuple[tuple[Block, ...], tuple[ToolResult, ...]]:
+    blocks: list[Block] = []
+    results: list[ToolResult] = []
+    for part in step:
+        pair = tool_blocks(part)
+        if pair is not None:
+            blocks.append(pair[0])
+            results.append(pair[1])
+        elif not is_bookkeeping(part):
+            blocks += block_of(part)
+    return tuple(blocks), tuple(results)
+
+
+def _usage(tokens: Any) -> Usage | None:
+    """Tokens of a call. opencode counts neither cache among `input` nor reasoning among `output`."""
+    if not isinstance(tokens, dict):
+        return None
+    cache = _dict(tokens.get("cache"))
+    output = _count(tokens.get("output")) + _count(tokens.get("reasoning"))
+    return Usage(_count(tokens.get("input")), output, _count(cache.get("read")), _count(cache.get("write")))
+
+
+def _count(value: Any) -> int:
+    return int(value) if isinstance(value, int | float) and 0 < value < 1e15 else 0
+
+
+def _created(info: dict[str, Any]) -> float | None:
+    return seconds_of(_dict(info.get("time")).get("created"))
+
+
+def _model(info: dict[str, Any]) -> str | None:
+    return info["modelID"] if isinstance(info.get("modelID"), str) else None
+
+
+def _title(info: dict[str, Any]) -> str:
+    """The session's title, "" where opencode has not yet given it one of its own."""
+    title = as_text(info.get("title") or "")
+    return "" if title.startswith(("New session - ", "Child session - ")) else title
+
+
+def _meta(info: dict[str, Any], reading: _Reading) -> dict[str, Any]:
+    found = {key: info[key] for key in ("version", "projectID", "parentID") if key in info}
+    return found | ({"overflow_errors": reading.errors} if reading.errors else {})
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,189 @@
+"""opencode's own stores, given as the document that `opencode export` would write (formats.md §2.7).
+
+The database `opencode.db` keeps every message and part as JSON without the ids that stand in its columns; the older
+folder `storage` keeps a file for each, named by its id. What is read is never changed, links are not followed, and ids
+come from columns and file names alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from workbench.errors import BadInput
+from workbench.formats.format import Part
+from workbench.formats.kit.database import MAGIC, opened, rows
+from workbench.formats.kit.document import render
+from workbench.session import LoadWarning
+
+_TABLES = frozenset(["session", "message", "part"])
+_SIGNS = re.compile(
+    rb"CREATE TABLE [`\"]?part[`\"]?|part_session_idx|message_session_|part_message_|session_project_idx"
+)
+_ID = re.compile(r"ses_[A-Za-z0-9]{1,100}")
+_LARGEST = 1 << 30
+_MOST_FILES = 200_000
+
+
+def is_database(head: bytes) -> bool:
+    return head.startswith(MAGIC) and _SIGNS.search(head) is not None
+
+
+def is_session_file(value: Any) -> bool:
+    """Whether a document is the file of a session in the storage folder: what it says of itself, without messages."""
+    if not isinstance(value, Mapping) or not isinstance(value.get("id"), str) or "messages" in value:
+        return False
+    return _ID.fullmatch(value["id"]) is not None and "time" in value and "title" in value
+
+
+# -- The database
+
+
+def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
+    """The sessions that have messages, the newest first and those of sub-agents last. Raises BadInput."""
+    with opened(path, data, _TABLES, "opencode") as database:
+        counts = dict(database.execute("SELECT session_id, COUNT(*) FROM message GROUP BY session_id").fetchall())
+        found = rows(database, "SELECT * FROM session ORDER BY time_updated DESC, id DESC")
+    found.sort(key=lambda row: bool(row.get("parent_id")))
+    return tuple(
+        Part(id, f"{'sub-agent: ' if row.get('parent_id') else ''}{row.get('title') or ''}", counts[id])
+        for row in found
+        if isinstance(id := row.get("id"), str) and counts.get(id)
+    )
+
+
+def from_database(path: Path, data: bytes, id: str) -> tuple[bytes, list[LoadWarning]]:
+    """A session of the database as an export. Raises BadInput where there is no such session."""
+    warnings: list[LoadWarning] = []
+    with opened(path, data, _TABLES, "opencode") as database:
+        found = rows(database, "SELECT * FROM session WHERE id = ?", id)
+        messages = rows(database, "SELECT * FROM message WHERE session_id = ? ORDER BY time_created, id", id)
+        parts = rows(database, "SELECT * FROM part WHERE session_id = ? ORDER BY message_id, id", id)
+    if not found:
+        raise BadInput(f"{path} has no session {id!r}; choose one of those it lists.")
+    of: dict[Any, list[bytes]] = {}
+    for row in parts:
+        named = {"id": row["id"], "sessionID": id, "messageID": row["message_id"]}
+        of.setdefault(row["message_id"], []).append(_named(row.get("data"), named, warnings))
+    records = [
+        _record(_named(row.get("data"), {"id": row["id"], "sessionID": id}, warnings), of.get(row["id"], []))
+        for row in messages
+    ]
+    return _document(render(_info(found[0])), records), warnings
+
+
+def _info(row: Mapping[str, Any]) -> dict[str, Any]:
+    info: dict[str, Any] = {
+        "id": row["id"],
+        "slug": row.get("slug") or "",
+        "projectID": row.get("project_id") or "global",
+        "directory": row.get("directory") or "/",
+        "title": row.get("title") or "",
+        "version": row.get("version") or "",
+        "time": {"created": row.get("time_created") or 0, "updated": row.get("time_updated") or 0},
+    }
+    if row.get("parent_id"):
+        info["parentID"] = row["parent_id"]
+    try:
+        revert = orjson.loads(row.get("revert") or b"null")
+    except orjson.JSONDecodeError:
+        revert = None
+    return info | ({"revert": revert} if revert else {})
+
+
+# -- The storage folder
+
+
+def is_storage(path: Path) -> bool:
+    return (path / "session").is_dir() and (path / "message").is_dir() and (path / "part").is_dir()
+
+
+def session_files(storage: Path) -> list[Path]:
+    """The files of the sessions in a storage folder, the one that was changed last first."""
+    projects = [entry for entry in _entries(storage / "session") if entry.is_dir(follow_symlinks=False)]
+    found = [
+        (entry.stat(follow_symlinks=False).st_mtime, Path(entry.path))
+        for project in projects
+        for entry in _entries(Path(project.path))
+        if entry.is_file(follow_symlinks=False) and _ID.fullmatch(entry.name.removesuffix(".json"))
+    ]
+    return [path for _, path in sorted(found, reverse=True)]
+
+
+def from_files(path: Path, info: bytes) -> tuple[bytes, list[LoadWarning]]:
+    """The session whose file in a storage folder is `path` as an export. Raises BadInput where it has no messages."""
+    id, storage = path.name.removesuffix(".json"), path.absolute().parent.parent.parent
+    warnings: list[LoadWarning] = []
+    records: list[tuple[float, str, bytes]] = []
+    budget = [_LARGEST, _MOST_FILES]
+    if _ID.fullmatch(id):
+        for name, raw in _files(path, storage / "message" / id, budget):
+            named = {"id": name, "sessionID": id}
+            body = _named(raw, named, warnings)
+            parts = [
+                _named(part, {"id": part_id, "sessionID": id, "messageID": name}, warnings)
+                for part_id, part in _files(path, storage / "part" / name, budget)
+            ]
+            time = orjson.loads(body).get("time")
+            created = time.get("created") if isinstance(time, dict) else None
+            records.append((created if isinstance(created, int | float) else 0, name, _record(body, parts)))
+    if not records:
+        raise BadInput(
+            f"{path} is what opencode says of a session, and its messages lie in no folder message beside it; open it"
+            " where opencode keeps it, or what `opencode export` writes."
+        )
+    return _document(info.strip().removeprefix(b"\xef\xbb\xbf"), [raw for _, _, raw in sorted(records)]), warnings
+
+
+def _files(path: Path, folder: Path, budget: list[int]) -> Iterator[tuple[str, bytes]]:
+    """Id and bytes of each JSON file in a folder, by their names. Raises BadInput when there is more than a budget."""
+    for entry in sorted(_entries(folder), key=lambda entry: entry.name):
+        if not entry.name.endswith(".json") or not entry.is_file(follow_symlinks=False):
+            continue
+        budget[0] -= entry.stat(follow_symlinks=False).st_size
+        budget[1] -= 1
+        if min(budget) < 0:
+            raise BadInput(
+                f"{path}: its messages are more than {_LARGEST >> 20} MiB or {_MOST_FILES} files; export it."
+            )
+        try:
+            yield entry.name.removesuffix(".json"), Path(entry.path).read_bytes()
+        except OSError as error:
+            raise BadInput(f"{entry.path} cannot be read: {error.strerror}; check its permissions.") from None
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except (OSError, ValueError):
+        return []
+
+
+# -- Both
+
+
+def _named(data: Any, ids: Mapping[str, Any], warnings: list[LoadWarning]) -> bytes:
+    """A message's or part's own JSON with its ids in front, or nothing but these where it is damaged."""
+    raw = data.encode(errors="replace") if isinstance(data, str) else data if isinstance(data, bytes) else b""
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        value = None
+    if not isinstance(value, dict):
+        warnings.append(LoadWarning(f"{ids['id']} is not a JSON object; it is shown as empty"))
+        return render(dict(ids))
+    return render({**{key: id for key, id in ids.items() if key not in value}, **value, **ids})
+
+
+def _record(info: bytes, parts: list[bytes]) -> bytes:
+    return b'{"info":' + info + b',"parts":[' + b",".join(parts) + b"]}"
+
+
+def _document(info: bytes, records: list[bytes]) -> bytes:
+    return b'{"info":' + info + b',"messages":[' + b",\n".join(records) + b"]}\n"

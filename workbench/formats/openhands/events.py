@@ -1,0 +1,257 @@
+"""OpenHands' events of both generations, as what they say to the model (formats.md §2.10).
+
+V0 events have `action` or `observation`, numbers for ids, and name the call in `tool_call_metadata`, where the whole
+answer of the model is repeated. V1 events have `kind` and UUIDs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.formats.kit.blocks import as_text, from_anthropic
+from workbench.formats.kit.jsonl import loads
+from workbench.formats.kit.mark import MARK, marked
+from workbench.session import Block, Kind, Media, Role, Text, Thinking, ToolResult, ToolUse, Usage
+
+Event = dict[str, Any]
+
+CALL = "workbench_call"
+"""The key under which this program notes the id of a V0 call that had none but its event's."""
+
+SENDER = "workbench/"
+"""What a V1 message's `sender`, or an action's `llm_response_id`, begins with where this program notes a kind there: V1
+refuses unknown keys."""
+
+_HIDDEN_V0 = ("change_agent_state", "agent_state_changed", "null", "condensation", "condensation_request")
+_SENT_V1 = (
+    "SystemPromptEvent",
+    "MessageEvent",
+    "ActionEvent",
+    "ObservationEvent",
+    "AgentErrorEvent",
+    "UserRejectObservation",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What an event says. Events of one `batch` are one answer; `call` is the id of the call made or answered."""
+
+    role: Role
+    blocks: tuple[Block, ...]
+    kind: Kind = "normal"
+    batch: str = ""
+    call: str = ""
+    usage: Usage | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """A condensation: the ids of forgotten events, and the summary at `offset` in what is left."""
+
+    forgotten: frozenset[str]
+    summary: str
+    offset: int | None
+
+
+def is_v1(event: Any) -> bool:
+    return isinstance(event, dict) and isinstance(event.get("kind"), str)
+
+
+def key_of(event: Event) -> str:
+    """The id of an event of either generation as text."""
+    return as_text(event.get("id"))
+
+
+def is_counted(event: Event) -> bool:
+    """Whether an event has a place in the view that condensations count in."""
+    if is_v1(event):
+        return event["kind"] in _SENT_V1
+    return as_text(event.get("action", event.get("observation"))) not in _HIDDEN_V0
+
+
+def forgetting_of(event: Event) -> Forgetting | None:
+    about = event if event.get("kind") == "Condensation" else event.get("args")
+    if not isinstance(about, dict) or not (about is event or event.get("action") == "condensation"):
+        return None
+    ids = about.get("forgotten_event_ids")
+    start, end = about.get("forgotten_events_start_id"), about.get("forgotten_events_end_id")
+    forgotten = [as_text(id) for id in ids] if isinstance(ids, list) else []
+    if not forgotten and type(start) is int and type(end) is int and 0 <= end - start < 10_000_000:
+        forgotten = [str(id) for id in range(start, end + 1)]
+    offset = about.get("summary_offset")
+    summary = about.get("summary")
+    return Forgetting(
+        frozenset(forgotten), summary if isinstance(summary, str) else "", offset if type(offset) is int else None
+    )
+
+
+def said_by(event: Event, calls: dict[str, str]) -> Said | None:
+    """What an event says to the model; None for one that says nothing. `calls` has the call made by each V0 action."""
+    return _said_v1(event) if is_v1(event) else _said_v0(event, calls)
+
+
+# -- V1
+
+
+def _said_v1(event: Event) -> Said | None:
+    kind = event["kind"]
+    if kind == "SystemPromptEvent":
+        parts = (event.get("system_prompt"), event.get("dynamic_context"))
+        return Said("system", tuple(block for part in parts if part for block in _texts([part])))
+    if kind == "MessageEvent":
+        return _message_v1(event)
+    call = as_text(event.get("tool_call_id") or "")
+    if kind == "ActionEvent":
+        thought = (*_thinking(event), *_texts(event.get("thought")))
+        made = _dict(event.get("tool_call"))
+        use = ToolUse(call, as_text(made.get("name") or event.get("tool_name") or ""), _input(made.get("arguments")))
+        batch = as_text(event.get("llm_response_id") or "")
+        return Said("assistant", (*thought, use), _noted_v1(batch) or "normal", batch, call)
+    if kind == "ObservationEvent":
+        observation = _dict(event.get("observation"))
+        result = ToolResult(call, _observed(observation), observation.get("is_error") is True)
+    elif kind == "AgentErrorEvent":
+        result = ToolResult(call, (Text(as_text(event.get("error") or "")),), True)
+    elif kind == "UserRejectObservation":
+        reason = as_text(event.get("rejection_reason") or "")
+        result = ToolResult(call, (Text(f"Action rejected: {reason}"),))
+    else:
+        return None
+    return Said("tool", (result,), call=call)
+
+
+def _message_v1(event: Event) -> Said:
+    message = _dict(event.get("llm_message"))
+    blocks = (*_thinking(message), *_texts(message.get("content")), *_texts(event.get("extended_content")))
+    role: Role = "assistant" if message.get("role") == "assistant" else "user"
+    kind: Kind = "normal" if role == "assistant" or event.get("source") == "user" else "meta"
+    return Said(role, blocks, _noted_v1(event.get("sender")) or kind, as_text(event.get("llm_response_id") or ""))
+
+
+def _noted_v1(where: Any) -> Kind | None:
+    """The kind that this program noted in a name that V1 leaves to its writer."""
+    if not isinstance(where, str) or not where.startswith(SENDER):
+        return None
+    return marked({MARK: where.removeprefix(SENDER).partition("/")[0]})
+
+
+def _thinking(holder: Event) -> tuple[Block, ...]:
+    blocks = from_anthropic(holder.get("thinking_blocks") or None)
+    thought = tuple(block for block in blocks if isinstance(block, Thinking))
+    said = holder.get("reasoning_content")
+    return thought or ((Thinking(said),) if isinstance(said, str) and said else ())
+
+
+def _texts(parts: Any) -> tuple[Text | Media, ...]:
+    found: list[Text | Media] = []
+    for part in parts if isinstance(parts, list) else [parts] if parts else []:
+        if isinstance(part, dict) and isinstance(part.get("image_urls"), list):
+            found += [_image(url) for url in part["image_urls"]]
+        elif text := as_text(part.get("text", part) if isinstance(part, dict) else part):
+            found.append(Text(text))
+    return tuple(found)
+
+
+def _image(url: Any) -> Media:
+    kind, _, encoded = as_text(url).removeprefix("data:").partition(";base64,")
+    return Media(kind, len(encoded)) if encoded else Media("image", 0)
+
+
+def _observed(observation: Event) -> tuple[Text | Media, ...]:
+    """An observation's content; a terminal's with what is said around it of the directory and the exit code."""
+    content = _texts(observation.get("content") or observation.get("output"))
+    about = observation.get("metadata")
+    if not isinstance(about, dict) or any(isinstance(part, Media) for part in content):
+        return content
+    text = "\n".join(part.text for part in content if isinstance(part, Text))
+    text = f"{as_text(about.get('prefix') or '')}{text}{as_text(about.get('suffix') or '')}"
+    for key, what in (("working_dir", "Current working directory"), ("py_interpreter_path", "Python interpreter")):
+        text += f"\n[{what}: {as_text(about[key])}]" if about.get(key) else ""
+    code = about.get("exit_code")
+    text += f"\n[Command finished with exit code {code}]" if type(code) is int and code != -1 else ""
+    return (Text(text),) if text else ()
+
+
+# -- V0
+
+
+def _said_v0(event: Event, calls: dict[str, str]) -> Said | None:
+    action, observation = event.get("action"), event.get("observation")
+    noted = marked(event)
+    if observation is not None:
+        return None if as_text(observation) in _HIDDEN_V0 else _observation_v0(event, calls, noted)
+    if action is None or as_text(action) in _HIDDEN_V0 or action == "recall":
+        return None
+    args = _dict(event.get("args"))
+    if action == "system":
+        return Said("system", _texts(args.get("content")), noted or "normal")
+    if action == "message":
+        urls = args.get("image_urls")
+        blocks = (*_texts(args.get("content")), *map(_image, urls if isinstance(urls, list) else ()))
+        role: Role = "assistant" if event.get("source") == "agent" else "user"
+        return Said(role, blocks, noted or "normal")
+    meta = _dict(event.get("tool_call_metadata"))
+    response = _dict(meta.get("model_response"))
+    model = response["model"] if isinstance(response.get("model"), str) and response["model"] else None
+    choices = response.get("choices")
+    answer = _dict(_dict(choices[0]).get("message")) if isinstance(choices, list) and choices else {}
+    thought = _texts(answer.get("content") or args.get("thought"))
+    if action == "finish":
+        said = _texts(args.get("final_thought")) or thought or _texts(event.get("message"))
+        return Said("assistant", said, noted or "normal", usage=_usage(response.get("usage")), model=model)
+    # Before calls had ids they were known by their event's, which an export may change.
+    id = as_text(meta.get("tool_call_id") or event.get(CALL) or f"event-{key_of(event)}")
+    calls[key_of(event)] = id
+    use = _recorded_call(answer, id) or ToolUse(
+        id, as_text(meta.get("function_name") or action), {k: v for k, v in args.items() if k != "thought"}
+    )
+    batch = as_text(response.get("id") or "")
+    return Said("assistant", (*thought, use), noted or "normal", batch, id, _usage(response.get("usage")), model)
+
+
+def _recorded_call(answer: Event, id: str) -> ToolUse | None:
+    made = answer.get("tool_calls")
+    for call in made if isinstance(made, list) else ():
+        function = _dict(_dict(call).get("function"))
+        if _dict(call).get("id") == id and isinstance(function.get("name"), str):
+            return ToolUse(id, function["name"], _input(function.get("arguments")))
+    return None
+
+
+def _observation_v0(event: Event, calls: dict[str, str], noted: Kind | None) -> Said | None:
+    if event["observation"] == "recall":
+        return None
+    content = _texts(event.get("content"))
+    meta = _dict(event.get("tool_call_metadata"))
+    call = as_text(meta.get("tool_call_id") or calls.get(as_text(event.get("cause")), ""))
+    if not call:
+        return Said("user", content, noted or "meta")
+    return Said("tool", (ToolResult(call, content, event["observation"] == "error"),), noted or "normal", call=call)
+
+
+def _usage(usage: Any) -> Usage | None:
+    counts = {key: value for key, value in _dict(usage).items() if type(value) is int and value > 0}
+    if "prompt_tokens" not in counts:
+        return None
+    read = _dict(_dict(usage).get("prompt_tokens_details")).get("cached_tokens")
+    read = read if type(read) is int else counts.get("cache_read_input_tokens", 0)
+    written = counts.get("cache_creation_input_tokens", 0)
+    fresh = max(counts["prompt_tokens"] - read - written, 0)
+    return Usage(fresh, counts.get("completion_tokens", 0), read, written)
+
+
+def _input(arguments: Any) -> dict[str, Any] | str:
+    if isinstance(arguments, dict):
+        return arguments
+    try:
+        decoded = loads(as_text(arguments or "").encode("utf-8", "replace"))
+    except ValueError:
+        decoded = None
+    return decoded if isinstance(decoded, dict) else as_text(arguments or "")
+
+
+def _dict(value: Any) -> Event:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,289 @@
+"""Writing an OpenHands conversation as a list of events that ends with a condensation (formats.md §2.10).
+
+Nothing is deleted: what the new context leaves out stays in the list, in front of what it holds, and the condensation
+names it as forgotten. A V0 list is numbered anew, as its ids are places; V1 events keep their ids.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from workbench.formats.format import Written
+from workbench.formats.kit.document import loads, render, splice
+from workbench.formats.kit.json_spans import array_items, replace_fields
+from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.settle import as_user_text, settled, system_prompt
+from workbench.formats.openhands.events import CALL, SENDER, Event, forgetting_of, is_counted, is_v1, key_of, said_by
+from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
+
+ID = "openhands"
+_FOLDER = "for a V1 conversation, put each event into a file events/event-<number>-<id>.json of a copy of its folder"
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """The list as it grows. `actions` has the event that makes each call, by the call's id; `numbers` the new V0 id of
+    each old one."""
+
+    v1: bool = True
+    raws: list[bytes] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    out: list[bytes] = field(default_factory=list)
+    actions: dict[str, Any] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
+    calls: dict[str, str] = field(default_factory=dict)
+    notes: Counter[str] = field(default_factory=Counter)
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """The conversation's events. Never raises; what could not be carried stands in `notes`."""
+    native = session.format == ID
+    name = f"{session.path.name.split('.')[0] if session.path else 'conversation'}.compacted.json"
+    messages = [message for message in messages if message.kind != "boundary" and message.blocks]
+    if native and messages == list(session.context()):
+        return Written(session.records.data, name)
+    sheet = _Sheet()
+    if native:
+        data = session.records.data.removeprefix(b"\xef\xbb\xbf")
+        sheet.raws = [data[start:stop] for start, stop in array_items(data.decode("latin-1"))]
+        values = [loads(raw) for raw in sheet.raws]
+        sheet.events = [value if isinstance(value, dict) else {} for value in values]
+        sheet.v1 = any(map(is_v1, sheet.events))
+    else:
+        prompt, rest = system_prompt(session, messages)
+        rest, notes = settled(rest)
+        sheet.notes.update(notes)
+        messages = [*([Message("system", "system", (Text(prompt),))] if prompt else []), *rest]
+    _list(sheet, messages)
+    whole = splice(session.records.data, None, sheet.out) if native else b"[" + b",\n".join(sheet.out) + b"]"
+    told = tuple(what if count == 1 else f"{what} ({count} times)" for what, count in sheet.notes.items())
+    return Written(whole, name, notes=((_FOLDER,) if sheet.v1 else ()) + told)
+
+
+def _list(sheet: _Sheet, messages: Sequence[Message]) -> None:
+    """System prompts, what is forgotten, the context without its summary, and the condensation."""
+    summary = next((m for m in messages if m.kind == "summary" and m.role in ("user", "system")), None)
+    start = next((n for n, message in enumerate(messages) if not message.is_own_system), len(messages))
+    kept = (
+        {event for message in messages if message is not summary for event in message.source} if sheet.raws else set()
+    )
+    offset = counted = 0
+    for message in messages[:start]:
+        counted += _message(sheet, message)
+    forgotten = _forgotten(sheet, kept)
+    for message in messages[start:]:
+        if message is summary:
+            offset = counted
+        else:
+            counted += _message(sheet, message)
+    if forgotten or summary is not None:
+        _append(sheet, _condensation(sheet, forgotten, summary, offset))
+
+
+def _forgotten(sheet: _Sheet, kept: set[int]) -> list[Any]:
+    """Put what the context leaves out into the list; the ids of those events that had a place in the view."""
+    forgotten: list[Any] = []
+    for index, event in enumerate(sheet.events):
+        if index in kept:
+            continue
+        if forgetting_of(event) is not None:
+            sheet.notes["earlier condensations were left out: the new one names all that is forgotten"] += 1
+            continue
+        id = _place(sheet, index)
+        if is_counted(event):
+            forgotten.append(id)
+    return forgotten
+
+
+def _message(sheet: _Sheet, message: Message) -> int:
+    """Put a message's events into the list; how many of them have a place in the view."""
+    if sheet.raws and message.source and message.kind != "summary":
+        for index in message.source:
+            _place(sheet, index)
+        return len(message.source)
+    made = _made(sheet, message)
+    for event in made:
+        _append(sheet, event)
+    return len(made)
+
+
+def _place(sheet: _Sheet, index: int) -> Any:
+    """Put a loaded event into the list under its new links; its id there."""
+    raw, event = sheet.raws[index], sheet.events[index]
+    said = said_by(event, sheet.calls) if event else None
+    call = said.call if said else ""
+    changes: dict[str, bytes] = {}
+    id: Any = event.get("id")
+    if not sheet.v1:
+        id = len(sheet.out)
+        sheet.numbers[key_of(event)] = id
+        cause = sheet.actions.get(call) if call and said and said.role == "tool" else None
+        cause = sheet.numbers.get(str(event.get("cause"))) if cause is None else cause
+        if event and event.get("id") != id:
+            changes["id"] = render(id)
+            if call == f"event-{key_of(event)}":
+                changes[CALL] = render(call)
+        if cause is not None and event.get("cause") != cause:
+            changes["cause"] = render(cause)
+    elif said and said.role == "tool" and sheet.actions.get(call, event.get("action_id")) != event.get("action_id"):
+        changes["action_id"] = render(sheet.actions[call])
+    if call and said and said.role == "assistant":
+        sheet.actions[call] = id
+    sheet.out.append(replace_fields(raw, changes) if changes else raw)
+    return id
+
+
+def _append(sheet: _Sheet, event: Event) -> None:
+    if not sheet.v1:
+        event["id"] = len(sheet.out)
+    call = event.get("tool_call_id") or (event.get("tool_call_metadata") or {}).get("tool_call_id")
+    if call and ("tool_call" in event or "action" in event):
+        sheet.actions[call] = event["id"]
+    sheet.out.append(render(event))
+
+
+def _stamp(seconds: float | None) -> str:
+    """A time without a zone, as OpenHands writes it."""
+    moment = datetime.fromtimestamp(time.time() if seconds is None else seconds, UTC)
+    return moment.replace(tzinfo=None).isoformat()
+
+
+def _condensation(sheet: _Sheet, forgotten: list[Any], summary: Message | None, offset: int) -> Event:
+    text = _plain(sheet, summary.blocks) if summary is not None else None
+    about = {
+        "forgotten_event_ids": forgotten,
+        "summary": text,
+        "summary_offset": None if text is None else offset,
+    }
+    if sheet.v1:
+        head = {"id": str(uuid4()), "timestamp": _stamp(None), "source": "environment"}
+        return {**head, **about, "llm_response_id": f"condensation-{uuid4()}", "kind": "Condensation"}
+    return {"timestamp": _stamp(None), "source": "agent", "message": "", "action": "condensation", "args": about}
+
+
+def _plain(sheet: _Sheet, blocks: Sequence[Block]) -> str:
+    """The texts of a message in one."""
+    return "\n\n".join(part["text"] for part in _parts(sheet, blocks))
+
+
+def _parts(sheet: _Sheet, blocks: Sequence[Block]) -> list[Event]:
+    """The texts of blocks as content parts; what V0 and V1 cannot hold is left out with a note."""
+    parts: list[Event] = []
+    for block in blocks:
+        match block:
+            case Text(text) if text:
+                parts.append({"type": "text", "text": text})
+            case Media():
+                sheet.notes["images or documents were replaced by a line that names them"] += 1
+                parts.append({"type": "text", "text": block.placeholder})
+            case Thinking() | Opaque():
+                sheet.notes["thinking and blocks that only the session's own format knows were left out"] += 1
+    return parts
+
+
+def _made(sheet: _Sheet, message: Message) -> list[Event]:
+    """The events of a message that has none."""
+    if message.role == "tool":
+        events = [_observation(sheet, result, message) for result in message.results]
+        rest = tuple(block for block in message.blocks if not isinstance(block, ToolResult))
+        return events + (_spoken(sheet, Message("", "user", rest, "meta", message.time)) if rest else [])
+    if message.role == "assistant" and message.calls:
+        return _actions(sheet, message)
+    return _spoken(sheet, message)
+
+
+def _spoken(sheet: _Sheet, message: Message) -> list[Event]:
+    own_system = message.is_own_system
+    parts = [{"type": "text", "text": as_user_text(message)}] if message.role == "system" and not own_system else []
+    parts = parts or _parts(sheet, message.blocks)
+    if not parts:
+        return []
+    head: Event = {"timestamp": _stamp(message.time), "source": "agent" if message.role == "assistant" else "user"}
+    noted = message.kind if message.kind != "normal" else ""
+    if not sheet.v1:
+        text = "\n\n".join(part["text"] for part in parts)
+        action = "system" if own_system else "message"
+        args = {"content": text, **({} if own_system else {"image_urls": [], "wait_for_response": False})}
+        return [
+            {
+                **head,
+                "message": text[:200],
+                "action": action,
+                "args": args,
+                **({MARK: noted} if noted else {}),
+            }
+        ]
+    head = {"id": str(uuid4()), **head}
+    if own_system:
+        prompt = {"type": "text", "text": "\n\n".join(part["text"] for part in parts)}
+        return [{**head, "source": "agent", "system_prompt": prompt, "tools": [], "kind": "SystemPromptEvent"}]
+    role = "assistant" if message.role == "assistant" else "user"
+    said = {"role": role, "content": parts, "thinking_blocks": []}
+    sender = {"sender": SENDER + noted} if noted else {}
+    return [
+        {**head, "llm_message": said, **sender, "activated_skills": [], "extended_content": [], "kind": "MessageEvent"}
+    ]
+
+
+def _actions(sheet: _Sheet, message: Message) -> list[Event]:
+    """An event for each call of an answer; the first holds its text."""
+    parts = _parts(sheet, [block for block in message.blocks if not isinstance(block, ToolUse)])
+    noted = f"{SENDER}{message.kind}/" if message.kind != "normal" else ""
+    response = f"{noted}{uuid4()}"
+    calls = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": _arguments(call)}}
+        for call in message.calls
+    ]
+    events: list[Event] = []
+    for number, call in enumerate(message.calls):
+        head: Event = {"timestamp": _stamp(message.time), "source": "agent"}
+        if sheet.v1:
+            made = {"id": call.id, "name": call.name, "arguments": _arguments(call), "origin": "completion"}
+            thought = parts if number == 0 else []
+            event = {"id": str(uuid4()), **head, "thought": thought, "thinking_blocks": [], "action": None}
+            event |= {"tool_name": call.name, "tool_call_id": call.id, "tool_call": made, "llm_response_id": response}
+            events.append({**event, "kind": "ActionEvent"})
+            continue
+        answer = {"role": "assistant", "content": parts, "tool_calls": calls}
+        meta = {
+            "function_name": call.name,
+            "tool_call_id": call.id,
+            "model_response": {"id": response, "model": message.model or "", "choices": [{"message": answer}]},
+            "total_calls_in_response": len(calls),
+        }
+        given = call.input if isinstance(call.input, dict) else {"raw": call.input}
+        args = {"name": call.name, "arguments": given, "thought": ""}
+        event = {**head, "message": "", "action": "call_tool_mcp", "args": args, "tool_call_metadata": meta}
+        events.append(event | ({MARK: message.kind} if noted else {}))
+    return events
+
+
+def _arguments(call: ToolUse) -> str:
+    return call.input if isinstance(call.input, str) else render(call.input).decode()
+
+
+def _observation(sheet: _Sheet, result: ToolResult, message: Message) -> Event:
+    parts = _parts(sheet, result.content)
+    cause = sheet.actions.get(result.call_id)
+    if not sheet.v1:
+        text = "\n".join(part["text"] for part in parts)
+        meta = {"function_name": "", "tool_call_id": result.call_id, "total_calls_in_response": 1}
+        return {
+            "timestamp": _stamp(message.time),
+            "source": "agent",
+            "message": text[:200],
+            "cause": cause,
+            "tool_call_metadata": meta,
+            "observation": "error" if result.is_error else "mcp",
+            "content": text,
+            "extras": {},
+        }
+    seen = {"content": parts, "is_error": result.is_error, "tool_name": "", "kind": "MCPToolObservation"}
+    head = {"id": str(uuid4()), "timestamp": _stamp(message.time), "source": "environment", "tool_name": ""}
+    return {**head, "tool_call_id": result.call_id, "observation": seen, "action_id": cause, "kind": "ObservationEvent"}

@@ -1,0 +1,128 @@
+"""pi's own way of compacting: the loaded session under a new id, and a `compaction` entry behind its newest one.
+
+Nothing is deleted. Where the context goes on with the last messages as they were, the entry names the first of them;
+otherwise all that follows the summary stands behind the entry once more. pi puts words of its own around a summary
+(formats.md §2.8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+from workbench.formats.format import Written
+from workbench.formats.kit.document import render
+from workbench.formats.kit.json_spans import field_of, replace_fields
+from workbench.formats.kit.jsonl import loads
+from workbench.formats.kit.stamps import iso
+from workbench.formats.pi.write import ID, NO_USAGE, Sheet, header, kept, last_response, made, new_id, write, written
+from workbench.session import Message, Session, Text, Usage
+
+WRAPPED = (
+    "The conversation history before this point was compacted into the following summary:\n\n<summary>\n{}\n</summary>"
+)
+"""How pi tells the model of a compaction."""
+
+_NOTE = "pi puts its own words around the summary of a compaction"
+_UNFIT = "written as a new chain: {}"
+
+
+def append(session: Session, messages: Sequence[Message]) -> Written:
+    """The messages behind the loaded session; as a new chain where that cannot be. Never raises."""
+    messages = [message for message in messages if message.kind != "boundary"]
+    opening = messages[0] if messages else None
+    if session.format != ID or opening is None or opening.kind != "summary" or opening.role == "assistant":
+        return write(session, messages)
+    if not all(isinstance(block, Text) for block in opening.blocks):
+        return write(session, messages)
+    sheet = Sheet(session, own=True)
+    entries = _entries(sheet)
+    if not entries or len(sheet.ids) < len(entries):
+        return write(session, messages)
+    id_of = {record: id for record, id, _ in entries}
+    sheet.parent = entries[-1][1]
+    rest = messages[1:]
+    first = _first_kept(session, rest, id_of)
+    id = new_id(sheet)
+    about: dict[str, Any] = {"type": "compaction", "id": id, "parentId": sheet.parent, "timestamp": iso(opening.time)}
+    usage = next((message.usage for message in reversed(session.context()) if message.usage), Usage())
+    about |= {"summary": _unwrapped(opening.text), "firstKeptEntryId": first or id}
+    about["tokensBefore"] = usage.context + usage.output
+    unbilled = last_response(rest)
+    spent = next((message.source[0] for message in rest if message.id == unbilled), -1) if first else -1
+    lines = [_unbilled(raw) if record == spent else raw for record, _, raw in entries]
+    sheet.lines = [*lines, render(about)]
+    sheet.ids.add(id)
+    sheet.parent = id
+    sheet.names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
+    for message in rest if not first else ():
+        if message.source:
+            kept(sheet, message, first=False, unbilled=message.id == unbilled)
+        else:
+            made(sheet, message)
+    new = str(uuid4())
+    head = header(session, new, own=True)
+    return written(session, b"".join(line + b"\n" for line in (head, *sheet.lines)), new, [*sheet.notes, _NOTE])
+
+
+def _entries(sheet: Sheet) -> list[tuple[int, str, bytes]]:
+    """Record, id and line of each loaded entry; those of version 1 get the ids and links that they lack.
+
+    Nothing where the chain is damaged. `sheet.ids` has the ids.
+    """
+    session = sheet.session
+    values: list[tuple[int, bytes, dict[str, Any]]] = []
+    for record, raw in enumerate(session.records):
+        try:
+            value = loads(raw)
+        except ValueError:
+            value = None
+        if isinstance(value, dict):
+            values.append((record, raw, value))
+        else:
+            sheet.notes.append("lines that are no JSON objects were left out")
+    linear = session.meta["session_version"] == 1
+    places: list[str] = []
+    entries: list[tuple[int, str, bytes]] = []
+    parent: str | None = None
+    for record, raw, value in values:
+        if value.get("type") == "session":
+            places.append("")
+            continue
+        given = value.get("id")
+        id = new_id(sheet) if linear else given
+        above = None if linear else value.get("parentId")
+        chained = above is None or (isinstance(above, str) and above in sheet.ids)
+        if not isinstance(id, str) or id in sheet.ids or not chained:
+            return []
+        changes = {"id": render(id), "parentId": render(parent)} if linear else {}
+        index = value.get("firstKeptEntryIndex")
+        if linear and type(index) is int and 0 <= index < len(places):
+            changes["firstKeptEntryId"] = render(places[index])
+        sheet.ids.add(id)
+        places.append(id)
+        entries.append((record, id, replace_fields(raw, changes).replace(b"\n", b" ")))
+        parent = id
+    return entries
+
+
+def _first_kept(session: Session, rest: Sequence[Message], id_of: dict[int, str]) -> str:
+    """The id of the entry from which on all is kept; "" where the rest is not the end of what is sent now."""
+    end = session.context()[-len(rest) :] if rest else ()
+    if not rest or list(end) != list(rest) or any(message.kind == "summary" for message in rest):
+        return ""
+    return id_of.get(rest[0].source[0], "")
+
+
+def _unwrapped(text: str) -> str:
+    before, after = WRAPPED.split("{}")
+    return text[len(before) : -len(after)] if text.startswith(before) and text.endswith(after) else text
+
+
+def _unbilled(raw: bytes) -> bytes:
+    body = field_of(raw, "message") or b""
+    usage = field_of(body, "usage") if body.startswith(b"{") else None
+    if usage is None or not usage.startswith(b"{"):
+        return raw
+    return replace_fields(raw, {"message": replace_fields(body, {"usage": replace_fields(usage, NO_USAGE)})})

@@ -1,0 +1,298 @@
+"""Reading: pi."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from sys import intern
+from typing import Any
+
+from workbench.errors import BadInput
+from workbench.formats.format import Progress
+from workbench.formats.kit.blocks import as_text, kind_of
+from workbench.formats.kit.jsonl import first_records, records_of
+from workbench.formats.kit.mark import marked
+from workbench.formats.kit.stale import without_stale
+from workbench.formats.kit.stamps import seconds_of
+from workbench.formats.kit.titles import first_words
+from workbench.formats.pi.append import WRAPPED
+from workbench.formats.pi.write import ID
+from workbench.session import (
+    Block,
+    Compaction,
+    Epoch,
+    Kind,
+    LoadWarning,
+    Media,
+    Message,
+    Opaque,
+    Records,
+    Role,
+    Session,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    Usage,
+)
+
+_CAME_BACK = "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n{}</summary>"
+_SILENT = ("model_change", "thinking_level_change", "custom", "label", "session_info")
+_CUSTOM = ("custom", "hookMessage")
+"""Roles of messages that an extension put into the context; the second is version 2's name."""
+
+
+def recognise(head: bytes) -> str:
+    first = next((record for record in first_records(head) if record.readable), None)
+    value = first.value if first else None
+    if first is None or not isinstance(value, dict) or value.get("type") != "session":
+        return ""
+    known = isinstance(value.get("id"), str) and ("cwd" in value or "version" in value)
+    return f"line {first.line} is the header of a pi session" if known else ""
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A line of the tree. `message` numbers the message it holds, -1 for none."""
+
+    parent: str | None
+    index: int
+    message: int = -1
+    compaction: Mapping[str, Any] | None = None
+    sent: bool = False
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What has been read so far. `places` are entry ids by their place in the file, as version 1 names them."""
+
+    records: Records
+    messages: list[Message] = field(default_factory=list)
+    entries: dict[str, _Entry] = field(default_factory=dict)
+    places: list[str] = field(default_factory=list)
+    header: Mapping[str, Any] = field(default_factory=dict)
+    last: str | None = None
+    name: str = ""
+    warnings: list[LoadWarning] = field(default_factory=list)
+    unknown: Counter[str] = field(default_factory=Counter)
+
+
+def read(path: Path, data: bytes, progress: Progress) -> Session:
+    """Read a session of any version. Raises BadInput when it has no message."""
+    reading = _Reading(Records(data))
+    due = 0
+    for record in records_of(data):
+        if record.start >= due:
+            progress(record.start, len(data))
+            due = record.start + (1 << 20)
+        index = reading.records.add(record.start, record.stop, record.line)
+        if record.problem:
+            reading.warnings.append(LoadWarning(record.problem, record.line))
+        if isinstance(record.value, dict):
+            _take(reading, record.value, index, record.line)
+        elif record.readable:
+            reading.warnings.append(LoadWarning("not a JSON object; kept as it is, not shown", record.line))
+    progress(len(data), len(data))
+    if not reading.messages:
+        raise BadInput(f"{path} is a pi session without a single message; name another one.")
+    return _session(path, reading)
+
+
+def _take(reading: _Reading, value: dict[str, Any], index: int, line: int) -> None:
+    if value.get("type") == "session":
+        reading.header = reading.header or value
+        reading.places.append("")
+        return
+    given = value.get("id")
+    id = given if isinstance(given, str) and given and given not in reading.entries else f"entry-{index + 1}"
+    if isinstance(given, str) and given in reading.entries:
+        reading.warnings.append(LoadWarning(f"has the id {given!r} of an earlier entry; both are kept", line))
+    parent = value.get("parentId")
+    linked = "parentId" in value
+    entry = _Entry((parent if isinstance(parent, str) else None) if linked else reading.last, index)
+    if linked and isinstance(parent, str) and parent not in reading.entries:
+        reading.warnings.append(LoadWarning("its parent is missing; the entry before is taken for it", line))
+        entry.parent = reading.last
+    message, entry.sent = _message(reading, value, id, index)
+    if message is not None:
+        entry.message = len(reading.messages)
+        reading.messages.append(message)
+    if value.get("type") == "compaction":
+        entry.compaction = value
+    reading.entries[id] = entry
+    reading.places.append(id)
+    reading.last = id
+
+
+def _message(reading: _Reading, value: dict[str, Any], id: str, index: int) -> tuple[Message | None, bool]:
+    """The message of an entry, if it has one, and whether it is sent to the model."""
+    kind, time = value.get("type"), seconds_of(value.get("timestamp"))
+    if kind == "message" and isinstance(body := value.get("message"), dict):
+        return _spoken(body, value, id, time, index)
+    if kind == "compaction":
+        text = WRAPPED.format(as_text(value.get("summary", "")))
+        return Message(id, "user", (Text(text),), "summary", time, source=(index,)), True
+    if kind == "branch_summary" and value.get("summary"):
+        text = _CAME_BACK.format(as_text(value["summary"]))
+        return Message(id, "user", (Text(text),), "meta", time, source=(index,)), True
+    if kind == "custom_message":
+        return Message(id, "user", _blocks(value.get("content")), "meta", time, source=(index,)), True
+    if kind == "session_info" and isinstance(value.get("name"), str):
+        reading.name = value["name"]
+    elif kind not in _SILENT and kind != "branch_summary":
+        reading.unknown[str(kind)] += 1
+    return None, False
+
+
+def _spoken(
+    body: dict[str, Any], entry: Mapping[str, Any], id: str, time: float | None, index: int
+) -> tuple[Message, bool]:
+    role = body.get("role")
+    time = seconds_of(body.get("timestamp")) or time
+    source = (index,)
+    if role == "assistant":
+        blocks = _blocks(body.get("content"))
+        failed = body.get("stopReason") in ("aborted", "error")
+        usage = None if failed else _usage(body.get("usage"))
+        model = body.get("model")
+        name = intern(model) if isinstance(model, str) else None
+        kind: Kind = marked(entry) or "normal"
+        return Message(id, "assistant", blocks, kind, time, usage, name, source), not failed and bool(blocks)
+    if role == "toolResult":
+        content = tuple(
+            block if isinstance(block, Text | Media) else Text(as_text(block.raw) if isinstance(block, Opaque) else "")
+            for block in _blocks(body.get("content"))
+        )
+        result = ToolResult(as_text(body.get("toolCallId", "")), content, body.get("isError") is True)
+        return Message(id, "tool", (result,), time=time, source=source), True
+    if role == "bashExecution":
+        text = Text(_executed(body))
+        return Message(id, "user", (text,), "meta", time, source=source), body.get("excludeFromContext") is not True
+    made: Role = "user"
+    blocks = _blocks(body.get("content"))
+    meta = role in _CUSTOM or role != "user"
+    kind = marked(entry) or ("meta" if meta else kind_of("user", blocks))
+    return Message(id, made, blocks, kind, time, source=source), bool(blocks)
+
+
+def _blocks(content: Any) -> tuple[Block, ...]:
+    if isinstance(content, str):
+        return (Text(content),) if content else ()
+    if not isinstance(content, list):
+        return () if content is None else (Opaque("content", content),)
+    return tuple(_block(part) for part in content)
+
+
+def _block(part: Any) -> Block:
+    kind = part.get("type") if isinstance(part, dict) else None
+    if kind == "text" and isinstance(part.get("text"), str):
+        return Text(part["text"])
+    if kind == "thinking" and isinstance(part.get("thinking"), str):
+        signature = part.get("thinkingSignature")
+        return Thinking(part["thinking"], signature if isinstance(signature, str) else "")
+    if kind == "toolCall" and isinstance(part.get("id"), str) and isinstance(part.get("name"), str):
+        given = part.get("arguments")
+        given = given if isinstance(given, dict) else "" if given is None else as_text(given)
+        return ToolUse(part["id"], intern(part["name"]), given)
+    if kind == "image":
+        return Media(as_text(part.get("mimeType") or "image"), len(as_text(part.get("data", ""))))
+    return Opaque(kind if isinstance(kind, str) else type(part).__name__, part)
+
+
+def _executed(body: Mapping[str, Any]) -> str:
+    """A command of the person's as pi tells the model of it."""
+    output, code = body.get("output"), body.get("exitCode")
+    text = f"Ran `{as_text(body.get('command', ''))}`\n" + (f"```\n{as_text(output)}\n```" if output else "(no output)")
+    if body.get("cancelled") is True:
+        text += "\n\n(command cancelled)"
+    elif type(code) is int and code:
+        text += f"\n\nCommand exited with code {code}"
+    if body.get("truncated") is True and body.get("fullOutputPath"):
+        text += f"\n\n[Output truncated. Full output: {as_text(body['fullOutputPath'])}]"
+    return text
+
+
+def _usage(given: Any) -> Usage | None:
+    if not isinstance(given, dict):
+        return None
+    counts = [given.get(key) for key in ("input", "output", "cacheRead", "cacheWrite")]
+    sent, made, read, written = (count if type(count) is int and count > 0 else 0 for count in counts)
+    return Usage(sent, made, read, written)
+
+
+def _session(path: Path, reading: _Reading) -> Session:
+    messages = reading.messages
+    way = _path(reading)
+    branch = [reading.entries[id].message for id in way if reading.entries[id].message >= 0]
+    epochs = _epochs(reading, way)
+    warnings = [
+        LoadWarning(f"{n} entries of unknown type {kind!r} are kept, but not shown")
+        for kind, n in reading.unknown.items()
+    ]
+    header = reading.header
+    version, cwd, id = header.get("version"), header.get("cwd"), header.get("id")
+    spoken = [messages[number] for number in branch]
+    return Session(
+        format=ID,
+        path=path,
+        messages=without_stale(messages),
+        branch=branch if len(branch) < len(messages) else range(len(messages)),
+        epochs=epochs,
+        records=reading.records,
+        id=id if isinstance(id, str) else "",
+        title=reading.name or first_words(spoken),
+        model=next((m.model for m in reversed(spoken) if m.model), None),
+        cwd=cwd if isinstance(cwd, str) else None,
+        warnings=tuple(reading.warnings + warnings),
+        meta={"session_version": version if type(version) is int else 1},
+    )
+
+
+def _path(reading: _Reading) -> list[str]:
+    """Entry ids from the root to the leaf, the newest entry."""
+    found: list[str] = []
+    seen: set[str] = set()
+    at = reading.last
+    while at is not None and at not in seen and at in reading.entries:
+        seen.add(at)
+        found.append(at)
+        at = reading.entries[at].parent
+    return found[::-1]
+
+
+def _epochs(reading: _Reading, way: list[str]) -> tuple[Epoch, ...]:
+    """Divide the path at its compactions: each begins with a summary and what it kept."""
+    epochs: list[Epoch] = []
+    members: list[int] = []
+    place = {id: number for number, id in enumerate(way)}
+    for number, id in enumerate(way):
+        entry = reading.entries[id]
+        if entry.compaction is None:
+            if entry.sent:
+                members.append(entry.message)
+            continue
+        if members or epochs:
+            epochs.append(Epoch(len(epochs) + 1, array("q", members), _compaction(reading, entry)))
+        first = place.get(_first_kept(reading, entry.compaction), number)
+        kept = (reading.entries[kept] for kept in way[first:number])
+        members = [entry.message, *(each.message for each in kept if each.sent and each.compaction is None)]
+    return (*epochs, Epoch(len(epochs) + 1, array("q", members)))
+
+
+def _first_kept(reading: _Reading, compaction: Mapping[str, Any]) -> str:
+    index = compaction.get("firstKeptEntryIndex")
+    if "version" not in reading.header and type(index) is int and 0 <= index < len(reading.places):
+        return reading.places[index]
+    id = compaction.get("firstKeptEntryId")
+    return id if isinstance(id, str) else ""
+
+
+def _compaction(reading: _Reading, entry: _Entry) -> Compaction:
+    about = entry.compaction or {}
+    tokens = about.get("tokensBefore")
+    summary = reading.messages[entry.message]
+    trigger = "hook" if about.get("fromHook") is True else ""
+    return Compaction(trigger, tokens if type(tokens) is int else None, summary.id, summary.time)

@@ -1,0 +1,288 @@
+"""Writing a pi session that `pi --session` opens: a new file of version 3, one chain of entries (formats.md §2.8).
+
+A made summary is an ordinary user message. A `compaction` entry is the tool's own idiom (`pi_append`), but pi puts
+words of its own around such a summary; so here only a recorded compaction that opens the context is copied as one. The
+usage of the last response is set to nothing: pi takes it for the size of the context.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from shlex import quote
+from typing import Any
+from uuid import uuid4
+
+from workbench.formats.format import Written
+from workbench.formats.kit.blocks import kind_of
+from workbench.formats.kit.document import render
+from workbench.formats.kit.json_spans import field_of, replace_fields
+from workbench.formats.kit.jsonl import loads
+from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.settle import as_user_text, settled, system_prompt
+from workbench.formats.kit.stamps import iso, seconds_of
+from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
+
+NO_USAGE = dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "totalTokens"), b"0")
+_NOTHING = {
+    **dict.fromkeys(NO_USAGE, 0),
+    "cost": dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "total"), 0),
+}
+ID = "pi"
+_SETTINGS = ("model_change", "thinking_level_change", "session_info")
+"""Entries of which the newest holds for all that follows."""
+
+_APIS = (
+    ("claude", "anthropic-messages", "anthropic"),
+    ("gemini", "google-generative-ai", "google"),
+    ("", "openai-responses", "openai"),
+)
+
+
+@dataclass(slots=True)
+class Sheet:
+    """The file as it grows, a chain."""
+
+    session: Session
+    own: bool
+    lines: list[bytes] = field(default_factory=list)
+    parent: str | None = None
+    ids: set[str] = field(default_factory=set)
+    names: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """The messages as a new session; the loaded one if nothing changed. Never raises."""
+    own = session.format == ID
+    if own and list(messages) == list(session.context()):
+        return written(session, session.records.data, session.id, ["nothing changed: this is the loaded session"])
+    sheet = Sheet(session, own)
+    messages = [message for message in messages if message.kind != "boundary"]
+    if not own:
+        prompt, rest = system_prompt(session, messages)
+        messages, notes = settled(rest)
+        sheet.notes += [*notes, *(["the system prompt was left out: pi sends its own"] if prompt else [])]
+    sheet.names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
+    id = str(uuid4())
+    sheet.lines.append(header(session, id, own=own))
+    tail = _tail(messages) if own else len(messages)
+    settings, others = _others(sheet, messages[tail:]) if own else ([], [])
+    for record in settings:
+        _copy(sheet, record, {})
+    unbilled = last_response(messages)
+    at = 0
+    for index, message in enumerate(messages):
+        if not (own and message.source):
+            made(sheet, message)
+            continue
+        while index >= tail and at < len(others) and others[at] < message.source[0]:
+            _copy(sheet, others[at], {})
+            at += 1
+        kept(sheet, message, first=index == 0, unbilled=message.id == unbilled)
+    for record in others[at:]:
+        _copy(sheet, record, {})
+    return written(session, b"".join(line + b"\n" for line in sheet.lines), id, sheet.notes)
+
+
+def written(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+    name = f"{iso().replace(':', '-').replace('.', '-')}_{id}.jsonl"
+    folder = (session.cwd or "/").lstrip("/\\")
+    for mark in "/\\:":
+        folder = folder.replace(mark, "-")
+    home = f"~/.pi/agent/sessions/--{folder}--/{name}"
+    counts = Counter(notes)
+    told = tuple(note if count == 1 else f"{note} ({count} times)" for note, count in counts.items())
+    return Written(data, name, id, f"pi --session ~/{quote(home.removeprefix('~/'))}", home, told)
+
+
+def header(session: Session, id: str, *, own: bool) -> bytes:
+    changes = {"id": render(id), "version": b"3", "timestamp": render(iso())}
+    if own:
+        for raw in session.records:
+            try:
+                value = loads(raw)
+            except ValueError:
+                continue
+            if isinstance(value, dict) and value.get("type") == "session":
+                return replace_fields(raw, changes)
+    return render({"type": "session", "version": 3, "id": id, "timestamp": iso(), "cwd": session.cwd or "/"})
+
+
+def _tail(messages: Sequence[Message]) -> int:
+    """Where the unbroken run of kept messages that ends the context begins, the last messages in the file's order."""
+    start = len(messages)
+    while start and messages[start - 1].source:
+        if start < len(messages) and messages[start - 1].source[0] >= messages[start].source[0]:
+            break
+        start -= 1
+    return start
+
+
+def _others(sheet: Sheet, tail: Sequence[Message]) -> tuple[list[int], list[int]]:
+    """The newest settings before the tail; and what stands in it beside sent messages: settings, labels, failed
+    responses, unknown types. Entries of abandoned branches stay behind."""
+    session = sheet.session
+    messages = {message.source[0]: number for number, message in enumerate(session.messages) if message.source}
+    branch, context = set(session.branch), {message.id for message in session.context()}
+    first = tail[0].source[0] if tail else len(session.records)
+    last = tail[-1].source[0] if tail else len(session.records)
+    settings: dict[str, int] = {}
+    others: list[int] = []
+    for record in range(len(session.records)):
+        number = messages.get(record)
+        if number is not None:
+            if session.messages[number].id in context and record > last:
+                break
+            if record > first and number in branch and session.messages[number].id not in context:
+                value = loads(session.records[record])
+                others += [record] if _is_unsent(value) else []
+            continue
+        try:
+            value = loads(session.records[record])
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            sheet.notes += ["lines that are no JSON objects were left out"] if record >= first else []
+        elif record < first:
+            settings |= {value["type"]: record} if value.get("type") in _SETTINGS else {}
+        elif value.get("type") not in ("session", "compaction"):
+            others.append(record)
+    return sorted(settings.values()), others
+
+
+def _is_unsent(entry: dict[str, Any]) -> bool:
+    """Whether a message is only shown: a response that failed, a command that the person kept to herself."""
+    body = entry.get("message")
+    if not isinstance(body, dict):
+        return False
+    return body.get("stopReason") in ("aborted", "error") or body.get("excludeFromContext") is True
+
+
+def last_response(messages: Sequence[Message]) -> str:
+    return next((m.id for m in reversed(messages) if m.role == "assistant" and m.source), "")
+
+
+def _copy(sheet: Sheet, record: int, changes: dict[str, bytes]) -> None:
+    """Copy an entry, with only its place in the chain changed."""
+    raw: bytes = sheet.session.records[record]
+    id = loads(raw).get("id")
+    if not isinstance(id, str) or not id or id in sheet.ids:
+        id = new_id(sheet)
+        changes = {**changes, "id": render(id)}
+    sheet.lines.append(replace_fields(raw, {**changes, "parentId": render(sheet.parent)}))
+    sheet.ids.add(id)
+    sheet.parent = id
+
+
+def new_id(sheet: Sheet) -> str:
+    while (id := uuid4().hex[:8]) in sheet.ids:
+        continue
+    return id
+
+
+def kept(sheet: Sheet, message: Message, *, first: bool, unbilled: bool) -> None:
+    record = message.source[0]
+    raw: bytes = sheet.session.records[record]
+    value = loads(raw)
+    if value.get("type") == "compaction":
+        if not first:
+            made(sheet, message)
+            return
+        # What it kept stood before it and now follows it.
+        _copy(sheet, record, {"firstKeptEntryId": b'""'})
+        return
+    changes: dict[str, bytes] = {}
+    body = field_of(raw, "message")
+    if body is not None and isinstance(value.get("message"), dict):
+        if value["message"].get("role") == "hookMessage":
+            changes["message"] = replace_fields(body, {"role": b'"custom"'})
+        usage = field_of(body, "usage")
+        if unbilled and usage is not None and usage.startswith(b"{"):
+            changes["message"] = replace_fields(body, {"usage": replace_fields(usage, NO_USAGE)})
+    _copy(sheet, record, changes)
+
+
+def made(sheet: Sheet, message: Message) -> None:
+    """Render a message: an entry for each tool result, and one for the rest."""
+    stamp = round((message.time if message.time is not None else seconds_of(iso()) or 0) * 1000)
+    for result in message.results:
+        _entry(sheet, message, {**_result(sheet, result), "timestamp": stamp})
+    content = [part for block in message.blocks if (part := _part(sheet, message, block)) is not None]
+    if not content:
+        if not message.results:
+            sheet.notes.append("messages without anything that can be sent were left out")
+        return
+    if message.role == "assistant":
+        body: dict[str, Any] = {"role": "assistant", "content": content, **_origin(sheet.session, message)}
+        calls = any(part["type"] == "toolCall" for part in content)
+        body |= {"usage": _NOTHING, "stopReason": "toolUse" if calls else "stop"}
+    else:
+        body = {"role": "user", "content": content}
+    _entry(sheet, message, {**body, "timestamp": stamp})
+
+
+def _entry(sheet: Sheet, message: Message, body: dict[str, Any]) -> None:
+    id = new_id(sheet)
+    entry = {"type": "message", "id": id, "parentId": sheet.parent, "timestamp": iso(message.time), "message": body}
+    if body["role"] == "user":
+        texts = [Text(part["text"]) for part in body["content"] if part["type"] == "text"]
+        plain = len(texts) == len(body["content"])
+        said = kind_of("user", texts) if plain else "normal"
+    else:
+        said = "normal"
+    if body["role"] != "toolResult" and said != message.kind:
+        entry[MARK] = message.kind
+    sheet.lines.append(render(entry))
+    sheet.ids.add(id)
+    sheet.parent = id
+
+
+def _result(sheet: Sheet, result: ToolResult) -> dict[str, Any]:
+    if any(isinstance(part, Media) for part in result.content):
+        sheet.notes.append("images or documents were replaced by a line that names them")
+    texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
+    return {
+        "role": "toolResult",
+        "toolCallId": result.call_id,
+        "toolName": sheet.names.get(result.call_id, "unknown"),
+        "content": [{"type": "text", "text": text} for text in texts],
+        "isError": result.is_error,
+    }
+
+
+def _part(sheet: Sheet, message: Message, block: object) -> dict[str, Any] | None:
+    match block:
+        case Text(text) if text:
+            if message.role == "system":
+                text = text if message.kind == "summary" else as_user_text(message)
+            return {"type": "text", "text": text}
+        case ToolUse(id, name, given) if message.role == "assistant":
+            return {
+                "type": "toolCall",
+                "id": id,
+                "name": name,
+                "arguments": given if isinstance(given, dict) else {"raw": given},
+            }
+        case Thinking(text, signature) if sheet.own and message.role == "assistant":
+            return {"type": "thinking", "thinking": text, **({"thinkingSignature": signature} if signature else {})}
+        case Thinking():
+            sheet.notes.append("thinking was left out: it belongs to another model")
+        case Media():
+            sheet.notes.append("images or documents were replaced by a line that names them")
+            return {"type": "text", "text": block.placeholder}
+        case Opaque(_, raw) if sheet.own and isinstance(raw, dict) and isinstance(raw.get("type"), str):
+            return raw
+        case Opaque():
+            sheet.notes.append("blocks that only the session's own format knows were left out")
+        case _:
+            pass
+    return None
+
+
+def _origin(session: Session, message: Message) -> dict[str, str]:
+    """The interface, the provider and the model that a response is said to come from."""
+    model = message.model or session.model or "unknown"
+    api, provider = next((api, provider) for name, api, provider in _APIS if name in model.lower())
+    return {"api": api, "provider": provider, "model": model}

@@ -1,0 +1,29 @@
+"""Cline and Roo Code tasks: `api_conversation_history.json`, alone or in its task folder (formats.md §2.9).
+
+Roo's newest summary hides what stands before it; one that the assistant speaks, as older versions wrote, leaves the
+first message in front. Messages that a sliding window hid name its marker. Cline keeps what it hid outside the history:
+a folder is read together with `ui_messages.json` and the task index, a file is read for itself.
+
+Tasks of the text protocol hold their calls as XML in the assistant's texts, and they stay texts. Cline with native
+tools records calls, but their results as texts headed `[tool for '…'] Result:`: these are matched to the calls in
+order. A user's message that the extension wrote alone (results, errors, environment details) is of kind meta.
+"""
+
+from __future__ import annotations
+
+from workbench.formats.format import Format
+from workbench.formats.roo_cline.blocks import ID
+from workbench.formats.roo_cline.read import read, read_folder, recognise, recognise_folder
+from workbench.formats.roo_cline.rules import validate
+from workbench.formats.roo_cline.write import write
+
+FORMAT = Format(
+    ID,
+    "Cline or Roo task",
+    recognise,
+    read,
+    write,
+    validate,
+    recognise_folder=recognise_folder,
+    read_folder=read_folder,
+)

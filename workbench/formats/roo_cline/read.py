@@ -1,0 +1,241 @@
+"""Reading: Cline or Roo task."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import BadInput
+from workbench.formats.format import Progress
+from workbench.formats.kit.blocks import as_text
+from workbench.formats.kit.document import glimpse, parse
+from workbench.formats.kit.mark import marked
+from workbench.formats.kit.stamps import seconds_of
+from workbench.formats.kit.titles import first_words
+from workbench.formats.roo_cline.blocks import ID, blocks_of, kind_of
+from workbench.session import Compaction, Epoch, Kind, LoadWarning, Message, Opaque, Records, Role, Session, Usage
+
+HISTORY = "api_conversation_history.json"
+_LIMIT = 256 << 20
+_KEYS = frozenset(["ts", "modelInfo", "isSummary", "condenseId", "condenseParent", "truncationParent"])
+_CWD = re.compile(r"# Current (?:Workspace|Working) Directory \(([^)\n]{1,500})\)")
+_MODEL = re.compile(r"<model>([^<\n]{1,200})</model>")
+
+
+def recognise(head: bytes) -> str:
+    items = glimpse(head)
+    if not isinstance(items, list):
+        return ""
+    messages = [item for item in items if isinstance(item, dict) and item.get("role") in ("user", "assistant")]
+    if not messages or len(messages) < len(items):
+        return ""
+    if any(_KEYS & item.keys() and "content" in item for item in messages):
+        return "a bare list of messages with the keys of Cline and Roo"
+    if any(b"<environment_details>" in as_text(item.get("content")).encode() for item in messages[:3]):
+        return "a bare list of messages with <environment_details>"
+    return ""
+
+
+def recognise_folder(path: Path) -> str:
+    return f"a folder with {HISTORY}" if (path / HISTORY).is_file() else ""
+
+
+def read(path: Path, data: bytes, progress: Progress) -> Session:
+    """Read a history for itself: what its folder says of it is not known."""
+    return _session(path, data, progress, _Folder())
+
+
+def read_folder(path: Path, progress: Progress) -> Session:
+    """Read a task folder: its history, and what the files around it tell of compactions. The session's path is the
+    folder, so that it is read again with all of it."""
+    data = _bytes(path / HISTORY)
+    if data is None:
+        raise BadInput(f"{path / HISTORY} cannot be read; name the folder of a task that Cline or Roo recorded.")
+    folder = _Folder(id=path.name, system=_bytes(path / "system_prompt.txt") or b"")
+    messages = _json(path / "ui_messages.json")
+    for message in messages if isinstance(messages, list) else ():
+        condensed = message.get("contextCondense") if isinstance(message, dict) else None
+        if isinstance(condensed, dict) and type(condensed.get("prevContextTokens")) is int:
+            folder.sizes[as_text(condensed.get("summary"))] = condensed["prevContextTokens"]
+    for index in (path / "history_item.json", *(parent / "state/taskHistory.json" for parent in path.parents[1:2])):
+        found = _json(index)
+        for item in found if isinstance(found, list) else [found]:
+            if isinstance(item, dict) and item.get("id") == path.name:
+                folder.deleted = _range(item.get("conversationHistoryDeletedRange"))
+                folder.title = folder.title or as_text(item.get("task") or "")
+                folder.cwd = item["workspace"] if isinstance(item.get("workspace"), str) else folder.cwd
+    return replace(_session(path / HISTORY, data, progress, folder), path=path)
+
+
+@dataclass(slots=True)
+class _Folder:
+    """What lies around a history. `sizes`: tokens before a condensation by its summary; `deleted`: messages that Cline
+    no longer sends, as a half-open range."""
+
+    id: str = ""
+    title: str = ""
+    cwd: str | None = None
+    system: bytes = b""
+    sizes: dict[str, int] = field(default_factory=dict)
+    deleted: tuple[int, int] | None = None
+
+
+def _bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes() if path.is_file() and path.stat().st_size <= _LIMIT else None
+    except OSError:
+        return None
+
+
+def _json(path: Path) -> Any:
+    data = _bytes(path)
+    try:
+        return None if data is None else parse(path, data)[0]
+    except BadInput:
+        return None
+
+
+def _range(value: Any) -> tuple[int, int] | None:
+    """Cline's range is inclusive at both ends."""
+    if (
+        isinstance(value, list)
+        and len(value) == 2
+        and all(type(end) is int for end in value)
+        and 0 <= value[0] <= value[1]
+    ):
+        return value[0], value[1] + 1
+    return None
+
+
+def _session(path: Path, data: bytes, progress: Progress, folder: _Folder) -> Session:
+    progress(0, len(data))
+    items, warnings = parse(path, data)
+    if not isinstance(items, list):
+        raise BadInput(f"{path}: is no list of messages; open the api_conversation_history.json of a task.")
+    messages: list[Message] = []
+    waiting: tuple[str, ...] = ()
+    for index, item in enumerate(items):
+        message = _message(index, item, waiting, warnings)
+        waiting = tuple(call.id for call in message.calls)
+        messages.append(message)
+    progress(len(data), len(data))
+    records = [item if isinstance(item, dict) else {} for item in items]
+    newest = next((m.model for m in reversed(messages) if m.model), None)
+    return Session(
+        format=ID,
+        path=path,
+        messages=tuple(messages),
+        branch=range(len(messages)),
+        epochs=_epochs(messages, records, folder),
+        records=Records(data),
+        id=folder.id,
+        title=" ".join(folder.title.split())[:80] or first_words(messages, after="<task>"),
+        model=newest or _last_said(messages, _MODEL),
+        cwd=folder.cwd or _last_said(messages, _CWD),
+        system=folder.system.decode(errors="replace"),
+        warnings=tuple(warnings),
+    )
+
+
+def _message(index: int, item: Any, waiting: Sequence[str], warnings: list[LoadWarning]) -> Message:
+    id, source = f"m{index + 1}", (index,)
+    if not isinstance(item, dict) or item.get("role") not in ("user", "assistant"):
+        warnings.append(LoadWarning(f"message {index + 1} is no user's and no assistant's; it is shown as it is"))
+        return Message(id, "user", (Opaque("record", item),), "meta", source=source)
+    role: Role = item["role"]
+    blocks = blocks_of(item, waiting if role == "user" else ())
+    kind: Kind = kind_of(role, blocks)
+    if item.get("isSummary") is True:
+        kind = "summary"
+    elif item.get("isTruncationMarker") is True:
+        kind = "meta"
+    else:
+        kind = marked(item) or kind
+    info = item.get("modelInfo")
+    model = info.get("modelId", info.get("id")) if isinstance(info, dict) else None
+    metrics = item.get("metrics")
+    message = Message(id, role, blocks, kind, time=seconds_of(item.get("ts")), source=source)
+    if message.results:
+        message = replace(message, role="tool")
+    if role == "assistant":
+        usage = _usage(metrics.get("tokens") if isinstance(metrics, dict) else None)
+        return replace(message, model=model if isinstance(model, str) else None, usage=usage)
+    return message
+
+
+def _usage(tokens: Any) -> Usage | None:
+    if not isinstance(tokens, dict):
+        return None
+    counts = {key: value for key, value in tokens.items() if type(value) is int and value > 0}
+    cached = counts.get("cached", 0)
+    return Usage(max(counts.get("prompt", 0) - cached, 0), counts.get("completion", 0), cache_read=cached)
+
+
+def _last_said(messages: Sequence[Message], pattern: re.Pattern[str]) -> str | None:
+    """What the newest environment details say: the extension repeats them with each request."""
+    for message in reversed(messages):
+        if message.role != "assistant" and (found := pattern.findall(message.text)):
+            return str(found[-1])
+    return None
+
+
+def _epochs(messages: Sequence[Message], items: Sequence[dict[str, Any]], folder: _Folder) -> tuple[Epoch, ...]:
+    """A context before each summary and each marker of a sliding window, and the one that is sent now.
+
+    The file does not say which messages came before a summary was made: those that stand before it are taken.
+    """
+    epochs: list[Epoch] = []
+    for index, item in enumerate(items):
+        if item.get("isSummary") is not True and item.get("isTruncationMarker") is not True:
+            continue
+        message = messages[index]
+        members = _effective(messages, items, index)
+        is_summary = message.kind == "summary"
+        ended_by = Compaction(
+            "condense" if is_summary else "sliding window",
+            folder.sizes.get(message.text) if is_summary else None,
+            message.id if is_summary else None,
+            message.time,
+        )
+        if members:
+            epochs.append(Epoch(len(epochs) + 1, members, ended_by))
+    members = _effective(messages, items, len(items))
+    if folder.deleted:
+        start, stop = folder.deleted
+        before = [index for index in members if index < stop]
+        epochs.append(Epoch(len(epochs) + 1, before, Compaction("truncation")))
+        members = [index for index in members if not start <= index < stop]
+    return (*epochs, Epoch(len(epochs) + 1, members))
+
+
+def _effective(messages: Sequence[Message], items: Sequence[dict[str, Any]], end: int) -> list[int]:
+    """What Roo sends of the first `end` messages."""
+    newest = next((index for index in range(end - 1, -1, -1) if items[index].get("isSummary") is True), None)
+    if newest is None:
+        members = list(range(end))
+    elif messages[newest].role == "assistant" and newest > 0 and messages[0].role == "user":
+        members = [0, *range(newest, end)]
+    else:
+        members = list(range(newest, end))
+    markers = (items[index] for index in members if items[index].get("isTruncationMarker") is True)
+    hidden = {id for item in markers if isinstance(id := item.get("truncationId"), str)}
+    calls = {call.id for index in members for call in messages[index].calls}
+    return [
+        index
+        for index in members
+        if messages[index].blocks
+        and as_text(items[index].get("truncationParent")) not in hidden
+        and not (newest is not None and _is_orphan(messages[index], calls))
+    ]
+
+
+def _is_orphan(message: Message, calls: set[str]) -> bool:
+    """Whether a message holds results and nothing else, and all their calls are gone: Roo leaves these out."""
+    return (
+        bool(message.results)
+        and len(message.results) == len(message.blocks)
+        and not any(result.call_id in calls for result in message.results)
+    )

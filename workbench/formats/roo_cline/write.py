@@ -1,0 +1,132 @@
+"""Writing a task's history with Roo's own tags (formats.md §2.9).
+
+A new summary that opens the context is flagged `isSummary`; what it stands for stays in the file in front of it, tagged
+`condenseParent`, as Roo itself does. Cline knows no such tags, so its histories lose what the summary stands for. Kept
+messages keep their bytes but for the tags.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+from workbench.formats.format import Written
+from workbench.formats.kit.blocks import to_anthropic
+from workbench.formats.kit.document import loads, render, splice
+from workbench.formats.kit.json_spans import array_items, replace_fields
+from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.settle import as_user_text, settled
+from workbench.formats.roo_cline.blocks import ID, blocks_of, kind_of
+from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult
+
+NAME = "api_conversation_history.json"
+_BOM = b"\xef\xbb\xbf"
+_NEEDS = "put it in place of the one in a copy of the task's folder: the list of tasks is kept elsewhere"
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """The task's history. Never raises; what could not be carried stands in `notes`."""
+    native = session.format == ID
+    notes: Counter[str] = Counter()
+    messages = [message for message in messages if message.kind != "boundary" and message.blocks]
+    if native and messages == list(session.context()):
+        return Written(session.records.data, NAME, notes=(_NEEDS,))
+    if not native:
+        start = next((n for n, message in enumerate(messages) if not message.is_own_system), len(messages))
+        if start or session.system:
+            notes["the system prompt was left out: the extension sends its own"] += 1
+        messages, more = settled(messages[start:])
+        notes.update(more)
+    raws = _elements(session.records.data) if native else []
+    opening = messages[0] if messages and messages[0].kind == "summary" and messages[0].role == "user" else None
+    condense_id = str(uuid4())
+    pieces: list[bytes] = []
+    if native and opening is not None and not _is_clines(session):
+        pieces += _older(raws, messages, condense_id)
+    in_front = bool(pieces)
+    for index, message in enumerate(messages):
+        if native and message.source:
+            keeps = index == 0 or (index == 1 and message.role == "assistant" and not in_front)
+            pieces.append(_kept(raws[message.source[0]], message, keeps=keeps))
+        elif message is opening:
+            after = next((other.time for other in messages[1:] if other.time is not None), message.time)
+            flags = {"isSummary": True, "condenseId": condense_id}
+            pieces.append(_made(message, None if after is None else after - 0.001, flags, notes, native=native))
+        else:
+            pieces.append(_made(message, message.time, {}, notes, native=native))
+    data = splice(session.records.data, None, pieces) if native else b"[" + b",".join(filter(None, pieces)) + b"]"
+    told = tuple(what if count == 1 else f"{what} ({count} times)" for what, count in notes.items())
+    return Written(data, NAME, notes=(_NEEDS, *told))
+
+
+def _is_clines(session: Session) -> bool:
+    """Whether Cline recorded the task: Roo does not name the model of an answer."""
+    return any(message.model for message in session.messages)
+
+
+def _elements(data: bytes) -> list[bytes]:
+    data = data.removeprefix(_BOM)
+    return [data[start:stop] for start, stop in array_items(data.decode("latin-1"))]
+
+
+def _older(raws: Sequence[bytes], messages: Sequence[Message], condense_id: str) -> list[bytes]:
+    """What a summary that opens the context hides: every record in front of a recorded one, and for a new one every
+    record that is not kept behind it, tagged as replaced by it if nothing older replaced it already."""
+    if messages[0].source:
+        return list(raws[: messages[0].source[0]])
+    kept = {message.source[0] for message in messages if message.source}
+    older: list[bytes] = []
+    for index, raw in enumerate(raws):
+        if index in kept or not raw.startswith(b"{"):
+            continue
+        tagged = loads(raw).get("condenseParent")
+        older.append(raw if tagged else replace_fields(raw, {"condenseParent": render(condense_id)}))
+    return older
+
+
+def _kept(raw: bytes, message: Message, *, keeps: bool) -> bytes:
+    """A record as it is, but for tags that would hide it or what stands before it."""
+    value = loads(raw)
+    if not isinstance(value, dict):
+        return raw
+    changes = {key: b"null" for key in ("condenseParent", "truncationParent") if value.get(key)}
+    if value.get("isSummary") is True and not keeps:
+        changes |= {"isSummary": b"false", MARK: render(message.kind)}
+    return replace_fields(raw, changes)
+
+
+def _made(
+    message: Message, seconds: float | None, flags: dict[str, Any], notes: Counter[str], *, native: bool
+) -> bytes:
+    role = "assistant" if message.role == "assistant" else "user"
+    if message.role == "system":
+        content = [{"type": "text", "text": as_user_text(message)}]
+    else:
+        content = [block for block in (_block(block, notes, native=native) for block in message.blocks) if block]
+    if not content:
+        notes["messages without anything that can be sent were left out"] += 1
+        return b""
+    stamp = round((time.time() if seconds is None else seconds) * 1000)
+    item: dict[str, Any] = {"role": role, "content": content, "ts": stamp, **flags}
+    if not flags and kind_of(role, blocks_of(item, ())) != message.kind:
+        item[MARK] = message.kind
+    return render(item)
+
+
+def _block(block: Block, notes: Counter[str], *, native: bool) -> dict[str, Any] | None:
+    match block:
+        case Text(text):
+            return {"type": "text", "text": text} if text else None
+        case Thinking() | Opaque() if not native:
+            notes["reasoning and blocks that only the session's own format knows were left out"] += 1
+            return None
+        case Thinking(text, ""):
+            return {"type": "reasoning", "text": text}
+        case Media():
+            notes["images or documents were replaced by a line that names them"] += 1
+        case ToolResult(content=parts) if any(isinstance(part, Media) for part in parts):
+            notes["results had images or documents replaced by a line that names them"] += 1
+    return to_anthropic(block)

@@ -1,0 +1,14 @@
+"""SWE-agent trajectories (`*.traj`): `{environment, trajectory, history, info}` (formats.md §2.11).
+
+`history` is the session; `trajectory` repeats the prompt at each step and is left alone. Demonstrations are sent, but
+are no part of what happened: of kind meta, whoever speaks. Messages of another agent than the main one are in the file
+view only. What a history processor left out of the last prompt is told by a warning: the history has it all.
+"""
+
+from __future__ import annotations
+
+from workbench.formats.format import Format
+from workbench.formats.swe_agent.read import ID, read, recognise, write
+from workbench.formats.swe_agent.rules import validate
+
+FORMAT = Format(ID, "SWE-agent trajectory", recognise, read, write, validate)

@@ -1,0 +1,131 @@
+"""Reading: tau-bench results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import BadInput
+from workbench.formats.format import Part, Progress, Written
+from workbench.formats.kit.blocks import as_text
+from workbench.formats.kit.document import elements, glimpse, new_name, parse, render, splice
+from workbench.formats.kit.item_list import Item, dict_of, list_of, word_of
+from workbench.formats.kit.json_spans import array_items, replace_fields
+from workbench.formats.kit.mark import MARK, marked
+from workbench.formats.kit.settle import settled
+from workbench.formats.kit.titles import first_words
+from workbench.formats.openai_chat.embedded import chat_messages, pieces, told
+from workbench.session import Epoch, Kind, LoadWarning, Message, Records, Session
+
+ID = "tau-bench"
+_NOTHING = "tau-bench results are a record: nothing resumes them"
+
+
+def recognise(head: bytes) -> str:
+    items = glimpse(head)
+    first = dict_of(items[0]) if isinstance(items, list) and items else {}
+    known = "task_id" in first and (isinstance(first.get("traj"), list) or {"reward", "info"} <= first.keys())
+    return "a list of task_id and traj" if known else ""
+
+
+def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
+    """The entries in the file's order, titled by task, trial and reward. Raises BadInput when there are none."""
+    parts: list[Part] = []
+    for number, entry in enumerate(map(dict_of, _entries(path, data)), 1):
+        told_of = (("task", "task_id"), ("trial", "trial"), ("reward", "reward"))
+        title = ", ".join(f"{word} {as_text(entry[key])}" for word, key in told_of if key in entry)
+        parts.append(Part(str(number), title, len(list_of(entry.get("traj")))))
+    return tuple(parts)
+
+
+def read(path: Path, data: bytes, progress: Progress) -> Session:
+    """Read the first entry. Raises BadInput when there is none."""
+    count = len(_entries(path, data))
+    session = read_part(path, data, "1", progress)
+    if count == 1:
+        return session
+    return replace(session, warnings=(LoadWarning(f"holds {count} sessions; this is the first"), *session.warnings))
+
+
+def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
+    """Read one entry by its place from 1. Raises BadInput when there is no such entry, or no traj in it."""
+    progress(0, len(data))
+    entries = _entries(path, data)
+    if not part_id.isdecimal() or not 1 <= int(part_id) <= len(entries):
+        raise BadInput(f"{path} has no session {part_id}; choose one of 1 to {len(entries)}.")
+    number = int(part_id) - 1
+    entry = dict_of(entries[number])
+    items = entry.get("traj")
+    if not isinstance(items, list):
+        raise BadInput(f"{path}: entry {number + 1} has no traj; choose another one.")
+    own = data if len(entries) == 1 else splice(data, None, [number])
+    warnings: list[LoadWarning] = []
+    chat = chat_messages(path, items, warnings)
+    messages = tuple(replace(m, kind=kind) for m, kind in zip(chat, kinds_of(items, chat), strict=True))
+    progress(len(data), len(data))
+    return Session(
+        format=ID,
+        path=path,
+        messages=messages,
+        branch=range(len(messages)),
+        epochs=(Epoch(1, range(len(messages))),),
+        records=Records(own),
+        id="-".join(as_text(entry[key]) for key in ("task_id", "trial") if entry.get(key) is not None),
+        title=first_words(messages),
+        model=word_of(dict_of(entry.get("info")).get("model")),
+        warnings=tuple(warnings),
+        meta={key: value for key, value in entry.items() if key != "traj"},
+    )
+
+
+def _entries(path: Path, data: bytes) -> list[Any]:
+    entries, _ = parse(path, data)
+    if not isinstance(entries, list) or not entries:
+        raise BadInput(f"{path}: has no list of results; open a results file of tau-bench.")
+    return entries
+
+
+def kinds_of(items: Sequence[Any], chat: Sequence[Message]) -> list[Kind]:
+    return [marked(dict_of(item)) or message.kind for item, message in zip(items, chat, strict=True)]
+
+
+def _kinds(items: Sequence[Any]) -> list[Kind]:
+    return kinds_of(items, chat_messages(Path(), items, []))
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """The loaded entry with its messages replaced; from another format, a new entry without a reward."""
+    name = new_name(session.path)
+    if session.format == ID:
+        data, id = session.records.data, session.id
+        if list(messages) == list(session.context()):
+            return Written(data, name, id, notes=(_NOTHING,))
+        entry = _entry(data)
+        found, notes = pieces(session, elements(entry, "traj"), messages, _plain, _kinds, _with_kind)
+    else:
+        settled_messages, more = settled(messages)
+        id = session.id or "session"
+        entry = render({"task_id": id, "reward": 0.0, "info": {}, "traj": []})
+        found, notes = pieces(session, [], settled_messages, _plain, _kinds, _with_kind)
+        if session.system:
+            found.insert(0, render({"role": "system", "content": session.system}))
+        notes.update(more)
+        data = b"[]"
+    notes[_NOTHING] += 1
+    return Written(splice(data, None, [splice(entry, "traj", found)]), name, id, notes=told(notes))
+
+
+def _entry(data: bytes) -> bytes:
+    text = data.removeprefix(b"\xef\xbb\xbf").decode("latin-1")
+    start, stop = array_items(text)[0]
+    return text[start:stop].encode("latin-1")
+
+
+def _plain(item: Item) -> Item:
+    return item
+
+
+def _with_kind(raw: bytes, kind: Kind) -> bytes:
+    return replace_fields(raw, {MARK: render(kind)})
