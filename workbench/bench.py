@@ -37,7 +37,7 @@ class Plan:
 
     context: Context
     given: Context
-    strategy: Strategy
+    strategy: Strategy[Any]
     policy: Policy
     triggers: tuple[Trigger, ...]
     run: Run
@@ -77,7 +77,7 @@ class Bench:
     session: Session
     epoch: int
     layout: Layout
-    strategy: Strategy
+    strategy: Strategy[Any]
     policy: Policy
     preset: str = ""
     pins: frozenset[str] = frozenset()
@@ -137,7 +137,7 @@ class Bench:
         return self.result.outcome if self.result else self.plan.outcome
 
 
-def plan(context: Context, chosen: Strategy, policy: Policy, edits: Edits = UNEDITED) -> Plan:
+def plan(context: Context, chosen: Strategy[Any], policy: Policy, edits: Edits = UNEDITED) -> Plan:
     """Plan a compaction of `context` without a model and without a network."""
     left = given(context, edits)
     triggers = chosen.triggers(chosen.gauge(left, policy), policy)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.compaction.exchange_cut import guarded_start, head_length
+from workbench.compaction.exchange.cut import guarded_start, head_length
 
 
 def test_vector_1_tail_holds_what_fits_below_the_limit() -> None:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.building import agent, call, context_of, conversations, result, summary, user
 from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
-from workbench.compaction.exchange_cut import preprocess
+from workbench.compaction.exchange.cut import preprocess
+from workbench.compaction.exchange.params import policy_from_params
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.outcome import Fate, Made, Outcome
 from workbench.compaction.strategies.exchange_summary import (
@@ -23,7 +24,6 @@ from workbench.compaction.strategies.exchange_summary import (
     triggers,
 )
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
-from workbench.compaction.summary_params import policy_from_params
 from workbench.errors import BadInput
 from workbench.session import Message, Text, pairs_of
 

@@ -417,15 +417,15 @@ def test_the_layers_are_in_prompt_order_and_add_up() -> None:
         user("new", "and now?"),
     ]
     context = context_of(messages, rules="Never log tokens.")
-    layers = prompt_layers(context)
-    names = [layer.name for layer in layers]
-    assert names == ["L1 system and tools", "L2 rules", "L3 history", "current input", "todo recap"]
-    tokens = {layer.name: layer.tokens for layer in layers}
-    assert tokens["L2 rules"] == METER.text_tokens("Never log tokens.")
-    assert tokens["todo recap"] == METER.text_tokens("0 of 1 done; next: ship it")
-    assert tokens["current input"] == METER.tokens(messages[-1])
-    assert tokens["L1 system and tools"] + tokens["L3 history"] + tokens["current input"] == context.total.tokens
-    assert [layer.tokens for layer in prompt_layers(context_of([]))] == [0, 0, 0, 0, 0]
+    outcome, _ = run(context, policy())
+    layers = {layer.name: layer.tokens for layer in prompt_layers(context, outcome)}
+    assert list(layers) == ["L1 system+tools", "L2 rules", "L3 tail", "current input", "recap"]
+    assert layers["L2 rules"] == METER.text_tokens("Never log tokens.")
+    assert layers["recap"] == METER.text_tokens("0 of 1 done; next: ship it")
+    assert layers["current input"] == METER.tokens(messages[-1])
+    assert layers["L1 system+tools"] + layers["L3 tail"] + layers["current input"] == context.total.tokens
+    empty = context_of([])
+    assert prompt_layers(empty, run(empty, policy())[0]) == ()
 
 
 def test_the_preset_is_the_documents_policy() -> None:

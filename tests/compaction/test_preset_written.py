@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
+from workbench.compaction.exchange.params import params_json, policy_from_params
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import (
     Preset,
@@ -23,7 +24,6 @@ from workbench.compaction.preset import (
 )
 from workbench.compaction.strategies import STRATEGIES
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
-from workbench.compaction.summary_params import params_json, policy_from_params
 from workbench.errors import BadInput
 
 TEXTS = st.one_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.building import agent, context_of, user
-from workbench.compaction.abridge import AbridgedHistoryParams, abridge, abridged_text
+from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge, abridged_text
 from workbench.compaction.prompts import file_of, filled, load_prompt, own_folder, prompt_files, write_own
 from workbench.errors import BadInput
 from workbench.resources import PROMPTS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.analysis.budget import Layer
+from workbench.compaction.layers import Layer
 from workbench.compaction.strategy import Trigger
 from workbench.tokens.sizes import Basis, Size
 from workbench.tui.widgets.budget_bar import Budget, bar_cells, legend_cells, tick_cells, tick_of

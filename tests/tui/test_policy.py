@@ -11,10 +11,10 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static, TextArea
 
 from tests.tui.app import app_of, bench_screen, press, session_of, settled, story
+from workbench.compaction.exchange.params import params_json, policy_from_params
 from workbench.compaction.preset import load_preset, preset_names, read_preset, user_presets
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
 from workbench.compaction.strategies.progressive import ProgressivePolicy
-from workbench.compaction.summary_params import params_json, policy_from_params
 from workbench.errors import BadInput
 from workbench.session import Message, Text
 from workbench.tui.screens.ask import AskScreen, read_preset_name, read_window

@@ -9,12 +9,11 @@ import pytest
 from tests.tui.app import story
 from workbench.bench import Bench, choose_preset, open_bench, split_at
 from workbench.compaction.preset import load_preset, preset_names
-from workbench.compaction.progressive.task_type import TaskCutoffs, task_type
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
 from workbench.compaction.strategy import Trigger
 from workbench.tokens import CountCache, Counter, default_path
 from workbench.tui.fields import fields_of
-from workbench.tui.policy_words import help_words, split_words, task_words, trigger_words, unmovable_words
+from workbench.tui.policy_words import help_words, split_words, trigger_words, unmovable_words
 
 
 def bench(preset: str = "augment-example") -> Bench:
@@ -61,14 +60,15 @@ def test_every_preset_says_what_it_splits_or_that_it_has_no_split(name: str) -> 
     )
 
 
-def test_the_task_type_is_told_with_its_evidence_and_who_said_it() -> None:
-    layout = bench().layout
-    found = task_words(task_type(layout, TaskCutoffs()))
+def test_a_remark_on_the_session_has_its_evidence_and_who_said_it() -> None:
+    opened = choose_preset(bench(), load_preset("progressive"))
+    remark = opened.strategy.remark
+    assert remark is not None
+    found = remark(opened.layout, opened.policy)
     assert found.startswith("task type analysis (found;")
     assert "reads and searches" in found
-    assert task_words(task_type(layout, TaskCutoffs(), "code")).startswith(
-        "task type code (your word; found: analysis)"
-    )
+    said = remark(opened.layout, opened.policy.with_(task_type="code"))
+    assert said.startswith("task type code (your word; found: analysis)")
 
 
 def test_help_has_range_unit_default_and_what_the_preset_says() -> None:

@@ -29,7 +29,7 @@ class Running:
     `base` is what the last compaction left, and messages `start`..`stop` of the course follow it.
     """
 
-    def __init__(self, course: Course, strategy: Strategy, policy: Any, window: int | None) -> None:
+    def __init__(self, course: Course, strategy: Strategy[Any], policy: Any, window: int | None) -> None:
         self.course, self.strategy, self.policy, self.window = course, strategy, policy, window
         self.start = self.stop = 0
         self.compacted = self.marker = False

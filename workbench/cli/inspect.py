@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from workbench.analysis.budget import layers
 from workbench.analysis.transcript import VERBOSITIES, Verbosity, one_line, printable, transcript
 from workbench.bench import Bench
 from workbench.cli.exact import count_now, exact_fields
@@ -17,6 +16,7 @@ from workbench.cli.loading import on_bench, part_option
 from workbench.cli.output import counted, size_fields, size_words, write_fields, write_json, write_table
 from workbench.compaction.context import Context
 from workbench.compaction.layered.react import react
+from workbench.compaction.layers import layers
 from workbench.figures import grouped
 from workbench.session import Message, Session, Span, exchanges_of, rounds_of
 from workbench.summarizers.exact_counts import Exact

@@ -11,10 +11,10 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from workbench.compaction.exchange.params import policy_from_params
 from workbench.compaction.policy import Policy, explain
 from workbench.compaction.preset import Preset, default_preset, load_preset
 from workbench.compaction.strategies import strategy
-from workbench.compaction.summary_params import policy_from_params
 from workbench.errors import BadInput
 
 

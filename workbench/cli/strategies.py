@@ -61,7 +61,7 @@ def _write_presets(presets: list[Preset]) -> None:
     write_fields([(f"preset {preset.id}", f"({preset.strategy}) {preset.about}") for preset in presets])
 
 
-def _strategy(one: Strategy) -> dict[str, Any]:
+def _strategy(one: Strategy[Any]) -> dict[str, Any]:
     return {
         "id": one.id,
         "title": one.title,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs
@@ -27,7 +28,7 @@ class Check:
     messages: tuple[str, ...] = ()
 
 
-def check(context: Context, outcome: Outcome, strategy: Strategy, policy: Policy) -> tuple[Check, ...]:
+def check(context: Context, outcome: Outcome, strategy: Strategy[Any], policy: Policy) -> tuple[Check, ...]:
     """Every check of an outcome, hard ones first. O(messages): for long sessions call it off the event loop."""
     return (
         _pairs_whole(context, outcome),
@@ -174,7 +175,7 @@ def _fits_window(context: Context, outcome: Outcome) -> Check:
     return Check("fits the window", False, after < context.window, detail)
 
 
-def _rests(context: Context, outcome: Outcome, strategy: Strategy, policy: Policy) -> Check:
+def _rests(context: Context, outcome: Outcome, strategy: Strategy[Any], policy: Policy) -> Check:
     """Whether the same policy would leave the new context alone: else every turn compacts again."""
     after = context.from_outcome(outcome).with_(manual=False)
     again = [trigger for trigger in strategy.triggers(strategy.gauge(after, policy), policy) if trigger.fires]

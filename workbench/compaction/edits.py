@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from workbench.compaction.compose import Stood, composed
 from workbench.compaction.context import Context, Layout
@@ -123,7 +124,7 @@ def given(context: Context, edits: Edits) -> Context:
     return context if first is None else _after(context, first)
 
 
-def compacting(context: Context, edits: Edits, strategy: Strategy, policy: Policy) -> Compacting:
+def compacting(context: Context, edits: Edits, strategy: Strategy[Any], policy: Policy) -> Compacting:
     """The strategy's own generator where there are no edits; else the same on what they leave, told over `context`.
 
     Where the strategy changes nothing, the edits alone are the outcome, unless it was only to run when it fires.

@@ -10,10 +10,12 @@ import hashlib
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Generic, Literal, TypeVar
 
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
+from workbench.compaction.layers import Layer, layers
+from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.policy import Policy
 from workbench.figures import grouped
@@ -128,36 +130,71 @@ Compacting = Generator[Step | Requests, tuple[Answer, ...] | None, Outcome]
 answers)."""
 
 
+P = TypeVar("P", bound=Policy)
+
+
 @dataclass(frozen=True, slots=True)
-class Strategy:
-    """One way to compact. `unit` is the word for what it cuts between; `movable` whether a person may move the
-    split."""
+class Note:
+    """What a strategy says of one message, beside it; `warns` of something that may be wrong."""
+
+    text: str
+    warns: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pasted(Generic[P]):
+    """The parameter object of a product that a policy stands for: `read` its text, `write` a policy as one.
+
+    `read` raises BadInput in a sentence. `idle` says why a policy that was read would never compact, "" if it would.
+    """
+
+    name: str
+    about: str
+    read: Callable[[str], P]
+    write: Callable[[P], str]
+    idle: Callable[[P], str]
+
+
+def _none(*_: object) -> tuple[()]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strategy(Generic[P]):
+    """One way to compact, and all that is known of it: nothing outside `workbench.compaction` knows a strategy's name.
+
+    `unit` is the word for what it cuts between; `movable` whether a person may move the split. `gauge` is what the
+    triggers read, where a strategy's notion of history is narrower than the context's. `lint` says what is doubtful
+    about a policy's prompts, one sentence each. `layers` tells the parts of a context in the strategy's own words.
+    `notes` are about the message at an index; `remark` is about the whole session, and may take a second to find.
+    """
 
     id: str
     title: str
     about: str
-    policy_type: type[Policy]
-    triggers: Callable[[Gauge, Any], tuple[Trigger, ...]]
-    compact: Callable[[Context, Any], Compacting]
-    gauge: Callable[[Context, Any], Gauge] = field(default=lambda context, policy: context.gauge())
-    """What the triggers read, where a strategy's notion of history is narrower than the context's."""
+    policy_type: type[P]
+    triggers: Callable[[Gauge, P], tuple[Trigger, ...]]
+    compact: Callable[[Context, P], Compacting]
+    gauge: Callable[[Context, P], Gauge] = field(default=lambda context, policy: context.gauge())
     unit: str = "message"
     movable: bool = True
-    lint: Callable[[Any], tuple[str, ...]] = field(default=lambda policy: ())
-    """What is doubtful about a policy's prompts, one sentence each."""
+    lint: Callable[[P], tuple[str, ...]] = _none
+    layers: Callable[[Context, Outcome], tuple[Layer, ...]] = layers
+    notes: Callable[[Layout, P, int], Iterable[Note]] = _none
+    remark: Callable[[Layout, P], str] | None = None
+    pasted: Pasted[P] | None = None
 
 
 NOT_DUE = "no trigger fires"
 
 
 def is_due(context: Context, fired: Iterable[Trigger]) -> bool:
-    """Whether to compact at all: a manual run is a trigger of its own (spec/strategies.md, What holds §8)."""
+    """Whether to compact at all: a manual run is a trigger of its own."""
     return context.manual or any(trigger.fires for trigger in fired)
 
 
 def judged(context: Context, draft: Outcome) -> Outcome:
-    """The draft with its verdict: an outcome that is not smaller in tokens is reported, not called a success
-    (spec/strategies.md, What holds §6)."""
+    """The draft with its verdict: an outcome that is not smaller in tokens is reported, not called a success."""
     before, after = context.total, context.outcome_size(draft)
     line = f"{grouped(before.tokens)} → {grouped(after.tokens)} tokens"
     trace = (*draft.trace, line)

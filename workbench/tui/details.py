@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench.bench import Bench
-from workbench.compaction.abridge import AbridgedHistoryParams, abridge
 from workbench.compaction.checks import Check
 from workbench.compaction.edits import nearest
+from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge
 from workbench.compaction.outcome import Made
 from workbench.session import Span
 from workbench.tui.middle.blocks import block_parts

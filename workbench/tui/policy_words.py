@@ -1,11 +1,10 @@
-"""What the policy panel says of triggers, split, task type and fields: words without a widget."""
+"""What the policy panel says of triggers, split and fields: words without a widget."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 
 from workbench.bench import Bench
-from workbench.compaction.progressive.task_type import TaskType
 from workbench.compaction.strategy import Trigger
 from workbench.tui.fields import FormField, value_words
 from workbench.tui.plain import figure
@@ -67,12 +66,6 @@ def unmovable_words(bench: Bench) -> str:
             f"{bench.strategy.title} has no split that can be moved: it chooses {_plural(bench.strategy.unit)} itself."
         )
     return ""
-
-
-def task_words(found: TaskType) -> str:
-    """`task type code (field task_type overrules it): …` with the evidence."""
-    how = f"your word; found: {found.overruled}" if found.overruled else "found; the field task_type overrules it"
-    return f"task type {found.kind} ({how}): {found.why}; {found.evidence}"
 
 
 def help_words(field: FormField, preset_value: object = None, *, differs: bool = False) -> str:

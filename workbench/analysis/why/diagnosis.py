@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from workbench.analysis.budget import Layer, layers
 from workbench.analysis.course import Course
 from workbench.analysis.growth import Point
 from workbench.analysis.replay import Replay, replay
@@ -14,6 +13,7 @@ from workbench.analysis.why.counterfactual import Crossing, crossing
 from workbench.analysis.why.findings import Finding, Limit, findings
 from workbench.analysis.why.refusals import Refusal, refusals
 from workbench.compaction.context import Context
+from workbench.compaction.layers import Layer, layers
 from workbench.compaction.preset import Preset
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import Trigger

@@ -10,13 +10,13 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench.analysis.budget import Layer
 from workbench.analysis.course import Course
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.why.counterfactual import Delay, delay, delay_without, many
 from workbench.analysis.why.fillers import Large
 from workbench.analysis.why.waste import ANSWERS, Reread, Spot, Waste
 from workbench.compaction.context import Context
+from workbench.compaction.layers import Layer
 from workbench.compaction.preset import Preset, default_preset
 from workbench.figures import grouped
 

@@ -6,14 +6,18 @@ Both are annotations of a recorded session: nothing is read from disk and nothin
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from workbench.compaction.layered.tool_results import envelope
+from workbench.compaction.layout import Layout, per_layout
+from workbench.compaction.strategy import Note
 from workbench.facts.calls import Called, calls_in
 from workbench.facts.done import normal_path
 from workbench.session import Message, ToolResult
 
+NAMED = 8
+"""Mentioned files that a note names."""
 MOST = 5
 """Files that a reminder names; the rest is counted."""
 
@@ -48,7 +52,7 @@ def with_reminder(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class Changed:
     """The result at message `index` shows that `file` changed since the agent read it last."""
 
     index: int
@@ -57,6 +61,23 @@ class Note:
 
     def __str__(self) -> str:
         return f"Note: {self.file} was modified externally."
+
+
+def notes(layout: Layout, index: int) -> Iterator[Note]:
+    """The files that the request at `index` mentions, with the words that it would be sent as; files that its results
+    show to have changed."""
+    message = layout.messages[index]
+    if message.starts_round and (paths := mentioned(message.text)):
+        yield Note(f"mentions {', '.join(f'@{path}' for path in paths[:NAMED])}; it would be sent as")
+        yield Note(with_reminder(message.text).removeprefix(message.text).strip())
+    for change in _changes(layout):
+        if change.index == index:
+            yield Note(str(change), warns=True)
+
+
+@per_layout
+def _changes(layout: Layout) -> tuple[Changed, ...]:
+    return external_changes(layout.messages)
 
 
 _LINE = re.compile(r"^\s*(\d+)(?:→|\t)(.*)$", re.MULTILINE)
@@ -78,7 +99,7 @@ class _Known:
     given: str
 
 
-def external_changes(messages: Sequence[Message]) -> tuple[Note, ...]:
+def external_changes(messages: Sequence[Message]) -> tuple[Changed, ...]:
     """Files read again whose recorded mtime, or a line shown both times, differs, and that the agent did not change
     itself in between.
 
@@ -86,7 +107,7 @@ def external_changes(messages: Sequence[Message]) -> tuple[Note, ...]:
     formatter, `git checkout`): whether it touched this file cannot be told. O(text of the reads).
     """
     known: dict[str, _Known] = {}
-    notes: list[Note] = []
+    changes: list[Changed] = []
     for called in calls_in(messages):
         kinds = {action.kind for action in called.actions}
         if "command" in kinds and any(_MAY_WRITE.search(a.target) for a in called.actions if a.kind == "command"):
@@ -100,10 +121,10 @@ def external_changes(messages: Sequence[Message]) -> tuple[Note, ...]:
             seen = _seen(called, called.result)
             before = known.get(path)
             if before is not None and _differ(before, seen):
-                notes.append(Note(at, called.call.id, called.actions[0].target))
+                changes.append(Changed(at, called.call.id, called.actions[0].target))
             lines = {**before.lines, **seen.lines} if before is not None else seen.lines
             known[path] = _Known(seen.mtime, lines, seen.text, seen.given)
-    return tuple(notes)
+    return tuple(changes)
 
 
 def _seen(called: Called, result: ToolResult) -> _Known:

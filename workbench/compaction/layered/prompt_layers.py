@@ -1,38 +1,33 @@
-"""The order in which `layered` puts a prompt together, and what each layer weighs (spec/strategies.md §3, Layers)."""
+"""What each layer weighs of a prompt as `layered` puts it together: system and tools, rules, history, the current
+input, the todo recap."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from workbench.compaction.context import Context
 from workbench.compaction.layered.recap import recap_of
+from workbench.compaction.layers import Layer, basis_of, by_fate, summaries_layer
+from workbench.compaction.outcome import Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class PromptLayer:
-    """`tokens` on the basis of the context's sizes; L2 and the recap, which no session records as such, by its
-    meter."""
+def prompt_layers(context: Context, outcome: Outcome) -> tuple[Layer, ...]:
+    """The layers that weigh something, in prompt order; history is told apart by fate as `L3 head` and so on.
 
-    name: str
-    tokens: int
-
-
-def prompt_layers(context: Context) -> tuple[PromptLayer, ...]:
-    """The five layers, in prompt order, empty ones included.
-
-    L1 (system prompt, tool definitions, leading system messages), L3 (history with its summaries) and the current input
-    add up to `context.total`; the rules file and the recap are what this way of building a prompt would add to it. For
-    the layers after a compaction give `context.from_outcome(outcome)`. O(1) but for the recap, for which every message
-    is read once per layout.
+    All but rules and recap add up to `context.total`; those two, which no session holds, are what this way of building
+    a prompt would add to it, by the context's meter. O(fate spans and summaries) but for the recap, for which every
+    message is read once per layout.
     """
-    layout = context.layout
+    layout, sizes = context.layout, context.layout.sizes
     fixed, current = layout.lead, layout.rounds.current_input
-    history = context.size(fixed, max(fixed, current.start)).tokens
+    open_input = context.size(current.start, current.stop).tokens
     recap = recap_of(layout)
-    return (
-        PromptLayer("L1 system and tools", layout.sizes.overhead + context.upto(fixed).tokens),
-        PromptLayer("L2 rules", layout.sizes.meter.text_tokens(context.rules) if context.rules else 0),
-        PromptLayer("L3 history", history),
-        PromptLayer("current input", context.size(current.start, current.stop).tokens),
-        PromptLayer("todo recap", layout.sizes.meter.text_tokens(recap) if recap else 0),
-    )
+    found = [
+        Layer("L1 system+tools", sizes.overhead + context.upto(fixed).tokens, sizes.overhead_basis, "▒"),
+        Layer("L2 rules", sizes.meter.text_tokens(context.rules) if context.rules else 0, sizes.meter.basis, "▤"),
+        *(
+            Layer(f"L3 {part.name}", part.tokens, part.basis, part.glyph)
+            for part in (summaries_layer(context), *by_fate(context, outcome, fixed, max(fixed, current.start)))
+        ),
+        Layer("current input", open_input, basis_of(context, open_input), "▷"),
+        Layer("recap", sizes.meter.text_tokens(recap) if recap else 0, sizes.meter.basis, "◇"),
+    ]
+    return tuple(layer for layer in found if layer.tokens)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from workbench.compaction.compose import composed
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import with_pairs
 from workbench.compaction.outcome import Made, Outcome, Rung
 from workbench.compaction.policy import EarlierSummary
+from workbench.compaction.progressive.policy import ProgressivePolicy
 from workbench.compaction.progressive.replacing import Wording, replaced
 from workbench.compaction.progressive.retained import Texts, retained_of
 from workbench.compaction.progressive.rungs import (
@@ -29,9 +30,6 @@ from workbench.compaction.progressive.task_type import TaskKind, task_type
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategy import Answer, Requests, Step, SummaryFailed
 from workbench.figures import grouped
-
-if TYPE_CHECKING:
-    from workbench.compaction.strategies.progressive import ProgressivePolicy
 
 RungName = Literal["sliding window", "importance", "key events", "incremental", "full summary"]
 

@@ -87,6 +87,12 @@ class TaskType:
         says = f" (the user's word; found: {self.overruled})" if self.overruled else ""
         return f"task type {self.kind}{says}: {self.why}; {self.evidence}"
 
+    @property
+    def remark(self) -> str:
+        """The same, with the field that decides."""
+        how = f"your word; found: {self.overruled}" if self.overruled else "found; the field task_type overrules it"
+        return f"task type {self.kind} ({how}): {self.why}; {self.evidence}"
+
 
 def task_type(layout: Layout, cutoffs: TaskCutoffs, chosen: TaskKind | Literal["auto"] = "auto") -> TaskType:
     """The kind of a session's task; `chosen` other than auto is the user's word and stands."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from workbench.compaction.strategies import (
     clear_tool_results,
     context_reset,
@@ -17,7 +19,7 @@ from workbench.compaction.strategies import (
 from workbench.compaction.strategy import Strategy
 from workbench.errors import BadInput
 
-STRATEGIES: tuple[Strategy, ...] = (
+STRATEGIES: tuple[Strategy[Any], ...] = (
     exchange_summary.STRATEGY,
     progressive.STRATEGY,
     layered.STRATEGY,
@@ -31,7 +33,7 @@ STRATEGIES: tuple[Strategy, ...] = (
 )
 
 
-def strategy(id: str) -> Strategy:
+def strategy(id: str) -> Strategy[Any]:
     """A strategy by its id. Raises BadInput that lists the known ones."""
     for one in STRATEGIES:
         if one.id == id:

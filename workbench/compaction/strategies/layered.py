@@ -18,7 +18,9 @@ from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import carried_summaries, in_place, text_of_summaries
+from workbench.compaction.layered import mentions
 from workbench.compaction.layered.archive import SECTIONS, dates, filled, lacking
+from workbench.compaction.layered.prompt_layers import prompt_layers
 from workbench.compaction.layered.round_cut import Cut, cut_rounds, place_of_archive, without_archive
 from workbench.compaction.layered.tool_results import Limits, compressed
 from workbench.compaction.lint import lint_prompt
@@ -277,4 +279,6 @@ STRATEGY = Strategy(
     gauge=gauge,
     unit="round",
     lint=lint,
+    layers=prompt_layers,
+    notes=lambda layout, policy, index: mentions.notes(layout, index),
 )

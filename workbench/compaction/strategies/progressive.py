@@ -11,25 +11,24 @@ Which rungs are tried, in which order, depends on the type of the task. Pins sta
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal
-
-from pydantic import field_validator
 
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.layout import SUMMARY_MARKER
+from workbench.compaction.layout import SUMMARY_MARKER, Layout
 from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.outcome import Outcome, unchanged
-from workbench.compaction.policy import EarlierSummary, Policy, setting
 from workbench.compaction.progressive.climb import Climb, all_texts, attempt, ladder
-from workbench.compaction.progressive.importance import ImportanceWeights
+from workbench.compaction.progressive.importance import score
+from workbench.compaction.progressive.key_events import events_of
+from workbench.compaction.progressive.policy import ProgressivePolicy
 from workbench.compaction.progressive.retained import Texts, described, retained_of, task_lines
-from workbench.compaction.progressive.task_type import TaskCutoffs
-from workbench.compaction.prompts import load_prompt
+from workbench.compaction.progressive.task_type import task_type
 from workbench.compaction.strategy import (
     NOT_DUE,
     Compacting,
+    Note,
     Strategy,
     Trigger,
     judged,
@@ -37,98 +36,6 @@ from workbench.compaction.strategy import (
 from workbench.figures import grouped
 
 TOKENS, ROUNDS, MARKER, COMMAND = "remaining tokens", "rounds", "marker", "command"
-
-
-class ProgressivePolicy(Policy):
-    """Document 001's configuration with its defaults, and what it leaves open as fields of the workbench's own."""
-
-    earlier_summary: EarlierSummary = setting(
-        "nest",
-        "summary",
-        "What becomes of an earlier summary: drop it; keep it where it stands; nest it in the new request as context "
-        "(it is part of the history that document 001 summarizes); or extend it: carry its text on.",
-    )
-    trigger_on_remaining_tokens: bool = setting(
-        True, "trigger", "Climb the ladder when too few tokens remain, checked before each model call."
-    )
-    summary_remaining_token_threshold: float = setting(
-        25.0, "trigger", "Too few: less than this share of the window.", unit="% of the window", ge=0, le=100
-    )
-    trigger_on_rounds: bool = setting(True, "trigger", "Summarize everything when there are too many rounds.")
-    conversation_turn_threshold: int = setting(200, "trigger", "So many rounds are too many.", unit="rounds", ge=1)
-    trigger_on_marker: bool = setting(
-        True, "trigger", f"Summarize everything when the model itself writes {SUMMARY_MARKER}."
-    )
-    manual_runs: Literal["full", "ladder"] = setting(
-        "full",
-        "trigger",
-        "The user's command: full summarizes everything, as document 001's command does; ladder, the workbench's own, "
-        "switches that off, and a manual run climbs the ladder as if too few tokens remained.",
-    )
-    task_type: Literal["auto", "code", "analysis", "conversation", "mixed", "unknown"] = setting(
-        "auto", "ladder", "The type of the task, which chooses the chain of rungs. auto: told from the session."
-    )
-    sliding_window_size: int = setting(
-        9,
-        "ladder",
-        "Sliding window: the newest messages that stay, 4 of user and tools and 5 of the agent. Odd, so that the roles "
-        "still alternate.",
-        unit="messages",
-        ge=1,
-    )
-    importance_score_threshold: float = setting(
-        3.0, "ladder", "Importance: messages that score this or more stay.", unit="points", ge=0
-    )
-    importance_newest: int = setting(
-        5, "ladder", "Importance: the newest less important messages that stay.", unit="messages", ge=0
-    )
-    key_events_newest: int = setting(
-        5, "ladder", "Key events: the newest other messages that stay.", unit="messages", ge=0
-    )
-    incremental_summary_chunk_size: int = setting(
-        20, "ladder", "Incremental: each chunk but the last becomes a summary.", unit="rounds", ge=1
-    )
-    recent_memories: int = setting(
-        10, "retained", "The newest memories that the full summary carries.", unit="memories", ge=0
-    )
-    non_interactive: bool = setting(
-        False, "retained", "Nobody is at hand to ask: the whole requirement counts as pinned."
-    )
-    language: Literal["en", "zh"] = setting("en", "summary", "Language of prompts and summaries.")
-    summary_char_limit: int = setting(
-        0, "summary", "A longer summary is cut at a line or sentence. 0: no limit.", unit="characters", ge=0
-    )
-    request_hard_limit_chars: int = setting(
-        1_000_000, "summary", "A longer request loses its middle. 0: no limit.", unit="characters", ge=0
-    )
-    rung_prompt: str = setting(
-        "", "summary", "What a light rung asks the model. Empty: the shipped prompt of the language.", multiline=True
-    )
-    full_prompt: str = setting(
-        "",
-        "summary",
-        "What the full summary asks the model. Empty: the shipped prompt of the language.",
-        multiline=True,
-    )
-    importance_weights: ImportanceWeights = setting(ImportanceWeights(), "importance", "What each signal adds.")
-    task_cutoffs: TaskCutoffs = setting(TaskCutoffs(), "task type", "From which figures on a session is called what.")
-
-    @field_validator("sliding_window_size")
-    @classmethod
-    def _odd(cls, value: int) -> int:
-        if value % 2 == 0:
-            raise ValueError(
-                f"the window must be odd, so that the roles still alternate; take {value - 1} or {value + 1}"
-            )
-        return value
-
-    @property
-    def rung_prompt_used(self) -> str:
-        return self.rung_prompt.strip() or load_prompt(f"progressive-rung.{self.language}.md").text
-
-    @property
-    def full_prompt_used(self) -> str:
-        return self.full_prompt.strip() or load_prompt(f"progressive-full.{self.language}.md").text
 
 
 def triggers(now: Gauge, policy: ProgressivePolicy) -> tuple[Trigger, ...]:
@@ -210,6 +117,19 @@ def _doubts(policy: ProgressivePolicy) -> tuple[str, ...]:
     )
 
 
+def notes(layout: Layout, policy: ProgressivePolicy, index: int) -> Iterator[Note]:
+    """A message's importance with its parts, and why it is a key event."""
+    threshold = policy.importance_score_threshold
+    yield Note(f"importance {score(layout, index, policy.importance_weights)} · stays from {threshold:g}")
+    if why := events_of(layout).get(index):
+        yield Note(f"key event: {why}")
+
+
+def remark(layout: Layout, policy: ProgressivePolicy) -> str:
+    """The task's type with its evidence."""
+    return task_type(layout, policy.task_cutoffs, policy.task_type).remark
+
+
 STRATEGY = Strategy(
     id="progressive",
     title="Progressive",
@@ -220,4 +140,6 @@ STRATEGY = Strategy(
     unit="message",
     movable=False,
     lint=_doubts,
+    notes=notes,
+    remark=remark,
 )

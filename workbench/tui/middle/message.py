@@ -6,12 +6,8 @@ from datetime import datetime
 
 from workbench.analysis.transcript import transcript
 from workbench.bench import Bench
-from workbench.compaction.context import Layout
-from workbench.compaction.layered.mentions import Note, external_changes, mentioned, with_reminder
-from workbench.compaction.layout import per_layout
+from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, Made
-from workbench.compaction.progressive.importance import ImportanceWeights, score
-from workbench.compaction.progressive.key_events import events_of
 from workbench.compaction.strategy import SummaryRequest
 from workbench.session import Message, ToolResult, ToolUse
 from workbench.tokens.sizes import visible_chars
@@ -44,7 +40,7 @@ def message_parts(view: View) -> Parts:
         Part(
             " · ".join(filter(None, (f"id {message.id}", _when(message), message.model or "", _usage(message)))), "dim"
         ),
-        *_reasons(bench, index),
+        *_notes(bench, index),
         *_rewritten(bench, index),
     ]
     calls = _calls_answered(bench.layout, index)
@@ -71,28 +67,10 @@ def _where(view: View) -> str:
     return {"pre": "before the first round", "now": "current input"}.get(label, f"round {label}")
 
 
-def _reasons(bench: Bench, index: int) -> Parts:
-    """What the strategy in use notes about the message: its importance, why it is a key event, files it mentions."""
-    parts: Parts = []
-    weights = getattr(bench.policy, "importance_weights", None)
-    if isinstance(weights, ImportanceWeights):
-        threshold = getattr(bench.policy, "importance_score_threshold", None)
-        limit = f" · stays from {threshold:g}" if threshold is not None else ""
-        parts.append(Part(f"importance {score(bench.layout, index, weights)}{limit}", "dim"))
-        if why := events_of(bench.layout).get(index):
-            parts.append(Part(f"key event: {why}", "dim"))
-    if bench.strategy.id == "layered":
-        message = bench.messages[index]
-        if message.starts_round and (paths := mentioned(message.text)):
-            parts.append(Part(f"mentions {', '.join(f'@{path}' for path in paths[:8])}; it would be sent as", "dim"))
-            parts.append(Part(with_reminder(message.text).removeprefix(message.text).strip(), "dim"))
-        parts += [Part(str(note), "warning") for note in _notes(bench.layout) if note.index == index]
-    return parts
-
-
-@per_layout
-def _notes(layout: Layout) -> tuple[Note, ...]:
-    return external_changes(layout.messages)
+def _notes(bench: Bench, index: int) -> Parts:
+    """What the strategy in use notes about the message."""
+    found = bench.strategy.notes(bench.layout, bench.policy, index)
+    return [Part(note.text, "warning" if note.warns else "dim") for note in found]
 
 
 def _rewritten(bench: Bench, index: int) -> Parts:

@@ -13,7 +13,6 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench import bench as steps
-from workbench.analysis.budget import Layer, built_layers, layers
 from workbench.bench import Bench
 from workbench.compaction.checks import Check
 from workbench.errors import BadInput
@@ -40,12 +39,7 @@ def planned(bench: Bench) -> None:
     """Make what drawing a bench needs: seconds, at worst, for a long session."""
     bench.context.outcome_size(bench.outcome)
     _ = bench.plan
-    budget_layers(bench)
-
-
-def budget_layers(bench: Bench) -> tuple[Layer, ...]:
-    """The parts of the budget bar, in the strategy's own words where it builds the prompt itself."""
-    return (built_layers if bench.strategy.id == "layered" else layers)(bench.context, bench.outcome)
+    bench.strategy.layers(bench.context, bench.outcome)
 
 
 class Planning(Screen[None]):
@@ -137,7 +131,8 @@ class Planning(Screen[None]):
         rounds.show(Drawn(self.groups, outcome, bench.pins, bench.strategy.movable, split_line(bench)))
         after = bench.context.outcome_size(outcome)
         compacts = outcome.status != "unchanged"
-        budget = Budget(budget_layers(bench), plan.before, after, bench.window, plan.triggers, compacts)
+        parts = bench.strategy.layers(bench.context, outcome)
+        budget = Budget(parts, plan.before, after, bench.window, plan.triggers, compacts)
         self.query_one(BudgetBar).show(budget)
         count = len(bench.layout.rounds.rounds)
         held = f"{figure(count)} round{'s' * (count != 1)} · {figure(len(bench.layout.messages))} messages"

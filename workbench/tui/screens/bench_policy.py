@@ -15,17 +15,15 @@ from textual.worker import Worker
 
 from workbench import bench as steps
 from workbench.bench import Bench
+from workbench.compaction.layout import Layout
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_toml, save_preset
-from workbench.compaction.progressive.task_type import task_type
-from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
-from workbench.compaction.strategies.progressive import ProgressivePolicy
-from workbench.compaction.summary_params import params_json
+from workbench.compaction.strategies import STRATEGIES
 from workbench.errors import BadInput
 from workbench.tui.fields import FormField, differing, fields_of
 from workbench.tui.history import History
 from workbench.tui.plain import figure
-from workbench.tui.policy_words import split_words, task_words, unmovable_words
+from workbench.tui.policy_words import split_words, unmovable_words
 from workbench.tui.screens.bench_plan import planned
 from workbench.tui.widgets.policy_form import Chosen, PolicyForm
 
@@ -78,20 +76,20 @@ class PolicyActions(Screen[None]):
         await self.query_one(PolicyForm).show(bench.policy, preset.policy, name, preset.about)
 
     def show_triggers(self) -> None:
-        """Fill the trigger panel. The task type, for which every call is read once, comes when it is found."""
+        """Fill the trigger panel. What the strategy says of the whole session comes when it is found."""
         bench = self.bench
         self.query_one(PolicyForm).show_triggers(
             bench.plan.triggers, [split_words(bench)], bench.strategy.lint(bench.policy)
         )
-        if isinstance(bench.policy, ProgressivePolicy):
-            self.find_task_type(bench, bench.policy)
+        if bench.strategy.remark is not None:
+            self.find_remark(bench, bench.strategy.remark)
 
-    @work(exclusive=True, group="task", exit_on_error=False, description="find_task_type")
-    async def find_task_type(self, bench: Bench, policy: ProgressivePolicy) -> None:
-        found = await asyncio.to_thread(task_type, bench.layout, policy.task_cutoffs, policy.task_type)
+    @work(exclusive=True, group="remark", exit_on_error=False, description="find_remark")
+    async def find_remark(self, bench: Bench, remark: Callable[[Layout, Policy], str]) -> None:
+        found = await asyncio.to_thread(remark, bench.layout, bench.policy)
         if bench is self.bench:
-            words = [split_words(bench), task_words(found)]
-            self.query_one(PolicyForm).show_triggers(bench.plan.triggers, words, bench.strategy.lint(policy))
+            words = [split_words(bench), found]
+            self.query_one(PolicyForm).show_triggers(bench.plan.triggers, words, bench.strategy.lint(bench.policy))
 
     # --- pending ----------------------------------------------------------------------------------------------------
 
@@ -158,12 +156,16 @@ class PolicyActions(Screen[None]):
     def action_paste_params(self) -> None:
         from workbench.tui.screens.paste_params import PasteParamsScreen
 
-        def pasted(policy: ExchangeSummaryPolicy | None) -> None:
-            if policy is not None:
-                preset = replace(default_preset("exchange-summary"), policy=policy)
-                self.replan(lambda bench: steps.choose_preset(bench, preset), said="pasted history_summary_params")
+        taking = next(one for one in (self.bench.strategy, *STRATEGIES) if one.pasted is not None)
+        params = taking.pasted
+        assert params is not None
 
-        self.app.push_screen(PasteParamsScreen(), pasted)
+        def pasted(policy: Policy | None) -> None:
+            if policy is not None:
+                preset = replace(default_preset(taking.id), policy=policy)
+                self.replan(lambda bench: steps.choose_preset(bench, preset), said=f"pasted {params.name}")
+
+        self.app.push_screen(PasteParamsScreen(params), pasted)
 
     def action_window(self) -> None:
         from workbench.tui.screens.ask import ask_window
@@ -230,8 +232,8 @@ class PolicyActions(Screen[None]):
         self._copy(text, "the policy as TOML")
 
     def action_copy_params(self) -> None:
-        if isinstance(self.bench.policy, ExchangeSummaryPolicy):
-            self._copy(params_json(self.bench.policy), "history_summary_params")
+        if (pasted := self.bench.strategy.pasted) is not None:
+            self._copy(pasted.write(self.bench.policy), pasted.name)
 
     def _copy(self, text: str, what: str) -> None:
         self.app.copy_to_clipboard(text)
@@ -256,8 +258,8 @@ class PolicyActions(Screen[None]):
                 texts = any(field.control == "lines" for field in fields_of(type(bench.policy)))
                 return "" if texts else f"{bench.strategy.title} asks no model: it has no prompt to edit."
             case "copy_params":
-                right = isinstance(bench.policy, ExchangeSummaryPolicy)
-                return "" if right else f"history_summary_params are for exchange-summary; this is {bench.strategy.id}."
+                taken = bench.strategy.pasted is not None
+                return "" if taken else f"No product has a parameter object for {bench.strategy.id}: copy it as TOML."
             case _:
                 return ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.text import Text
 from textual import on
@@ -27,7 +27,7 @@ from workbench.tui.widgets.keys_line import KeysLine
 class Choice:
     """A line of the list: a strategy (which stands for its own preset), or a preset of it."""
 
-    strategy: Strategy
+    strategy: Strategy[Any]
     preset: Preset
     heading: bool = False
 

@@ -1,8 +1,8 @@
-"""Paste `history_summary_params`: what stands in the box is read as it changes, and what is wrong is said."""
+"""Paste the parameter object of a product: what stands in the box is read as it changes, and what is wrong is said."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.text import Text
 from textual import on
@@ -12,24 +12,22 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
-from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy, disabled
-from workbench.compaction.summary_params import policy_from_params
+from workbench.compaction.policy import Policy
+from workbench.compaction.strategy import Pasted
 from workbench.errors import BadInput
 from workbench.tui.fields import differing, value_of, value_words
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
 from workbench.tui.widgets.keys_line import KeysLine
 
-ABOUT = "history_summary_params: the JSON object, the string that the flag carries, or the whole feature_flags."
 
-
-class PasteParamsScreen(ModalScreen[ExchangeSummaryPolicy | None]):
+class PasteParamsScreen(ModalScreen[Policy | None]):
     """Dismissed with the policy that was pasted, or None."""
 
     HELP = """\
-Paste what an agent's configuration holds as history_summary_params: the JSON object, the string that its flag \
-carries, or the whole feature_flags. What was understood of it stands below, field by field where it differs from \
-the defaults; what cannot be read is said there, too. Taking it chooses the strategy exchange-summary with these \
+Paste the parameters of compaction as an agent's configuration holds them: the JSON object, the string that a flag \
+carries, or the flags as a whole. What was understood stands below, field by field where it differs from the \
+defaults; what cannot be read is said there, too. Taking it chooses the strategy that they are for, with these \
 numbers."""
     CSS = """
     PasteParamsScreen { align: center middle; }
@@ -46,12 +44,16 @@ numbers."""
         help_key("paste"),
     ]
 
-    policy: ExchangeSummaryPolicy | None = None
+    policy: Policy | None = None
+
+    def __init__(self, pasted: Pasted[Any]) -> None:
+        super().__init__()
+        self.pasted = pasted
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = "Paste history_summary_params"
-            yield Static(Text(ABOUT), classes="about")
+            box.border_title = f"Paste {self.pasted.name}"
+            yield Static(Text(self.pasted.about), classes="about")
             yield TextArea(soft_wrap=True, compact=True)
             yield Static(id="understood")
             yield KeysLine()
@@ -70,8 +72,8 @@ numbers."""
             words = "Paste them here."
         else:
             try:
-                self.policy = policy_from_params(text)
-                words = understood(self.policy)
+                self.policy = self.pasted.read(text)
+                words = understood(self.pasted, self.policy)
             except BadInput as bad:
                 words, refused = f"✘ {bad}", "yes"
         said.update(Text(one_line(words, 1_000)))
@@ -85,9 +87,9 @@ numbers."""
         self.dismiss(self.policy)
 
 
-def understood(policy: ExchangeSummaryPolicy) -> str:
-    """What was read: the fields that are not the document's defaults, and whether that summarizes at all."""
-    fields = differing(policy, ExchangeSummaryPolicy())
+def understood(pasted: Pasted[Any], policy: Policy) -> str:
+    """What was read: the fields that are not the policy's defaults, and whether that compacts at all."""
+    fields = differing(policy, type(policy)())
     said = ", ".join(f"{field.label} {value_words(field, value_of(policy, field.path))}" for field in fields)
-    off = disabled(policy)
+    off = pasted.idle(policy)
     return f"✔ {said or 'every field has its default'}{f'. It would never summarize: {off}' if off else ''}"

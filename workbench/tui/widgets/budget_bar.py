@@ -10,7 +10,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
 
-from workbench.analysis.budget import Layer
+from workbench.compaction.layers import Layer
 from workbench.compaction.strategy import Trigger
 from workbench.tokens.sizes import Size
 from workbench.tui.plain import fit, short

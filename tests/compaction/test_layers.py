@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tests.tui.app import session_of, story
-from workbench.analysis.budget import built_layers, layers
 from workbench.bench import Bench, choose_preset, open_bench, toggle_pin
+from workbench.compaction.layers import layers
 from workbench.compaction.preset import load_preset, preset_names
 from workbench.session import Message, Text
 from workbench.tokens import CountCache, Counter, default_path
@@ -30,10 +30,10 @@ def test_layers_add_up_to_the_context(preset: str) -> None:
     assert "summaries" in {layer.name for layer in found}
 
 
-def test_what_layered_builds_is_told_layer_by_layer() -> None:
+def test_a_strategy_that_builds_the_prompt_tells_its_own_layers() -> None:
     opened = toggle_pin(bench(), "m4")
     opened = replace(opened, rules="Never log a token. " * 30)
-    found = {layer.name: layer for layer in built_layers(opened.context, opened.outcome)}
+    found = {layer.name: layer for layer in opened.strategy.layers(opened.context, opened.outcome)}
     assert list(found) == [
         "L1 system+tools", "L2 rules", "L3 summaries", "L3 head", "L3 pins", "L3 tail", "current input",
     ]  # fmt: skip
@@ -44,4 +44,4 @@ def test_what_layered_builds_is_told_layer_by_layer() -> None:
 
 def test_a_session_without_rules_has_no_such_layer() -> None:
     opened = bench()
-    assert not {"L2 rules", "recap"} & {layer.name for layer in built_layers(opened.context, opened.outcome)}
+    assert not {"L2 rules", "recap"} & {layer.name for layer in opened.strategy.layers(opened.context, opened.outcome)}

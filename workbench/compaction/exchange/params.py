@@ -6,8 +6,8 @@ import json
 
 from pydantic import ValidationError
 
+from workbench.compaction.exchange.policy import ExchangeSummaryPolicy
 from workbench.compaction.policy import explain
-from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
 from workbench.errors import BadInput
 
 _DOCUMENTED = (

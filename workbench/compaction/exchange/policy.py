@@ -1,0 +1,94 @@
+"""The settings of `exchange-summary`: Augment's parameters, and why a policy would never summarize."""
+
+from __future__ import annotations
+
+from workbench.compaction.exchange.abridge import AbridgedHistoryParams
+from workbench.compaction.policy import Policy, setting
+from workbench.compaction.prompts import load_prompt
+
+CODE_REVIEW_BOTS = ("1", "2", "CODE_REVIEW_BOT", "CODE_REVIEW_EVAL_BOT")
+NODE_TEMPLATE = "summary-node.en.md"
+
+
+class ExchangeSummaryPolicy(Policy):
+    """The parameters of document 000 §8 with its defaults, which mean *disabled*, and a few of the workbench's own."""
+
+    trigger_on_history_size_chars: int = setting(
+        0, "trigger", "Compact when the history has at least this size. 0: never.", unit="characters", ge=0
+    )
+    history_tail_size_chars_to_exclude: int = setting(
+        0, "split", "The newest exchanges that fit below this size stay as they are.", unit="characters", ge=0
+    )
+    min_tail_exchanges: int = setting(
+        1, "split", "At least so many exchanges stay, whatever their size.", unit="exchanges", ge=0
+    )
+    simulate_cache_expiry: bool = setting(
+        False,
+        "trigger",
+        "Also fire when the prompt cache is about to expire. Document 000 finds this written but never called.",
+    )
+    trigger_on_history_size_chars_when_cache_expiring: int = setting(
+        0, "trigger", "The threshold when the cache is about to expire. 0: never.", unit="characters", ge=0
+    )
+    cache_ttl_ms: int = setting(0, "trigger", "How long the provider keeps the prompt cache.", unit="ms", ge=0)
+    buffer_time_before_cache_expiration_ms: int = setting(
+        0, "trigger", "Fire so long before the cache expires.", unit="ms", ge=0
+    )
+    cache_age_ms: int | None = setting(
+        None,
+        "trigger",
+        "How old the cache is when the context is looked at. Empty: by the session's time stamps.",
+        unit="ms",
+        ge=0,
+    )
+    prompt: str = setting("", "summary", "What the model is asked. Empty: disabled.", multiline=True)
+    summary_char_limit: int = setting(
+        0, "summary", "A longer summary is cut at a line or sentence. 0: no limit.", unit="characters", ge=0
+    )
+    language: str = setting("en", "summary", "Language of the summary: en or zh.", pattern="^(en|zh)$")
+    offer_tools: bool = setting(
+        False,
+        "summary",
+        "Send the tool definitions with the request, as document 000's system does (its chat mode is not CHAT).",
+    )
+    guard_total_chars: int = setting(
+        800_000,
+        "summary",
+        "The head is cut into segments of a third of this; of 4 or more, the oldest are left out.",
+        unit="characters",
+        ge=3,
+    )
+    request_hard_limit_chars: int = setting(
+        1_000_000,
+        "summary",
+        "A longer request loses its middle: the guard is no bound, one exchange of 5 MB passes it.",
+        unit="characters",
+        ge=1_000,
+    )
+    summary_node_request_message_template: str = setting(
+        load_prompt(NODE_TEMPLATE).text,
+        "node",
+        "The summary node's request, with {summary} and {abridged_history}.",
+        multiline=True,
+    )
+    summary_node_response_message: str = setting(
+        "Ok. I will continue the conversation from this point.", "node", "The summary node's response.", min_length=1
+    )
+    abridged_history_params: AbridgedHistoryParams = setting(
+        AbridgedHistoryParams(), "abridged", "Limits of the abridged history."
+    )
+    history_summary_version: int = setting(3, "versions", "Summaries of other versions are left out.", ge=0)
+    min_version: str = setting("", "versions", "The feature flag's minimum version. Empty: disabled.")
+    bot_type: str = setting("", "versions", "Code-review bots (1, 2 and their names) never summarize.")
+
+
+def disabled(policy: ExchangeSummaryPolicy) -> str:
+    """Why this policy would never summarize, "" if it would (document 000 §1.4). A threshold of 0 is not among the
+    reasons: a manual run counts it as reached."""
+    if policy.bot_type.upper() in CODE_REVIEW_BOTS:
+        return f"disabled: bot type {policy.bot_type} is a code-review bot"
+    if not policy.min_version:
+        return "disabled: no minimum version is set (min_version)"
+    if not policy.prompt.strip():
+        return "disabled: the prompt is empty (prompt)"
+    return ""

@@ -1,0 +1,78 @@
+"""Where a context's tokens are: the segments of the budget bar, and `layers` of `cwb inspect --json`.
+
+A strategy that puts the prompt together itself tells the parts in its own words, as its `layers`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.compaction.context import Context
+from workbench.compaction.outcome import Fate, Outcome
+from workbench.tokens.sizes import Basis
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One part of the context. `glyph` draws it in the bar and, for a fate, in the rows: the bar is the legend."""
+
+    name: str
+    tokens: int
+    basis: Basis
+    glyph: str
+
+
+def layers(context: Context, outcome: Outcome | None = None) -> tuple[Layer, ...]:
+    """The context's tokens by layer, in the order of the prompt; they add up to `context.total`.
+
+    With an outcome, messages are told apart by fate (head, pins, tail); without one they are all `history`.
+    O(number of fate spans and summaries).
+    """
+    found = [*_prompt(context), summaries_layer(context)]
+    if outcome is None:
+        history = context.upto(len(context)).tokens - found[-1].tokens
+        found.append(Layer("history", history, basis_of(context, history), "█"))
+        return tuple(layer for layer in found if layer.tokens or layer.name == "history")
+    found += by_fate(context, outcome, 0, len(context))
+    return tuple(layer for layer in found if layer.tokens)
+
+
+def summaries_layer(context: Context) -> Layer:
+    """Earlier summaries that stand in the context."""
+    tokens = context.layout.tokens
+    amount = sum(tokens[i + 1] - tokens[i] for i in context.layout.summaries)
+    return Layer("summaries", amount, basis_of(context, amount), "◆")
+
+
+def by_fate(context: Context, outcome: Outcome, start: int, stop: int) -> tuple[Layer, ...]:
+    """Messages `start`..`stop` by what becomes of them, earlier summaries left out."""
+    tokens = context.layout.tokens
+    amounts = dict.fromkeys(Fate, 0)
+    for span in outcome.fates:
+        first, last = max(start, span.start), min(stop, span.stop)
+        if first < last:
+            amounts[span.fate] += tokens[last] - tokens[first]
+    for index in context.layout.summaries:
+        if start <= index < stop:
+            amounts[outcome.fate_at(index).fate] -= tokens[index + 1] - tokens[index]
+    head = amounts[Fate.SUMMARIZED] + amounts[Fate.ABRIDGED] + amounts[Fate.DROPPED]
+    parts = (
+        ("head", head, Fate.SUMMARIZED.glyph),
+        ("pins", amounts[Fate.PINNED], Fate.PINNED.glyph),
+        ("tail", amounts[Fate.KEPT] + amounts[Fate.COMPRESSED], Fate.KEPT.glyph),
+    )
+    return tuple(Layer(name, amount, basis_of(context, amount), glyph) for name, amount, glyph in parts)
+
+
+def _prompt(context: Context) -> tuple[Layer, ...]:
+    """What the model is sent before the messages. What the file does not record, but the provider billed, is a layer of
+    its own: for Claude Code that is system prompt, tools and whatever the agent injected."""
+    sizes = context.layout.sizes
+    system = min(context.prompt_tokens, sizes.overhead)
+    tools = min(context.tool_tokens, sizes.overhead - system)
+    parts = (("system", system), ("tools", tools), ("not in file", sizes.overhead - system - tools))
+    return tuple(Layer(name, tokens, sizes.overhead_basis, "▒") for name, tokens in parts)
+
+
+def basis_of(context: Context, amount: int) -> Basis:
+    return context.upto(len(context)).basis if amount else Basis.EXACT

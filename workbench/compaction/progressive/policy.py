@@ -1,0 +1,105 @@
+"""The settings of `progressive`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import field_validator
+
+from workbench.compaction.layout import SUMMARY_MARKER
+from workbench.compaction.policy import EarlierSummary, Policy, setting
+from workbench.compaction.progressive.importance import ImportanceWeights
+from workbench.compaction.progressive.task_type import TaskCutoffs
+from workbench.compaction.prompts import load_prompt
+
+
+class ProgressivePolicy(Policy):
+    """Document 001's configuration with its defaults, and what it leaves open as fields of the workbench's own."""
+
+    earlier_summary: EarlierSummary = setting(
+        "nest",
+        "summary",
+        "What becomes of an earlier summary: drop it; keep it where it stands; nest it in the new request as context "
+        "(it is part of the history that document 001 summarizes); or extend it: carry its text on.",
+    )
+    trigger_on_remaining_tokens: bool = setting(
+        True, "trigger", "Climb the ladder when too few tokens remain, checked before each model call."
+    )
+    summary_remaining_token_threshold: float = setting(
+        25.0, "trigger", "Too few: less than this share of the window.", unit="% of the window", ge=0, le=100
+    )
+    trigger_on_rounds: bool = setting(True, "trigger", "Summarize everything when there are too many rounds.")
+    conversation_turn_threshold: int = setting(200, "trigger", "So many rounds are too many.", unit="rounds", ge=1)
+    trigger_on_marker: bool = setting(
+        True, "trigger", f"Summarize everything when the model itself writes {SUMMARY_MARKER}."
+    )
+    manual_runs: Literal["full", "ladder"] = setting(
+        "full",
+        "trigger",
+        "The user's command: full summarizes everything, as document 001's command does; ladder, the workbench's own, "
+        "switches that off, and a manual run climbs the ladder as if too few tokens remained.",
+    )
+    task_type: Literal["auto", "code", "analysis", "conversation", "mixed", "unknown"] = setting(
+        "auto", "ladder", "The type of the task, which chooses the chain of rungs. auto: told from the session."
+    )
+    sliding_window_size: int = setting(
+        9,
+        "ladder",
+        "Sliding window: the newest messages that stay, 4 of user and tools and 5 of the agent. Odd, so that the roles "
+        "still alternate.",
+        unit="messages",
+        ge=1,
+    )
+    importance_score_threshold: float = setting(
+        3.0, "ladder", "Importance: messages that score this or more stay.", unit="points", ge=0
+    )
+    importance_newest: int = setting(
+        5, "ladder", "Importance: the newest less important messages that stay.", unit="messages", ge=0
+    )
+    key_events_newest: int = setting(
+        5, "ladder", "Key events: the newest other messages that stay.", unit="messages", ge=0
+    )
+    incremental_summary_chunk_size: int = setting(
+        20, "ladder", "Incremental: each chunk but the last becomes a summary.", unit="rounds", ge=1
+    )
+    recent_memories: int = setting(
+        10, "retained", "The newest memories that the full summary carries.", unit="memories", ge=0
+    )
+    non_interactive: bool = setting(
+        False, "retained", "Nobody is at hand to ask: the whole requirement counts as pinned."
+    )
+    language: Literal["en", "zh"] = setting("en", "summary", "Language of prompts and summaries.")
+    summary_char_limit: int = setting(
+        0, "summary", "A longer summary is cut at a line or sentence. 0: no limit.", unit="characters", ge=0
+    )
+    request_hard_limit_chars: int = setting(
+        1_000_000, "summary", "A longer request loses its middle. 0: no limit.", unit="characters", ge=0
+    )
+    rung_prompt: str = setting(
+        "", "summary", "What a light rung asks the model. Empty: the shipped prompt of the language.", multiline=True
+    )
+    full_prompt: str = setting(
+        "",
+        "summary",
+        "What the full summary asks the model. Empty: the shipped prompt of the language.",
+        multiline=True,
+    )
+    importance_weights: ImportanceWeights = setting(ImportanceWeights(), "importance", "What each signal adds.")
+    task_cutoffs: TaskCutoffs = setting(TaskCutoffs(), "task type", "From which figures on a session is called what.")
+
+    @field_validator("sliding_window_size")
+    @classmethod
+    def _odd(cls, value: int) -> int:
+        if value % 2 == 0:
+            raise ValueError(
+                f"the window must be odd, so that the roles still alternate; take {value - 1} or {value + 1}"
+            )
+        return value
+
+    @property
+    def rung_prompt_used(self) -> str:
+        return self.rung_prompt.strip() or load_prompt(f"progressive-rung.{self.language}.md").text
+
+    @property
+    def full_prompt_used(self) -> str:
+        return self.full_prompt.strip() or load_prompt(f"progressive-full.{self.language}.md").text
