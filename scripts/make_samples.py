@@ -66,8 +66,8 @@ ROW = re.compile(r"(\| `([^`]+)` \|[^|\n]*\|[^|\n]*\|)[^|\n]*(\|[^|\n]*\|)")
 
 def with_tokens(readme: str, folder: Path) -> str:
     """The README with the tokens of each sample's newest context, as `cwb inspect` gives them."""
+    from workbench.base.figures import grouped
     from workbench.bench import counted, open_bench
-    from workbench.figures import grouped
     from workbench.formats.files import load
     from workbench.tokens import Counter
 

@@ -13,7 +13,8 @@ from click.testing import Result
 from tests.commands import cwb, session_lines, write_lines
 from tests.summarizers.fake_api import KEY, MODEL, answer, document, error, fake_api, usage
 from tests.summarizers.live_calls import client_talks_to
-from workbench.compaction.prompts import load_prompt, own_folder, write_own
+from workbench.base import paths
+from workbench.compaction.prompts import load_prompt, write_own
 from workbench.summarizers import journal
 
 BLOCK = {"type": "compaction", "content": "The steps were done.", "signature": "sig==", "later": {"z": [1.5, None]}}
@@ -147,7 +148,7 @@ def test_without_a_server_models_say_why() -> None:
 
 def test_a_prompt_is_copied_once_and_shows_as_ones_own(session: Path) -> None:
     made = json.loads(cwb("prompts", "copy", "context-reset", "--as", "mine", "--json").stdout)
-    assert Path(made["file"]) == own_folder() / "mine.md"
+    assert Path(made["file"]) == paths.prompts() / "mine.md"
     assert load_prompt("mine.md") == load_prompt("context-reset.en.md")
     again = cwb("prompts", "copy", "context-reset", "--as", "mine")
     assert (again.exit_code, len(again.stderr.splitlines())) == (2, 1)

@@ -11,7 +11,7 @@ import pytest
 from tests.commands import cwb, document
 from tests.formats.claude_code_build import jsonl, small
 from tests.paths import SAMPLES
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats.diagnosis import change, findings, units, verdict
 from workbench.formats.export import export
 from workbench.formats.files import load

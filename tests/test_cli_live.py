@@ -19,6 +19,7 @@ from tests.commands import RULE, cwb, session_lines, write_lines
 from tests.paths import ROOT, SAMPLES
 from tests.summarizers.fake_api import KEY, MODEL, answer, document, error, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
+from workbench.base import paths
 from workbench.compaction.strategies import STRATEGIES
 from workbench.summarizers import journal
 from workbench.summarizers.rehearsal import KINDS
@@ -118,7 +119,7 @@ class TestCompact:
         assert KEY not in run.output
         (entry,) = journal.kept()
         assert (entry.end, entry.status) == ("failed", "unchanged")
-        assert KEY.encode() not in b"".join(path.read_bytes() for path in journal.path().parent.iterdir())
+        assert KEY.encode() not in b"".join(path.read_bytes() for path in paths.runs().parent.iterdir())
 
     async def test_without_a_key_nothing_is_tried(self, session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         async with fake_api() as api:
@@ -136,13 +137,13 @@ class TestCompact:
             client_talks_to(api, monkeypatch)
             run = await compact(session, "--no-journal", "--json")
         assert json.loads(run.stdout)["run"] is None
-        assert not journal.path().exists()
+        assert not paths.runs().exists()
 
     async def test_a_damaged_journal_costs_the_entry_only(
         self, session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        journal.path().parent.mkdir(parents=True)
-        journal.path().write_bytes(b"not a database, " * 500)
+        paths.runs().parent.mkdir(parents=True)
+        paths.runs().write_bytes(b"not a database, " * 500)
         async with fake_api(answer(DRAFT)) as api:
             client_talks_to(api, monkeypatch)
             run = await compact(session, "-o", tmp_path / "out.jsonl", "--json")
@@ -284,5 +285,5 @@ class TestDemo:
         assert "Never log the refresh token." in run.stdout
         assert "not in the head  1 of " in run.stdout
         assert "“services/auth/throttle.py”" in run.stdout
-        assert not journal.path().exists()
+        assert not paths.runs().exists()
         assert (SAMPLES / "claude-code-overflow.jsonl").read_bytes() == before

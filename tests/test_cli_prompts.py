@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.commands import cwb, document, session_lines, write_lines
-from workbench.compaction.prompts import load_prompt, own_folder
-from workbench.resources import PROMPTS
+from workbench.base import paths
+from workbench.base.resources import PROMPTS
+from workbench.compaction.prompts import load_prompt
 
 
 def own(name: str, text: str) -> Path:
-    own_folder().mkdir(parents=True, exist_ok=True)
-    path = own_folder() / name
+    paths.prompts().mkdir(parents=True, exist_ok=True)
+    path = paths.prompts() / name
     path.write_text(text, "utf-8")
     return path
 

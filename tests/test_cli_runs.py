@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import cwb, document, session_lines, write_lines
+from workbench.base import paths
 from workbench.summarizers import journal
 
 
@@ -73,8 +74,8 @@ def test_runs_are_deleted(two: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize("command", [("runs",), ("runs", "show", "x"), ("runs", "delete", "x")])
 def test_a_damaged_journal_is_one_sentence(command: tuple[str, ...]) -> None:
-    journal.path().parent.mkdir(parents=True)
-    journal.path().write_bytes(b"not a database, " * 500)
+    paths.runs().parent.mkdir(parents=True)
+    paths.runs().write_bytes(b"not a database, " * 500)
     run = cwb(*command)
     assert run.exit_code == 2
     assert "move it away" in run.stderr

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.building import context_of
 from tests.compaction.holding import assert_holds, chat, contexts, run
 from tests.paths import SHARED
+from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.preset import load_preset, preset_names
 from workbench.compaction.strategies import STRATEGIES, strategy
-from workbench.errors import BadInput
 from workbench.formats.files import load
 from workbench.session import Message
 

@@ -11,7 +11,7 @@ import pytest
 import workbench
 from tests.commands import cwb, document
 from tests.paths import SAMPLES
-from workbench.figures import grouped
+from workbench.base.figures import grouped
 from workbench.remembered import keep_scale
 from workbench.tokens import Scale
 

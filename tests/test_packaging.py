@@ -41,7 +41,7 @@ def _python(installed: Path, *args: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_prompts_and_samples_are_found(installed: Path) -> None:
-    code = "import workbench, workbench.resources as r; print(workbench.__file__, r.PROMPTS, r.SAMPLES, sep='\\n')"
+    code = "import workbench, workbench.base.resources as r; print(workbench.__file__, r.PROMPTS, r.SAMPLES, sep='\\n')"
     run = _python(installed, "-c", code)
     assert run.returncode == 0, run.stderr
     package, prompts, samples = map(Path, run.stdout.splitlines())

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tests.tui.app import story
 from workbench import bench as steps
+from workbench.base.errors import BadInput
 from workbench.bench import Bench, open_bench
 from workbench.compaction.preset import load_preset
-from workbench.errors import BadInput
 from workbench.remembered import Work, carry_over, fingerprint, keep, recall, work_of
 from workbench.session import Epoch, Session
 from workbench.tokens import CountCache, Counter

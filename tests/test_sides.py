@@ -10,8 +10,8 @@ from tests.summarizers.fake_api import KEY, MODEL, answer, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
 from tests.tui.app import story
 from workbench.analysis.prompt_use import by_id
+from workbench.base.errors import BadInput
 from workbench.bench import Bench, counted, open_bench
-from workbench.errors import BadInput
 from workbench.sides import sides, tried
 from workbench.summarizers.live_events import LiveEvent, Wrote
 from workbench.summarizers.named import Name

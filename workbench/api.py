@@ -24,6 +24,7 @@ from workbench.analysis.retention import retention as retention_of
 from workbench.analysis.suggested_pins import SuggestedPin, suggest
 from workbench.analysis.why import Diagnosis, diagnose
 from workbench.analysis.why.diagnosis import overflowed
+from workbench.base.errors import BadInput
 from workbench.bench import counted, open_bench
 from workbench.compaction.checks import Check, check, failures
 from workbench.compaction.context import Context
@@ -34,7 +35,6 @@ from workbench.compaction.policy import explain
 from workbench.compaction.preset import default_preset, load_preset
 from workbench.compaction.strategies import strategy as strategy_by_id
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
-from workbench.errors import BadInput
 from workbench.formats import export as exporting
 from workbench.formats import files, registry
 from workbench.formats.format import no_progress

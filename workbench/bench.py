@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from workbench.base.errors import BadInput
 from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Context, Layout
 from workbench.compaction.edits import SHORT_CHARS, UNEDITED, Edits, compacting, given, shortened_message
@@ -21,7 +22,6 @@ from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, load_preset
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import Compacting, Strategy, SummaryRequest, Trigger
-from workbench.errors import BadInput
 from workbench.session import Message, Session
 from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.estimate import estimate

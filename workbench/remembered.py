@@ -15,11 +15,12 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from workbench import bench as steps
+from workbench.base import paths
+from workbench.base.errors import BadInput
+from workbench.base.files import make_folder, write_atomically
 from workbench.bench import Bench
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, load_preset
-from workbench.errors import BadInput
-from workbench.formats.files import write_atomically
 from workbench.session import Session
 from workbench.tokens import Counter, Scale
 
@@ -197,10 +198,7 @@ def keep(session: Session, work: Work, folder: Path) -> None:
     key = fingerprint(session)
     if not key:
         return
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise BadInput(f"{folder} cannot be made ({error.strerror}); work on sessions is not remembered.") from None
+    make_folder(folder)
     write_atomically(folder / f"{key}.json", work.model_dump_json(indent=1).encode("utf-8", "replace"), overwrite=True)
 
 
@@ -209,10 +207,8 @@ def keep(session: Session, work: Work, folder: Path) -> None:
 
 def scale_path(session: Session) -> Path | None:
     """Where a session's scale is kept, None for a session without a fingerprint."""
-    from platformdirs import user_cache_path
-
     key = fingerprint(session)
-    return user_cache_path("compaction-workbench", appauthor=False) / "scales" / f"{key}.json" if key else None
+    return paths.scales() / f"{key}.json" if key else None
 
 
 def recall_scale(session: Session) -> Scale | None:
@@ -237,8 +233,8 @@ def keep_scale(session: Session, scale: Scale) -> None:
     if path is None:
         return
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(path.parent)
         data = json.dumps({"value": scale.value, "source": scale.source})
         write_atomically(path, data.encode("utf-8", "replace"), overwrite=True)
-    except (BadInput, OSError):
+    except BadInput:
         return

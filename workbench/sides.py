@@ -11,11 +11,11 @@ from workbench.analysis.cost import Cost, actual
 from workbench.analysis.grounding import Grounding
 from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.prompt_use import Found, policy_with, strategy_of
+from workbench.base.errors import BadInput
 from workbench.bench import Bench, choose_preset, set_policy
 from workbench.compaction.checks import Check, check
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategy import Summary, SummaryFailed
-from workbench.errors import BadInput
 from workbench.kept import finished, unfinished
 from workbench.session import Usage
 from workbench.summarizers import driver, runs

@@ -8,10 +8,10 @@ from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
 from workbench.analysis.compare import THEIRS, candidates, column_of, compare, theirs
 from workbench.analysis.cost import MILLION, Spent, spent
 from workbench.analysis.recorded import recorded_outcome
+from workbench.base.errors import BadInput
 from workbench.compaction.edits import Edits
 from workbench.compaction.outcome import Fate
 from workbench.compaction.strategies import STRATEGIES, strategy
-from workbench.errors import BadInput
 from workbench.session import Compaction, Epoch, Message, Records, Session, Text
 from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate

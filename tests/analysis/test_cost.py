@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from workbench.analysis.cost import Cost, actual, estimate
+from workbench.base import paths
 from workbench.session import Usage
-from workbench.tokens.models import user_table_path
 
 
 def test_an_estimate_is_input_and_output() -> None:
@@ -48,7 +48,7 @@ def test_a_price_is_missed_only_where_it_is_needed() -> None:
 
 
 def test_a_person_may_correct_a_price(own_home: Path) -> None:
-    path = user_table_path()
+    path = paths.models()
     path.parent.mkdir(parents=True)
     path.write_text('[[model]]\nid = "my-local"\nwindow = 8_000\nprices = { input = 1, output = 2 }\n')
     assert estimate(1_000_000, 1_000_000, "my-local").dollars == 3

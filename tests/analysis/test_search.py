@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.analysis.search import hits, marks, query_of, texts_of
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
 NESTED = {"edits": [{"old": 'say "hi"\n', "new": None}], "count": 3}

@@ -15,9 +15,9 @@ from workbench.analysis.sweep.cells import Cell, Plan, as_preset, plan_of, swept
 from workbench.analysis.sweep.journal import Journal, done
 from workbench.analysis.sweep.rows import CRITERIA, Row, best, rows_of
 from workbench.analysis.sweep.spread import spread, work_of
+from workbench.base.errors import BadInput
 from workbench.compaction.preset import load_preset, read_preset, save_preset
 from workbench.compaction.strategies import STRATEGIES
-from workbench.errors import BadInput
 from workbench.formats.files import load
 from workbench.tokens import Counter
 

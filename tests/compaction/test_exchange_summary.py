@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.building import agent, call, context_of, conversations, result, summary, user
+from workbench.base.errors import BadInput
 from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.exchange.cut import preprocess
@@ -24,7 +25,6 @@ from workbench.compaction.strategies.exchange_summary import (
     triggers,
 )
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
-from workbench.errors import BadInput
 from workbench.session import Message, Text, pairs_of
 
 

@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from tests.tui.app import session_of, story
+from workbench.base import paths
 from workbench.bench import Bench, choose_preset, open_bench, toggle_pin
 from workbench.compaction.layers import layers
 from workbench.compaction.preset import load_preset, preset_names
 from workbench.session import Message, Text
-from workbench.tokens import CountCache, Counter, default_path
+from workbench.tokens import CountCache, Counter
 
 
 def bench(preset: str = "layered") -> Bench:
@@ -19,7 +20,7 @@ def bench(preset: str = "layered") -> Bench:
     summary = Message("old", "user", (Text("Earlier: the parser was mended. " * 10),), kind="summary")
     asked = Message("now", "user", (Text("And now the release notes, please."),))
     session = session_of([system, summary, *story(12).messages, asked])
-    return open_bench(session, Counter(CountCache(default_path())), preset=preset)
+    return open_bench(session, Counter(CountCache(paths.token_counts())), preset=preset)
 
 
 @pytest.mark.parametrize("preset", preset_names())

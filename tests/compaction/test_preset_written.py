@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
+from workbench.base import paths
+from workbench.base.errors import BadInput
 from workbench.compaction.exchange.params import params_json, policy_from_params
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import (
@@ -20,11 +22,9 @@ from workbench.compaction.preset import (
     preset_toml,
     read_preset,
     save_preset,
-    user_presets,
 )
 from workbench.compaction.strategies import STRATEGIES
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
-from workbench.errors import BadInput
 
 TEXTS = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=60),
@@ -75,7 +75,7 @@ def test_what_is_written_reads_back_to_the_same_policy(
 def test_every_bundled_preset_can_be_saved_under_another_name(name: str) -> None:
     preset = load_preset(name)
     path = save_preset(Preset("mine", preset.strategy, preset.about, preset.source, preset.policy, preset.basis))
-    assert path == user_presets() / "mine.toml"
+    assert path == paths.presets() / "mine.toml"
     again = load_preset("mine")
     assert (again.policy, again.about, again.source) == (preset.policy, preset.about, preset.source)
     assert [file.name for file in path.parent.iterdir()] == ["mine.toml"]
@@ -96,13 +96,13 @@ def test_a_text_that_no_file_holds_is_refused_and_nothing_is_written() -> None:
     policy = ExchangeSummaryPolicy(prompt="half \ud800")
     with pytest.raises(BadInput, match="half of a character"):
         save_preset(Preset("mine", "exchange-summary", "", "", policy))
-    assert not list(user_presets().glob("*")) if user_presets().exists() else True
+    assert not list(paths.presets().glob("*")) if paths.presets().exists() else True
 
 
 def test_a_folder_that_cannot_be_made_is_named(own_home: Path) -> None:
-    user_presets().parent.parent.mkdir(parents=True, exist_ok=True)
-    user_presets().parent.write_text("in the way")
-    with pytest.raises(BadInput, match="cannot be written"):
+    paths.presets().parent.parent.mkdir(parents=True, exist_ok=True)
+    paths.presets().parent.write_text("in the way")
+    with pytest.raises(BadInput, match="cannot be made"):
         save_preset(load_preset("trim"))
 
 

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from workbench.base import paths
+from workbench.base.errors import BadInput
+from workbench.base.resources import PROMPTS
 from workbench.compaction.lint import lint_summary_prompt
-from workbench.compaction.preset import default_preset, load_preset, preset_names, read_preset, user_presets
+from workbench.compaction.preset import default_preset, load_preset, preset_names, read_preset
 from workbench.compaction.prompts import load_prompt, read_prompt
 from workbench.compaction.strategies import STRATEGIES, strategy
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy, disabled
-from workbench.errors import BadInput
-from workbench.resources import PROMPTS
 
 
 @pytest.mark.parametrize("name", preset_names())
@@ -71,7 +72,7 @@ def test_a_bad_preset_is_refused_by_file_and_field(tmp_path: Path, text: str, sa
 
 
 def test_a_users_preset_is_found_and_wins() -> None:
-    folder = user_presets()
+    folder = paths.presets()
     folder.mkdir(parents=True)
     (folder / "mine.toml").write_text(
         "strategy = 'exchange-summary'\nabout = 'mine'\n[policy]\nmin_tail_exchanges = 7\n"

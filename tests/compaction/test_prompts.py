@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.building import agent, context_of, user
+from workbench.base import paths
+from workbench.base.errors import BadInput
+from workbench.base.resources import PROMPTS
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge, abridged_text
-from workbench.compaction.prompts import file_of, filled, load_prompt, own_folder, prompt_files, write_own
-from workbench.errors import BadInput
-from workbench.resources import PROMPTS
+from workbench.compaction.prompts import file_of, filled, load_prompt, prompt_files, write_own
 
 HEADER = "---\nid: abridged-entry\n---\n"
 NAME = "abridged-entry.jinja"
@@ -29,7 +30,7 @@ def test_a_template_runs_in_a_sandbox_and_its_line_is_named(template: str) -> No
     with pytest.raises(BadInput, match="line 5: ") as caught:
         write_own(NAME, f"{HEADER}fine {{{{ user_message }}}}\n{template}\n")
     assert "\n" not in str(caught.value)
-    assert not own_folder().exists()
+    assert not paths.prompts().exists()
 
 
 @pytest.mark.parametrize(
@@ -50,14 +51,14 @@ def test_a_template_runs_in_a_sandbox_and_its_line_is_named(template: str) -> No
 def test_what_cannot_be_used_is_not_written(name: str, text: str, said: str) -> None:
     with pytest.raises(BadInput, match=said):
         write_own(name, text)
-    assert not own_folder().exists()
+    assert not paths.prompts().exists()
 
 
 def test_what_is_saved_is_in_use_at_once() -> None:
     assert load_prompt("context-reset.en.md") == load_prompt("context-reset.en.md")
     path = write_own("context-reset.en.md", "---\nid: context-reset\n---\nTell it as a ballad.\n")
     assert load_prompt("context-reset.en.md").text == "Tell it as a ballad."
-    assert (file_of("context-reset.en.md"), path.parent) == (path, own_folder())
+    assert (file_of("context-reset.en.md"), path.parent) == (path, paths.prompts())
     write_own("mine.md", "---\nid: context-reset\nlanguage: fr\n---\nEn vers.\n")
     assert "mine.md" in prompt_files()
     with pytest.raises(BadInput, match="exists"):
@@ -69,7 +70,7 @@ def test_what_is_saved_is_in_use_at_once() -> None:
 def test_every_prompt_of_the_program_could_be_a_users(name: str) -> None:
     write_own(name, (PROMPTS / name).read_text("utf-8"))
     bundled = load_prompt(name)
-    (own_folder() / name).unlink()
+    (paths.prompts() / name).unlink()
     assert load_prompt(name) == bundled
 
 
@@ -91,14 +92,14 @@ CALLS = "{% macro twice(n) %}{% if n %}{{ twice(n - 1) }}{{ twice(n - 1) }}{% en
     ],
 )
 def test_a_template_comes_to_an_end(template: str) -> None:
-    with pytest.raises(BadInput, match=f"^{own_folder() / NAME}.*mend the template"):
+    with pytest.raises(BadInput, match=f"^{paths.prompts() / NAME}.*mend the template"):
         write_own(NAME, f"{HEADER}{template}\n")
 
 
 def test_a_template_may_loop_as_an_entry_needs() -> None:
     letters = "{% for letter in file %}{{ loop.index }}{% endfor %}{{ range(3) | list }}"
     write_own(NAME, f"{HEADER}{{% for file in files_viewed %}}{letters}{{% endfor %}}\n")
-    shown = filled(own_folder() / NAME, load_prompt(NAME), {"files_viewed": ["a.py", "b"]})
+    shown = filled(paths.prompts() / NAME, load_prompt(NAME), {"files_viewed": ["a.py", "b"]})
     assert shown == "1234[0, 1, 2]1[0, 1, 2]"
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.formats.claude_code_build import jsonl, small
 from tests.formats.test_goose import database, said, text
 from tests.paths import SAMPLES
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.finding.following import finished, mark_of, read_finished
 from workbench.formats.files import load
 

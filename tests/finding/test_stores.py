@@ -12,7 +12,7 @@ import pytest
 from tests.finding.test_discover import here
 from tests.formats import test_goose as goose
 from tests.formats import test_opencode_store as opencode
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.finding import stores
 from workbench.finding.discover import discover
 from workbench.finding.glances import Found

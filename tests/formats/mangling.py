@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats import anthropic_messages, registry
 from workbench.formats.format import Format, no_progress
 from workbench.session import Message, Session, Text, pairs_of, rounds_of

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.formats.conversations import conversations, reread, session_of, shape
 from tests.formats.outcomes import assert_exact, compacted
 from tests.formats.stories import story
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats import openai_chat
 from workbench.formats.aider import FORMAT, read_part, sessions_in
 from workbench.formats.format import no_progress

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.formats.conversations import conversations, reread, session_of, shape
 from tests.formats.mangling import changed, survives
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats import openai_chat
 from workbench.formats.anthropic_messages import FORMAT
 from workbench.session import Message, Opaque, Text, Thinking, Tool, ToolResult, ToolUse

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.formats.conversations import conversations, reread, session_of, shape
 from tests.formats.mangling import changed, survives
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats import anthropic_messages, openai_chat
 from workbench.formats.augment import FORMAT
 from workbench.formats.augment.write import sequence_ids

@@ -25,7 +25,7 @@ from tests.formats.claude_code_build import (
     text,
     user,
 )
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats import claude_code
 from workbench.formats.format import no_progress
 from workbench.session import (

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.formats.claude_code_build import jsonl, small
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats.claude_code import FORMAT, read_part
 from workbench.formats.claude_code.agents import agent_files, agents_inside, compaction_call, compaction_calls
 from workbench.formats.files import load

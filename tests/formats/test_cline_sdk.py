@@ -11,7 +11,7 @@ from tests.formats.conversations import reread, session_of, shape
 from tests.formats.mangling import changed, survives
 from tests.formats.outcomes import assert_exact
 from tests.formats.stories import story
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats.cline_sdk import FORMAT, read_folder, recognise_folder
 from workbench.formats.format import no_progress
 from workbench.session import Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage

@@ -14,7 +14,7 @@ from tests.formats.conversations import session_of, shape
 from tests.formats.mangling import changed, survives
 from tests.formats.outcomes import assert_exact, read
 from tests.formats.stories import story
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats.codex import FORMAT
 from workbench.formats.kit import zstd
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage

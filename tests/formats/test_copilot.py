@@ -13,7 +13,7 @@ from tests.formats.conversations import shape
 from tests.formats.mangling import changed, survives
 from tests.formats.outcomes import assert_exact, read
 from tests.formats.stories import story
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats.copilot import FORMAT
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.formats.conversations import conversations, in_one, reread, session_of, shape
 from tests.formats.outcomes import compacted
 from tests.paths import SAMPLES, SHARED
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats import anthropic_messages, registry
 from workbench.formats.export import export
 from workbench.formats.files import load

@@ -11,7 +11,7 @@ import pytest
 
 from tests.formats.claude_code_build import jsonl, small
 from tests.paths import SAMPLES
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats import registry
 from workbench.formats.being_written import RECENT_S, still_written
 from workbench.formats.export import export

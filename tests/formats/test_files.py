@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import stat
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,9 @@ from hypothesis import strategies as st
 
 from tests.formats.claude_code_build import jsonl, small
 from tests.paths import SAMPLES
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats import registry
-from workbench.formats.files import load, write_atomically
+from workbench.formats.files import load
 from workbench.formats.kit import document
 from workbench.formats.kit import jsonl as jsonl_of
 
@@ -137,31 +136,3 @@ def test_formats_are_found_by_id() -> None:
     found, reason = registry.detect(jsonl(*small()))
     assert found.id == "claude-code"
     assert "line" in reason
-
-
-def test_a_new_file_is_private_and_whole(tmp_path: Path) -> None:
-    path = tmp_path / "out.jsonl"
-    write_atomically(path, b"one")
-    assert path.read_bytes() == b"one"
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_nothing_is_replaced_unless_told(tmp_path: Path) -> None:
-    path = tmp_path / "out.jsonl"
-    path.write_bytes(b"old")
-    with pytest.raises(BadInput, match="exists already"):
-        write_atomically(path, b"new")
-    assert path.read_bytes() == b"old"
-    write_atomically(path, b"new", overwrite=True, mode=0o640)
-    assert path.read_bytes() == b"new"
-    assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_file_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="is a folder"):
-        write_atomically(tmp_path, b"x", overwrite=True)
-    with pytest.raises(BadInput, match="cannot be written"):
-        write_atomically(tmp_path / "none" / "x", b"x")
-    assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ from tests.formats.conversations import session_of, shape
 from tests.formats.mangling import changed, survives
 from tests.formats.outcomes import assert_exact, read
 from tests.formats.stories import story
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats.gemini import FORMAT
 from workbench.formats.gemini.parts import ACKNOWLEDGED
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage

@@ -15,7 +15,7 @@ from tests.formats.conversations import shape
 from tests.formats.mangling import changed, survives
 from tests.formats.outcomes import assert_exact, read
 from tests.formats.stories import story
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats import goose
 from workbench.formats.format import Part, no_progress
 from workbench.formats.goose import FORMAT

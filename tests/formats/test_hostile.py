@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from tests.formats.claude_code_build import jsonl, small
 from tests.formats.mangling import changed, read_all, survives
 from tests.paths import SAMPLES
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats import registry
 from workbench.formats.files import load
 from workbench.formats.format import no_progress

@@ -13,7 +13,7 @@ from tests.formats.conversations import reread, session_of, shape
 from tests.formats.mangling import changed, survives
 from tests.formats.outcomes import assert_exact
 from tests.formats.stories import story
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats import openai_chat
 from workbench.formats.format import no_progress
 from workbench.formats.inspect_log import FORMAT, read_part, sessions_in

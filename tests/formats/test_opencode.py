@@ -12,7 +12,7 @@ from tests.formats.conversations import reread, shape
 from tests.formats.mangling import changed, survives
 from tests.formats.outcomes import assert_exact
 from tests.formats.stories import story
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats import anthropic_messages, openai_chat
 from workbench.formats.format import no_progress
 from workbench.formats.opencode import FORMAT

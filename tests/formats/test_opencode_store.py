@@ -11,7 +11,7 @@ import pytest
 
 from tests.formats.conversations import shape
 from tests.paths import SAMPLES
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats.files import load
 from workbench.formats.opencode import FORMAT, read_part, sessions_in
 

@@ -12,7 +12,7 @@ from tests.formats.conversations import conversations, in_one, reread, session_o
 from tests.formats.mangling import changed, survives
 from tests.formats.outcomes import assert_exact, compacted
 from tests.formats.stories import story
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats.files import load
 from workbench.formats.format import no_progress
 from workbench.formats.openhands import FORMAT, read_folder, read_part, sessions_in

@@ -11,7 +11,7 @@ from tests.formats.conversations import reread
 from tests.formats.mangling import changed, survives
 from tests.formats.outcomes import assert_exact, compacted
 from tests.formats.stories import story
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats import openai_chat
 from workbench.formats.format import no_progress
 from workbench.formats.tau_bench import FORMAT, read_part, sessions_in

@@ -11,10 +11,10 @@ from tests.building import context_of
 from tests.compaction.holding import assert_holds
 from tests.compaction.test_product_presets import PRODUCTS
 from tests.paths import SHARED
+from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies import strategy
-from workbench.errors import BadInput
 from workbench.formats.files import load
 
 FILES = sorted(p for p in (SHARED / "sessions").rglob("*") if p.is_file()) if SHARED else []

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.session import Records
 
 

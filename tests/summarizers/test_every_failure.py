@@ -24,6 +24,7 @@ from tests.summarizers.fake_api import (
     stalling,
 )
 from tests.summarizers.live_calls import NO_SILENCE, NO_STALL, QUICK, client_talks_to
+from workbench.base import paths
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategies import exchange_summary
 from workbench.formats.export import export
@@ -165,7 +166,7 @@ def assert_secret(recorder: Recorder, outcome: Outcome | None, caplog: pytest.Lo
     kept = Run(id=new_id(), began=0, seconds=1, end="failed", strategy="exchange-summary", calls=recorder.calls())
     assert journal.keep(kept) == ""
     assert KEY not in journal.load(kept.id).model_dump_json()
-    assert KEY.encode() not in b"".join(path.read_bytes() for path in journal.path().parent.iterdir())
+    assert KEY.encode() not in b"".join(path.read_bytes() for path in paths.runs().parent.iterdir())
     if outcome is not None:
         made = export(replace(SESSION, format="claude-code"), outcome.messages, "anthropic-messages")
         assert made.problems == ()

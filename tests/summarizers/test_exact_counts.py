@@ -13,8 +13,8 @@ from tests.summarizers.fake_api import KEY, MODEL, document, error, fake_api
 from tests.summarizers.live_calls import client_talks_to
 from tests.summarizers.test_server_side import MESSAGES, SESSION
 from workbench import bench as steps
+from workbench.base.errors import BadInput
 from workbench.bench import counted, open_bench
-from workbench.errors import BadInput
 from workbench.formats import anthropic_messages
 from workbench.formats.format import no_progress
 from workbench.remembered import keep_scale, recall_scale, scale_path, with_kept_scale

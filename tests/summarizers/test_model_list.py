@@ -9,7 +9,7 @@ import pytest
 
 from tests.summarizers.fake_api import KEY, Reply, document, error, fake_api
 from tests.summarizers.live_calls import client_talks_to
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.summarizers.model_list import FRESH_S, Models, Offered, cache_path, choices, fetch, known
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.summarizers.live_calls import request
+from workbench.base.errors import BadInput
 from workbench.compaction.strategy import Summary, SummaryFailed
-from workbench.errors import BadInput
 from workbench.session import Usage
 from workbench.summarizers.driver import Answered, Failed, RequestsMade
 from workbench.summarizers.extractive import extractive

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.facts.talk import user
+from workbench.base.errors import BadInput
 from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
-from workbench.errors import BadInput
 from workbench.session import Message
 from workbench.summarizers.estimate import LEAST, MOST, estimate
 from workbench.summarizers.typed import typed, typed_from

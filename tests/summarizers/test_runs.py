@@ -14,11 +14,12 @@ import pytest
 from tests.paths import ROOT
 from tests.summarizers.fake_api import KEY, MODEL, answer, error, fake_api, stalling
 from tests.summarizers.live_calls import QUICK, ask, client_talks_to, request
+from workbench.base import paths
+from workbench.base.errors import BadInput
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed
-from workbench.errors import BadInput
 from workbench.session import Opaque, Usage
 from workbench.summarizers.anthropic import live
-from workbench.summarizers.journal import delete, keep, kept, load, path
+from workbench.summarizers.journal import delete, keep, kept, load
 from workbench.summarizers.live_events import LiveEvent, Wrote
 from workbench.summarizers.recorded import recorded
 from workbench.summarizers.runs import Run, answers_of, call_record, new_id
@@ -51,10 +52,10 @@ def test_a_kept_run_comes_back_equal_and_answers_again() -> None:
 
 def test_only_the_owner_can_read_the_journal() -> None:
     keep(run_of(Summary("x")))
-    with closing(sqlite3.connect(path())) as reader:
+    with closing(sqlite3.connect(paths.runs())) as reader:
         reader.execute("BEGIN").execute("SELECT count(*) FROM runs").fetchone()
         keep(run_of(Summary("y")))
-        files = list(path().parent.iterdir())
+        files = list(paths.runs().parent.iterdir())
         assert len(files) == 3
         assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
 
@@ -106,8 +107,8 @@ def test_a_run_that_exists_is_not_written_over() -> None:
 
 
 def test_a_folder_that_cannot_be_made_costs_the_record_only() -> None:
-    path().parent.parent.mkdir(parents=True)
-    path().parent.write_text("a file where the folder should be")
+    paths.runs().parent.parent.mkdir(parents=True)
+    paths.runs().parent.write_text("a file where the folder should be")
     assert keep(run_of(Summary("x"))).startswith("The run was not kept: ")
 
 
@@ -147,21 +148,21 @@ def test_the_newest_come_first() -> None:
 
 @pytest.mark.parametrize("data", [b"not a database, " * 500, b"SQLite format 3\0" + b"\xff" * 5_000])
 def test_a_damaged_journal_is_named_and_costs_no_run(data: bytes) -> None:
-    path().parent.mkdir(parents=True)
-    path().write_bytes(data)
+    paths.runs().parent.mkdir(parents=True)
+    paths.runs().write_bytes(data)
     for use in (kept, lambda: load("x"), lambda: delete(["x"])):
         with pytest.raises(BadInput, match=r"runs\.sqlite is no journal or is damaged") as caught:
             use()
         assert "\n" not in str(caught.value)
     assert keep(run_of(Summary("x"))).startswith("The run was not kept: ")
-    assert path().read_bytes() == data
+    assert paths.runs().read_bytes() == data
 
 
 @pytest.mark.parametrize("document", [b"", b"junk", 3, "text", b"x\x9cK\xcb\xcf\x07\x00"])
 def test_a_damaged_run_costs_itself_only(document: object) -> None:
     keep(run_of(Summary("x"), id="good"))
     keep(run_of(Summary("y"), id="bad"))
-    with closing(sqlite3.connect(path())) as base:
+    with closing(sqlite3.connect(paths.runs())) as base:
         base.execute("UPDATE runs SET document = ? WHERE id = 'bad'", (document,))
         base.commit()
     with pytest.raises(BadInput, match="run bad is damaged"):
@@ -175,7 +176,7 @@ def test_nothing_is_made_by_looking() -> None:
     assert kept() == ()
     with pytest.raises(BadInput, match="There is no kept run"):
         load("x")
-    assert not path().exists()
+    assert not paths.runs().exists()
 
 
 def test_a_run_is_found_by_the_beginning_of_its_name() -> None:

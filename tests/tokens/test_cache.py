@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench.tokens.cache import CountCache, default_path, text_key
+from workbench.base import paths
+from workbench.tokens.cache import CountCache, text_key
 
 
 @pytest.fixture
@@ -89,4 +90,4 @@ def test_the_oldest_go_first(path: Path) -> None:
 
 
 def test_the_default_lies_in_the_users_cache(own_home: Path) -> None:
-    assert own_home in default_path().parents
+    assert own_home in paths.token_counts().parents

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.tokens.encoding import PATTERN, RANKS, SPECIAL, o200k, read_ranks
 
 OFFLINE = """

@@ -2,11 +2,12 @@ from pathlib import Path
 
 import pytest
 
-from workbench.errors import BadInput
+from workbench.base import paths
+from workbench.base.errors import BadInput
 from workbench.tokens import Prices, all_models, family_of
 from workbench.tokens import find_model as find
 from workbench.tokens.calibration import UNKNOWN
-from workbench.tokens.models import BUNDLED, read_table, user_table_path
+from workbench.tokens.models import BUNDLED, read_table
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,7 @@ def test_the_table_is_dated_and_consistent() -> None:
 
 
 def write_user_table(text: str) -> Path:
-    path = user_table_path()
+    path = paths.models()
     path.parent.mkdir(parents=True)
     path.write_text(text, encoding="utf-8")
     return path

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.tui.editing import edited, editor_command
 
 

@@ -10,9 +10,9 @@ from textual.widgets import Input, OptionList, Static, TextArea
 from tests.summarizers.fake_api import KEY, MODEL, document, error, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
 from tests.tui.app import app_of, bench_screen, press, settled, story, story_file
+from workbench.base import paths
 from workbench.bench import choose_preset
 from workbench.compaction.preset import load_preset
-from workbench.compaction.prompts import own_folder
 from workbench.remembered import recall_scale
 from workbench.summarizers import journal
 from workbench.summarizers.named import Name
@@ -55,11 +55,11 @@ async def test_a_prompt_is_seen_as_sent_edited_in_a_copy_and_taken() -> None:
         area.text = area.text.replace("{mood}", "As a ballad.")
         await press(pilot, "ctrl+s")
         assert pilot.app.screen is screen
-        assert "As a ballad." in (own_folder() / "exchange-summary.en.md").read_text()
+        assert "As a ballad." in (paths.prompts() / "exchange-summary.en.md").read_text()
         assert "As a ballad." in view.text
         assert screen.here.found is not None
         assert screen.here.found.own
-        (own_folder() / "exchange-summary.zh.md").write_text("---\nid: exchange-summary\n---\n{mood}\n")
+        (paths.prompts() / "exchange-summary.zh.md").write_text("---\nid: exchange-summary\n---\n{mood}\n")
         screen.list_them()
         await press(pilot, "down")
         assert "nothing fills" in view.text
@@ -96,7 +96,7 @@ async def test_two_sides_stream_in_and_can_be_stopped(monkeypatch: pytest.Monkey
         assert not screen.running
         assert [(entry.end, entry.calls) for entry in journal.kept()] == [("cancelled", 1)] * 2
         assert journal.load(journal.kept()[0].id).calls[0].text == "Half a"
-        assert KEY.encode() not in journal.path().read_bytes()
+        assert KEY.encode() not in paths.runs().read_bytes()
         await press(pilot, "escape")
         assert repr(bench.bench.messages) == before
         assert bench.bench.result is None

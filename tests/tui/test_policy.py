@@ -11,11 +11,12 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static, TextArea
 
 from tests.tui.app import app_of, bench_screen, press, session_of, settled, story
+from workbench.base import paths
+from workbench.base.errors import BadInput
 from workbench.compaction.exchange.params import params_json, policy_from_params
-from workbench.compaction.preset import load_preset, preset_names, read_preset, user_presets
+from workbench.compaction.preset import load_preset, preset_names, read_preset
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
 from workbench.compaction.strategies.progressive import ProgressivePolicy
-from workbench.errors import BadInput
 from workbench.session import Message, Text
 from workbench.tui.screens.ask import AskScreen, read_preset_name, read_window
 from workbench.tui.screens.bench import BenchScreen
@@ -108,8 +109,8 @@ def test_presets_stand_below_their_strategies_and_are_found_by_words() -> None:
 
 
 def test_a_preset_that_cannot_be_read_is_named_and_the_others_stay() -> None:
-    user_presets().mkdir(parents=True)
-    (user_presets() / "bad.toml").write_text("strategy = 'trim'\n[policy]\ncolour = 1\n")
+    paths.presets().mkdir(parents=True)
+    (paths.presets() / "bad.toml").write_text("strategy = 'trim'\n[policy]\ncolour = 1\n")
     every, refused = choices()
     assert len(refused) == 1
     assert "bad.toml" in refused[0]
@@ -307,8 +308,8 @@ async def test_a_policy_is_saved_as_a_preset_of_ones_own() -> None:
 def test_a_name_says_what_it_takes_the_place_of() -> None:
     assert "writes" in read_preset_name(" mine ").note
     assert "stands before the one that comes" in read_preset_name("trim").note
-    user_presets().mkdir(parents=True)
-    (user_presets() / "mine.toml").write_text("strategy = 'trim'\n")
+    paths.presets().mkdir(parents=True)
+    (paths.presets() / "mine.toml").write_text("strategy = 'trim'\n")
     assert "replaces your preset" in read_preset_name("mine").note
 
 

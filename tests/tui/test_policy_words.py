@@ -7,17 +7,18 @@ from dataclasses import replace
 import pytest
 
 from tests.tui.app import story
+from workbench.base import paths
 from workbench.bench import Bench, choose_preset, open_bench, split_at
 from workbench.compaction.preset import load_preset, preset_names
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
 from workbench.compaction.strategy import Trigger
-from workbench.tokens import CountCache, Counter, default_path
+from workbench.tokens import CountCache, Counter
 from workbench.tui.fields import fields_of
 from workbench.tui.policy_words import help_words, split_words, trigger_words, unmovable_words
 
 
 def bench(preset: str = "augment-example") -> Bench:
-    return open_bench(story(), Counter(CountCache(default_path())), preset=preset)
+    return open_bench(story(), Counter(CountCache(paths.token_counts())), preset=preset)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from textual.widgets import Input, OptionList, Static
 from tests.summarizers.fake_api import KEY, MODEL, FakeApi, answer, document, error, fake_api, stalling
 from tests.summarizers.live_calls import NO_STALL, client_talks_to
 from tests.tui.app import app_of, bench_screen, press, settled, story
+from workbench.base import paths
 from workbench.bench import set_fields, summarized_by
 from workbench.compaction.strategy import Summary, SummaryFailed
 from workbench.summarizers import journal
@@ -59,7 +60,7 @@ def text_of(screen: RunScreen, selector: str) -> str:
 
 
 def journal_bytes() -> bytes:
-    return b"".join(path.read_bytes() for path in journal.path().parent.iterdir())
+    return b"".join(path.read_bytes() for path in paths.runs().parent.iterdir())
 
 
 async def cancelled_while_it_is_written(pilot: Pilot[None], screen: RunScreen, api: FakeApi) -> None:
@@ -207,8 +208,8 @@ async def test_failures_are_told_apart_and_asked_again(monkeypatch: pytest.Monke
 async def test_without_a_key_by_hand_and_rehearsed(monkeypatch: pytest.MonkeyPatch) -> None:
     """On the smallest terminal, with a journal that cannot be used; a model's name is asked for and typed first."""
     model = {"type": "model", "id": "claude-brand-new", "display_name": "New", "created_at": "2026-01-01T00:00:00Z"}
-    journal.path().parent.mkdir(parents=True, exist_ok=True)
-    journal.path().write_bytes(b"no database " * 1_000)
+    paths.runs().parent.mkdir(parents=True, exist_ok=True)
+    paths.runs().write_bytes(b"no database " * 1_000)
     async with (
         fake_api(document({"data": [model], "has_more": False, "first_id": "x", "last_id": "x"})) as api,
         app_of(story()).run_test(size=(80, 24)) as pilot,

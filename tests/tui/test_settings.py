@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.tui.help_key import known_key_ids
 from workbench.tui.home import RECENT, Home, Recent, opened, read_home, write_home
 from workbench.tui.settings import Settings, read_settings, unknown_keys

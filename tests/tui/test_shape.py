@@ -12,10 +12,10 @@ from textual.widgets import Input, Static
 from tests.paths import SAMPLES
 from tests.tui.app import app_of, bench_screen, press, session_of, settled, story
 from workbench import bench as steps
+from workbench.base.errors import BadInput
 from workbench.bench import Bench, open_bench
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import load_preset
-from workbench.errors import BadInput
 from workbench.session import Compaction, Epoch, Media, Message, Session, Text, Thinking, ToolResult, ToolUse
 from workbench.tokens import Counter
 from workbench.tui.middle.changes import changes_parts, text_changes

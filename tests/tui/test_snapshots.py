@@ -24,7 +24,7 @@ from tests.summarizers.live_calls import client_talks_to
 from tests.tui.app import app_of, bench_screen, press, session_of, settled, story, story_file
 from tests.tui.test_run import DRAFT, ready, until
 from tests.tui.test_shape import compacted_story
-from workbench.resources import PROMPTS
+from workbench.base.resources import PROMPTS
 from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.loading import LoadingScreen, Opening

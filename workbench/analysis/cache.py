@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Kept, Outcome
-from workbench.figures import grouped
 from workbench.tokens import find_model
 
 

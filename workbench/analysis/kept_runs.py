@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from workbench.analysis.transcript import printable
-from workbench.figures import grouped
+from workbench.base.figures import grouped
 from workbench.summarizers.runs import Call, Run
 from workbench.summarizers.server_side import ServerSummary
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from workbench.figures import grouped
+from workbench.base.figures import grouped
 
 SEVERAL = "*"
 """Where lines of several letters meet."""

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from workbench.base import paths
+from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.edits import UNEDITED, Edits, compacting
 from workbench.compaction.outcome import Made
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import default_preset
-from workbench.compaction.prompts import ENDINGS, Prompt, checked, file_of, load_prompt, own_folder, prompt_files
+from workbench.compaction.prompts import ENDINGS, Prompt, checked, file_of, load_prompt, prompt_files
 from workbench.compaction.strategies import strategy
-from workbench.errors import BadInput
 from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
 
@@ -66,7 +67,7 @@ class Found:
 
 def found(file: str) -> Found:
     """Raises BadInput for a prompt of the user's that cannot be used."""
-    return Found(file, load_prompt(file), (own_folder() / file).is_file())
+    return Found(file, load_prompt(file), (paths.prompts() / file).is_file())
 
 
 def by_id(id: str) -> Found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.analysis.cache import Rates
 from workbench.analysis.replay import Compacted, Replay
-from workbench.figures import grouped
+from workbench.base.figures import grouped
 
 HEADS = (
     "", "preset", "strategy", "compactions", "first at", "mean after", "peak", "last", "over window", "summaries",

@@ -9,7 +9,7 @@ from typing import Any
 
 import regex  # type: ignore[import-untyped]
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolUse
 
 LONGEST_S = 1.0

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from workbench import __version__
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 
 COMMANDS = {
     "open": "Open a session on the workbench's screen (also: `cwb FILE`).",

@@ -11,6 +11,7 @@ import click
 
 from workbench.analysis.prompt_use import by_id
 from workbench.analysis.transcript import printable
+from workbench.base.figures import grouped
 from workbench.bench import choose_preset, toggle_pin
 from workbench.cli import settings
 from workbench.cli.grounding import grounding_fields, grounding_rows
@@ -18,7 +19,6 @@ from workbench.cli.loading import on_bench, part_option
 from workbench.cli.output import size_fields, size_words, write_fields, write_json
 from workbench.cli.reference import message_id
 from workbench.cli.running import CANCELLED, answer_fields, cost_fields, keep, usage_fields, usage_words
-from workbench.figures import grouped
 from workbench.sides import Side, Tried, sides, tried
 from workbench.summarizers.named import Name, parsed
 

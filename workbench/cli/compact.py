@@ -12,6 +12,7 @@ import click
 from workbench.analysis.grounding import Grounding
 from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.transcript import printable
+from workbench.base.figures import grouped
 from workbench.bench import Bench, choose_preset
 from workbench.cli import settings
 from workbench.cli.by_hand import by_hand
@@ -26,7 +27,6 @@ from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting, given
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategy import Trigger
-from workbench.figures import grouped
 from workbench.formats.export import Export, export, resume_words, save
 from workbench.summarizers.named import parsed
 from workbench.summarizers.server_side import can_be_read, messages_for, with_blocks

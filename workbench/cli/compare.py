@@ -16,6 +16,7 @@ from workbench.analysis.recorded import following
 from workbench.analysis.retention import KINDS, Retention, retention
 from workbench.analysis.transcript import one_line, printable
 from workbench.analysis.two_outcomes import added, stretches
+from workbench.base.figures import grouped
 from workbench.bench import Bench, choose_preset
 from workbench.cli.by_hand import by_hand
 from workbench.cli.loading import on_bench, part_option
@@ -25,7 +26,6 @@ from workbench.cli.retention import percent, share_fields
 from workbench.cli.running import cost_fields, keep, need_key
 from workbench.compaction.context import Context
 from workbench.compaction.preset import Preset
-from workbench.figures import grouped
 from workbench.kept import finished, unfinished
 from workbench.summarizers.named import Name, named, parsed
 from workbench.summarizers.recorder import Recorder

@@ -11,14 +11,15 @@ import click
 from workbench.analysis.cost import estimate
 from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.transcript import printable
+from workbench.base import paths
+from workbench.base.figures import grouped
+from workbench.base.resources import SAMPLES
 from workbench.bench import Bench, choose_preset
 from workbench.cli.grounding import grounding_rows
 from workbench.cli.loading import on_bench
 from workbench.cli.output import size_words, write_fields
 from workbench.compaction.checks import check
 from workbench.compaction.preset import load_preset
-from workbench.figures import grouped
-from workbench.resources import SAMPLES
 from workbench.summarizers import driver
 from workbench.summarizers.live_events import LiveEvent, Wrote
 from workbench.summarizers.recording import DEMO, Recording, at_once, load_recording, played
@@ -47,9 +48,9 @@ def command(text: bool, fast: bool) -> None:
 
 def _on_screen(recording: Recording) -> None:
     from workbench.tui.demo import DemoApp
-    from workbench.tui.settings import config_path, read_settings
+    from workbench.tui.settings import read_settings
 
-    app = DemoApp(DEMO, recording, read_settings(config_path()))
+    app = DemoApp(DEMO, recording, read_settings(paths.settings()))
     app.run()
     raise click.exceptions.Exit(app.return_code or 0)
 

@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from workbench.analysis.transcript import printable
+from workbench.base.figures import grouped
 from workbench.bench import open_bench
 from workbench.cli.output import counted, write_fields, write_json
-from workbench.figures import grouped
 from workbench.formats import registry
 from workbench.formats.being_written import still_written
 from workbench.formats.diagnosis import (

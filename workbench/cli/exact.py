@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.base.errors import BadInput
 from workbench.cli.output import warn
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Outcome
-from workbench.errors import BadInput
 from workbench.remembered import keep_scale
 from workbench.session import Message, Session
 from workbench.summarizers.exact_counts import Exact, count, scale_after

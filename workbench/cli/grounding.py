@@ -7,9 +7,9 @@ from typing import Any
 
 from workbench.analysis.grounding import Grounding
 from workbench.analysis.transcript import one_line
+from workbench.base.figures import grouped
 from workbench.cli.output import counted
 from workbench.facts import FactKind
-from workbench.figures import grouped
 
 NAMED = 3
 """So many examples stand in a line; --json lists all."""

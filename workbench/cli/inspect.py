@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from workbench.analysis.transcript import VERBOSITIES, Verbosity, one_line, printable, transcript
+from workbench.base.figures import grouped
 from workbench.bench import Bench
 from workbench.cli.exact import count_now, exact_fields
 from workbench.cli.loading import on_bench, part_option
@@ -17,7 +18,6 @@ from workbench.cli.output import counted, size_fields, size_words, write_fields,
 from workbench.compaction.context import Context
 from workbench.compaction.layered.react import react
 from workbench.compaction.layers import layers
-from workbench.figures import grouped
 from workbench.session import Message, Session, Span, exchanges_of, rounds_of
 from workbench.summarizers.exact_counts import Exact
 from workbench.tokens.sizes import Size

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
+from workbench.base import paths
 from workbench.bench import Bench, counted, open_bench
 from workbench.cli.output import on_a_terminal
 from workbench.formats.files import load
 from workbench.remembered import with_kept_scale
 from workbench.tokens import Counter
-from workbench.tokens.cache import CountCache, default_path
+from workbench.tokens.cache import CountCache
 
 _PART = "workbench.part"
 
@@ -40,7 +41,7 @@ def part_asked() -> str:
 def on_bench(file: Path, *, epoch: int | None, window: int | None) -> Bench:
     """Load and count. Raises BadInput for a file that is no session and for an epoch that it does not have."""
     part = part_asked()
-    counter = Counter(CountCache(default_path()))
+    counter = Counter(CountCache(paths.token_counts()))
     with Watched() as watched:
         session = load(file, watched.bytes_read, part)
         bench = with_kept_scale(open_bench(session, counter, epoch=epoch, window=window))

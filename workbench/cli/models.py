@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 
+from workbench.base import paths
+from workbench.base.figures import grouped
 from workbench.cli.output import warn, write_json, write_table
-from workbench.figures import grouped
 from workbench.summarizers.model_list import Choice, Offered, choices, fetch
 from workbench.tokens import find_model
-from workbench.tokens.models import BUNDLED, user_table_path
+from workbench.tokens.models import BUNDLED
 
 
 @click.command("models")
@@ -29,7 +30,7 @@ def command(refresh: bool, as_json: bool) -> None:
             {
                 "age_s": None if choice.age_s is None else round(choice.age_s),
                 "trouble": choice.trouble or None,
-                "table": {"bundled": str(BUNDLED), "own": str(user_table_path())},
+                "table": {"bundled": str(BUNDLED), "own": str(paths.models())},
                 "models": [_fields(one) for one in choice.models],
             }
         )

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from workbench.errors import BadInput
-from workbench.resources import SAMPLES
+from workbench.base import paths
+from workbench.base.errors import BadInput
+from workbench.base.resources import SAMPLES
 
 OVERFLOWING = "claude-code-overflow.jsonl"
 
@@ -47,9 +48,8 @@ def command(
     if choose and (part or follow):
         raise BadInput("--part and --follow are for one FILE; leave out the others and --choose.")
     from workbench.tui.app import WorkbenchApp
-    from workbench.tui.home import state_folder
     from workbench.tui.memory import one_heap
-    from workbench.tui.settings import config_path, read_settings
+    from workbench.tui.settings import read_settings
 
     one_heap()
     app = WorkbenchApp(
@@ -60,8 +60,8 @@ def command(
         part=part,
         follow=follow,
         given=files,
-        settings=read_settings(config_path()),
-        memory=state_folder(),
+        settings=read_settings(paths.settings()),
+        memory=paths.state(),
         fresh=fresh,
         tour=not files,
     )

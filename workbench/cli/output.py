@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
+from workbench.base.figures import grouped
 from workbench.compaction.strategy import Trigger
-from workbench.figures import grouped
 from workbench.tokens.sizes import Size
 
 

@@ -9,10 +9,10 @@ import click
 
 from workbench.analysis.suggested_pins import SuggestedPin, accepted, suggest
 from workbench.analysis.transcript import one_line, printable
+from workbench.base.figures import grouped
 from workbench.cli.loading import on_bench, part_option
 from workbench.cli.output import counted, write_json, write_table
 from workbench.facts.standing import PIN_REASON
-from workbench.figures import grouped
 
 WORDS = 66
 

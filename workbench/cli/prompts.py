@@ -9,10 +9,11 @@ import click
 
 from workbench.analysis.prompt_use import Found, by_id, found, rendered
 from workbench.analysis.transcript import printable
+from workbench.base import paths
+from workbench.base.errors import BadInput
 from workbench.cli.loading import on_bench, part_option
 from workbench.cli.output import write_json, write_table
-from workbench.compaction.prompts import own_folder, prompt_files, write_own
-from workbench.errors import BadInput
+from workbench.compaction.prompts import prompt_files, write_own
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
 
@@ -53,7 +54,7 @@ def list_(as_json: bool) -> None:
 def _list(as_json: bool) -> None:
     every = [found(file) for file in prompt_files()]
     if as_json:
-        write_json({"own_folder": str(own_folder()), "prompts": [fields(one) for one in every]})
+        write_json({"own_folder": str(paths.prompts()), "prompts": [fields(one) for one in every]})
         return
     rows = [
         [one.id, one.prompt.language, one.strategy, "yours" if one.own else "", ", ".join(one.prompt.placeholders)]
@@ -105,8 +106,8 @@ def copy(id: str, name: str | None, as_json: bool) -> None:
     """Copy prompt ID into your own folder of prompts, to be edited there. A file that is there already stays."""
     one = by_id(id)
     target = one.file if name is None else name if Path(name).suffix else name + Path(one.file).suffix
-    if (own_folder() / target).exists():
-        raise BadInput(f"{own_folder() / target} is there already; edit that, or give a name with --as.")
+    if (paths.prompts() / target).exists():
+        raise BadInput(f"{paths.prompts() / target} is there already; edit that, or give a name with --as.")
     path = write_own(target, one.path.read_text("utf-8"), overwrite=False)
     if as_json:
         write_json({"id": path.stem, "copied_from": one.id, "file": str(path)})

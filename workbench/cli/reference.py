@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.session import Message
 
 

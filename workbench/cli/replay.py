@@ -14,13 +14,13 @@ from workbench.analysis.course import Course
 from workbench.analysis.pictures import SIGNS, in_characters, replay_picture
 from workbench.analysis.replay import Replay, replays
 from workbench.analysis.replay_table import HEADS, cost_basis, row
+from workbench.base.errors import BadInput
+from workbench.base.figures import grouped
 from workbench.cli import settings
 from workbench.cli.loading import part_option
 from workbench.cli.output import counted, trigger_fields, write_json, write_table
 from workbench.cli.whole import bench_and_course, whole_session
 from workbench.compaction.preset import Preset
-from workbench.errors import BadInput
-from workbench.figures import grouped
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
 

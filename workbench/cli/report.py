@@ -8,14 +8,14 @@ import click
 
 from workbench.analysis.compare import candidates
 from workbench.analysis.why.diagnosis import overflowed
+from workbench.base.errors import BadInput
+from workbench.base.files import write_atomically
 from workbench.bench import choose_preset
 from workbench.cli import settings
 from workbench.cli.by_hand import by_hand
 from workbench.cli.loading import part_option
 from workbench.cli.output import counted
 from workbench.cli.whole import bench_and_course, whole_session
-from workbench.errors import BadInput
-from workbench.formats.files import write_atomically
 
 BESIDE = ("claude-code", "codex", "ledger")
 """Presets that stand beside the chosen policy where none are named: two that people know, and our own."""

@@ -12,6 +12,7 @@ from workbench.analysis.generations import Generation, Generations, generations
 from workbench.analysis.recorded import following, recorded_outcome
 from workbench.analysis.retention import HeldFact, Retention, Share, new_messages, retention
 from workbench.analysis.transcript import one_line, printable
+from workbench.base.figures import grouped
 from workbench.bench import Bench, choose_preset
 from workbench.cli import settings
 from workbench.cli.by_hand import by_hand
@@ -23,7 +24,6 @@ from workbench.compaction.checks import check
 from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting
 from workbench.compaction.outcome import Outcome
-from workbench.figures import grouped
 from workbench.summarizers.named import Name, parsed
 
 NAMED = 12

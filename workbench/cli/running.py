@@ -13,12 +13,12 @@ import click
 
 from workbench.analysis.cost import Cost, actual
 from workbench.analysis.transcript import printable
+from workbench.base.figures import grouped
 from workbench.bench import Bench
 from workbench.cli.output import on_a_terminal, warn
 from workbench.compaction.checks import Check
 from workbench.compaction.context import Context
 from workbench.compaction.strategy import Answer, Compacting, Summary
-from workbench.figures import grouped
 from workbench.kept import finished, unfinished
 from workbench.session import Usage
 from workbench.summarizers import driver, journal, runs

@@ -9,8 +9,9 @@ import click
 
 from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, dollars_words, facts, short_value, when
 from workbench.analysis.transcript import printable
+from workbench.base import paths
+from workbench.base.figures import grouped
 from workbench.cli.output import counted, warn, write_fields, write_json, write_table
-from workbench.figures import grouped
 from workbench.summarizers import journal
 from workbench.summarizers.runs import Run
 
@@ -34,9 +35,9 @@ def command(ctx: click.Context, limit: int | None, as_json: bool) -> None:
         return
     entries = journal.kept(limit)
     if as_json:
-        write_json({"journal": str(journal.path()), "runs": [asdict(entry) for entry in entries]})
+        write_json({"journal": str(paths.runs()), "runs": [asdict(entry) for entry in entries]})
     elif not entries:
-        warn(f"no runs are kept in {journal.path()}; `cwb compact --summarizer anthropic:MODEL` makes one.")
+        warn(f"no runs are kept in {paths.runs()}; `cwb compact --summarizer anthropic:MODEL` makes one.")
     else:
         write_table(
             ["run", "began", "ended", "status", "calls", "in", "out", "seconds", "cost", "strategy", "by, file"],

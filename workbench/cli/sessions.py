@@ -13,9 +13,9 @@ import click
 
 from workbench.analysis.fullness import fullness, window_of
 from workbench.analysis.transcript import one_line, printable
+from workbench.base.errors import BadInput
+from workbench.base.figures import grouped
 from workbench.cli.output import counted, warn, write_json, write_table
-from workbench.errors import BadInput
-from workbench.figures import grouped
 from workbench.finding.discover import discover
 from workbench.finding.glances import Found, Unreadable
 from workbench.finding.places import Place, places

@@ -11,11 +11,11 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from workbench.base.errors import BadInput
 from workbench.compaction.exchange.params import policy_from_params
 from workbench.compaction.policy import Policy, explain
 from workbench.compaction.preset import Preset, default_preset, load_preset
 from workbench.compaction.strategies import strategy
-from workbench.errors import BadInput
 
 
 def chosen(strategy_id: str | None, preset_id: str | None, params: Path | None, fields: Sequence[str]) -> Preset:

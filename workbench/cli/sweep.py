@@ -18,12 +18,13 @@ from workbench.analysis.sweep.cells import Cell, Plan, as_preset, cell_fields, p
 from workbench.analysis.sweep.journal import Journal, done
 from workbench.analysis.sweep.rows import CRITERIA, Criterion, Row, best, rows_of
 from workbench.analysis.sweep.spread import cores, spread, work_of
+from workbench.base import paths
+from workbench.base.errors import BadInput
+from workbench.base.figures import grouped
 from workbench.cli import settings
 from workbench.cli.loading import part_asked, part_option
 from workbench.cli.output import counted, on_a_terminal, warn, write_json, write_table
 from workbench.compaction.preset import load_preset, preset_names, save_preset
-from workbench.errors import BadInput
-from workbench.figures import grouped
 from workbench.formats import registry
 from workbench.remembered import recall_scale
 
@@ -155,9 +156,8 @@ def _bar(total: int) -> Iterator[Any]:
 
 
 def _is_own(name: str) -> bool:
-    from workbench.compaction.preset import user_presets
 
-    return (user_presets() / f"{name}.toml").is_file()
+    return (paths.presets() / f"{name}.toml").is_file()
 
 
 def _saved(plan: Plan, found: Row | None, name: str | None) -> Path | None:

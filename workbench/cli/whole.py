@@ -5,18 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 from workbench.analysis.course import Course, course_of, uncounted
+from workbench.base import paths
 from workbench.bench import Bench, counted, open_bench
 from workbench.cli.loading import Watched, part_asked
 from workbench.formats.files import load
 from workbench.remembered import with_kept_scale
 from workbench.session import Session
 from workbench.tokens import Counter
-from workbench.tokens.cache import CountCache, default_path
+from workbench.tokens.cache import CountCache
 
 
 def whole_session(file: Path) -> tuple[Session, Counter]:
     """Load and count all epochs. Raises BadInput for a file that is no session."""
-    counter = Counter(CountCache(default_path()))
+    counter = Counter(CountCache(paths.token_counts()))
     with Watched() as watched:
         session = load(file, watched.bytes_read, part_asked())
         counter.count_all(uncounted(session), watched.messages_counted, lambda: False)

@@ -15,12 +15,12 @@ from workbench.analysis.why.diagnosis import overflowed
 from workbench.analysis.why.fillers import Share
 from workbench.analysis.why.findings import Finding
 from workbench.analysis.why.waste import UNUSED_RULE, Spot
+from workbench.base.figures import grouped
 from workbench.cli import settings
 from workbench.cli.loading import part_option
 from workbench.cli.output import counted, size_fields, trigger_fields, write_fields, write_json, write_table
 from workbench.cli.replay import replay_fields
 from workbench.cli.whole import bench_and_course, whole_session
-from workbench.figures import grouped
 
 PRESET = "claude-code"
 """Whose trigger lines are drawn where no policy is named."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
+from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs
 from workbench.compaction.outcome import Fate, Made, Outcome
 from workbench.compaction.policy import Policy
 from workbench.compaction.strategy import Strategy
-from workbench.figures import grouped
 from workbench.session import Message, Text, Thinking, pairs_of
 
 

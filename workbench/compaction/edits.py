@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from workbench.base.figures import grouped
 from workbench.compaction.compose import Stood, composed
 from workbench.compaction.context import Context, Layout
 from workbench.compaction.fates import Stroke, painted
@@ -20,7 +21,6 @@ from workbench.compaction.policy import Policy
 from workbench.compaction.spans import each
 from workbench.compaction.strategy import Compacting, Strategy
 from workbench.compaction.text import cut_middle
-from workbench.figures import grouped
 from workbench.session import Block, Message, Span, Text, ToolResult
 
 SHORT_CHARS = 1_000

@@ -8,7 +8,7 @@ from enum import Enum
 from functools import cached_property
 from typing import Literal
 
-from workbench.figures import grouped
+from workbench.base.figures import grouped
 from workbench.session import Message, Span
 
 

@@ -19,11 +19,12 @@ import tomlkit
 from pydantic import BaseModel, ValidationError
 from tomlkit.items import String
 
+from workbench.base import paths
+from workbench.base.errors import BadInput
+from workbench.base.files import make_folder, write_atomically
 from workbench.compaction.policy import Policy, explain
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategies import strategy
-from workbench.errors import BadInput
-from workbench.formats.files import write_atomically
 
 BUNDLED = Path(__file__).resolve().parent / "presets"
 
@@ -38,23 +39,16 @@ class Preset:
     basis: Mapping[str, str] = field(default_factory=dict)
 
 
-def user_presets() -> Path:
-    """Where a person's own presets lie."""
-    from platformdirs import user_config_path
-
-    return user_config_path("compaction-workbench") / "presets"
-
-
 def preset_names() -> tuple[str, ...]:
     """Every preset's id, the bundled ones first; a user's preset of the same name takes the place of a bundled one."""
     bundled = sorted(path.stem for path in BUNDLED.glob("*.toml"))
-    own = sorted(path.stem for path in user_presets().glob("*.toml"))
+    own = sorted(path.stem for path in paths.presets().glob("*.toml"))
     return (*bundled, *(name for name in own if name not in bundled))
 
 
 def load_preset(name: str) -> Preset:
     """A preset by its id, the user's own before the bundled one. Raises BadInput with the known ids."""
-    own = user_presets() / f"{name}.toml"
+    own = paths.presets() / f"{name}.toml"
     if own.is_file():
         return read_preset(own)
     if name not in preset_names():
@@ -168,15 +162,12 @@ def preset_path(name: str) -> Path:
     """Where a person's preset of this name lies. Raises BadInput for a name that is no file's."""
     if not _NAME.fullmatch(name):
         raise BadInput(f"{name!r} is no name for a preset: use letters, digits, '-', '_' and '.', at most 64 of them.")
-    return user_presets() / f"{name}.toml"
+    return paths.presets() / f"{name}.toml"
 
 
 def save_preset(preset: Preset) -> Path:
     """Write a preset to the person's own, whole or not at all; one of the same name is replaced. Raises BadInput."""
     path, text = preset_path(preset.id), preset_toml(preset)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be written ({error.strerror or error}); choose another place.") from None
+    make_folder(path.parent)
     write_atomically(path, text.encode(), overwrite=True)
     return path

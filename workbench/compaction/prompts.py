@@ -1,7 +1,7 @@
 """Prompts and templates as text files: a short header, then the text.
 
 A file begins with a header between two `---` lines: `id`, `language`, `placeholders` (comma separated, may be empty).
-A user's file of the same name, in the folder of `own_folder`, stands before the one that comes with the program.
+A user's file of the same name, in the folder of their prompts, stands before the one that comes with the program.
 What a user edits there is in use at once. Templates are rendered by `workbench.compaction.templates`.
 """
 
@@ -15,9 +15,10 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import BadInput
-from workbench.formats.files import write_atomically
-from workbench.resources import PROMPTS
+from workbench.base import paths
+from workbench.base.errors import BadInput
+from workbench.base.files import make_folder, write_atomically
+from workbench.base.resources import PROMPTS
 
 ENDINGS = (".md", ".jinja")
 
@@ -38,7 +39,7 @@ def load_prompt(name: str) -> Prompt:
     Raises BadInput when it is missing or has no header, for a placeholder of the user's that nothing fills, and for a
     template of the user's that does what a template must not.
     """
-    own = own_folder() / name
+    own = paths.prompts() / name
     try:
         found = own.stat()
     except (OSError, ValueError):
@@ -57,22 +58,15 @@ def _bundled(name: str) -> Prompt:
     return read_prompt(PROMPTS / name)
 
 
-def own_folder() -> Path:
-    """Where the user's prompts lie; it need not exist."""
-    from platformdirs import user_config_path
-
-    return user_config_path("compaction-workbench", appauthor=False) / "prompts"
-
-
 def prompt_files() -> list[str]:
     """The names of all prompts' files, the program's and the user's."""
-    folders = [folder for folder in (PROMPTS, own_folder()) if folder.is_dir()]
+    folders = [folder for folder in (PROMPTS, paths.prompts()) if folder.is_dir()]
     return sorted({path.name for folder in folders for path in folder.iterdir() if path.suffix in ENDINGS})
 
 
 def file_of(name: str) -> Path:
     """Where the prompt of this file name is read from."""
-    own = own_folder() / name
+    own = paths.prompts() / name
     return own if own.is_file() else PROMPTS / name
 
 
@@ -86,16 +80,11 @@ def write_own(name: str, content: str, *, overwrite: bool = True) -> Path:
 
     Raises BadInput with file and line for what `load_prompt` would not take, and where it cannot be written.
     """
-    path = own_folder() / name
+    path = paths.prompts() / name
     if Path(name).name != name or path.suffix not in ENDINGS:
         raise BadInput(f"{name!r} is no name for a prompt; give one that ends in .md or .jinja, without folders.")
     checked(path, content)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(
-            f"{path.parent} cannot be made ({error.strerror}); choose another configuration folder."
-        ) from None
+    make_folder(path.parent)
     write_atomically(path, content.encode("utf-8", "replace"), overwrite=overwrite)
     _own.cache_clear()
     return path

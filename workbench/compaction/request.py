@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
+from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke
 from workbench.compaction.layout import Layout, per_layout
@@ -22,7 +23,6 @@ from workbench.compaction.render import Entry, Labels, Limits, labelled, tagged
 from workbench.compaction.spans import each, indexes_of
 from workbench.compaction.strategy import Answer, Requests, SummaryFailed, SummaryRequest
 from workbench.compaction.text import cut_at_sentence, without_summary_tags
-from workbench.figures import grouped
 from workbench.session import Message, Span
 from workbench.tokens.sizes import visible_chars
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Generic, Literal, TypeVar
 
+from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.layers import Layer, layers
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.policy import Policy
-from workbench.figures import grouped
 from workbench.session import Message, Usage
 
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.policy import Policy, setting
 from workbench.compaction.strategy import Trigger
-from workbench.figures import grouped
 
 
 class TokenLimits(Policy):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.finding.glances import Found, Unreadable, glance
 from workbench.finding.places import Place, places
 from workbench.finding.stores import is_database, stored, stored_file

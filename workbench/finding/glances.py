@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats import registry
 from workbench.formats.format import Format, no_progress
 from workbench.formats.kit import zstd

@@ -20,10 +20,10 @@ from urllib.parse import quote
 
 import orjson
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
+from workbench.base.stamps import seconds_of
 from workbench.finding.glances import REACH, Found
 from workbench.formats.kit.database import MAGIC, rows
-from workbench.formats.kit.stamps import seconds_of
 from workbench.formats.kit.titles import shortened
 from workbench.formats.opencode.store import is_session_file
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
-from workbench.figures import grouped
+from workbench.base.figures import grouped
 from workbench.formats import registry
 from workbench.formats.claude_code.agents import agent_files, agents_inside, compaction_call, compaction_calls
 from workbench.formats.export import export

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
+from workbench.base.files import write_atomically
 from workbench.formats import registry
 from workbench.formats.being_written import still_written
-from workbench.formats.files import write_atomically
 from workbench.formats.format import Format, Written
 from workbench.session import Message, Session
 

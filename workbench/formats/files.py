@@ -1,18 +1,16 @@
-"""Files in and out: the one way a session file is opened, and the one way anything is written."""
+"""The one way a session file is opened."""
 
 from __future__ import annotations
 
 import contextlib
 import gc
-import os
-import stat
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
+from workbench.base.files import reason
 from workbench.formats import registry
 from workbench.formats.format import Format, Part, Progress, no_progress
 from workbench.session import Session
@@ -108,62 +106,6 @@ def gc_paused() -> Iterator[None]:
             gc.enable()
 
 
-def write_atomically(path: Path, data: bytes, mode: int = 0o600, overwrite: bool = False) -> None:
-    """Write a file so that it is there whole or not at all, readable by its owner only.
-
-    Raises BadInput when the file exists and `overwrite` is not set, when the name is that of a folder, device, pipe or
-    socket, or when its folder cannot be written to.
-    """
-    if refuse_special(path) and not overwrite:
-        raise BadInput(f"{path} exists already; choose another name or allow it to be replaced.")
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{path} cannot be written: {_reason(error)}; choose a folder that you may write to.") from None
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fchmod(file.fileno(), mode)
-            os.fsync(file.fileno())
-        _rename(temporary, path, overwrite=overwrite)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be written: {_reason(error)}; make room or choose another folder.") from None
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def refuse_special(path: Path) -> bool:
-    """Whether a file stands at this name. Raises BadInput where anything else does, also at the end of a link.
-
-    A rename puts its file in the place of whatever had the name: a device would be gone from the system, and whoever
-    listens at a pipe or socket would wait for good.
-    """
-    try:
-        mode = path.stat().st_mode
-    except (OSError, ValueError):  # nothing is there; where nothing can be, the writing says so
-        return False
-    if stat.S_ISDIR(mode):
-        raise BadInput(f"{path} is a folder; name a file in it.")
-    if not stat.S_ISREG(mode):
-        raise BadInput(f"{path} is a device, pipe or socket and is left alone; choose the name of a file.")
-    return True
-
-
-def _rename(temporary: Path, path: Path, *, overwrite: bool) -> None:
-    """Give the finished file its name; never over a file that appeared meanwhile, unless that is wanted."""
-    if overwrite:
-        temporary.replace(path)
-        return
-    try:
-        os.link(temporary, path)  # unlike a rename, fails where the name is taken
-    except FileExistsError:
-        raise BadInput(f"{path} exists already; choose another name or allow it to be replaced.") from None
-    except OSError:  # a file system without hard links
-        temporary.replace(path)
-
-
 @contextlib.contextmanager
 def _readable(path: Path) -> Iterator[BinaryIO]:
     """The file, open to be read. Trouble with it, now or in the block, becomes one sentence."""
@@ -177,7 +119,7 @@ def _readable(path: Path) -> Iterator[BinaryIO]:
     except FileNotFoundError:
         raise BadInput(f"{path} does not exist; check the name.") from None
     except (OSError, ValueError) as error:
-        raise BadInput(f"{path} cannot be read: {_reason(error)}; check its name and permissions.") from None
+        raise BadInput(f"{path} cannot be read: {reason(error)}; check its name and permissions.") from None
 
 
 def bytes_of(path: Path) -> bytes:
@@ -196,7 +138,3 @@ def _refuse_binary(path: Path, head: bytes) -> None:
     controls = sum(head.count(byte) for byte in b"\x00\x01\x02\x03\x04\x05\x06\x0e\x0f\x10\x7f")
     if controls * 50 > len(head) and head.lstrip()[:1] not in (b"{", b"["):
         raise BadInput(f"{path} is a binary file; name a session file in JSON or JSONL, as UTF-8 text.")
-
-
-def _reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats import (
     adk,
     aider,

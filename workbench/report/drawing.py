@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from workbench.analysis.plots import Level, Line, near
-from workbench.figures import grouped
+from workbench.base.figures import grouped
 
 WIDTH, HEIGHT = 860, 320
 LEFT, RIGHT, TOP, BOTTOM = 70, 24, 24, 34

@@ -10,8 +10,8 @@ from workbench.analysis.pictures import Picture, growth_picture, replay_picture
 from workbench.analysis.retention import Retention
 from workbench.analysis.transcript import one_line, printable
 from workbench.analysis.why.fillers import Share
+from workbench.base.figures import grouped
 from workbench.compaction.preset import Preset, preset_toml
-from workbench.figures import grouped
 from workbench.report.gathered import Judged, Report
 from workbench.report.masking import masked
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.session.message import Message
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from workbench.base.errors import BadInput
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
-from workbench.errors import BadInput
 from workbench.formats.kit.chat import definitions_for
 from workbench.session import Tool, Usage
 from workbench.summarizers.anthropic_errors import Trouble, trouble_of

@@ -10,7 +10,7 @@ import asyncio
 import os
 from typing import TYPE_CHECKING
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.summarizers.anthropic_errors import trouble_of
 
 if TYPE_CHECKING:

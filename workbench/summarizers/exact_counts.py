@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.session import Message, Session
 from workbench.summarizers.anthropic_errors import trouble_of
 from workbench.summarizers.connection import connect, secrets_of

@@ -13,11 +13,11 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from pydantic import ValidationError
 
-from workbench.errors import BadInput
+from workbench.base import paths
+from workbench.base.errors import BadInput
 from workbench.summarizers.runs import Run
 
 BUSY_SECONDS = 10.0
@@ -58,12 +58,6 @@ class Entry:
     dollars: float | None
 
 
-def path() -> Path:
-    from platformdirs import user_data_path
-
-    return user_data_path("compaction-workbench", appauthor=False) / "runs.sqlite"
-
-
 def keep(run: Run) -> str:
     """Save a run; why it could not be kept, "" when it could. Never raises: the run itself is done."""
     try:
@@ -93,7 +87,7 @@ def load(id: str) -> Run:
     try:
         return Run.model_validate_json(zlib.decompress(found[0]))
     except (zlib.error, TypeError, ValidationError):
-        raise BadInput(f"{path()}: run {whole} is damaged; remove it with `cwb runs delete {whole}`.") from None
+        raise BadInput(f"{paths.runs()}: run {whole} is damaged; remove it with `cwb runs delete {whole}`.") from None
 
 
 def whole_id(id: str) -> str:
@@ -134,7 +128,7 @@ def _row(run: Run) -> tuple[object, ...]:
 @contextmanager
 def _writing() -> Iterator[sqlite3.Connection]:
     """One transaction on the journal, which is made where it is missing. Raises sqlite3.Error and OSError."""
-    file = path()
+    file = paths.runs()
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     # SQLite would make it readable to others; its side files then get the mode of the file.
     os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
@@ -165,7 +159,7 @@ def _prepare(base: sqlite3.Connection) -> None:
 @contextmanager
 def _reading() -> Iterator[sqlite3.Connection | None]:
     """The journal, None where nothing was ever kept. Raises BadInput for one that cannot be read."""
-    file = path()
+    file = paths.runs()
     if not file.exists():
         yield None
         return
@@ -178,7 +172,7 @@ def _reading() -> Iterator[sqlite3.Connection | None]:
 
 
 def _trouble(error: Exception) -> str:
-    file = path()
+    file = paths.runs()
     if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
         return f"{file} is no journal or is damaged ({error}); move it away and a new one is begun."
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)

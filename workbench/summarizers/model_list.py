@@ -11,8 +11,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from workbench.errors import BadInput
-from workbench.formats.files import write_atomically
+from workbench.base import paths
+from workbench.base.errors import BadInput
+from workbench.base.files import make_folder, write_atomically
 from workbench.summarizers.anthropic_errors import trouble_of
 from workbench.summarizers.connection import connect, secrets_of
 from workbench.tokens import ModelInfo, find_model
@@ -90,20 +91,18 @@ async def fetch() -> Models:
     found = Models(time=time.time(), models=tuple(offered))
     path = cache_path()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         write_atomically(path, found.model_dump_json().encode(), overwrite=True)
-    except (BadInput, OSError):
+    except BadInput:
         return found
     return found
 
 
 def cache_path() -> Path:
     """A file per server. The server's address is hashed: it may hold a password."""
-    from platformdirs import user_cache_path
-
     server = os.environ.get("ANTHROPIC_BASE_URL", "")
     name = hashlib.blake2b(server.encode(), digest_size=6).hexdigest()
-    return user_cache_path("compaction-workbench", appauthor=False) / f"models-{name}.json"
+    return paths.cache() / f"models-{name}.json"
 
 
 def _offered(entry: Any) -> Offered:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.session import Session, Tool
 from workbench.summarizers.anthropic import live
 from workbench.summarizers.estimate import estimate

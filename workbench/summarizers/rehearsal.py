@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 
+from workbench.base.errors import BadInput
 from workbench.compaction.strategy import Answer, FailureKind, Summary, SummaryFailed, SummaryRequest
-from workbench.errors import BadInput
 from workbench.summarizers.live_events import Ended, OnLiveEvent, Sent, Wrote, nobody
 from workbench.summarizers.summarizer import Summarizer
 

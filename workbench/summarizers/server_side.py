@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from workbench.base.errors import BadInput
 from workbench.compaction.outcome import Made, Outcome, Piece
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
-from workbench.errors import BadInput
 from workbench.formats import anthropic_messages
 from workbench.session import Message, Opaque, Session, Text, Usage
 from workbench.summarizers.anthropic_errors import trouble_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from workbench.base.errors import BadInput
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
-from workbench.errors import BadInput
 from workbench.summarizers.summarizer import Answerer
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats import anthropic_messages
 from workbench.session import Message, Session
 

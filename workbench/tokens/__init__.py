@@ -16,7 +16,7 @@ from workbench.tokens.anchoring import (
     sizes_of,
     span_basis,
 )
-from workbench.tokens.cache import CountCache, default_path
+from workbench.tokens.cache import CountCache
 from workbench.tokens.calibration import Scale, family_of
 from workbench.tokens.counting import Counter, Weight
 from workbench.tokens.engine import Count, Engine, estimate_tokens, load_engine
@@ -43,7 +43,6 @@ __all__ = [
     "billed_growth",
     "billed_points",
     "calls_of",
-    "default_path",
     "estimate_tokens",
     "family_of",
     "find_model",

@@ -35,13 +35,6 @@ def text_key(text: str, family: bytes) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, person=family).digest()
 
 
-def default_path() -> Path:
-    """In the user's cache folder; the file may be deleted at any time."""
-    from platformdirs import user_cache_path
-
-    return user_cache_path("compaction-workbench", appauthor=False) / "token-counts.sqlite"
-
-
 class CountCache:
     """Usable from any thread: every call opens the file for itself."""
 

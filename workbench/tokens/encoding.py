@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 
 if TYPE_CHECKING:
     from tiktoken import Encoding

@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import BadInput
+from workbench.base import paths
+from workbench.base.errors import BadInput
 
 BUNDLED = Path(__file__).resolve().parent / "models.toml"
 
@@ -66,7 +67,7 @@ def find(model: str | None) -> ModelInfo | None:
 
     A name ending in "[1m]" gets the entry with its long window. Raises BadInput for a broken user table.
     """
-    table = _table(user_table_path())
+    table = _table(paths.models())
     name = plain_name(model or "").replace(".", "-")
     candidates = (name[:end] for end in range(len(name), 0, -1) if end == len(name) or name[end] == "-")
     for id in candidates:
@@ -78,13 +79,7 @@ def find(model: str | None) -> ModelInfo | None:
 
 def all_models() -> tuple[ModelInfo, ...]:
     """Every entry, the user's included, in the order of the table. Raises BadInput for a broken user table."""
-    return tuple(dict.fromkeys(_table(user_table_path()).values()))
-
-
-def user_table_path() -> Path:
-    from platformdirs import user_config_path
-
-    return user_config_path("compaction-workbench", appauthor=False) / "models.toml"
+    return tuple(dict.fromkeys(_table(paths.models()).values()))
 
 
 def read_table(*paths: Path) -> tuple[ModelInfo, ...]:

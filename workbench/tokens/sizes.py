@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
-from workbench.figures import grouped
+from workbench.base.figures import grouped
 from workbench.session import Message
 from workbench.tokens.visible import visible_parts
 

@@ -181,7 +181,7 @@ class WorkbenchApp(App[None]):
 
     @work(thread=True, group="home", exit_on_error=False, description="write_home")
     def write_home(self, folder: Path, home: Home) -> None:
-        from workbench.errors import BadInput
+        from workbench.base.errors import BadInput
 
         try:
             write_home(folder, home)

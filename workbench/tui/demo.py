@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from workbench import bench as steps
-from workbench.resources import SAMPLES
+from workbench.base.resources import SAMPLES
 from workbench.summarizers.named import Name
 from workbench.summarizers.recording import Recording
 from workbench.tui.app import WorkbenchApp

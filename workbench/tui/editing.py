@@ -10,7 +10,7 @@ from pathlib import Path
 
 from textual.app import App, SuspendNotSupported
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 
 
 def editor_command() -> list[str]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.analysis.fullness import fullness, window_of
+from workbench.base.resources import SAMPLES
 from workbench.finding.glances import Found, Unreadable, glance
 from workbench.formats.format import Part
-from workbench.resources import SAMPLES
 from workbench.tui.home import Recent
 from workbench.tui.plain import bar, figure, fit, one_line, short
 

@@ -33,13 +33,6 @@ class Home:
     recents: tuple[Recent, ...] = ()
 
 
-def state_folder() -> Path:
-    """Where this and the work on sessions lie; the folder may be deleted at any time."""
-    from platformdirs import user_state_path
-
-    return user_state_path("compaction-workbench", appauthor=False)
-
-
 def read_home(folder: Path) -> Home:
     """What was remembered in `folder`; where its file is missing or damaged, as if nothing had been."""
     try:
@@ -55,13 +48,9 @@ def _home(value: dict[str, Any]) -> Home:
 
 def write_home(folder: Path, home: Home) -> None:
     """Write it down, whole or not at all. Raises BadInput where that cannot be done."""
-    from workbench.errors import BadInput
-    from workbench.formats.files import write_atomically
+    from workbench.base.files import make_folder, write_atomically
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise BadInput(f"{folder} cannot be made ({error.strerror}); recent files are not remembered.") from None
+    make_folder(folder)
     write_atomically(folder / FILE, json.dumps(asdict(home), indent=1).encode(), overwrite=True)
 
 

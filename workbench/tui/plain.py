@@ -8,7 +8,7 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from workbench.analysis.transcript import printable
-from workbench.figures import grouped
+from workbench.base.figures import grouped
 
 # Joiners, variation selectors and other marks without a width: terminals disagree about them, so rows would not align.
 _WIDTHLESS = re.compile("[\u200b-\u200d\u2028\u2029\u2060-\u2065\ufe00-\ufe0f\ufeff]")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 
 SHORT_THEMES = {"dark": "workbench", "light": "workbench-light", "contrast": "workbench-contrast"}
 
@@ -28,12 +28,6 @@ class Settings:
     window: int | None = None
     keys: Mapping[str, str] = field(default_factory=dict)
     path: Path | None = None
-
-
-def config_path() -> Path:
-    from platformdirs import user_config_path
-
-    return user_config_path("compaction-workbench") / "config.toml"
 
 
 def read_settings(path: Path) -> Settings:

@@ -10,8 +10,8 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
+from workbench.base.errors import BadInput
 from workbench.compaction.policy import Policy
-from workbench.errors import BadInput
 
 WINDOW = "window"
 """The one thing besides the policy's fields that may vary: the model's context window."""

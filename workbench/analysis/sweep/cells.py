@@ -15,16 +15,17 @@ from workbench.analysis.course import Course, course_of, uncounted
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.retention import retention
 from workbench.analysis.sweep.axes import MOST_VALUES, WINDOW, Axis, Number, parse_axis
+from workbench.base import paths
+from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.policy import Policy, explain
 from workbench.compaction.preset import Preset
-from workbench.errors import BadInput
 from workbench.formats.files import load
 from workbench.session import Session
 from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter, Scale, find_model
-from workbench.tokens.cache import CountCache, default_path
+from workbench.tokens.cache import CountCache
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ def swept(
     why."""
     try:
         session = load(Path(file), part=plan.part)
-        counter = Counter(CountCache(default_path()))
+        counter = Counter(CountCache(paths.token_counts()))
         counter.count_all(uncounted(session), lambda done, total: None, lambda: False)
         course = course_of(session, counter, scale=scale_of(session))
         model = find_model(session.model) if session.model else None

@@ -17,8 +17,8 @@ import orjson
 
 from workbench.analysis.sweep.axes import WINDOW
 from workbench.analysis.sweep.cells import Cell, Plan, cell_fields, cell_from
-from workbench.errors import BadInput
-from workbench.formats.files import refuse_special
+from workbench.base.errors import BadInput
+from workbench.base.files import refuse_special
 
 FIGURES = 1
 """Raised when a cell's figures come to mean something else: cells noted before are then not taken for done."""

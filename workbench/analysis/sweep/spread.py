@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.analysis.sweep.axes import Number
 from workbench.analysis.sweep.cells import Cell, Plan, ScaleOf, no_scale, swept
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 
 Work = tuple[str, tuple[tuple[Number, ...], ...]]
 """A file and the settings under which it is to be replayed: loaded once for all of them."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from workbench.analysis.course import Course
 from workbench.analysis.replay import without
-from workbench.figures import grouped
+from workbench.base.figures import grouped
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from workbench.analysis.replay import Replay, replay
 from workbench.analysis.why.counterfactual import Delay, delay, delay_without, many
 from workbench.analysis.why.fillers import Large
 from workbench.analysis.why.waste import ANSWERS, Reread, Spot, Waste
+from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.layers import Layer
 from workbench.compaction.preset import Preset, default_preset
-from workbench.figures import grouped
 
 MARKER_TOKENS = 12
 """What stands where a result was: about as much as `[Old tool result content cleared]` costs."""

@@ -7,11 +7,11 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs
 from workbench.compaction.layout import Layout
 from workbench.compaction.spans import merged
-from workbench.figures import grouped
 from workbench.session import Span, ToolUse
 
 

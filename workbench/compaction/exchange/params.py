@@ -6,9 +6,9 @@ import json
 
 from pydantic import ValidationError
 
+from workbench.base.errors import BadInput
 from workbench.compaction.exchange.policy import ExchangeSummaryPolicy
 from workbench.compaction.policy import explain
-from workbench.errors import BadInput
 
 _DOCUMENTED = (
     "trigger_on_history_size_chars",

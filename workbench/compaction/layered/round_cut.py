@@ -9,10 +9,10 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from workbench.base.figures import grouped
 from workbench.compaction.context import Context, Layout
 from workbench.compaction.keeping import pinned_with_pairs, with_pairs
 from workbench.compaction.spans import without
-from workbench.figures import grouped
 from workbench.session import Message, Span, leading_system
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import counted_by_group
 from workbench.compaction.ledger.gather import Noted, noted, numbering
@@ -12,7 +13,6 @@ from workbench.compaction.ledger.room import Ruler, Shares, cost_of
 from workbench.compaction.ledger.text import Ledger, written
 from workbench.compaction.outcome import Made
 from workbench.compaction.text import cut_at_sentence
-from workbench.figures import grouped
 from workbench.session import Message, Span, Text
 
 

@@ -10,6 +10,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from workbench.base.figures import grouped
 from workbench.compaction.compose import composed
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import with_pairs
@@ -29,7 +30,6 @@ from workbench.compaction.progressive.rungs import (
 from workbench.compaction.progressive.task_type import TaskKind, task_type
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategy import Answer, Requests, Step, SummaryFailed
-from workbench.figures import grouped
 
 RungName = Literal["sliding window", "importance", "key events", "incremental", "full summary"]
 

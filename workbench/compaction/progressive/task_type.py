@@ -11,12 +11,12 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from workbench.base.figures import grouped
 from workbench.compaction.context import Layout
 from workbench.compaction.layout import calls_of, per_layout
 from workbench.facts.calls import Called, is_check
 from workbench.facts.done import same_command
 from workbench.facts.tools import tool_name
-from workbench.figures import grouped
 
 TaskKind = Literal["code", "analysis", "conversation", "mixed", "unknown"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from workbench.base.errors import BadInput
 from workbench.compaction.strategies import (
     clear_tool_results,
     context_reset,
@@ -17,7 +18,6 @@ from workbench.compaction.strategies import (
     user_messages,
 )
 from workbench.compaction.strategy import Strategy
-from workbench.errors import BadInput
 
 STRATEGIES: tuple[Strategy[Any], ...] = (
     exchange_summary.STRATEGY,

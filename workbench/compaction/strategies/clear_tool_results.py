@@ -13,6 +13,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import pinned_with_pairs
@@ -21,7 +22,6 @@ from workbench.compaction.outcome import unchanged
 from workbench.compaction.policy import EarlierSummary, Policy, names_in, setting
 from workbench.compaction.replaced import Replaced
 from workbench.compaction.strategy import NOT_DUE, Compacting, Step, Strategy, Trigger, is_due, judged
-from workbench.figures import grouped
 from workbench.session import Block, Message, Text, ToolResult, ToolUse, pairs_of
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
+from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import head_fates, head_of, in_order, summary_made, text_of_summaries
@@ -23,7 +24,6 @@ from workbench.compaction.request import Asked, Bounds, answer_to, excerpt, labe
 from workbench.compaction.spans import each, kept
 from workbench.compaction.strategy import NOT_DUE, Compacting, Strategy, SummaryFailed, Trigger, is_due, judged
 from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
-from workbench.figures import grouped
 
 MARKER = {"en": "\n\n... [middle of the conversation left out] ...\n\n", "zh": "\n\n... [中间部分已省略] ...\n\n"}
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.exchange.abridge import Entry, abridge, abridged_text
 from workbench.compaction.exchange.cut import Cut, History, Numbers, cut_exchanges, history_of, open_calls
@@ -26,7 +27,6 @@ from workbench.compaction.prompts import fill, load_prompt
 from workbench.compaction.request import Asked, Excerpt, answer_to, excerpt, request_for, tagged_style, within
 from workbench.compaction.spans import each, joined, kept, without
 from workbench.compaction.strategy import NOT_DUE, Compacting, Pasted, Strategy, SummaryFailed, Trigger, is_due, judged
-from workbench.figures import grouped
 from workbench.session import Block, Message, Span, Text
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.gauge import Gauge
@@ -40,7 +41,6 @@ from workbench.compaction.strategy import (
     is_due,
     judged,
 )
-from workbench.figures import grouped
 from workbench.session import Message, Span, Text
 
 TIMED_OUT = "Summary generation timed out, keeping recent history only."

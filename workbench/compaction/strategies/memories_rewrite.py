@@ -6,6 +6,7 @@ word by us; the model never sees them, so it cannot change them.
 
 from __future__ import annotations
 
+from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.lint import lint_prompt
@@ -22,7 +23,6 @@ from workbench.compaction.strategy import (
     Trigger,
     is_due,
 )
-from workbench.figures import grouped
 from workbench.session import Message, Text
 
 

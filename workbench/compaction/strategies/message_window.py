@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
+from workbench.base.figures import grouped
 from workbench.compaction.context import Context, Layout
 from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
 from workbench.compaction.keeping import (
@@ -36,7 +37,6 @@ from workbench.compaction.request import Asked, Bounds, answer_to, excerpt, labe
 from workbench.compaction.spans import each, kept
 from workbench.compaction.strategy import NOT_DUE, Compacting, Strategy, SummaryFailed, is_due, judged
 from workbench.compaction.triggers import MessageLimits, message_gauge, message_triggers
-from workbench.figures import grouped
 from workbench.session import Message, Span
 
 SafeEnd = Literal["plain_chat", "whole_pairs", "user_message"]

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.layout import SUMMARY_MARKER, Layout
@@ -33,7 +34,6 @@ from workbench.compaction.strategy import (
     Trigger,
     judged,
 )
-from workbench.figures import grouped
 
 TOKENS, ROUNDS, MARKER, COMMAND = "remaining tokens", "rounds", "marker", "command"
 

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
+from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
 from workbench.compaction.outcome import Fate, Made, Outcome, unchanged
 from workbench.compaction.policy import EarlierSummary, setting
 from workbench.compaction.strategy import NOT_DUE, Compacting, Step, Strategy, is_due, judged
 from workbench.compaction.triggers import MessageLimits, message_gauge, message_triggers
-from workbench.figures import grouped
 
 Target = Literal["messages", "tokens", "percent_of_context", "percent_of_window"]
 

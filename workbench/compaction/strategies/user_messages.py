@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import (
@@ -34,7 +35,6 @@ from workbench.compaction.spans import each, kept
 from workbench.compaction.strategy import NOT_DUE, Compacting, Strategy, SummaryFailed, Trigger, is_due, judged
 from workbench.compaction.text import cut_middle
 from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
-from workbench.figures import grouped
 from workbench.session import Message, Span, Text
 
 PREFIX = (

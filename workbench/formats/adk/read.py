@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
+from workbench.base.stamps import seconds_of
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, kind_of
 from workbench.formats.kit.document import glimpse, parse
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.item_list import Item, count_of, dict_of, word_of
 from workbench.formats.kit.mark import marked
-from workbench.formats.kit.stamps import seconds_of
 from workbench.formats.kit.titles import first_words
 from workbench.session import (
     Block,

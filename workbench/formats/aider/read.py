@@ -9,13 +9,13 @@ from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
+from workbench.base.stamps import seconds_of
 from workbench.formats.format import Part, Progress, Written
 from workbench.formats.kit.blocks import as_text, kind_of
 from workbench.formats.kit.item_list import Notes
 from workbench.formats.kit.mark import MARK, marked
 from workbench.formats.kit.settle import as_user_text, settled
-from workbench.formats.kit.stamps import seconds_of
 from workbench.formats.kit.titles import first_words
 from workbench.formats.openai_chat.embedded import told
 from workbench.session import (

@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats.format import Progress, Written
 from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of, to_anthropic, with_summary_answers
 from workbench.formats.kit.chat import definitions_for, dialect, tools_of

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
+from workbench.base.stamps import seconds_of
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import glimpse, parse
 from workbench.formats.kit.item_list import Item, count_of, dict_of, list_of, word_of
 from workbench.formats.kit.mark import marked
-from workbench.formats.kit.stamps import seconds_of
 from workbench.formats.kit.titles import first_words
 from workbench.session import (
     Block,

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats.claude_code.agents import COMPACT, agent_files, agents_inside
 from workbench.formats.claude_code.lines import Draft, Reading, take
 from workbench.formats.claude_code.tree import branch_of, epochs_of

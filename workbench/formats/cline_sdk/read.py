@@ -7,7 +7,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
+from workbench.base.stamps import seconds_of
 from workbench.formats.cline_sdk.write import ID, SUMMARY
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of
@@ -15,7 +16,6 @@ from workbench.formats.kit.document import glimpse, parse
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.stale import without_stale
-from workbench.formats.kit.stamps import seconds_of
 from workbench.formats.kit.titles import first_words
 from workbench.session import (
     Block,

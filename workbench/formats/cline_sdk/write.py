@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from workbench.base.stamps import iso
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import from_anthropic, kind_of, to_anthropic
 from workbench.formats.kit.document import elements, loads, render, splice
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
-from workbench.formats.kit.stamps import iso
 from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult
 
 ID = "cline-sdk"

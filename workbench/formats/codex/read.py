@@ -10,14 +10,14 @@ from pathlib import Path
 from sys import intern
 from typing import Any
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
+from workbench.base.stamps import seconds_of
 from workbench.formats.codex.items import Side, blocks_of, role_and_kind, side_of
 from workbench.formats.format import Progress
 from workbench.formats.kit import zstd
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.json_spans import array_items, object_items
 from workbench.formats.kit.jsonl import first_records, records_of
-from workbench.formats.kit.stamps import seconds_of
 from workbench.formats.kit.titles import first_words
 from workbench.session import (
     Block,

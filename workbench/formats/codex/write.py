@@ -16,13 +16,13 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+from workbench.base.stamps import iso
 from workbench.formats.codex.items import Side, rendered, side_of
 from workbench.formats.format import Written
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.settle import settled, system_prompt
-from workbench.formats.kit.stamps import iso
 from workbench.session import Message, Opaque, Session, Text
 
 _VERSION = "0.142.5"

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
+from workbench.base.stamps import iso
 from workbench.formats.format import Written
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
-from workbench.formats.kit.stamps import iso
 from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 _VERSION = "1.0.74"

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from workbench.base.stamps import iso, seconds_of
 from workbench.formats.kit.blocks import as_text, kind_of
 from workbench.formats.kit.mark import MARK, marked
-from workbench.formats.kit.stamps import iso, seconds_of
 from workbench.session import Block, Kind, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 
 ACKNOWLEDGED = "Got it. Thanks for the additional context!"

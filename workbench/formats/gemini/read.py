@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
+from workbench.base.stamps import seconds_of
 from workbench.formats.format import Progress
 from workbench.formats.gemini.parts import NOWHERE, Calls, is_sent, messages_of
 from workbench.formats.kit.document import glimpse, parse
 from workbench.formats.kit.json_spans import array_items, object_items
 from workbench.formats.kit.jsonl import Record, first_records, records_of
 from workbench.formats.kit.stale import without_stale
-from workbench.formats.kit.stamps import seconds_of
 from workbench.formats.kit.titles import first_words
 from workbench.session import Compaction, Epoch, LoadWarning, Message, Records, Session, ToolResult
 

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+from workbench.base.stamps import iso
 from workbench.formats.format import Written
 from workbench.formats.gemini.parts import (
     call_records,
@@ -28,7 +29,6 @@ from workbench.formats.kit.document import elements, render, splice
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
-from workbench.formats.kit.stamps import iso
 from workbench.session import Message, Session, Text, ToolResult
 
 _BOM = b"\xef\xbb\xbf"

@@ -10,7 +10,8 @@ from typing import Any
 
 import orjson
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
+from workbench.base.stamps import seconds_of
 from workbench.formats.format import Part, Progress
 from workbench.formats.goose.content import blocks_of, is_sent
 from workbench.formats.goose.database import is_goose, session_rows
@@ -21,7 +22,6 @@ from workbench.formats.kit.database import MAGIC
 from workbench.formats.kit.document import glimpse, parse, render
 from workbench.formats.kit.jsonl import first_records, records_of
 from workbench.formats.kit.mark import marked
-from workbench.formats.kit.stamps import seconds_of
 from workbench.formats.kit.titles import first_words
 from workbench.session import Compaction, Epoch, Kind, LoadWarning, Message, Records, Role, Session, Text, ToolResult
 

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+from workbench.base.stamps import iso, seconds_of
 from workbench.formats.format import Written
 from workbench.formats.goose.content import rendered
 from workbench.formats.kit.document import elements, render
@@ -19,7 +20,6 @@ from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
-from workbench.formats.kit.stamps import iso, seconds_of
 from workbench.session import Message, Session
 
 _COUNTS = ("total_tokens", "input_tokens", "output_tokens")

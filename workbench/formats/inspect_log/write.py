@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import uuid4
 
+from workbench.base.stamps import iso
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import kind_of
 from workbench.formats.kit.document import elements, new_name, render, splice
 from workbench.formats.kit.item_list import Item, Notes, Render, pieces
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import settled
-from workbench.formats.kit.stamps import iso
 from workbench.formats.openai_chat.embedded import told
 from workbench.session import Message, Opaque, Role, Session, Text, Thinking, ToolResult, ToolUse
 

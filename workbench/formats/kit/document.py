@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats.kit.json_spans import array_items, object_items
 from workbench.session import LoadWarning
 

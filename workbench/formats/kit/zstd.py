@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 
 MAGIC = b"\x28\xb5\x2f\xfd"
 LARGEST = 1 << 30

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats.format import Progress, Written
 from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of, to_anthropic
 from workbench.formats.kit.document import glimpse, new_name, parse, splice

@@ -9,14 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
+from workbench.base.stamps import seconds_of
 from workbench.formats.format import Progress, Written
 from workbench.formats.kit.blocks import as_text, is_summary
 from workbench.formats.kit.document import elements, glimpse, parse, render, splice
 from workbench.formats.kit.json_spans import array_items, field_of, replace_fields
 from workbench.formats.kit.mark import MARK, marked
 from workbench.formats.kit.settle import settled
-from workbench.formats.kit.stamps import seconds_of
 from workbench.formats.kit.titles import first_words
 from workbench.formats.openai_chat.embedded import Item, chat_messages, pieces, told
 from workbench.session import Epoch, Kind, LoadWarning, Message, Records, Session, Usage

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
+from workbench.base.stamps import seconds_of
 from workbench.formats.format import Progress, Written
 from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of
 from workbench.formats.kit.chat import definitions_for, tools_of
@@ -18,7 +19,6 @@ from workbench.formats.kit.document import glimpse, new_name, parse, render, spl
 from workbench.formats.kit.item_list import Item, Notes, count_of, dict_of, list_of, pieces, word_of
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.settle import settled
-from workbench.formats.kit.stamps import seconds_of
 from workbench.formats.kit.titles import first_words
 from workbench.formats.openai_chat.embedded import told
 from workbench.session import (

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
+from workbench.base.stamps import seconds_of
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import as_text, is_summary
 from workbench.formats.kit.database import MAGIC
 from workbench.formats.kit.document import glimpse, parse
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.stale import without_stale
-from workbench.formats.kit.stamps import seconds_of
 from workbench.formats.kit.titles import first_words
 from workbench.formats.opencode import store
 from workbench.formats.opencode.parts import ID, block_of, is_bookkeeping, noted_kind, tool_blocks

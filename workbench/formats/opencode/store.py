@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats.format import Part
 from workbench.formats.kit.database import MAGIC, opened, rows
 from workbench.formats.kit.document import render

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
+from workbench.base.stamps import seconds_of
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import glimpse, parse
 from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.stamps import seconds_of
 from workbench.formats.kit.titles import first_words
 from workbench.formats.openhands import stores
 from workbench.formats.openhands.events import Event, Said, forgetting_of, is_counted, is_v1, key_of, said_by

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats.format import Part
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import glimpse, render

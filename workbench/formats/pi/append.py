@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
+from workbench.base.stamps import iso
 from workbench.formats.format import Written
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads
-from workbench.formats.kit.stamps import iso
 from workbench.formats.pi.write import ID, NO_USAGE, Sheet, header, kept, last_response, made, new_id, write, written
 from workbench.session import Message, Session, Text, Usage
 

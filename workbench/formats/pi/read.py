@@ -10,13 +10,13 @@ from pathlib import Path
 from sys import intern
 from typing import Any
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
+from workbench.base.stamps import seconds_of
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, kind_of
 from workbench.formats.kit.jsonl import first_records, records_of
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.stale import without_stale
-from workbench.formats.kit.stamps import seconds_of
 from workbench.formats.kit.titles import first_words
 from workbench.formats.pi.append import WRAPPED
 from workbench.formats.pi.write import ID

@@ -14,6 +14,7 @@ from shlex import quote
 from typing import Any
 from uuid import uuid4
 
+from workbench.base.stamps import iso, seconds_of
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import kind_of
 from workbench.formats.kit.document import render
@@ -21,7 +22,6 @@ from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
-from workbench.formats.kit.stamps import iso, seconds_of
 from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 NO_USAGE = dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "totalTokens"), b"0")

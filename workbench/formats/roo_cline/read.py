@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
+from workbench.base.stamps import seconds_of
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import glimpse, parse
 from workbench.formats.kit.mark import marked
-from workbench.formats.kit.stamps import seconds_of
 from workbench.formats.kit.titles import first_words
 from workbench.formats.roo_cline.blocks import ID, blocks_of, kind_of
 from workbench.session import Compaction, Epoch, Kind, LoadWarning, Message, Opaque, Records, Role, Session, Usage

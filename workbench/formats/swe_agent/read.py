@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats.format import Progress, Written
 from workbench.formats.kit.blocks import as_text, from_anthropic, is_summary
 from workbench.formats.kit.document import elements, glimpse, parse, render, splice

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.formats.format import Part, Progress, Written
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import elements, glimpse, new_name, parse, render, splice

@@ -18,9 +18,9 @@ from textual.widgets import Static
 from textual.worker import Worker
 
 from workbench.analysis.prompt_use import Found, policy_with
+from workbench.base.errors import BadInput
 from workbench.bench import Bench, set_policy
 from workbench.compaction.policy import Policy
-from workbench.errors import BadInput
 from workbench.remembered import fingerprint
 from workbench.sides import Side, Tried, tried
 from workbench.summarizers import journal

@@ -15,9 +15,9 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.preset import BUNDLED, preset_path
-from workbench.errors import BadInput
 from workbench.tokens import find_model
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure

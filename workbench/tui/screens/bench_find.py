@@ -14,7 +14,7 @@ from textual.screen import Screen
 
 from workbench.analysis.growth import growth
 from workbench.analysis.search import Query, hits, query_of
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.session import Message
 from workbench.tui.filters import Filter, matching, tools_of
 from workbench.tui.plain import figure, one_line

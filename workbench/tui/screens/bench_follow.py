@@ -12,8 +12,8 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
 
+from workbench.base.errors import BadInput
 from workbench.bench import Bench
-from workbench.errors import BadInput
 from workbench.finding.following import Mark, mark_of, read_finished
 from workbench.tokens import Counter
 from workbench.tui.growing import Grown, grown

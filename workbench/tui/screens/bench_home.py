@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.finding.following import Mark, mark_of
 from workbench.remembered import Work, keep, work_of
 from workbench.session import Session

@@ -13,9 +13,9 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench import bench as steps
+from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.checks import Check
-from workbench.errors import BadInput
 from workbench.tui.history import History
 from workbench.tui.lines import Drawn
 from workbench.tui.plain import figure

@@ -14,12 +14,12 @@ from textual.screen import Screen
 from textual.worker import Worker
 
 from workbench import bench as steps
+from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.layout import Layout
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_toml, save_preset
 from workbench.compaction.strategies import STRATEGIES
-from workbench.errors import BadInput
 from workbench.tui.fields import FormField, differing, fields_of
 from workbench.tui.history import History
 from workbench.tui.plain import figure

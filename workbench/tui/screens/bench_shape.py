@@ -12,10 +12,10 @@ from textual.screen import Screen
 from textual.worker import Worker
 
 from workbench import bench as steps
+from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.edits import named, reach
 from workbench.compaction.keeping import with_pairs
-from workbench.errors import BadInput
 from workbench.session import Span
 from workbench.tui.history import History
 from workbench.tui.plain import figure

@@ -13,9 +13,9 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from workbench.analysis.transcript import VERBOSITIES, Verbosity
+from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.checks import Check
-from workbench.errors import BadInput
 from workbench.tui.details import TABS
 from workbench.tui.editing import edit_outside, editor_command
 from workbench.tui.middle.pager import Pager

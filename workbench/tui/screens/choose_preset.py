@@ -14,10 +14,10 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from workbench.base.errors import BadInput
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
 from workbench.compaction.strategies import STRATEGIES
 from workbench.compaction.strategy import Strategy
-from workbench.errors import BadInput
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
 from workbench.tui.widgets.keys_line import KeysLine

@@ -18,7 +18,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 from textual.worker import Worker
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.session import Session
 from workbench.summarizers import journal, model_list
 from workbench.summarizers.journal import Entry

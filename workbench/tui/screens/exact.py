@@ -14,8 +14,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 from textual.worker import Worker
 
+from workbench.base.errors import BadInput
 from workbench.bench import Bench
-from workbench.errors import BadInput
 from workbench.remembered import keep_scale
 from workbench.session import Message
 from workbench.summarizers.exact_counts import Exact, count, scale_after

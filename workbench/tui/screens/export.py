@@ -16,9 +16,10 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Select, Static
 from textual.worker import Worker
 
+from workbench.base.errors import BadInput
+from workbench.base.files import make_folder
 from workbench.bench import Bench
 from workbench.compaction.checks import Check, check, export_check, failures
-from workbench.errors import BadInput
 from workbench.formats import registry
 from workbench.formats.export import Export, export, resume_words, save
 from workbench.summarizers.server_side import messages_for
@@ -66,10 +67,7 @@ def place_of(made: Export, where: Path) -> Path | None:
 def put_in_place(made: Export, source: Path | None) -> Path:
     """Save an export where its tool looks, with the folders on the way. Raises BadInput; never writes over a file."""
     home = Path(made.written.home).expanduser()
-    try:
-        home.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"{home.parent} cannot be made ({error.strerror}); copy the file there yourself.") from None
+    make_folder(home.parent)
     return save(made, home, source)
 
 

@@ -17,6 +17,7 @@ from textual.screen import Screen
 from textual.widgets import ProgressBar, Static
 from textual.worker import Worker, get_current_worker
 
+from workbench.base import paths
 from workbench.tui.help_key import help_key
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
                 raise Abandoned
             self.post_message(self.Progress(done, total))
 
-        from workbench.errors import BadInput
+        from workbench.base.errors import BadInput
         from workbench.formats.files import gc_paused, parts_of
 
         opening = self.opening
@@ -204,10 +205,10 @@ def open_on_bench(opening: Opening, progress: Progress) -> LoadingScreen.Ready:
     import workbench.tui.screens.bench  # noqa: F401
     from workbench.bench import open_bench, with_window
     from workbench.remembered import with_kept_scale
-    from workbench.tokens import CountCache, Counter, default_path
+    from workbench.tokens import CountCache, Counter
     from workbench.tui.rows import Groups
 
-    counter = Counter(CountCache(default_path()))
+    counter = Counter(CountCache(paths.token_counts()))
     chosen = {} if opening.preset is None else {"preset": opening.preset}
     bench = open_bench(session, counter, epoch=opening.epoch, window=opening.window, **chosen)
     if bench.window is None:
@@ -222,7 +223,7 @@ def open_on_bench(opening: Opening, progress: Progress) -> LoadingScreen.Ready:
 
 def _with_earlier_work(opening: Opening, bench: Bench, counter: Counter) -> tuple[Bench, str]:
     """The bench with what was done to its session before, and what to say about it. What the caller named stays."""
-    from workbench.errors import BadInput
+    from workbench.base.errors import BadInput
     from workbench.remembered import carry_over, recall
 
     work = opening.carry

@@ -12,9 +12,9 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
+from workbench.base.errors import BadInput
 from workbench.compaction.policy import Policy
 from workbench.compaction.strategy import Pasted
-from workbench.errors import BadInput
 from workbench.tui.fields import differing, value_of, value_words
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line

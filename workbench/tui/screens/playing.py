@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.worker import Worker, get_current_worker
 
-from workbench.errors import BadInput
+from workbench.base.errors import BadInput
 from workbench.tui.courses import Abandoned, Told
 from workbench.tui.failures import failure_of
 from workbench.tui.plain import plain

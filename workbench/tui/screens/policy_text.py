@@ -16,9 +16,9 @@ from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 from textual.worker import Worker
 
+from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.policy import Policy
-from workbench.errors import BadInput
 from workbench.tui.details import TABS, View
 from workbench.tui.editing import edit_outside
 from workbench.tui.failures import failure_of

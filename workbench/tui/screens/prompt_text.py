@@ -13,8 +13,9 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
-from workbench.compaction.prompts import checked, file_of, own_folder, write_own
-from workbench.errors import BadInput
+from workbench.base import paths
+from workbench.base.errors import BadInput
+from workbench.compaction.prompts import checked, file_of, write_own
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
 from workbench.tui.widgets.keys_line import KeysLine
@@ -49,7 +50,7 @@ class PromptTextScreen(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield Static(Text(f" {own_folder() / self.file}", no_wrap=True, overflow="ellipsis"), id="name")
+            yield Static(Text(f" {paths.prompts() / self.file}", no_wrap=True, overflow="ellipsis"), id="name")
             yield TextArea(self.before, soft_wrap=True, show_line_numbers=True)
             yield Static(id="doubts")
             yield KeysLine()
@@ -66,7 +67,7 @@ class PromptTextScreen(ModalScreen[str | None]):
         """Whether it could be saved as it is; what is wrong is said."""
         said, self.fault = "✔ every placeholder is filled", 0
         try:
-            checked(own_folder() / self.file, self.query_one(TextArea).text)
+            checked(paths.prompts() / self.file, self.query_one(TextArea).text)
         except BadInput as refused:
             said = f"✘ {refused}"
             line = _LINE.search(said)

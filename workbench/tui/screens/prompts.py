@@ -13,10 +13,10 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from workbench.analysis.prompt_use import Found, found, policy_with, rendered
+from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.policy import Policy
 from workbench.compaction.prompts import prompt_files, write_own
-from workbench.errors import BadInput
 from workbench.tui.editing import edit_outside
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.list_and_text import ListAndText

@@ -17,10 +17,10 @@ from textual.widgets import OptionList, Static, Tab, Tabs
 from textual.widgets.option_list import Option
 from textual.worker import Worker
 
+from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.strategy import Answer, SummaryFailed, SummaryRequest
 from workbench.drafts import Draft, Quote, drafts_of, drafts_or, quotes
-from workbench.errors import BadInput
 from workbench.remembered import fingerprint
 from workbench.session import Usage
 from workbench.summarizers.connection import connect

@@ -15,9 +15,9 @@ from textual.widgets import OptionList, TextArea
 from textual.widgets.option_list import Option
 
 from workbench.analysis.grounding import Ground
+from workbench.base.errors import BadInput
 from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
 from workbench.drafts import Draft, Reading, read_again
-from workbench.errors import BadInput
 from workbench.session import Usage
 from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade, Run, ask
 from workbench.summarizers.named import Name

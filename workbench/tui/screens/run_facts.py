@@ -13,9 +13,9 @@ from textual.widgets.option_list import Option
 from workbench import bench as steps
 from workbench.analysis.grounding import Grounding, Unfounded
 from workbench.analysis.losses import Loss
+from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.drafts import Draft
-from workbench.errors import BadInput
 from workbench.summarizers.sections import Section, place_for, with_line
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.run_words import FactLine, fact_lines, line_for

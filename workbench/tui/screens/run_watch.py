@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from workbench.base.figures import grouped
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategy import SummaryRequest
-from workbench.figures import grouped
 from workbench.session import Usage
 from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade, StepTaken
 from workbench.summarizers.live_events import (

@@ -12,6 +12,7 @@ from rich.text import Text
 from workbench.analysis.cost import Cost, actual
 from workbench.analysis.grounding import Grounding, Unfounded
 from workbench.analysis.losses import LOOKED_FOR, Loss
+from workbench.base import paths
 from workbench.bench import Bench
 from workbench.compaction.strategy import SummaryFailed, SummaryRequest
 from workbench.drafts import Draft, Quote, Reading
@@ -19,7 +20,6 @@ from workbench.session import Usage
 from workbench.summarizers.named import Name
 from workbench.summarizers.sections import Section, bare
 from workbench.summarizers.server_side import conversation_of
-from workbench.tokens.models import user_table_path
 from workbench.tui.details import checks_title
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.run_watch import Watch
@@ -112,7 +112,7 @@ def price_lines(quotes: Sequence[Quote], name: Name) -> list[str]:
     costs = (_sum([q.cost for q in quotes]), _sum([q.at_most for q in quotes]))
     price = f"about {costs[0]}, at most {costs[1]}" if None not in costs else "price unknown"
     answer = f"~{figure(expected)} tokens of answer, at most {figure(most)}"
-    where = f"prices: the dated table of models; {user_table_path()} corrects it"
+    where = f"prices: the dated table of models; {paths.models()} corrects it"
     return [f"{price}: ~{figure(tokens)} tokens in, {answer}", *notes, where]
 
 

@@ -12,8 +12,9 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, dollars_words, facts, short_value, when
+from workbench.base import paths
+from workbench.base.errors import BadInput
 from workbench.bench import Bench
-from workbench.errors import BadInput
 from workbench.remembered import fingerprint
 from workbench.summarizers import journal
 from workbench.summarizers.journal import Entry
@@ -69,7 +70,7 @@ the cursor. enter or r makes a run the summarizer of this session: R on the benc
         options.set_options(Option(self._line(entry)) for entry in self.entries)
         options.highlighted = min(at, len(self.entries) - 1) if self.entries else None
         many = f"{figure(len(self.entries))} kept run{'s' * (len(self.entries) != 1)}"
-        self.say(f"{many} in {journal.path()}" if self.entries else f"no runs are kept in {journal.path()}")
+        self.say(f"{many} in {paths.runs()}" if self.entries else f"no runs are kept in {paths.runs()}")
         self.show_it()
 
     def _line(self, entry: Entry) -> Text:

@@ -12,8 +12,8 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from workbench.errors import BadInput
-from workbench.formats.files import write_atomically
+from workbench.base.errors import BadInput
+from workbench.base.files import write_atomically
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line
 from workbench.tui.widgets.keys_line import KeysLine

@@ -1,4 +1,4 @@
-"""Whatever the program writes: a device, pipe or socket that has the name is left alone, whole folder included."""
+"""Whatever the program writes: whole, private, and never over a device, pipe or socket that has the name."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.commands import cwb, session_lines, write_lines
+from workbench.base import paths
+from workbench.base.errors import BadInput
+from workbench.base.files import write_atomically
 from workbench.compaction.preset import load_preset, preset_path, save_preset
-from workbench.compaction.prompts import own_folder, write_own
-from workbench.errors import BadInput
-from workbench.formats.files import write_atomically
+from workbench.compaction.prompts import write_own
 
 MARKS = {"pipe": stat.S_IFIFO, "socket": stat.S_IFSOCK}
 """What is no file and can be made without leave. Never a device: with the rights to make one, a test could lose one."""
@@ -61,7 +62,7 @@ WRITERS: dict[str, tuple[Callable[[Path], Path], Callable[[Path], object]]] = {
     "a file": (lambda tmp: tmp / "out" / "o", lambda path: write_atomically(path, b"x", overwrite=True)),
     "a new file": (lambda tmp: tmp / "out" / "o", lambda path: write_atomically(path, b"x")),
     "a preset": (lambda tmp: preset_path("trim"), lambda path: save_preset(load_preset("trim"))),
-    "a prompt": (lambda tmp: own_folder() / "p.md", lambda path: write_own("p.md", "---\nid: p\n---\ntext")),
+    "a prompt": (lambda tmp: paths.prompts() / "p.md", lambda path: write_own("p.md", "---\nid: p\n---\ntext")),
 }
 
 
@@ -82,3 +83,31 @@ def test_a_name_that_no_file_can_have_is_one_sentence(name: str, tmp_path: Path)
     with pytest.raises(BadInput, match="cannot be written"):
         write_atomically(tmp_path / name, b"x", overwrite=True)
     assert names(tmp_path) == {}
+
+
+def test_a_new_file_is_private_and_whole(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    write_atomically(path, b"one")
+    assert path.read_bytes() == b"one"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_nothing_is_replaced_unless_told(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(b"old")
+    with pytest.raises(BadInput, match="exists already"):
+        write_atomically(path, b"new")
+    assert path.read_bytes() == b"old"
+    write_atomically(path, b"new", overwrite=True)
+    assert path.read_bytes() == b"new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="is a folder"):
+        write_atomically(tmp_path, b"x", overwrite=True)
+    with pytest.raises(BadInput, match="cannot be written"):
+        write_atomically(tmp_path / "none" / "x", b"x")
+    assert list(tmp_path.iterdir()) == []

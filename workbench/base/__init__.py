@@ -1,0 +1,12 @@
+"""The ground floor: what every room needs and none may write again for itself.
+
+In: plain values. Out: plain values, or `BadInput` with a sentence. It knows nothing of sessions, formats, policies or
+screens, and imports from no other room.
+
+errors.py     the exception whose message a person reads
+files.py      the one way anything is written
+paths.py      where the user's own files lie
+resources.py  where the program's prompts and samples lie
+stamps.py     times, read and written
+figures.py    numbers as a person reads them
+"""

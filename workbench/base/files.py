@@ -1,0 +1,78 @@
+"""The one way anything is written: whole or not at all, for its owner only, and never over what is no file."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from workbench.base.errors import BadInput
+
+
+def write_atomically(path: Path, data: bytes, *, overwrite: bool = False) -> None:
+    """Write a file so that it is there whole or not at all, readable by its owner only.
+
+    Raises BadInput when the file exists and `overwrite` is not set, when the name is that of a folder, device, pipe or
+    socket, or when its folder cannot be written to.
+    """
+    if refuse_special(path) and not overwrite:
+        raise BadInput(f"{path} exists already; choose another name or allow it to be replaced.")
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path} cannot be written: {reason(error)}; choose a folder that you may write to.") from None
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        _rename(temporary, path, overwrite=overwrite)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written: {reason(error)}; make room or choose another folder.") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those on the way to it, for their owner only. Raises BadInput where that cannot be done."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{folder} cannot be made: {reason(error)}; choose another folder.") from None
+
+
+def refuse_special(path: Path) -> bool:
+    """Whether a file stands at this name. Raises BadInput where anything else does, also at the end of a link.
+
+    A rename puts its file in the place of whatever had the name: a device would be gone from the system, and whoever
+    listens at a pipe or socket would wait for good.
+    """
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):  # nothing is there; where nothing can be, the writing says so
+        return False
+    if stat.S_ISDIR(mode):
+        raise BadInput(f"{path} is a folder; name a file in it.")
+    if not stat.S_ISREG(mode):
+        raise BadInput(f"{path} is a device, pipe or socket and is left alone; choose the name of a file.")
+    return True
+
+
+def _rename(temporary: Path, path: Path, *, overwrite: bool) -> None:
+    """Give the finished file its name; never over a file that appeared meanwhile, unless that is wanted."""
+    if overwrite:
+        temporary.replace(path)
+        return
+    try:
+        os.link(temporary, path)  # unlike a rename, fails where the name is taken
+    except FileExistsError:
+        raise BadInput(f"{path} exists already; choose another name or allow it to be replaced.") from None
+    except OSError:  # a file system without hard links
+        temporary.replace(path)
+
+
+def reason(error: Exception) -> str:
+    """Why a file could not be read or written, in the system's words."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -1,0 +1,73 @@
+"""Where the user's own files lie, by the custom of the system: one folder a kind, on Windows too.
+
+None of them need exist; what writes there makes its folder. Without `appauthor=False` platformdirs puts the name of a
+maker, which by default is that of the program, before it on Windows: half of the files would lie in
+`compaction-workbench\\compaction-workbench`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_NAME = "compaction-workbench"
+
+
+def config() -> Path:
+    """What the user sets: the files below are written by hand, or by a command that says so."""
+    import platformdirs
+
+    return platformdirs.user_config_path(_NAME, appauthor=False)
+
+
+def settings() -> Path:
+    return config() / "config.toml"
+
+
+def presets() -> Path:
+    """The folder of the user's presets."""
+    return config() / "presets"
+
+
+def prompts() -> Path:
+    """The folder of the user's prompts."""
+    return config() / "prompts"
+
+
+def models() -> Path:
+    """The user's table of models, laid over the program's."""
+    return config() / "models.toml"
+
+
+def data() -> Path:
+    """What was paid for and cannot be made again."""
+    import platformdirs
+
+    return platformdirs.user_data_path(_NAME, appauthor=False)
+
+
+def runs() -> Path:
+    """The journal of runs."""
+    return data() / "runs.sqlite"
+
+
+def state() -> Path:
+    """What was open, and the work on sessions; may be deleted at any time."""
+    import platformdirs
+
+    return platformdirs.user_state_path(_NAME, appauthor=False)
+
+
+def cache() -> Path:
+    """What only saves time; may be deleted at any time."""
+    import platformdirs
+
+    return platformdirs.user_cache_path(_NAME, appauthor=False)
+
+
+def token_counts() -> Path:
+    return cache() / "token-counts.sqlite"
+
+
+def scales() -> Path:
+    """The folder of what exact counts have taught, a file a session."""
+    return cache() / "scales"
