@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,9 @@ from workbench.compaction.layout import SUMMARY_MARKER
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
 from workbench.compaction.strategies import STRATEGIES
-from workbench.compaction.strategy import Strategy
+from workbench.compaction.strategy import Strategy, Summary
 from workbench.formats.files import load
-from workbench.session import Message
+from workbench.session import Message, Text
 from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
 from workbench.tokens import Counter
@@ -75,6 +76,16 @@ def test_the_running_gauge_says_what_the_strategy_says(
             outcome = drive(strategy.compact(context.with_(manual=True), policy), estimate).outcome
             running.replaced(context.from_outcome(outcome))
             assert running.gauge() == strategy.gauge(running.context(), policy)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=[one.id for one in STRATEGIES])
+def test_a_system_message_after_the_first_words_does_not_lead(strategy: Strategy) -> None:
+    rules = [Message(f"s{n}", "system", (Text("a rule"),)) for n in range(3)]
+    policy = default_preset(strategy.id).policy
+    running = Running(course_of_messages([*rules[:2], *talk(1), rules[2], *talk(1)]), strategy, policy, None)
+    for _ in range(11):
+        running.add()
+        assert running.gauge() == strategy.gauge(running.context(), policy)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=[one.id for one in STRATEGIES])
@@ -244,13 +255,47 @@ def test_what_stands_unchanged_before_the_first_change() -> None:
     assert cache_loss(context, at_front).first_changed == 0
 
 
-def test_the_whole_sessions_cost_by_hand() -> None:
-    """Calls of 11 and 21 + 11 tokens: all of the first is written; of the second the first's are read."""
-    course = course_of_messages([user("u", "a" * 40), agent("a", "b" * 80), user("v", "c" * 40), agent("b", "d")])
-    played = replay(course, changed("trim", **NEVER), None)
-    assert list(played.sent) == [11, 43]
-    assert played.cost == pytest.approx((11 * 1.25 + 11 * 0.1 + 32 * 1.25) / 1e6)
+def test_a_replay_with_one_compaction_costs_what_is_worked_out_by_hand() -> None:
+    """Messages of 396 characters are 100 tokens each, and 100 more go with every call. Before the third call five are
+    there: the first stays, a summary of 156 characters (40 tokens) takes the place of three, the newest stays.
+
+    call   sent                     read (× 0.1)                written (× 1.25)
+    1      100 + 100         = 200  -                           200
+    2      100 + 3 × 100     = 400  200                         200
+    3      100 + 240         = 340  200 (overhead, the first)   140 (the summary, the newest)
+    4      340 + 2 × 100     = 540  340                         200
+
+    The request shows four messages with their labels and three gaps, 4 × 396 + 2 × 8 + 2 × 13 + 3 × 2 = 1 632
+    characters; of the context 1 980 are 500 tokens, so these are 412, and the prompt's 40 are 10. 422 tokens are read
+    (× 1) and the 39 of the answer written (× 5).
+    """
+    said = [one for n in range(4) for one in (user(f"u{n}", "u" * 396), agent(f"a{n}", "a" * 396))]
+    fields = {"cut": "newest_messages", "keep_messages": 1, "min_tail_messages": 1, "keep_first": 1}
+    words = {"language": "en", "prompt": "p" * 40, "summary_template": "{summary}", "summary_role": "user"}
+    shown = {"trigger_messages": 0, "trigger_tokens": 600, "safe_end": "whole_pairs", "text_limit": 400}
+    asked = changed("message-window", **fields, **words, **shown)
+    played = replay(course_of_messages(said, 100), asked, None, lambda request: Summary("s" * 156))
+    assert (list(played.sent), list(played.full)) == ([200, 400, 340, 540], [200, 400, 600, 540])
+    (one,) = played.compacted
+    assert one.cache == CacheLoss(before=600, after=340, first_changed=200)
     assert not played.rates.known
+    assert (one.request_tokens, one.summary_tokens) == (422, 39)
+    assert one.summary_cost == pytest.approx((422 + 39 * 5) / 1e6)
+    read, written = 200 + 200 + 340, 200 + 200 + 140 + 200
+    assert played.cost == pytest.approx((0.1 * read + 1.25 * written + 422 + 39 * 5) / 1e6)
+    # Without it the call had read 400 and written 200: 0.1 × 200 + 1.25 × 140 − (0.1 × 400 + 1.25 × 200) = −95.
+    assert one.cache_cost == pytest.approx(-95 / 1e6)
+    # With the summary's 617 it is 522 behind; each later call saves 0.1 × 260 = 26: even after 21, and two came.
+    assert (one.pays_off_after, one.calls_after, one.pays_off_at) == (21, 2, None)
+    # The cache holds no more than was sent before, and a prompt reads no more than it is long.
+    for sent, first_changed, cost in (
+        ((400,), {1: 300}, 500),
+        ((100, 400), {2: 300}, 125 + 10 + 375),
+        ((100, 50), {}, 125 + 5),
+    ):
+        changes = tuple(replace(one, call=n, cache=CacheLoss(0, 0, at)) for n, at in first_changed.items())
+        played = replace(played, sent=array("q", sent), compacted=changes)
+        assert played.cost == pytest.approx((cost + 617 * len(changes)) / 1e6), sent
 
 
 def test_prices_are_the_models_where_they_are_known() -> None:

@@ -151,3 +151,40 @@ def test_a_recorded_compaction_is_judged_by_what_came_later(shared: Path) -> Non
     assert 0 < outcome.split < len(outcome.source)
     assert outcome.messages[0].kind == "summary"
     assert outcome.messages[1:] == tuple(outcome.source[outcome.split :])
+
+
+WORDS = ["parser", "lexer", "grammar", "module", "folder", "window", "column", "border", "header", "footer"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted", "said", "held"),
+    [
+        # Ten words in one sentence: nine tenths hold it, six hold a part.
+        *(("decision", [10], [count], held) for count, held in ((10, "full"), (9, "full"), (8, "part"), (6, "part"))),
+        *(("decision", [10], [count], "none") for count in (5, 0)),
+        ("decision", [10], [5, 5], "none"),
+        # A request is held in full only where each of its sentences is.
+        ("request", [5, 5], [5, 5], "full"),
+        ("request", [5, 5], [5, 4], "part"),
+        ("request", [5, 5], [5, 0], "part"),
+        ("request", [5, 5], [0, 3], "part"),
+        ("request", [5, 5], [2, 2], "none"),
+    ],
+)
+def test_a_sentence_is_held_by_the_share_of_its_words_in_one_line(
+    kind: FactKind, wanted: list[int], said: list[int], held: str
+) -> None:
+    starts = [0, wanted[0]]
+    one = sought(kind, " ".join(f"{' '.join(WORDS[at : at + n])}." for at, n in zip(starts, wanted, strict=False)))
+    assert one is not None
+    lines = (" ".join(reversed(WORDS[at : at + n])) for at, n in zip([0, 5], said, strict=False))
+    assert Said(lines).holds(one) == held
+
+
+@pytest.mark.parametrize(("answered", "used"), [(True, [True, False, False]), (False, [True, False, True])])
+def test_the_first_request_and_an_unanswered_last_one_are_in_force(answered: bool, used: list[bool]) -> None:
+    asked = [user(f"Please write {what} documentation.") for what in ("parser", "lexer", "grammar")]
+    head = [asked[0], agent("Done."), asked[1], agent("Done."), asked[2], *([agent("Done.")] if answered else [])]
+    context = context_of(head)
+    held = retention(context, summarized("Nothing.", context=context, head=len(head)))
+    assert [one.used for one in held.facts if one.kind == "request"] == used

@@ -51,3 +51,9 @@ def test_the_walk_agrees_with_the_document(sizes: list[int], tail_chars: int, mi
         (tail if total + size < tail_chars or len(tail) < min_tail else head).append(size)
         total += size
     assert head_length(sizes, tail_chars, min_tail, 0) == len(head)
+
+
+@pytest.mark.parametrize(("limit", "start"), [(1_199, 6), (1_200, 4), (1_201, 4)])
+def test_a_segment_holds_a_third_of_the_limit_and_no_more(limit: int, start: int) -> None:
+    """Two exchanges of 200 are a third of 1 200: four segments. Where they are over it, each is one of its own."""
+    assert guarded_start([200] * 8, limit) == start

@@ -13,6 +13,7 @@ from tests.compaction.holding import FAILED, assert_holds, chat, loop, run
 from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import KINDS, Entry
 from workbench.compaction.ledger.gather import noted
+from workbench.compaction.ledger.room import Shares, cut_within, in_tokens
 from workbench.compaction.ledger.text import Ledger, read_ledger, written
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.strategies.ledger import STRATEGY, LedgerPolicy
@@ -255,3 +256,47 @@ def test_the_model_is_asked_for_what_its_share_holds_and_is_told_the_earlier_nar
     assert str(request.max_chars) in request.prompt
     assert request.previous == "It began with a race."
     assert METER.text_tokens(request.text) > 0
+
+
+def test_what_the_user_wants_is_binding_and_nothing_else() -> None:
+    states = ("", "open", "first", "asked", "gone", "fixed", "modified", "viewed", "failed", "ok")
+    binding = {(kind, state) for kind in KINDS for state in states if Entry(kind, "x", 1, state).binding}
+    unknown = {("instruction", state) for state in states if state != "gone"}
+    assert binding == {("request", "open"), ("request", "first"), *unknown}
+
+
+@pytest.mark.parametrize(
+    ("steps", "state"),
+    [
+        ("Write", "created"),
+        ("Read", "viewed"),
+        ("Edit", "modified"),
+        ("Write Edit", "created"),
+        ("Write Read", "created"),
+        ("Write Edit Read", "created"),
+        ("Edit Read", "modified"),
+        ("Read Edit", "modified"),
+        ("Edit delete_file", "deleted"),
+        ("Write delete_file Read", "viewed"),
+    ],
+)
+def test_a_file_has_its_newest_state(steps: str, state: str) -> None:
+    messages = [user("u", "go")]
+    for n, name in enumerate(steps.split()):
+        messages += [
+            agent(f"a{n}", "", call(f"c{n}", name, path="/p/a.py", content="x")),
+            result(f"r{n}", (f"c{n}", "ok")),
+        ]
+    (file,) = [one.entry for one in noted(context_of(messages).layout) if one.entry.kind == "file"]
+    assert file.state == state
+
+
+def test_room_that_the_ledger_does_not_need_is_the_tails_until_both_are_settled() -> None:
+    """Ten answers of 17 tokens, each with an address whose entry takes 8, after a request whose entry takes 7. Of 150
+    the ledger may take all. Nothing stays: 87 are taken. The 63 left hold 3 answers: 63 are taken by the other 7. The
+    87 left hold 5: 47. The 103 left hold 6, and 6 is what the 111 hold that these leave."""
+    answers = [agent(f"a{n}", f"see https://example.org/{n:02}" + " x" * 20) for n in range(10)]
+    context = context_of([user("u", "go on with it"), *answers])
+    shares = Shares(in_tokens(context), 999, room=150, ledger=150, narrative=0)
+    cut, chosen = cut_within(context, shares, ())
+    assert (cut, [one.first for one in chosen]) == (5, [0, 4, 3, 2, 1])

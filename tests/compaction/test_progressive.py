@@ -21,6 +21,7 @@ from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.outcome import Fate, Made, Outcome
 from workbench.compaction.preset import BUNDLED
 from workbench.compaction.progressive.climb import CHAINS
+from workbench.compaction.progressive.rungs import incremental
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategies.progressive import STRATEGY, ProgressivePolicy, compact, triggers
 from workbench.compaction.strategy import Answer, Step, Summary, SummaryFailed, SummaryRequest
@@ -239,6 +240,15 @@ def test_a_rung_that_would_not_be_smaller_is_taken_back() -> None:
     assert outcome.status == "not_smaller"
 
 
+def test_a_rung_of_the_same_size_is_taken_back_and_one_a_token_smaller_stands() -> None:
+    context = short_of(context_of(talk(12), manual=False), 20)
+    (rung, *_) = run(context, policy(), "x" * 400)[0].rungs
+    same = 400 + 4 * (rung.before - rung.after)
+    for length, after, stands in ((same, rung.before, False), (same - 4, rung.before - 1, True)):
+        (first, *_) = run(context, policy(), "x" * length)[0].rungs
+        assert (first.name, first.after, "taken back" not in first.note) == ("sliding window", after, stands)
+
+
 def test_what_lighter_rungs_did_stands_when_the_full_summary_fails() -> None:
     context = context_of(talk(14, size=4_000), manual=False)
     context = context.with_(window=context.total.tokens // 4)
@@ -292,6 +302,12 @@ def test_41_rounds_are_chunks_of_20_20_and_1() -> None:
     assert requests[2].sources == tuple(m.id for m in messages[40:80])
     assert [m.kind for m in outcome.messages] == ["normal", "summary", "summary", "normal", "normal"]
     assert outcome.messages[-2:] == tuple(messages[-2:])
+
+
+def test_the_first_chunk_has_what_stands_before_the_first_round() -> None:
+    messages = [user("m", "injected", kind="meta"), *talk(3)]
+    cut = incremental(context_of(messages), frozenset(), 1)
+    assert [group.indexes for group in cut.groups] == [(0, 1, 2), (3, 4)]
 
 
 def test_a_chunk_whose_summary_fails_stays_whole() -> None:

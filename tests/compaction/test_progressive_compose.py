@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.building import agent, summary, user
 from workbench.compaction.compose import composed
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome
@@ -73,3 +75,24 @@ def test_a_summary_that_the_second_keeps_still_names_its_inputs() -> None:
     assert [both.fate_at(i).fate for i in range(8)] == [
         one.fate_at(i).fate if one.fate_at(i).fate is not Fate.PINNED else Fate.KEPT for i in range(8)
     ]
+
+
+@pytest.mark.parametrize(
+    ("fate", "expected"),
+    [
+        (Fate.KEPT, (Fate.COMPRESSED, "part")),
+        (Fate.PINNED, (Fate.COMPRESSED, "part")),
+        (Fate.SUMMARIZED, (Fate.SUMMARIZED, "part")),
+        (Fate.ABRIDGED, (Fate.ABRIDGED, "part")),
+        (Fate.DROPPED, (Fate.DROPPED, "part")),
+    ],
+)
+def test_what_the_first_compressed_has_the_seconds_fate_unless_that_keeps_it(
+    fate: Fate, expected: tuple[Fate, str]
+) -> None:
+    fates = (FateSpan(0, 1, Fate.KEPT), FateSpan(1, 2, Fate.COMPRESSED, "part"))
+    one = Outcome("compacted", "", MESSAGES[:2], (Kept(0, 1), Made(agent("a1", "-"), (Span(1, 2),))), fates)
+    two = Outcome(
+        "compacted", "", one.messages, (Kept(0, 2),), (FateSpan(0, 1, Fate.KEPT), FateSpan(1, 2, fate, "all"))
+    )
+    assert [(span.fate, span.saw) for span in composed(one, two).fates] == [(Fate.KEPT, "nothing"), expected]

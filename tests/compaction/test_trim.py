@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.building import agent, call, context_of, result, summary, user
 from tests.compaction.holding import assert_holds, assert_lives_on, chat, contexts, loop, run
+from workbench.compaction.dropping import Oldest
 from workbench.compaction.outcome import Fate
 from workbench.compaction.strategies.trim import STRATEGY, TrimPolicy
 from workbench.session import Message, Text
@@ -121,6 +122,39 @@ def test_parallel_calls_go_together() -> None:
         agent("z", "done"),
     ]
     assert ids(context_of(both), policy(target="messages", target_messages=3, drop="messages")) == ["u", "z"]
+
+
+ENDS_IN_A_PAIR = [Message("s", "system", (Text("rule"),)), *chat(1), agent("c", "", call("x")), result("r", ("x", "1"))]
+
+
+@pytest.mark.parametrize(("ideal", "cut"), [(0, 1), (1, 1), (2, 2), (3, 3), (4, 3), (5, 3)])
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_whole_cut_follows_or_else_is_the_last_before(ideal: int, cut: int, more: int) -> None:
+    """Behind the pair stands nothing that was said, or a rule alone: neither is a context."""
+    rule = Message("t", "system", (Text("rule"),))
+    assert Oldest(context_of([*ENDS_IN_A_PAIR, *[rule] * more]), ()).whole_cut(ideal) == cut
+
+
+def test_where_the_newest_is_a_pair_what_stands_before_it_goes() -> None:
+    chosen = policy(target="messages", target_messages=1, drop="messages", keep_first_request=False)
+    assert ids(context_of(ENDS_IN_A_PAIR), chosen) == ["s", "dropped-a0", "c", "r"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "left", "tokens"),
+    [
+        # Each of the 40 is 3 tokens, the marker a message of 11: for it 40 / 4 + 8 are set aside.
+        ({"target": "messages", "target_messages": 39}, 39, 38 * 3 + 11),
+        ({"target": "messages", "target_messages": 4}, 4, 3 * 3 + 11),
+        ({"target": "tokens", "target_tokens": 108}, 31, 30 * 3 + 11),
+        ({"target": "tokens", "target_tokens": 107}, 30, 29 * 3 + 11),
+    ],
+)
+def test_the_marker_has_its_room_in_the_target(fields: dict[str, Any], left: int, tokens: int) -> None:
+    context = context_of(chat(20))
+    chosen = policy(**fields, drop="messages", keep_first_request=False, marker=True, marker_text="m" * 40)
+    outcome, _ = run(STRATEGY, context, chosen)
+    assert (len(outcome.messages), context.outcome_size(outcome).tokens) == (left, tokens)
 
 
 POLICIES = st.builds(

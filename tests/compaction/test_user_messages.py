@@ -55,6 +55,18 @@ def test_the_newest_words_win_and_the_one_that_overflows_loses_its_middle() -> N
     assert "user messages: 1 whole, the next one cut in the middle, 101 of 150 tokens" in outcome.trace
 
 
+@pytest.mark.parametrize(
+    ("room", "expected"),
+    [(199, "392 cut, 396"), (200, "396, 396"), (201, "396, 396"), (100, "396"), (99, "392 cut")],
+)
+def test_what_just_fits_stays_whole_and_what_is_cut_fills_its_room(room: int, expected: str) -> None:
+    """396 characters are 100 tokens, 392 are 99."""
+    messages = [user("1", "a" * 396), agent("x", "ok"), user("2", "b" * 396)]
+    outcome, _ = run(STRATEGY, context_of(messages), policy(user_message_tokens=room))
+    left = [f"{len(m.text)}{'' if any(m is one for one in messages) else ' cut'}" for m in outcome.messages[:-1]]
+    assert ", ".join(left) == expected
+
+
 def test_injected_messages_and_old_summaries_are_not_the_users_words() -> None:
     first, _ = run(STRATEGY, context_of(chat(3)), policy(), "FIRST")
     messages = [*first.messages, user("m", "reminder", kind="meta"), *chat(2, "b")]

@@ -35,6 +35,16 @@ PATCH = """*** Begin Patch
 *** Delete File: c.py
 *** End Patch"""
 
+MOVED = """*** Begin Patch
+*** Update File: old.py
+*** Move to: new.py
+-one
+-two
++three
+*** Add File: b.py
++one
+*** End Patch"""
+
 SEARCH = "<<<<<<< SEARCH\nold\nsame\n=======\nnew\nsame\nmore\n>>>>>>> REPLACE"
 
 
@@ -74,6 +84,7 @@ SEARCH = "<<<<<<< SEARCH\nold\nsame\n=======\nnew\nsame\nmore\n>>>>>>> REPLACE"
         ("replace_in_file", {"path": "a", "diff": SEARCH}, "a +2 −1"),
         ("apply_patch", {"input": PATCH}, "a.py +2 −1 b.py +2 −0 c.py +0 −0"),
         ("shell", {"command": ["apply_patch", PATCH]}, "a.py +2 −1 b.py +2 −0 c.py +0 −0"),
+        ("apply_patch", {"input": MOVED}, "new.py +1 −2 b.py +1 −0"),
         ("str_replace_editor", {"command": "view", "path": "a"}, ""),
         ("Read", {"file_path": "a"}, ""),
         ("Edit", {"file_path": "a", "old_string": 3}, "a +0 −0"),

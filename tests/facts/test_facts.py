@@ -250,3 +250,23 @@ def test_every_fact_of_a_real_session_stands_where_it_says(shared: Path) -> None
 def test_lone_surrogates_and_empty_messages() -> None:
     facts = find([Message("m", "user", (Text("Never \ud800 push"),)), Message("n", "user", ()), user("   ")])
     assert [f.text for f in kinds(facts, "instruction")] == ["Never \ud800 push"]
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "is_error", "ok"),
+    [
+        ("pytest -q", "Exit code: 0\nFAILED tests/a.py", False, True),
+        ("pytest -q | tail -3", "Exit code: 0\nFAILED tests/a.py", False, False),
+        ("pytest -q | tail -3", "Exit code: 0\n3 passed", False, True),
+        ("pytest -q", "FAILED tests/a.py", False, False),
+        ("pytest -q", "3 passed, 1 failed", False, False),
+        ("pytest -q", "3 passed, 0 failed", False, True),
+        ("cat log | tail -3", "FAILED tests/a.py", False, True),
+        ("echo 'pytest' | tail", "FAILED tests/a.py", False, True),
+        ("ls", "Exit code: 1", False, False),
+        ("ls", "x", True, False),
+        ("make", "Command running in background", False, None),
+    ],
+)
+def test_whether_a_command_succeeded(command: str, output: str, is_error: bool, ok: bool | None) -> None:
+    assert [called.ok for called in calls_in(ran(command, output, is_error=is_error))] == [ok]

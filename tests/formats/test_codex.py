@@ -329,3 +329,19 @@ def test_the_sample_tells_its_story() -> None:
 )
 def test_changed_input_is_read_or_refused(raw: bytes) -> None:
     survives(FORMAT, raw)
+
+
+def test_a_repeated_count_is_not_the_next_responses() -> None:
+    lines = [item(**said("user", "go")), item(**said("assistant", "one")), tokens(100)]
+    lines += [item(**said("user", "on")), item(**said("assistant", "two")), tokens(100)]
+    session = read(FORMAT, rollout(FIRST[0], *lines))
+    assert [m.usage for m in session.messages if m.role == "assistant"] == [Usage(90, 5, 10), None]
+    session = read(FORMAT, rollout(FIRST[0], *lines[:-1], tokens(100, total=200)))
+    assert [m.usage for m in session.messages if m.role == "assistant"] == [Usage(90, 5, 10)] * 2
+
+
+@pytest.mark.parametrize(("length", "kept"), [(79_999, ["old", "x"]), (80_000, ["x"]), (80_001, ["x"])])
+def test_a_compaction_in_clear_keeps_an_older_text_while_there_is_room(length: int, kept: list[str]) -> None:
+    texts = [item(**said("user", text)) for text in ("old", "x" * length)]
+    session = read(FORMAT, rollout(FIRST[0], *texts, line("compacted", {"message": "S"})))
+    assert [m.text.strip("x") or "x" for m in session.context()] == [*kept, "S"]

@@ -243,3 +243,20 @@ def test_the_sample_tells_its_story() -> None:
 )
 def test_changed_input_is_read_or_refused(raw: bytes) -> None:
     survives(FORMAT, raw)
+
+
+@pytest.mark.parametrize(
+    ("content", "parts", "sent"),
+    [
+        ("one\ntwo", ["one", "two"], ["one", "two"]),
+        ("one\ntwo", ["one", "2"], ["one\ntwo"]),
+        ("one", ["on the screen"], ["one"]),
+        ("one", [], ["one"]),
+        ("", ["one", "two"], []),
+    ],
+)
+def test_a_result_has_the_parts_of_its_content_alone(content: str, parts: list[str], sent: list[str]) -> None:
+    result = {"content": content, "contents": [{"type": "text", "text": text} for text in parts]}
+    answer = event("tool.execution_complete", toolCallId="t1", success=True, result=result)
+    session = read(FORMAT, chain(EVENTS[0], event("user.message", content="go"), answered(request("t1")), answer))
+    assert session.context()[-1].blocks == (ToolResult("t1", tuple(map(Text, sent))),)

@@ -179,7 +179,8 @@ async def test_cancelling_does_not_wait_for_the_generators_thread() -> None:
             closed.set()
         return unchanged(MESSAGES, "the end")
 
-    task = asyncio.create_task(run(busy(), awaited(echo)))
+    generator = busy()  # held here: it is closed, not only collected
+    task = asyncio.create_task(run(generator, awaited(echo)))
     await asyncio.to_thread(working.wait, 10)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -206,6 +207,22 @@ async def test_the_editing_gate_is_passed_once_per_request() -> None:
     assert told == ["<A>", "<B>", "refused: no"]
     assert sorted(e.number for e in events if isinstance(e, Drafted)) == [0, 1]
     assert done.answers[0] == Summary("<A>")
+
+
+async def test_one_draft_is_reviewed_at_a_time() -> None:
+    open_now, most = 0, 0
+
+    async def review(asked: SummaryRequest, draft: Summary) -> Summary:
+        nonlocal open_now, most
+        open_now += 1
+        most = max(most, open_now)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        open_now -= 1
+        return draft
+
+    await run(two_rungs(Told(), tuple(request(str(n)) for n in range(3))), awaited(echo), review=review)
+    assert most == 1
 
 
 async def test_what_a_review_raises_is_raised_as_itself() -> None:

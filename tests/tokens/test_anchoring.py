@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -295,5 +296,28 @@ def test_a_bill_older_than_the_summary_before_it_is_for_another_context() -> Non
     kept = Message("a", "assistant", (Text("kept"),), time=100.0, usage=usage)
     newer = Message("b", "assistant", (Text("new"),), time=300.0, usage=Usage(input=9_000))
     assert calls_of([summary, kept]) == []
+    assert len(calls_of([summary, replace(kept, time=200.0)])) == 1
+    assert calls_of([summary, replace(kept, time=199.9)]) == []
     assert [call.context for call in calls_of([summary, kept, newer])] == [9_000]
     assert [call.context for call in calls_of([kept])] == [150_000]
+
+
+@pytest.mark.parametrize(
+    ("predicted", "billed", "ordinary"),
+    [
+        (1_000, 5_000, True),
+        (1_000, 5_001, False),
+        (2_000, 8_000, True),
+        (2_000, 8_001, False),
+        (8_000, 2_000, True),
+        (8_000, 1_999, False),
+        (5_333, 1_333, True),
+        (5_334, 1_333, False),
+    ],
+)
+def test_a_stretch_is_absurd_beyond_four_times_and_by_more_than_4000(
+    predicted: int, billed: int, ordinary: bool
+) -> None:
+    messages = [user("u", "u" * 100), answer("a", "a" * 900, 10_000, model=None)]
+    sizes = sized([*messages, user("v", "v" * (predicted - 900)), answer("b", "b", 10_000 + billed, model=None)], None)
+    assert (sum(sizes.tokens[1:3]) == billed) is ordinary

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.formats.kit.document import splice
 from workbench.formats.kit.json_spans import array_items, field_of, object_items, replace_fields
 
 JSON = st.recursive(
@@ -63,3 +64,30 @@ def test_patching_is_updating(value: dict[str, object], changes: dict[str, objec
 def test_spans_are_the_elements(values: list[object]) -> None:
     text = json.dumps(values, indent=1)
     assert [json.loads(text[a:b]) for a, b in array_items(text)] == values
+
+
+LIST = b'{ "m" :[ 1 ,\n  2,3\t, 4 ] , "z":0}'
+
+
+@pytest.mark.parametrize(
+    ("data", "key", "pieces", "expected"),
+    [
+        (LIST, "m", [0, 1, 2, 3], LIST),
+        (LIST, "m", [1, 2], b'{ "m" :[ 2,3 ] , "z":0}'),
+        (LIST, "m", [2, 3], b'{ "m" :[ 3\t, 4 ] , "z":0}'),
+        (LIST, "m", [0, 2, 3], b'{ "m" :[ 1 ,\n  3\t, 4 ] , "z":0}'),
+        (LIST, "m", [3, 2], b'{ "m" :[ 4 ,\n  3 ] , "z":0}'),
+        (LIST, "m", [0, b"9", 1, 2], b'{ "m" :[ 1 ,\n  9 ,\n  2,3 ] , "z":0}'),
+        (LIST, "m", [b"8", b"9", 3], b'{ "m" :[ 8 ,\n  9 ,\n  4 ] , "z":0}'),
+        (LIST, "m", [], b'{ "m" :[  ] , "z":0}'),
+        (b"\xef\xbb\xbf[1 ,2]", None, [1, b"9"], b"\xef\xbb\xbf[2 ,9]"),
+        (b"\xef\xbb\xbf[1]", None, [0], b"\xef\xbb\xbf[1]"),
+        (b"[ 1]", None, [0, b"9"], b"[ 1, 9]"),
+        (b" [ ]", None, [b"9"], b" [9 ]"),
+        (b'{"m":[ ]}', "m", [b"9"], b'{"m":[9 ]}'),
+    ],
+)
+def test_splicing_keeps_the_bytes_between_neighbours(
+    data: bytes, key: str | None, pieces: list[int | bytes], expected: bytes
+) -> None:
+    assert splice(data, key, pieces) == expected
