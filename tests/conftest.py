@@ -38,3 +38,7 @@ def own_home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(name, str(home / name.lower()))
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     return home
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--golden-update", action="store_true", help="accept what the commands of tests/golden say now")

@@ -276,7 +276,7 @@ def change(session: Session, messages: Sequence[Message], target: str) -> Change
         changed=changed,
         added=len(new) - changed,
         left_out=len(gone) - changed,
-        keys=tuple(key for key, _ in keys.most_common()),
+        keys=tuple(sorted(keys, key=lambda key: (-keys[key], key))),
         bytes=len(made.written.data),
         notes=made.written.notes,
         problems=made.problems,
