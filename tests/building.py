@@ -9,7 +9,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from workbench.compaction.context import Context, Layout
+from workbench.compaction.context import Context
+from workbench.compaction.layout import Layout
+from workbench.compaction.shape import Shape
 from workbench.session import Block, Kind, Media, Message, Text, Thinking, ToolResult, ToolUse
 from workbench.tokens.sizes import Basis, Sizes, visible_chars
 
@@ -55,7 +57,7 @@ def summary(id: str, text: str) -> Message:
 def context_of(messages: Sequence[Message], **wishes: Any) -> Context:
     tokens = array("q", map(METER.tokens, messages))
     sizes = Sizes(tokens, Basis.CALIBRATED, 0, Basis.CALIBRATED, 0, METER)
-    return Context(Layout(tuple(messages), sizes), **wishes)
+    return Context(Layout(Shape(tuple(messages)), sizes), **wishes)
 
 
 TEXTS = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=60)

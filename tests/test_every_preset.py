@@ -84,6 +84,6 @@ def test_real_sessions_for_three_generations(name: str, shared: object) -> None:
 
 def _again(context: Context, generation: int) -> tuple[Message, ...]:
     """The newest round of a context once more, under new ids."""
-    rounds = context.layout.rounds.rounds
+    rounds = context.shape.rounds.rounds
     newest = context.messages[rounds[-1].start : rounds[-1].stop] if rounds else ()
     return tuple(replace(message, id=f"{message.id}+{generation}") for message in newest)

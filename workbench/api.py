@@ -150,7 +150,7 @@ def context(
     counter.count_all(opened.messages, no_progress, lambda: False)
     found = counted(opened, counter).context
     pinned = frozenset((pins,) if isinstance(pins, str) else pins)
-    if unknown := sorted(pinned - found.layout.index_of.keys()):
+    if unknown := sorted(pinned - found.layout.shape.index_of.keys()):
         raise BadInput(f"There is no message {unknown[0]!r} to pin; there are {', '.join(_ends(found))}.")
     return found.with_(pins=pinned)
 

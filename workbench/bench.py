@@ -14,12 +14,14 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.compaction.checks import Check, check
-from workbench.compaction.context import Context, Layout
+from workbench.compaction.context import Context
 from workbench.compaction.edits import SHORT_CHARS, UNEDITED, Edits, compacting, given, shortened_message
 from workbench.compaction.keeping import with_pairs
+from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, load_preset
+from workbench.compaction.shape import Shape
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import Compacting, Strategy, SummaryRequest, Trigger
 from workbench.session import Message, Session
@@ -115,6 +117,11 @@ class Bench:
         return plan(self.context, self.strategy, self.policy, self.edits)
 
     @property
+    def is_planned(self) -> bool:
+        """Whether the plan has been made, so that reading it costs nothing."""
+        return "plan" in self.__dict__
+
+    @property
     def edits(self) -> Edits:
         return Edits(self.dropped, self.shortened)
 
@@ -175,18 +182,18 @@ def open_bench(
 def layout_of(session: Session, epoch: int, counter: Counter, scale: Scale | None = None) -> Layout:
     """The layout of one epoch's context, with the sizes that `counter` knows so far."""
     messages = session.context(epoch)
-    return Layout(messages, session_sizes(session, messages, counter, scale))
+    return Layout(Shape(messages), session_sizes(session, messages, counter, scale))
 
 
 def counted(bench: Bench, counter: Counter) -> Bench:
     """The same bench with figures from what `counter` has counted by now; a result stays."""
     sizes = session_sizes(bench.session, bench.layout.messages, counter, bench.scale)
-    return replace(bench, layout=bench.layout.resized(sizes))
+    return replace(bench, layout=Layout(bench.layout.shape, sizes))
 
 
 def recalibrated(bench: Bench, scale: Scale) -> Bench:
     """The same bench with figures by a scale that an exact count taught; a result stays."""
-    return replace(bench, scale=scale, layout=bench.layout.resized(rescaled(bench.layout.sizes, scale)))
+    return replace(bench, scale=scale, layout=Layout(bench.layout.shape, rescaled(bench.layout.sizes, scale)))
 
 
 def at_epoch(bench: Bench, epoch: int, counter: Counter) -> Bench:
@@ -196,7 +203,7 @@ def at_epoch(bench: Bench, epoch: int, counter: Counter) -> Bench:
     layout = layout_of(bench.session, epoch, counter, bench.scale)
     overflowed = _overflowed(bench.session, epoch)
     pins, dropped, shortened = (
-        frozenset(id for id in marked if id in layout.index_of)
+        frozenset(id for id in marked if id in layout.shape.index_of)
         for marked in (bench.pins, bench.dropped, bench.shortened)
     )
     there = replace(bench, epoch=epoch, layout=layout, pins=pins, dropped=dropped, shortened=shortened)
@@ -215,8 +222,10 @@ def toggle_dropped(bench: Bench, ids: Collection[str]) -> Bench:
     Pins win: what is pinned stays all the same. Raises BadInput for the session's own system message.
     """
     layout, indexes = bench.layout, _editable(bench, ids)
-    whole = {layout.messages[i].id for i in with_pairs(layout, indexes)}
-    gone = {layout.messages[i].id for i in with_pairs(layout, [layout.index_of[id] for id in bench.dropped])}
+    whole = {layout.messages[i].id for i in with_pairs(layout.shape, indexes)}
+    gone = {
+        layout.messages[i].id for i in with_pairs(layout.shape, [layout.shape.index_of[id] for id in bench.dropped])
+    }
     dropped = bench.dropped - whole if whole <= gone else bench.dropped | frozenset(ids)
     return replace(bench, dropped=dropped, shortened=bench.shortened - whole, result=None)
 
@@ -232,7 +241,7 @@ def toggle_shortened(bench: Bench, ids: Collection[str]) -> Bench:
     if not long:
         what = "this message" if len(indexes) == 1 else f"these {len(indexes)} messages"
         raise BadInput(f"Nothing in {what} is longer than {SHORT_CHARS} characters; there is nothing to shorten.")
-    whole = {layout.messages[i].id for i in with_pairs(layout, indexes)}
+    whole = {layout.messages[i].id for i in with_pairs(layout.shape, indexes)}
     shortened = bench.shortened - long if long <= bench.shortened else bench.shortened | long
     return replace(bench, shortened=shortened, dropped=bench.dropped - whole, result=None)
 
@@ -296,7 +305,7 @@ def committed(bench: Bench, run: Run) -> Bench:
 
 def _index(bench: Bench, id: str) -> int:
     try:
-        return bench.layout.index_of[id]
+        return bench.layout.shape.index_of[id]
     except KeyError:
         raise BadInput(f"There is no message {id!r} in epoch {bench.epoch}; `cwb inspect` lists the ids.") from None
 

@@ -107,7 +107,7 @@ def carry_over(work: Work, bench: Bench, counter: Counter, *, keep_policy: bool 
     marked = {"pin": work.pins, "dropped message": work.dropped, "shortened message": work.shortened}
     there: dict[str, frozenset[str]] = {}
     for thing, ids in marked.items():
-        there[thing] = frozenset(id for id in ids if id in bench.layout.index_of)
+        there[thing] = frozenset(id for id in ids if id in bench.layout.shape.index_of)
         if there[thing]:
             kept.append(_counted(len(there[thing]), thing))
         if len(there[thing]) < len(ids):
@@ -116,7 +116,7 @@ def carry_over(work: Work, bench: Bench, counter: Counter, *, keep_policy: bool 
         pins, dropped, shortened = there.values()
         bench = replace(bench, pins=pins, dropped=dropped, shortened=shortened, result=None)
     if work.split_at is not None:
-        if work.split_at in bench.layout.index_of and bench.strategy.movable:
+        if work.split_at in bench.layout.shape.index_of and bench.strategy.movable:
             bench = steps.split_at(bench, work.split_at)
             kept.append("the split")
         else:
@@ -165,7 +165,7 @@ def _preset(name: str) -> Preset | None:
 
 
 def _in_order(bench: Bench, ids: frozenset[str]) -> tuple[str, ...]:
-    return tuple(sorted(ids, key=lambda id: bench.layout.index_of.get(id, -1)))
+    return tuple(sorted(ids, key=lambda id: bench.layout.shape.index_of.get(id, -1)))
 
 
 def _counted(number: int, thing: str) -> str:

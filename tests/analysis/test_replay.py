@@ -19,9 +19,9 @@ from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
 from workbench.analysis.course import Course, course_of, uncounted
 from workbench.analysis.replay import Replay, replay, without
 from workbench.analysis.running import Running
-from workbench.compaction.layout import SUMMARY_MARKER
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
+from workbench.compaction.shape import SUMMARY_MARKER
 from workbench.compaction.strategies import STRATEGIES
 from workbench.compaction.strategy import Strategy, Summary
 from workbench.formats.files import load

@@ -21,7 +21,7 @@ def test_the_layout_is_the_documents() -> None:
             agent("a4", "Fixed the token validation logic."),
         ]
     )
-    assert abridged_text(abridge(context.layout, 8, PARAMS)) == (
+    assert abridged_text(abridge(context.shape, 8, PARAMS)) == (
         "<user>\n"
         "Fix the authentication bug in login.js\n"
         "</user>\n"
@@ -51,10 +51,10 @@ def test_continues_only_when_the_tail_answers_its_calls() -> None:
         agent("a2", "done"),
     ]
     context = context_of(messages)
-    assert abridge(context.layout, 2, PARAMS)[0].text.endswith("<agent_continues/>")
+    assert abridge(context.shape, 2, PARAMS)[0].text.endswith("<agent_continues/>")
     interrupted = context_of([*messages[:2], user("u2", "stop"), agent("a3", "ok")])
-    assert abridge(interrupted.layout, 2, PARAMS)[0].text.endswith("<agent_was_interrupted/>")
-    assert "<agent_response>\ndone" in abridge(context.layout, 4, PARAMS)[0].text
+    assert abridge(interrupted.layout.shape, 2, PARAMS)[0].text.endswith("<agent_was_interrupted/>")
+    assert "<agent_response>\ndone" in abridge(context.shape, 4, PARAMS)[0].text
 
 
 def test_the_walk_stops_at_the_first_entry_that_does_not_fit() -> None:
@@ -69,16 +69,16 @@ def test_the_walk_stops_at_the_first_entry_that_does_not_fit() -> None:
         ]
     )
     limited = PARAMS.model_copy(update={"total_chars_limit": 200})
-    entries = abridge(context.layout, 6, limited)
+    entries = abridge(context.shape, 6, limited)
     assert [entry.text.split("\n")[1] for entry in entries] == ["new"]
-    assert len(abridge(context.layout, 6, PARAMS)) == 3
+    assert len(abridge(context.shape, 6, PARAMS)) == 3
 
 
 def test_summaries_are_skipped_and_what_they_replaced_is_not() -> None:
     context = context_of(
         [user("u1", "old"), agent("a1", "ok"), summary("s1", "SUM"), user("u2", "new"), agent("a2", "ok")]
     )
-    text = abridged_text(abridge(context.layout, 5, PARAMS))
+    text = abridged_text(abridge(context.shape, 5, PARAMS))
     assert "SUM" not in text
     assert text.index("old") < text.index("new")
 
@@ -87,21 +87,21 @@ def test_lists_are_cut_to_their_count_without_repetition() -> None:
     calls = [call(f"c{n}", "Read", file_path=f"/f{n // 2}.py") for n in range(10)]
     context = context_of([user("u1", "read"), agent("a1", "", *calls), result("r1", *((c.id, "x") for c in calls))])
     limited = PARAMS.model_copy(update={"num_files_viewed_limit": 2, "action_chars_limit": 4})
-    text = abridge(context.layout, 2, limited)[0].text
+    text = abridge(context.shape, 2, limited)[0].text
     assert text.count("/") == 2 + 3  # two paths; three closing tags
     assert "/f…y" in text
 
 
 def test_markup_in_session_text_is_left_alone() -> None:
     context = context_of([user("u1", "{{ 7 * 7 }} {% raw %} <b>&amp;"), agent("a1", "{summary}")])
-    text = abridge(context.layout, 2, PARAMS)[0].text
+    text = abridge(context.shape, 2, PARAMS)[0].text
     assert "{{ 7 * 7 }} {% raw %} <b>&amp;" in text
     assert "{summary}" in text
 
 
 def test_an_entry_that_just_fits_is_taken() -> None:
     context = context_of([message for n in range(3) for message in (user(f"u{n}", f"ask {n}"), agent(f"a{n}", "ok"))])
-    lengths = [len(entry.text) for entry in abridge(context.layout, 6, PARAMS)]
+    lengths = [len(entry.text) for entry in abridge(context.shape, 6, PARAMS)]
     for limit, count in ((sum(lengths[1:]) - 1, 1), (sum(lengths[1:]), 2), (sum(lengths), 3), (0, 0)):
         limited = PARAMS.model_copy(update={"total_chars_limit": limit})
-        assert len(abridge(context.layout, 6, limited)) == count, limit
+        assert len(abridge(context.shape, 6, limited)) == count, limit

@@ -107,12 +107,12 @@ def test_a_shortened_message_that_is_summarized_is_summarized_and_seen_in_part()
     assert (fates["ar0"].fate, fates["ar0"].saw) == (Fate.SUMMARIZED, "part")
     assert fates["ar1"].fate is fates["aa1"].fate is Fate.DROPPED
     assert fates["br0"].fate is Fate.COMPRESSED
-    assert outcome.split == context.layout.index_of["bu"]
+    assert outcome.split == context.shape.index_of["bu"]
 
 
 def test_the_tail_begins_at_the_split_though_a_message_in_it_is_dropped() -> None:
     context = context_of([*loop("a", 4), *loop("b", 4)], split_at="bu")
-    assert done(context, Edits(dropped=frozenset({"br2"}))).split == context.layout.index_of["bu"]
+    assert done(context, Edits(dropped=frozenset({"br2"}))).split == context.shape.index_of["bu"]
 
 
 def test_a_dropped_split_message_hands_the_split_to_the_next_one() -> None:
@@ -125,11 +125,14 @@ def test_a_dropped_split_message_hands_the_split_to_the_next_one() -> None:
 def test_a_moved_split_shares_the_layout_that_the_edits_left() -> None:
     context = context_of([*loop("a", 4), *loop("b", 4)])
     edits = Edits(dropped=frozenset({"au"}))
-    context.layout.api_chars  # noqa: B018 - made, so that it is carried over
     layout = given(context, edits).layout
     assert given(context.with_(split_at="bu"), edits).layout is layout
     fresh = context_of(list(layout.messages)).layout
-    assert (layout.api_chars, layout.chars, layout.tokens) == (fresh.api_chars, fresh.chars, fresh.tokens)
+    assert (layout.shape.api_chars, layout.shape.chars, layout.tokens) == (
+        fresh.shape.api_chars,
+        fresh.shape.chars,
+        fresh.tokens,
+    )
 
 
 def edits_of(context: Context) -> st.SearchStrategy[Edits]:
@@ -165,9 +168,9 @@ def test_pairs_are_whole_pins_identical_and_fates_add_up(preset: str, data: st.D
         else:
             assert isinstance(piece, Kept)
     if context.manual:
-        pinned = with_pairs(context.layout, [context.layout.index_of[id] for id in context.pins])
-        gone = with_pairs(context.layout, [context.layout.index_of[id] for id in edits.dropped])
-        gone -= pinned | frozenset(context.layout.own_system)
+        pinned = with_pairs(context.shape, [context.shape.index_of[id] for id in context.pins])
+        gone = with_pairs(context.shape, [context.shape.index_of[id] for id in edits.dropped])
+        gone -= pinned | frozenset(context.shape.own_system)
         assert all(outcome.fate_at(i).fate is Fate.DROPPED for i in gone)
 
 

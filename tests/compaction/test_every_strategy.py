@@ -77,7 +77,7 @@ def test_what_always_holds_through_generations(strategy: Strategy, context: Cont
 @pytest.mark.parametrize("choice", CHOICES)
 def test_2_an_earlier_summary_is_dropped_kept_nested_or_carried_on(strategy: Strategy, choice: str) -> None:
     context = talk()
-    old = context.layout.index_of["old"]
+    old = context.shape.index_of["old"]
     outcome, requests = run(strategy, context, policy(strategy, earlier_summary=choice))
     assert outcome.status == "compacted"
     carried = any("the words of an earlier summary" in request.previous for request in requests)
@@ -210,7 +210,7 @@ def test_8_a_split_by_hand_is_obeyed_where_it_may_be_moved(strategy: Strategy) -
     for at in ("1u3", "1u9"):
         outcome, _ = run(strategy, context.with_(split_at=at), chosen)
         if strategy.movable:
-            assert outcome.split == context.layout.index_of[at]
+            assert outcome.split == context.shape.index_of[at]
         else:
             assert outcome.messages == run(strategy, context, chosen)[0].messages
 

@@ -15,13 +15,15 @@ from hypothesis import strategies as st
 from tests.building import METER, agent, call, context_of, conversations, result, summary, user
 from tests.paths import ROOT
 from workbench.compaction.checks import check, failures
-from workbench.compaction.context import Context, Layout
+from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.layered.archive import SECTIONS, TITLE, filled
 from workbench.compaction.layered.prompt_layers import prompt_layers
 from workbench.compaction.layered.tool_results import Limits, compressed
+from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, Made, Outcome
 from workbench.compaction.prompts import load_prompt
+from workbench.compaction.shape import Shape
 from workbench.compaction.strategies.layered import STRATEGY, TIMED_OUT, LayeredPolicy, compact, gauge, triggers
 from workbench.compaction.strategy import Answer, Step, Summary, SummaryFailed, SummaryRequest
 from workbench.session import Kind, Message, Text, Usage, pairs_of
@@ -111,7 +113,7 @@ def test_without_usage_the_counted_size_stands_in_and_is_called_so() -> None:
 
 def anchored(messages: Sequence[Message], until: int) -> Context:
     tokens = array("q", map(METER.tokens, messages))
-    return Context(Layout(tuple(messages), Sizes(tokens, Basis.CALIBRATED, 0, Basis.CALIBRATED, until, METER)))
+    return Context(Layout(Shape(tuple(messages)), Sizes(tokens, Basis.CALIBRATED, 0, Basis.CALIBRATED, until, METER)))
 
 
 def test_usage_is_that_of_the_last_call_and_is_not_believed_after_a_compaction() -> None:
@@ -355,10 +357,10 @@ def test_finished_compresses_even_where_no_round_can_be_archived() -> None:
 def test_the_compressed_view_outlives_a_recount() -> None:
     layout = context_of(rounds(3, text=NOISE)).layout
     (index,) = [i for i in range(3) if layout.messages[i].results]
-    first = compressed(layout, Limits())(index)
+    first = compressed(layout.shape, Limits())(index)
     assert first is not layout.messages[index]
-    assert compressed(layout.resized(layout.sizes), Limits())(index) is first
-    assert compressed(layout, Limits(stdout_lines=3))(index) != first
+    assert compressed(Layout(layout.shape, layout.sizes).shape, Limits())(index) is first
+    assert compressed(layout.shape, Limits(stdout_lines=3))(index) != first
 
 
 def test_over_the_hard_limit_the_two_ends_are_shown_and_the_middle_is_dropped() -> None:
@@ -482,7 +484,7 @@ def test_what_always_holds(data: st.DataObject) -> None:
             seen, of = request.seen(position)
             assert 0 <= seen <= of
     if outcome.status != "unchanged" and requests:
-        assert outcome.split in {*context.layout.round_starts, context.layout.rounds.current_input.start} or pins or odd
+        assert outcome.split in {*context.shape.round_starts, context.shape.rounds.current_input.start} or pins or odd
     again, _ = run(context, chosen, answer)
     assert again.messages == outcome.messages, "the same input gives the same outcome"
 

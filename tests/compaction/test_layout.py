@@ -11,6 +11,7 @@ from tests.building import METER, agent, context_of, summary, user
 from workbench.compaction.keeping import may_open
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Status
+from workbench.compaction.shape import Shape
 from workbench.compaction.strategy import judged
 from workbench.session import Message, Role, Span, Text, Usage
 from workbench.tokens.sizes import Basis, Sizes
@@ -25,7 +26,7 @@ def test_the_last_usage_is_that_of_a_call_on_which_the_sizes_stand(anchored: int
     """A call after the anchor was billed for messages that a compaction has replaced."""
     messages = (user("u", "go"), billed("a", 100), user("v", "on"), billed("b", 300), agent("c", "unbilled"))
     sizes = Sizes(array("q", [1] * 5), Basis.CALIBRATED, 0, Basis.CALIBRATED, anchored, METER)
-    assert Layout(messages, sizes).last_usage == usage
+    assert Layout(Shape(messages), sizes).last_usage == usage
 
 
 @pytest.mark.parametrize(

@@ -222,7 +222,7 @@ def test_of_instructions_that_contradict_each_other_the_latest_holds() -> None:
             user("w", "good"),
         ]
     )
-    entries = {one.entry.text: one.entry for one in noted(rules.layout) if one.entry.kind == "instruction"}
+    entries = {one.entry.text: one.entry for one in noted(rules.shape) if one.entry.kind == "instruction"}
     french = entries["Answer in French."]
     assert (french.state, french.source, french.detail) == ("gone", 7, "superseded by #41")
     assert (entries["Never push."].state, entries["Never push."].source) == ("", 9)
@@ -243,7 +243,7 @@ def test_a_command_that_succeeds_later_mends_an_error_of_an_earlier_ledger() -> 
             user("v", "good"),
         ]
     )
-    [error] = [one.entry for one in noted(context.layout) if one.entry.kind == "error"]
+    [error] = [one.entry for one in noted(context.shape) if one.entry.kind == "error"]
     assert (error.state, error.source) == ("fixed", 12)
     assert error.detail == "`pytest -q`; succeeded in #42"
 
@@ -287,7 +287,7 @@ def test_a_file_has_its_newest_state(steps: str, state: str) -> None:
             agent(f"a{n}", "", call(f"c{n}", name, path="/p/a.py", content="x")),
             result(f"r{n}", (f"c{n}", "ok")),
         ]
-    (file,) = [one.entry for one in noted(context_of(messages).layout) if one.entry.kind == "file"]
+    (file,) = [one.entry for one in noted(context_of(messages).layout.shape) if one.entry.kind == "file"]
     assert file.state == state
 
 

@@ -65,14 +65,14 @@ def test_the_documents_safe_ends() -> None:
         user("5", "thanks"),
     ]
     plain = [user(str(n), f"msg {n}") for n in range(5)]
-    assert safe_end(context_of(tools).layout, 0, 3, "plain_chat") == 2
-    assert safe_end(context_of(plain).layout, 0, 3, "plain_chat") == 3
-    assert safe_end(context_of(tools[2:]).layout, 0, 2, "plain_chat") == 0
-    assert safe_end(context_of(tools).layout, 0, 4, "whole_pairs") == 4
-    assert safe_end(context_of(tools).layout, 0, 4, "user_message") == 4
-    assert safe_end(context_of(tools).layout, 0, 3, "user_message") == 0
-    assert safe_end(context_of(tools).layout, 0, 2, "user_message", forward_to=5) == 4
-    assert safe_end(context_of([*tools, agent("6", "ok")]).layout, 0, 5, "user_message", forward_to=6) == 6
+    assert safe_end(context_of(tools).layout.shape, 0, 3, "plain_chat") == 2
+    assert safe_end(context_of(plain).layout.shape, 0, 3, "plain_chat") == 3
+    assert safe_end(context_of(tools[2:]).layout.shape, 0, 2, "plain_chat") == 0
+    assert safe_end(context_of(tools).layout.shape, 0, 4, "whole_pairs") == 4
+    assert safe_end(context_of(tools).layout.shape, 0, 4, "user_message") == 4
+    assert safe_end(context_of(tools).layout.shape, 0, 3, "user_message") == 0
+    assert safe_end(context_of(tools).layout.shape, 0, 2, "user_message", forward_to=5) == 4
+    assert safe_end(context_of([*tools, agent("6", "ok")]).layout.shape, 0, 5, "user_message", forward_to=6) == 6
 
 
 def test_the_trace_says_when_the_two_safe_ends_differ() -> None:

@@ -123,7 +123,7 @@ def test_the_marker_counts_in_an_assistant_message_alone() -> None:
     asked = [user("u", "please write !!!SUMMARY!!!"), agent("a", "no")]
     assert not context_of(asked).gauge().marker_seen
     said = context_of([user("u", "hi"), agent("a", "so long. !!!SUMMARY!!!"), user("v", "and?")])
-    assert said.layout.marker == 1
+    assert said.layout.shape.marker == 1
     assert triggers(said.gauge(), policy())[2].fires
     assert not triggers(said.gauge(), policy(trigger_on_marker=False))[2].fires
 

@@ -24,7 +24,9 @@ def steps(*calls: tuple[str, dict[str, Any]], failed: Sequence[int] = ()) -> lis
 
 
 def why(messages: Sequence[Message]) -> dict[str, str]:
-    return {messages[index].id: reason for index, reason in sorted(events_of(context_of(messages).layout).items())}
+    return {
+        messages[index].id: reason for index, reason in sorted(events_of(context_of(messages).layout.shape).items())
+    }
 
 
 def test_why_each_event_is_one() -> None:
@@ -89,33 +91,33 @@ OTHER = ("Bash", {"command": "sleep 3"})
 )
 def test_the_type_of_a_task(calls: list[tuple[str, dict[str, Any]]], kind: str) -> None:
     layout = context_of([user("u", "go"), *steps(*calls), agent("z", "done")]).layout
-    assert task_type(layout, TaskCutoffs()).kind == kind
+    assert task_type(layout.shape, TaskCutoffs()).kind == kind
 
 
 def test_short_messages_and_hardly_a_tool_are_a_conversation() -> None:
     short = [m for n in range(4) for m in (user(f"u{n}", "hello"), agent(f"a{n}", "hi"))]
-    assert task_type(context_of(short).layout, TaskCutoffs()).kind == "conversation"
-    assert task_type(context_of([*short, *steps(READ, READ)]).layout, TaskCutoffs()).kind == "conversation"
-    assert task_type(context_of([*short, *steps(*[READ] * 3)]).layout, TaskCutoffs()).kind == "analysis"
+    assert task_type(context_of(short).layout.shape, TaskCutoffs()).kind == "conversation"
+    assert task_type(context_of([*short, *steps(READ, READ)]).layout.shape, TaskCutoffs()).kind == "conversation"
+    assert task_type(context_of([*short, *steps(*[READ] * 3)]).layout.shape, TaskCutoffs()).kind == "analysis"
     long = [m for n in range(4) for m in (user(f"u{n}", "hello " * 201), agent(f"a{n}", "hi"))]
-    assert task_type(context_of(long).layout, TaskCutoffs(conversation_mean_chars=604)).kind == "conversation"
-    assert task_type(context_of(long).layout, TaskCutoffs()).kind == "unknown"
-    assert task_type(context_of([]).layout, TaskCutoffs()).kind == "unknown"
+    assert task_type(context_of(long).layout.shape, TaskCutoffs(conversation_mean_chars=604)).kind == "conversation"
+    assert task_type(context_of(long).layout.shape, TaskCutoffs()).kind == "unknown"
+    assert task_type(context_of([]).layout.shape, TaskCutoffs()).kind == "unknown"
 
 
 def test_the_evidence_stands_beside_the_verdict_and_the_user_may_overrule_it() -> None:
     layout = context_of([user("u", "go"), *steps(EDIT, READ, GREP, TEST, OTHER), agent("z", "done")]).layout
-    seen = evidence_of(layout)
+    seen = evidence_of(layout.shape)
     assert (seen.rounds, seen.edits, seen.checks, seen.lookups, seen.other, seen.calls) == (1, 1, 1, 2, 1, 5)
-    found = task_type(layout, TaskCutoffs())
+    found = task_type(layout.shape, TaskCutoffs())
     assert str(found).startswith("task type code: 50% of 4 calls edit, build or test; 1 edits and writes, 1 builds")
-    overruled = task_type(layout, TaskCutoffs(), "analysis")
+    overruled = task_type(layout.shape, TaskCutoffs(), "analysis")
     assert (overruled.kind, overruled.overruled, overruled.evidence) == ("analysis", "code", seen)
     assert "the user's word; found: code" in str(overruled)
-    assert task_type(layout, TaskCutoffs(code_share=0.6)).kind == "mixed"
+    assert task_type(layout.shape, TaskCutoffs(code_share=0.6)).kind == "mixed"
 
 
 def test_a_real_coding_session_is_code(shared: Path) -> None:
     session = load(shared / "sessions" / "claude-code" / "spotter-fa812bfe.jsonl")
-    found = task_type(context_of(session.context(1)).layout, TaskCutoffs())
+    found = task_type(context_of(session.context(1)).layout.shape, TaskCutoffs())
     assert (found.kind, found.evidence.edits, found.evidence.checks) == ("code", 58, 20)

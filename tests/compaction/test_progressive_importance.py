@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.building import agent, call, context_of, result, user
-from workbench.compaction.context import Layout
+from workbench.compaction.layout import Layout
 from workbench.compaction.progressive.importance import SIGNALS, ImportanceWeights, score, scores
 from workbench.formats.files import load
 from workbench.session import Message
@@ -22,18 +22,20 @@ def layout_of(*messages: Message) -> Layout:
 
 
 def parts(layout: Layout, index: int, **weights: Any) -> dict[str, float]:
-    found = score(layout, index, ImportanceWeights(**weights))
+    found = score(layout.shape, index, ImportanceWeights(**weights))
     assert found.total == pytest.approx(sum(part.points for part in found.parts), abs=1e-5)
     return {part.name: part.points for part in found.parts}
 
 
 def test_a_score_is_the_sum_of_its_parts_and_says_which() -> None:
     layout = layout_of(user("u", "Never log tokens.\n" + "x" * 1_182), agent("a", "ok"), agent("b", "ok"))
-    found = score(layout, 0, ImportanceWeights())
+    found = score(layout.shape, 0, ImportanceWeights())
     assert str(found) == "6.0 (request +3.0, instruction +2.0, length +1.0)"
     assert parts(layout, 2, length=0) == {"recency": 1.0}
     assert parts(layout, 1, length=0) == {"recency": 0.5}
-    assert scores(layout, ImportanceWeights()) == [score(layout, i, ImportanceWeights()).total for i in range(3)]
+    assert scores(layout.shape, ImportanceWeights()) == [
+        score(layout.shape, i, ImportanceWeights()).total for i in range(3)
+    ]
 
 
 def test_each_signal() -> None:
@@ -82,19 +84,19 @@ def test_what_tools_say_is_no_instruction() -> None:
 
 def test_every_signal_has_its_weight_and_a_weight_of_nothing_silences_it() -> None:
     layout = layout_of(user("u", "Never log tokens."), agent("a", "ok"))
-    assert score(layout, 0, ImportanceWeights(**dict.fromkeys(SIGNALS, 0.0))).parts == ()
+    assert score(layout.shape, 0, ImportanceWeights(**dict.fromkeys(SIGNALS, 0.0))).parts == ()
 
 
 def test_thirds_that_add_up_to_the_threshold_reach_it() -> None:
     layout = layout_of(*(user(f"u{n}", "hi") for n in range(4)))
     third = {**dict.fromkeys(SIGNALS, 0.0), "recency": 9.0}
-    assert scores(layout, ImportanceWeights(**third)) == [0, 3, 6, 9]
+    assert scores(layout.shape, ImportanceWeights(**third)) == [0, 3, 6, 9]
 
 
 @pytest.mark.parametrize("name", REAL)
 def test_on_real_sessions_5_to_40_percent_are_important(shared: Path, name: str) -> None:
     session = load(shared / "sessions" / "claude-code" / f"{name}.jsonl")
     for epoch in session.epochs:
-        points = scores(layout_of(*session.context(epoch.number)), ImportanceWeights())
+        points = scores(layout_of(*session.context(epoch.number)).shape, ImportanceWeights())
         share = sum(point >= THRESHOLD for point in points) / len(points)
         assert 0.05 <= share <= 0.40, f"{name}, epoch {epoch.number}: {share:.1%} of {len(points)}"

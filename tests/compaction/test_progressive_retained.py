@@ -52,7 +52,7 @@ def test_each_change_is_summed_once_however_many_summaries_carry_some(monkeypatc
 def test_a_summary_carries_what_is_gone_and_what_it_takes_the_place_of() -> None:
     earlier = Texts("Build it.", ("old",), (), (), (FileChange("a.py", 5, 5),))
     write = call("c1", "Write", file_path="a.py", content="one\ntwo\n")
-    layout = context_of(
+    shape = context_of(
         [
             summary("s1", f"<summary>\nSo far.\n</summary>\n{earlier}"),
             user("u1", "Go on. <Pin>new</Pin>"),
@@ -60,8 +60,8 @@ def test_a_summary_carries_what_is_gone_and_what_it_takes_the_place_of() -> None
             result("r1", "c1", "ok"),
             agent("a2", "Done."),
         ]
-    ).layout
-    found = texts_for(layout, (1, 2, 3), (0,), (4,), Texts(memories=("m",)))
+    ).shape
+    found = texts_for(shape, (1, 2, 3), (0,), (4,), Texts(memories=("m",)))
     assert (found.request, found.passages, found.memories) == ("Build it.", ("old", "new"), ("m",))
     assert found.changes == (FileChange("a.py", 7, 5, 2),)
-    assert texts_for(layout, (2, 3), (), (4,), Texts()) == Texts(changes=(FileChange("a.py", 2, 0),))
+    assert texts_for(shape, (2, 3), (), (4,), Texts()) == Texts(changes=(FileChange("a.py", 2, 0),))

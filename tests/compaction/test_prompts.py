@@ -108,14 +108,14 @@ def test_what_only_real_values_bring_about_is_one_sentence_too() -> None:
     write_own(NAME, f"{HEADER}{{% for a in user_message %}}{{% for b in user_message %}}{{% endfor %}}{{% endfor %}}\n")
     layout = context_of([user("u1", "x" * 900), agent("a1", "Done.")]).layout
     with pytest.raises(BadInput, match="line 4: its loops and calls take more than"):
-        abridge(layout, 2, AbridgedHistoryParams())
+        abridge(layout.shape, 2, AbridgedHistoryParams())
 
 
 def test_an_edit_made_elsewhere_is_in_use_at_once() -> None:
     layout = context_of([user("u1", "Why?"), agent("a1", "Done.")]).layout
     path = write_own(NAME, f"{HEADER}one {{{{ user_message }}}}\n")
-    assert abridged_text(abridge(layout, 2, AbridgedHistoryParams())) == "one Why?"
+    assert abridged_text(abridge(layout.shape, 2, AbridgedHistoryParams())) == "one Why?"
     path.write_text(f"{HEADER}another {{{{ user_message }}}}\n")
-    assert abridged_text(abridge(layout, 2, AbridgedHistoryParams())) == "another Why?"
+    assert abridged_text(abridge(layout.shape, 2, AbridgedHistoryParams())) == "another Why?"
     path.unlink()
-    assert "<user>" in abridged_text(abridge(layout, 2, AbridgedHistoryParams()))
+    assert "<user>" in abridged_text(abridge(layout.shape, 2, AbridgedHistoryParams()))

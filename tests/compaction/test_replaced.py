@@ -12,6 +12,7 @@ from tests.compaction.holding import contexts, loop, run
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Painting, Stroke, painted
 from workbench.compaction.keeping import in_place
+from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate
 from workbench.compaction.replaced import Replaced
 from workbench.compaction.spans import each
@@ -44,7 +45,7 @@ def test_replaced_but_for_some_is_what_replacing_those_alone_gives(
     made = [user(f"u{i}", "word " * 30) if i % 2 else agent(f"a{i}", "word " * 30) for i in range(COUNT)]
     plain = context_of(made)
     sizes = replace(plain.layout.sizes, basis=[basis, Basis.CALIBRATED] * (COUNT // 2) if mixed else basis)
-    context = Context(plain.layout.resized(sizes))
+    context = Context(Layout(plain.shape, sizes))
     new = {i: user(made[i].id, f"short {i}") for i in whole}
     other = {i: user(made[i].id, "between") if half else None for i, half in but.items() if i in whole}
     left = {i: instead for i, message in new.items() if (instead := other.get(i, message)) is not None}
@@ -54,7 +55,7 @@ def test_replaced_but_for_some_is_what_replacing_those_alone_gives(
     kept = Stroke(Fate.KEPT, [Span(0, COUNT)])
     told = [kept, Stroke(Fate.COMPRESSED, each(sorted(left))), Stroke(Fate.PINNED, each(sorted(pins)))]
     assert outcome.fates == painted(COUNT, told)
-    looked_at = Context(plain.layout.resized(sizes))
+    looked_at = Context(Layout(plain.shape, sizes))
     assert context.outcome_size(outcome) == looked_at.outcome_size(outcome)
 
 

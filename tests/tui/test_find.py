@@ -9,8 +9,9 @@ from textual.widgets import Input, Static
 from tests.paths import SAMPLES
 from tests.tui.app import app_of, bench_screen, press, settled, story
 from workbench.analysis.growth import Point
-from workbench.compaction.context import Layout
+from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, FateSpan, Outcome
+from workbench.compaction.shape import Shape
 from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tokens import Basis, Counter, sizes_of
 from workbench.tui.filters import Filter, matching, tools_of
@@ -28,7 +29,7 @@ MESSAGES = (
     Message("d", "tool", (ToolResult("2", (Text("no"),), is_error=True),)),
     Message("e", "assistant", (Text("done"),)),
 )
-LAYOUT = Layout(MESSAGES, sizes_of(MESSAGES, None, Counter()))
+LAYOUT = Layout(Shape(MESSAGES), sizes_of(MESSAGES, None, Counter()))
 OUTCOME = Outcome(
     "compacted",
     "",

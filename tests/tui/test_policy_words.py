@@ -65,10 +65,10 @@ def test_a_remark_on_the_session_has_its_evidence_and_who_said_it() -> None:
     opened = choose_preset(bench(), load_preset("progressive"))
     remark = opened.strategy.remark
     assert remark is not None
-    found = remark(opened.layout, opened.policy)
+    found = remark(opened.layout.shape, opened.policy)
     assert found.startswith("task type analysis (found;")
     assert "reads and searches" in found
-    said = remark(opened.layout, opened.policy.with_(task_type="code"))
+    said = remark(opened.layout.shape, opened.policy.with_(task_type="code"))
     assert said.startswith("task type code (your word; found: analysis)")
 
 

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from tests.tui.app import story
 from workbench.analysis.search import query_of
-from workbench.compaction.context import Layout
+from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, FateSpan, Outcome
+from workbench.compaction.shape import Shape
 from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tokens import Counter, sizes_of
 from workbench.tui.lines import Drawn, fit_call, header_cells, marked, message_cells, split_words
@@ -17,7 +18,7 @@ from workbench.tui.plain import bar, fit, plain, short
 from workbench.tui.rows import Groups, Rows, arranged, first_words, group_fate
 
 MESSAGES = story().messages
-LAYOUT = Layout(MESSAGES, sizes_of(MESSAGES, "claude-sonnet-4-5", Counter()))
+LAYOUT = Layout(Shape(MESSAGES), sizes_of(MESSAGES, "claude-sonnet-4-5", Counter()))
 GROUPS = Groups(LAYOUT)
 
 

@@ -141,7 +141,7 @@ def test_a_shortened_message_shows_before_and_after_and_what_the_summarizer_sees
     assert "in fewer words" in kept
     assert "shortened by you" in kept
     gone = words(message_parts(view(steps.split_at(steps.toggle_shortened(bench, ["m4"]), "m24"), 4)))
-    size = bench.layout.chars[5] - bench.layout.chars[4]
+    size = bench.layout.shape.chars[5] - bench.layout.shape.chars[4]
     assert f"of {size:,} characters".replace(",", "\u00a0") in gone
 
 

@@ -121,7 +121,7 @@ def test_every_table_has_its_heads_and_leads_to_messages_of_the_context() -> Non
     for name, (_, make) in TABLES.items():
         table = make(found)
         assert all(len(row.cells) == len(table.heads) for row in table.rows), name
-        assert all(row.message in bench.layout.index_of for row in table.rows) or name == "layers"
+        assert all(row.message in bench.layout.shape.index_of for row in table.rows) or name == "layers"
     assert [row.cells[-1] for row in TABLES["tools"][1](found).rows] == ["Read"]
     assert [row.cells[3] for row in TABLES["rounds"][1](found).rows] == sorted("1234", key=lambda n: -_of(found, n))
 

@@ -90,7 +90,7 @@ def _request_tokens(context: Context, request: SummaryRequest) -> int:
     """About what a request is long, unrendered: the tokens of the characters that it shows, as dense as the context's
     are, and its prompt."""
     layout = context.layout
-    dense = layout.tokens[-1] / layout.chars[-1] if layout.chars[-1] else 0.0
+    dense = layout.tokens[-1] / layout.shape.chars[-1] if layout.shape.chars[-1] else 0.0
     meter = layout.sizes.meter
     return round(request.chars * dense) + meter.text_tokens(request.prompt) + meter.text_tokens(request.previous)
 

@@ -13,6 +13,7 @@ from functools import cached_property
 
 from workbench.analysis.growth import Point, growth
 from workbench.compaction.layout import Layout
+from workbench.compaction.shape import Shape
 from workbench.session import Message, Session
 from workbench.tokens import Counter, Scale, Sizes, billed_beyond, session_sizes
 from workbench.tokens.sizes import Basis
@@ -43,7 +44,7 @@ class Course:
 
     @cached_property
     def layout(self) -> Layout:
-        return Layout(self.messages, self.sizes)
+        return Layout(Shape(self.messages), self.sizes)
 
     @cached_property
     def calls(self) -> array[int]:

@@ -16,6 +16,7 @@ from workbench.analysis.retention import Retention, head_end, new_messages, rete
 from workbench.compaction.context import Context
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Outcome, Status
+from workbench.compaction.shape import Shape
 from workbench.facts import FactKind
 from workbench.session import Block, Message, ToolResult, ToolUse
 from workbench.tokens.sizes import Basis, Sizes
@@ -101,7 +102,7 @@ def _left(
     """Which messages of the first context are still there, and what stands for the others by now."""
     ids = {message.id for message in outcome.messages}
     marks = bytearray(len(first))
-    for id, index in first.layout.index_of.items():
+    for id, index in first.layout.shape.index_of.items():
         marks[index] = bool(present[index]) and id in ids
     earlier = [message for message in made if message.id in ids]
     known = {message.id for message in earlier}
@@ -110,7 +111,7 @@ def _left(
 
 def _tail(context: Context, outcome: Outcome) -> list[Message]:
     """What is repeated where the session has no more: the tail, or the last round where the tail is shorter."""
-    rounds = context.layout.rounds.rounds
+    rounds = context.shape.rounds.rounds
     start = min(outcome.split, rounds[-1].start if rounds else 0)
     return [message for message in context.messages[start:] if message.kind == "normal" and message.role != "system"]
 
@@ -169,4 +170,4 @@ def _extended(context: Context, more: Sequence[Message]) -> Context:
     if not isinstance(sizes.basis, Basis):
         basis = (*sizes.basis, *(sizes.meter.basis for _ in more))
     longer = Sizes(tokens, basis, sizes.overhead, sizes.overhead_basis, 0, sizes.meter)
-    return context.with_(layout=Layout((*context.messages, *more), longer), split_at=None)
+    return context.with_(layout=Layout(context.shape.followed_by(Shape(more), 0, len(more)), longer), split_at=None)

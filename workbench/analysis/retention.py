@@ -21,8 +21,8 @@ from workbench.analysis.holding import Held, Said, sought
 from workbench.analysis.losses import importance
 from workbench.analysis.suggested_pins import pin_tokens, standing_of
 from workbench.compaction.context import Context
-from workbench.compaction.layout import Layout, facts_of, per_layout
 from workbench.compaction.outcome import Fate, Kept, Made, Outcome
+from workbench.compaction.shape import Shape, facts_of, per_shape
 from workbench.facts import FactKind, find
 from workbench.facts.again import Uses
 from workbench.facts.known import Known, known
@@ -140,10 +140,10 @@ def still_held(
     """What is held of the first `stop` messages where of the context's messages those stay that `stays` marks, and
     `new` ones were put in the place of the others."""
     said = Said(text for message in new for text in texts_of(message))
-    all_known, uses = known_of(context.layout), uses_of(context.layout)
+    all_known, uses = known_of(context.shape), uses_of(context.shape)
     afterwards = Uses(later, find(later), all_known)
     requests = [one for one in all_known if one.kind == "request"]
-    gone = frozenset(one.fact.text.lower() for one in standing_of(context.layout) if one.superseded_by)
+    gone = frozenset(one.fact.text.lower() for one in standing_of(context.shape) if one.superseded_by)
     costs: dict[int, int] = {}
     held: list[HeldFact] = []
     in_tail = 0
@@ -193,14 +193,14 @@ def new_messages(outcome: Outcome) -> tuple[Message, ...]:
     return tuple(piece.message for piece in outcome.pieces if isinstance(piece, Made))
 
 
-@per_layout
-def known_of(layout: Layout) -> tuple[Known, ...]:
-    return known(facts_of(layout))
+@per_shape
+def known_of(shape: Shape) -> tuple[Known, ...]:
+    return known(facts_of(shape))
 
 
-@per_layout
-def uses_of(layout: Layout) -> Uses:
-    return Uses(layout.messages, facts_of(layout), known_of(layout))
+@per_shape
+def uses_of(shape: Shape) -> Uses:
+    return Uses(shape.messages, facts_of(shape), known_of(shape))
 
 
 def staying(outcome: Outcome) -> bytearray:

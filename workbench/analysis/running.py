@@ -15,7 +15,8 @@ from typing import Any
 from workbench.analysis.course import Course
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.layout import SUMMARY_MARKER, Layout
+from workbench.compaction.layout import Layout
+from workbench.compaction.shape import SUMMARY_MARKER, Shape
 from workbench.compaction.strategies import clear_tool_results, exchange_summary, layered
 from workbench.compaction.strategy import Strategy
 from workbench.compaction.triggers import message_gauge
@@ -39,7 +40,7 @@ class Running:
         session = course.session
         sizes = Sizes(array("q"), Basis.CALIBRATED, course.sizes.overhead, Basis.CALIBRATED, 0, course.sizes.meter)
         self.base = Context(
-            Layout((), sizes),
+            Layout(Shape(()), sizes),
             manual=False,
             window=window,
             model=session.model,
@@ -53,18 +54,18 @@ class Running:
     def _restart(self, context: Context) -> None:
         """Sums of a whole context; `base_tokens` and `base_api_chars` are those of `base` alone."""
         layout = context.layout
-        rounds = layout.rounds
-        self.messages, self.events = len(context), layout.events
+        rounds = layout.shape.rounds
+        self.messages, self.events = len(context), layout.shape.events
         self.lead = leading_system(context.messages)
         self.answered = not len(rounds.current_input)
         self.rounds = len(rounds.rounds) + (not self.answered)
         start, stop = rounds.current_input.start, rounds.current_input.stop
         self.open_tokens = layout.tokens[stop] - layout.tokens[start]
-        self.open_chars = layout.chars[stop] - layout.chars[start]
+        self.open_chars = layout.shape.chars[stop] - layout.shape.chars[start]
         counts = self.strategy.gauge is clear_tool_results.gauge
-        self.tool_uses = clear_tool_results.count_uses(layout) if counts else 0
+        self.tool_uses = clear_tool_results.count_uses(layout.shape) if counts else 0
         # No compaction writes the marker into an answer: only where one stood may one be left.
-        self.marker = self.marker and layout.marker is not None
+        self.marker = self.marker and layout.shape.marker is not None
         self.newest: Message | None = context.messages[-1] if len(context) else None
         answers = (m for m in reversed(context.messages) if m.role == "assistant" and m.kind == "normal")
         self.answer: Message | None = next(answers, None)
@@ -75,7 +76,7 @@ class Running:
         if self.strategy.gauge is exchange_summary.gauge:
             self.history_chars = exchange_summary.gauge(context, self.policy).chars
         if context is self.base:
-            self.base_tokens, self.base_api_chars = layout.tokens[-1], layout.api_chars[-1]
+            self.base_tokens, self.base_api_chars = layout.tokens[-1], layout.shape.api_chars[-1]
 
     def add(self) -> None:
         """The course's next message."""
@@ -89,7 +90,7 @@ class Running:
         if self.lead == self.messages and message.is_own_system:
             self.lead += 1
         else:
-            self.history_chars += course.layout.api_chars[index + 1] - course.layout.api_chars[index]
+            self.history_chars += course.layout.shape.api_chars[index + 1] - course.layout.shape.api_chars[index]
         self.messages += 1
         self.events += len(message.blocks)
         self.newest = message
@@ -107,7 +108,7 @@ class Running:
             self.open_tokens = self.open_chars = 0
         if not self.answered:
             self.open_tokens += course.sizes.tokens[index]
-            self.open_chars += course.layout.chars[index + 1] - course.layout.chars[index]
+            self.open_chars += course.layout.shape.chars[index + 1] - course.layout.shape.chars[index]
 
     @property
     def faithful(self) -> bool:
@@ -134,7 +135,7 @@ class Running:
         return self._gauge(self)
 
     def plain_gauge(self) -> Gauge:
-        api, newest = self.course.layout.api_chars, self.newest
+        api, newest = self.course.layout.shape.api_chars, self.newest
         return Gauge(
             messages=self.messages,
             rounds=self.rounds - (not self.answered),
@@ -157,14 +158,9 @@ class Running:
         tokens = base.layout.sizes.tokens + course.sizes.tokens[self.start : self.stop]
         anchored = self.usage_at if self.faithful else 0
         sizes = Sizes(tokens, base.layout.sizes.meter.basis, overhead, basis, anchored, course.sizes.meter)
-        layout = Layout((*base.messages, *course.messages[self.start : self.stop]), sizes)
-        for name in ("api_chars", "chars"):
-            mine, theirs = getattr(base.layout, name), getattr(course.layout, name)
-            shift = mine[-1] - theirs[self.start]
-            added = (each + shift for each in theirs[self.start + 1 : self.stop + 1])
-            vars(layout)[name] = array("q", [*mine, *added])
+        layout = Layout(base.shape.followed_by(course.layout.shape, self.start, self.stop), sizes)
         if self.compacted:
-            vars(layout)["billed"] = {}  # bills spoke of what was there before
+            layout.billed = {}  # bills spoke of what was there before
         return base.with_(layout=layout, overflow_error_seen=self._overflowed())
 
     def replaced(self, after: Context) -> None:

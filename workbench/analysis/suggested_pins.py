@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import with_pairs
-from workbench.compaction.layout import Layout, per_layout
+from workbench.compaction.shape import Shape, per_shape
 from workbench.facts.standing import PIN_REASON, Standing, standing
 
 DEAR = 1_000
@@ -50,7 +50,7 @@ def suggest(context: Context) -> tuple[SuggestedPin, ...]:
             one.superseded_by.message if one.superseded_by else None,
             one.fact.message in context.pins,
         )
-        for one in standing_of(context.layout)
+        for one in standing_of(context.shape)
     )
 
 
@@ -61,9 +61,9 @@ def accepted(suggested: Iterable[SuggestedPin]) -> tuple[str, ...]:
 
 def pin_tokens(context: Context, index: int) -> int:
     """What it costs to keep a message with the other halves of its tool pairs."""
-    return sum(context.size(i, i + 1).tokens for i in with_pairs(context.layout, (index,)))
+    return sum(context.size(i, i + 1).tokens for i in with_pairs(context.shape, (index,)))
 
 
-@per_layout
-def standing_of(layout: Layout) -> tuple[Standing, ...]:
-    return standing(layout.messages)
+@per_shape
+def standing_of(shape: Shape) -> tuple[Standing, ...]:
+    return standing(shape.messages)

@@ -78,8 +78,8 @@ def _document(bench: Bench, verbosity: Verbosity | None, exact: Exact | None) ->
         "model": session.model,
         "window": bench.window,
         "messages": len(session.messages),
-        "rounds": len(context.layout.rounds.rounds),
-        "exchanges": len(context.layout.exchanges),
+        "rounds": len(context.shape.rounds.rounds),
+        "exchanges": len(context.shape.exchanges),
         "epochs": len(session.epochs),
         "epoch": bench.epoch,
         "warnings": [str(warning) for warning in session.warnings],
@@ -162,7 +162,7 @@ class Stretch:
 
 def stretches(context: Context) -> list[Stretch]:
     """The whole context in order, cut into its rounds and what stands around them."""
-    rounds = context.layout.rounds
+    rounds = context.shape.rounds
     parts: list[tuple[int | None, str, Span]] = [(None, "before the first round", rounds.preamble)]
     parts += [(number, "", span) for number, span in enumerate(rounds.rounds, 1)]
     parts.append((None, "unanswered", rounds.current_input))
@@ -177,7 +177,7 @@ def stretches(context: Context) -> list[Stretch]:
 
 def _tables(bench: Bench, exact: Exact | None) -> None:
     session, context = bench.session, bench.context
-    total, layout = context.total, context.layout
+    total, shape = context.total, context.shape
     share = f", {100 * total.tokens / bench.window:.1f} % of {grouped(bench.window)}" if bench.window else ""
     write_fields(
         [
@@ -186,9 +186,9 @@ def _tables(bench: Bench, exact: Exact | None) -> None:
             ("model", f"{printable(session.model or 'not recorded')}, {_window_words(bench)}"),
             ("epoch", f"{bench.epoch} of {len(session.epochs)}"),
             ("context", f"{size_words(total)}{share}"),
-            ("units", f"{counted(len(layout.rounds.rounds), 'round')}, {counted(len(layout.exchanges), 'exchange')}"),
+            ("units", f"{counted(len(shape.rounds.rounds), 'round')}, {counted(len(shape.exchanges), 'exchange')}"),
             ("layers", ", ".join(f"{part.name} {part.basis.value}{grouped(part.tokens)}" for part in layers(context))),
-            ("counted", layout.sizes.meter.method),
+            ("counted", context.layout.sizes.meter.method),
             *([("exact", f"{exact.model}: {exact}")] if exact else []),
             *_warnings(session),
         ]

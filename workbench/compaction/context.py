@@ -10,11 +10,10 @@ from functools import cached_property
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Kept, Outcome, Piece
+from workbench.compaction.shape import Shape
 from workbench.session import Message, Tool
 from workbench.tokens.anchoring import span_basis
 from workbench.tokens.sizes import Basis, Size, Sizes, measure
-
-__all__ = ["Context", "Layout"]
 
 SIZES_KEPT = 8
 """Outcomes whose size is remembered with a layout: the one before a step, and what others are compared with."""
@@ -49,6 +48,10 @@ class Context:
         return self.layout.messages
 
     @property
+    def shape(self) -> Shape:
+        return self.layout.shape
+
+    @property
     def memory_lines(self) -> list[str]:
         """The agent's memories, oldest first."""
         return [line for line in self.memories.split("\n") if line.strip()]
@@ -66,9 +69,9 @@ class Context:
     def unit_starts(self, unit: str) -> Sequence[int]:
         """First message indexes of the units that a strategy cuts between: exchange, round or message."""
         if unit == "exchange":
-            return self.layout.exchange_starts
+            return self.layout.shape.exchange_starts
         if unit == "round":
-            return self.layout.round_starts
+            return self.layout.shape.round_starts
         return range(len(self))
 
     def outcome_size(self, outcome: Outcome) -> Size:
@@ -94,7 +97,7 @@ class Context:
         for piece in pieces:
             if isinstance(piece, Kept):
                 tokens += layout.tokens[piece.stop] - layout.tokens[piece.start]
-                chars += layout.chars[piece.stop] - layout.chars[piece.start]
+                chars += layout.shape.chars[piece.stop] - layout.shape.chars[piece.start]
                 count += piece.stop - piece.start
                 doubtful = doubtful or (layout.has_estimates and self._basis(piece.start, piece.stop) is Basis.ESTIMATE)
             else:
@@ -120,7 +123,7 @@ class Context:
         layout = self.layout
         return Size(
             stop - start,
-            layout.chars[stop] - layout.chars[start],
+            layout.shape.chars[stop] - layout.shape.chars[start],
             layout.tokens[stop] - layout.tokens[start],
             self._basis(start, stop),
         )
@@ -149,8 +152,8 @@ class Context:
             else:
                 tokens.append(sizes.meter.tokens(piece.message))
         after = Sizes(tokens, sizes.meter.basis, sizes.overhead, sizes.overhead_basis, 0, sizes.meter)
-        layout = self.layout.left_by(outcome, after)
-        pins = frozenset(id for id in self.pins if id in layout.index_of)
+        layout = Layout(self.shape.left_by(outcome), after)
+        pins = frozenset(id for id in self.pins if id in layout.shape.index_of)
         memories = self.memories if outcome.memories is None else outcome.memories
         return self.with_(layout=layout, pins=pins, split_at=None, memories=memories)
 
@@ -160,16 +163,16 @@ class Context:
         newest = self.messages[-1] if self.messages else None
         return Gauge(
             messages=len(self),
-            rounds=len(layout.rounds.rounds),
-            events=layout.events,
-            chars=layout.api_chars[-1],
+            rounds=len(layout.shape.rounds.rounds),
+            events=layout.shape.events,
+            chars=layout.shape.api_chars[-1],
             tokens=self.total.tokens,
             last_usage=layout.last_usage,
             input_chars=len(newest.text) if newest is not None and newest.role == "user" else 0,
             window=self.window,
-            marker_seen=layout.marker is not None,
+            marker_seen=layout.shape.marker is not None,
             overflow_error_seen=self.overflow_error_seen,
-            cache_age_ms=layout.cache_age_ms,
+            cache_age_ms=layout.shape.cache_age_ms,
             memory_lines=len(self.memory_lines),
             manual=self.manual,
         )

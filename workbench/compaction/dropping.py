@@ -28,7 +28,7 @@ class Oldest:
 
     @property
     def lead(self) -> int:
-        return self.context.layout.lead
+        return self.context.shape.lead
 
     @cached_property
     def _exempt_tokens(self) -> list[int]:
@@ -59,7 +59,7 @@ class Oldest:
     def whole_cut(self, ideal: int) -> int:
         """The next cut from `ideal` on that tears no tool pair and leaves more than system messages; the last such
         before it if none follows."""
-        torn, messages = self.context.layout.open_across, self.context.messages
+        torn, messages = self.context.shape.open_across, self.context.messages
         spoken = (c for c in range(len(messages) - 1, self.lead - 1, -1) if not messages[c].is_own_system)
         last = next(spoken, self.lead)
         later = next((c for c in range(max(ideal, self.lead), last + 1) if not torn[c]), None)
@@ -104,4 +104,4 @@ def drop_oldest(old: Oldest, cut: int, marker: Marker) -> Outcome:
 
 def exempt_of(context: Context, indexes: Iterable[int]) -> list[int]:
     """Ascending: these messages with their pairs, the session's own system messages, and the pins."""
-    return sorted(with_pairs(context.layout, [*indexes, *context.layout.own_system]) | pinned_with_pairs(context))
+    return sorted(with_pairs(context.shape, [*indexes, *context.shape.own_system]) | pinned_with_pairs(context))

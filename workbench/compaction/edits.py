@@ -12,12 +12,13 @@ from typing import Any
 
 from workbench.base.figures import grouped
 from workbench.compaction.compose import Stood, composed
-from workbench.compaction.context import Context, Layout
+from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.keeping import in_place, pinned_with_pairs, with_pairs
-from workbench.compaction.layout import per_layout
+from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, Kept, Outcome, Rung, unchanged
 from workbench.compaction.policy import Policy
+from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.spans import each
 from workbench.compaction.strategy import Compacting, Strategy
 from workbench.compaction.text import cut_middle
@@ -71,14 +72,14 @@ def reach(context: Context, edits: Edits) -> tuple[frozenset[int], frozenset[int
 
     Pins with their pairs are left alone, and so are the session's own system messages.
     """
-    layout = context.layout
-    safe = pinned_with_pairs(context) | frozenset(layout.own_system)
-    dropped = with_pairs(layout, _known(layout, edits.dropped)) - safe
-    return dropped, frozenset(_known(layout, edits.shortened)) - dropped - safe
+    shape = context.shape
+    safe = pinned_with_pairs(context) | frozenset(shape.own_system)
+    dropped = with_pairs(shape, _known(shape, edits.dropped)) - safe
+    return dropped, frozenset(_known(shape, edits.shortened)) - dropped - safe
 
 
-def _known(layout: Layout, ids: Iterable[str]) -> list[int]:
-    return [layout.index_of[id] for id in ids if id in layout.index_of]
+def _known(shape: Shape, ids: Iterable[str]) -> list[int]:
+    return [shape.index_of[id] for id in ids if id in shape.index_of]
 
 
 def edited(context: Context, edits: Edits) -> Outcome:
@@ -152,11 +153,11 @@ def _first(context: Context, edits: Edits) -> Outcome | None:
 
 def _after(context: Context, first: Outcome) -> Context:
     layout = _layout(context, first)
-    pins = frozenset(id for id in context.pins if id in layout.index_of)
-    return context.with_(layout=layout, pins=pins, split_at=nearest(context.layout, layout, context.split_at))
+    pins = frozenset(id for id in context.pins if id in layout.shape.index_of)
+    return context.with_(layout=layout, pins=pins, split_at=nearest(context.shape, layout.shape, context.split_at))
 
 
-def nearest(before: Layout, after: Layout, id: str | None) -> str | None:
+def nearest(before: Shape, after: Shape, id: str | None) -> str | None:
     """The id itself where `after` holds it, else the next one that it holds, else the last before it."""
     if id is None or id in after.index_of or id not in before.index_of:
         return id
@@ -167,7 +168,7 @@ def nearest(before: Layout, after: Layout, id: str | None) -> str | None:
 
 def _layout(context: Context, first: Outcome) -> Layout:
     """The layout of what the edits leave: made once for the same edits, whatever the split, the pins and the policy."""
-    known = _last_layout(context.layout)
+    known = _last_layout(context.shape)
     key = tuple(piece if isinstance(piece, Kept) else piece.stands_for for piece in first.pieces)
     sizes = context.layout.sizes
     if key not in known:
@@ -175,11 +176,11 @@ def _layout(context: Context, first: Outcome) -> Layout:
         known[key] = (sizes, context.from_outcome(first).layout)
     made_for, layout = known[key]
     if made_for is not sizes:
-        layout = layout.resized(context.from_outcome(first).layout.sizes)
+        layout = Layout(layout.shape, context.from_outcome(first).layout.sizes)
         known[key] = (sizes, layout)
     return layout
 
 
-@per_layout
-def _last_layout(layout: Layout) -> dict[tuple[Kept | tuple[Span, ...], ...], tuple[object, Layout]]:
+@per_shape
+def _last_layout(shape: Shape) -> dict[tuple[Kept | tuple[Span, ...], ...], tuple[object, Layout]]:
     return {}

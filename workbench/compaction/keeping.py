@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
-from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Piece
 from workbench.compaction.policy import EarlierSummary
 from workbench.compaction.request import Excerpt
+from workbench.compaction.shape import Shape
 from workbench.compaction.spans import each, joined, kept, without
 from workbench.compaction.text import summary_inside
 from workbench.session import Message, Role, Span, Text
 
 
-def with_pairs(layout: Layout, indexes: Iterable[int]) -> frozenset[int]:
+def with_pairs(shape: Shape, indexes: Iterable[int]) -> frozenset[int]:
     """These messages and every message at the other end of their tool pairs: parallel calls stay whole, all or none."""
-    partners = layout.partners
+    partners = shape.partners
     waiting, found = list(indexes), set[int]()
     while waiting:
         index = waiting.pop()
@@ -30,8 +30,8 @@ def with_pairs(layout: Layout, indexes: Iterable[int]) -> frozenset[int]:
 
 def pinned_with_pairs(context: Context) -> frozenset[int]:
     """The pinned messages, with every message at the other end of their tool pairs."""
-    index_of = context.layout.index_of
-    return with_pairs(context.layout, (index_of[id] for id in context.pins if id in index_of))
+    index_of = context.shape.index_of
+    return with_pairs(context.shape, (index_of[id] for id in context.pins if id in index_of))
 
 
 def carried_summaries(context: Context, earlier: Iterable[int], choice: EarlierSummary) -> tuple[int, ...]:
@@ -80,12 +80,12 @@ class Head:
 
 def head_of(context: Context, stop: int, choice: EarlierSummary) -> Head:
     """The head before message `stop`."""
-    layout, lead = context.layout, context.layout.lead
+    layout, lead = context.layout, context.shape.lead
     pins = pinned_with_pairs(context)
-    earlier = tuple(index for index in layout.summaries if lead <= index < stop)
-    own = [index for index in layout.own_system if lead <= index < stop]
+    earlier = tuple(index for index in layout.shape.summaries if lead <= index < stop)
+    own = [index for index in layout.shape.own_system if lead <= index < stop]
     start = earlier[-1] + 1 if earlier and choice == "extend" else lead
-    staying = with_pairs(context.layout, [*own, *(earlier if choice == "keep" else ())])
+    staying = with_pairs(context.shape, [*own, *(earlier if choice == "keep" else ())])
     return Head(
         lead,
         stop,
@@ -145,7 +145,7 @@ def in_order(
 
     Where `before` would let the agent speak first, which an API refuses, the new messages go in front of it.
     """
-    system = kept([Span(0, context.layout.lead)])
+    system = kept([Span(0, context.shape.lead)])
     if may_open(context, (index for piece in before for index in _stands_at(piece))):
         return (*system, *before, *made, *after)
     return (*system, *made, *before, *after)

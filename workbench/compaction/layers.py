@@ -40,7 +40,7 @@ def layers(context: Context, outcome: Outcome | None = None) -> tuple[Layer, ...
 def summaries_layer(context: Context) -> Layer:
     """Earlier summaries that stand in the context."""
     tokens = context.layout.tokens
-    amount = sum(tokens[i + 1] - tokens[i] for i in context.layout.summaries)
+    amount = sum(tokens[i + 1] - tokens[i] for i in context.shape.summaries)
     return Layer("summaries", amount, basis_of(context, amount), "◆")
 
 
@@ -52,7 +52,7 @@ def by_fate(context: Context, outcome: Outcome, start: int, stop: int) -> tuple[
         first, last = max(start, span.start), min(stop, span.stop)
         if first < last:
             amounts[span.fate] += tokens[last] - tokens[first]
-    for index in context.layout.summaries:
+    for index in context.shape.summaries:
         if start <= index < stop:
             amounts[outcome.fate_at(index).fate] -= tokens[index + 1] - tokens[index]
     head = amounts[Fate.SUMMARIZED] + amounts[Fate.ABRIDGED] + amounts[Fate.DROPPED]

@@ -61,7 +61,7 @@ class Replaced:
         doubtful = Basis.ESTIMATE in (sizes.overhead_basis, sizes.meter.basis if any_made else None)
         return Size(
             self.count,
-            layout.chars[-1] - chars,
+            layout.shape.chars[-1] - chars,
             layout.tokens[-1] + sizes.overhead - tokens,
             Basis.ESTIMATE if doubtful else Basis.CALIBRATED,
         )
@@ -123,4 +123,4 @@ def _join(out: list[Piece], waits: int, here: int, pieces: Sequence[Piece]) -> N
 def _saved_by(context: Context, index: int, message: Message) -> tuple[int, int]:
     layout, part = context.layout, context.layout.measured(message)
     tokens = layout.tokens[index + 1] - layout.tokens[index]
-    return tokens - part.tokens, layout.chars[index + 1] - layout.chars[index] - part.chars
+    return tokens - part.tokens, layout.shape.chars[index + 1] - layout.shape.chars[index] - part.chars

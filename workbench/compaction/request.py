@@ -17,9 +17,9 @@ from typing import Any
 from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke
-from workbench.compaction.layout import Layout, per_layout
 from workbench.compaction.outcome import Fate
 from workbench.compaction.render import Entry, Labels, Limits, labelled, tagged
+from workbench.compaction.shape import Shape, newest_per_shape
 from workbench.compaction.spans import each, indexes_of
 from workbench.compaction.strategy import Answer, Requests, SummaryFailed, SummaryRequest
 from workbench.compaction.text import cut_at_sentence, without_summary_tags
@@ -130,7 +130,7 @@ def excerpt(context: Context, spans: Sequence[Span], style: Style, bounds: Bound
 
 
 def _whole(context: Context, spans: Sequence[Span], style: Style) -> Excerpt:
-    chars = context.layout.chars
+    chars = context.shape.chars
     parts = {index: view for span in spans for index, view in style.in_part(span).items()}
     return Excerpt(
         lambda: style.gap.join(style.entry_at(index).text for index in indexes_of(spans)),
@@ -178,24 +178,25 @@ def _joined(gathered: Iterable[tuple[int, Entry]], style: Style) -> str:
 def tagged_style(context: Context, spans: Sequence[Span], message_at: Callable[[int], Message] | None = None) -> Style:
     """Messages whole and in tags; a call is open where its result is not among `spans`. `message_at(index)` gives what
     is shown in a message's place, in fewer words; itself by default."""
-    layout, chars, api = context.layout, context.layout.chars, context.layout.api_chars
+    shape = context.shape
+    chars, api = shape.chars, shape.api_chars
     starts = [span.start for span in spans]
-    known = _entries_made(layout, message_at)
+    known = _entries_made(shape, message_at)
 
     def given(index: int) -> bool:
         at = bisect_right(starts, index) - 1
         return at >= 0 and index < spans[at].stop
 
     def entry_at(index: int) -> Entry:
-        partners = layout.partners.get(index, ())
+        partners = shape.partners.get(index, ())
         whole = all(map(given, partners))
         if whole and index in known:
             return known[index]
-        message = original = layout.messages[index]
+        message = original = shape.messages[index]
         seen = of = chars[index + 1] - chars[index]
         if message_at is not None and (message := message_at(index)) is not original:
             seen = min(visible_chars(message), of)
-        answered = {r.call_id for at in partners if given(at) for r in layout.messages[at].results}
+        answered = {r.call_id for at in partners if given(at) for r in shape.messages[at].results}
         entry = Entry(tagged(message, answered), seen, of)
         if whole:
             known[index] = entry
@@ -204,7 +205,7 @@ def tagged_style(context: Context, spans: Sequence[Span], message_at: Callable[[
     def in_part(span: Span) -> Mapping[int, tuple[int, int]]:
         found: dict[int, tuple[int, int]] = {}
         for index in range(span.start, span.stop) if message_at is not None else ():
-            if message_at is not None and (message := message_at(index)) is not layout.messages[index]:
+            if message_at is not None and (message := message_at(index)) is not shape.messages[index]:
                 of = chars[index + 1] - chars[index]
                 found[index] = (min(visible_chars(message), of), of)
         return found
@@ -216,10 +217,10 @@ def tagged_style(context: Context, spans: Sequence[Span], message_at: Callable[[
     return Style(entry_at, "\n", "<conversation>\n", "\n</conversation>\n", at_most, in_part)
 
 
-def labelled_style(layout: Layout, labels: Labels, limits: Limits) -> Style:
+def labelled_style(shape: Shape, labels: Labels, limits: Limits) -> Style:
     """Messages as labelled lines, each part cut to its limit."""
-    known = _entries_made(layout, (labels, limits))
-    messages, chars = layout.messages, layout.chars
+    known = _entries_made(shape, (labels, limits))
+    messages, chars = shape.messages, shape.chars
 
     def entry_at(index: int) -> Entry:
         found = known.get(index)
@@ -230,17 +231,9 @@ def labelled_style(layout: Layout, labels: Labels, limits: Limits) -> Style:
     return Style(entry_at, "\n\n", "---\n", "\n---\n")
 
 
-def _entries_made(layout: Layout, style: Hashable) -> dict[int, Entry]:
-    """The entries of one style that are rendered already. Numbers move while a person turns them: only those of the
-    newest style are worth their memory."""
-    made = _entries(layout)
-    if style not in made:
-        made.clear()
-    return made.setdefault(style, {})
-
-
-@per_layout
-def _entries(layout: Layout) -> dict[Hashable, dict[int, Entry]]:
+@newest_per_shape
+def _entries_made(shape: Shape, style: Hashable) -> dict[int, Entry]:
+    """The entries of one style that are rendered already."""
     return {}
 
 
@@ -257,7 +250,7 @@ def request_for(context: Context, asked: Asked, style: Style, shown: Excerpt, **
     for span in shown.spans:
         messages.extend(context.messages[span.start : span.stop])
     ends = list(accumulate(map(len, shown.spans)))
-    chars = context.layout.chars
+    chars = context.shape.chars
 
     def seen(position: int) -> tuple[int, int]:
         number = bisect_right(ends, position)

@@ -50,11 +50,11 @@ def newest_reads(context: Context) -> Iterator[Read]:
     seen: set[str] = set()
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
-        touched.update(a.target for a in layout.actions(index) if a.kind in ("created", "modified", "deleted"))
+        touched.update(a.target for a in layout.shape.actions(index) if a.kind in ("created", "modified", "deleted"))
         for result in reversed(message.results):
             if result.is_error or not result.text.strip():
                 continue
-            call = layout.call_of(index, result.call_id)
+            call = layout.shape.call_of(index, result.call_id)
             paths = [a.target for a in actions_of(call) if a.kind == "viewed"] if call is not None else []
             if len(paths) == 1 and paths[0] not in seen:
                 seen.add(paths[0])

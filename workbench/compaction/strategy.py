@@ -16,9 +16,9 @@ from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.layers import Layer, layers
-from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.policy import Policy
+from workbench.compaction.shape import Shape
 from workbench.session import Message, Usage
 
 
@@ -180,8 +180,8 @@ class Strategy(Generic[P]):
     movable: bool = True
     lint: Callable[[P], tuple[str, ...]] = _none
     layers: Callable[[Context, Outcome], tuple[Layer, ...]] = layers
-    notes: Callable[[Layout, P, int], Iterable[Note]] = _none
-    remark: Callable[[Layout, P], str] | None = None
+    notes: Callable[[Shape, P, int], Iterable[Note]] = _none
+    remark: Callable[[Shape, P], str] | None = None
     pasted: Pasted[P] | None = None
 
 

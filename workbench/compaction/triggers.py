@@ -78,4 +78,4 @@ def message_triggers(now: Gauge, policy: MessageLimits) -> tuple[Trigger, ...]:
 def message_gauge(context: Context, policy: Policy) -> Gauge:
     """The context's gauge, leading system messages not counted as messages."""
     now = context.gauge()
-    return replace(now, messages=now.messages - context.layout.lead)
+    return replace(now, messages=now.messages - context.shape.lead)

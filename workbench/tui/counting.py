@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from workbench.bench import Bench, counted
-from workbench.compaction.context import Layout
+from workbench.compaction.layout import Layout
 from workbench.session import Span
 from workbench.tokens import Counter
 

@@ -172,8 +172,8 @@ def _split_in(bench: Bench) -> int:
     given, split = bench.plan.given.layout, bench.outcome.split
     if given is bench.layout or split >= len(bench.messages):
         return split if given is bench.layout else len(given.messages)
-    id = nearest(bench.layout, given, bench.messages[split].id)
-    return given.index_of[id] if id is not None else 0
+    id = nearest(bench.layout.shape, given.shape, bench.messages[split].id)
+    return given.shape.index_of[id] if id is not None else 0
 
 
 def abridged_parts(view: View) -> Parts:
@@ -183,7 +183,7 @@ def abridged_parts(view: View) -> Parts:
     if not isinstance(params, AbridgedHistoryParams):
         return [Part(f"{bench.strategy.title} makes no abridged history.", "dim")]
     given = bench.plan.given.layout
-    entries = abridge(given, _split_in(bench), params)
+    entries = abridge(given.shape, _split_in(bench), params)
     size = sum(len(entry.text) for entry in entries)
     if not entries:
         return [Part("The abridged history is empty: nothing stands before the tail, or the limit is 0.", "dim")]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench.compaction.context import Layout
+from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.session import Message
 from workbench.tui.plain import figure, one_line
@@ -72,7 +72,7 @@ def tools_at(layout: Layout, index: int) -> set[str]:
     names = {call.name for call in message.calls}
     answered = {result.call_id for result in message.results}
     if answered:
-        for partner in layout.partners.get(index, ()):
+        for partner in layout.shape.partners.get(index, ()):
             names.update(call.name for call in layout.messages[partner].calls if call.id in answered)
     return names
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from workbench.bench import Bench, layout_of, open_bench
-from workbench.compaction.context import Layout
+from workbench.compaction.layout import Layout
 from workbench.remembered import carry_over, work_of
 from workbench.session import Session
 from workbench.tokens import Counter

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from workbench.bench import Bench
-from workbench.compaction.context import Layout
+from workbench.compaction.layout import Layout
 
 LIMIT = 500
 """How many steps can be undone. A step shares everything but what it changed, so it costs a few hundred bytes."""

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import Literal
 
-from workbench.compaction.context import Layout
+from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, Outcome
+from workbench.compaction.shape import Shape, per_shape
 from workbench.session import Message, Span, Text, Thinking, ToolResult, ToolUse
 from workbench.tokens import Basis, span_basis
 from workbench.tui.plain import figure, one_line
@@ -24,30 +25,15 @@ class Groups:
     """A layout's rounds with what stands before and after them, and the sums their header lines show."""
 
     def __init__(self, layout: Layout) -> None:
-        rounds = layout.rounds
+        rounds, tokens = layout.shape.rounds, layout.tokens
         self.layout = layout
         self.has_preamble = bool(len(rounds.preamble))
         self.has_input = bool(len(rounds.current_input))
-        spans = [rounds.preamble] if self.has_preamble else []
-        spans += rounds.rounds
-        spans += [rounds.current_input] if self.has_input else []
-        self.spans: list[Span] = spans
-        self.starts = array("q", [span.start for span in spans])
-        self.calls = array("q", accumulate((len(m.calls) for m in layout.messages), initial=0))
-        self._measure()
-
-    def _measure(self) -> None:
-        tokens = self.layout.tokens
+        self.spans = _groups_of(layout.shape)
+        self.starts = array("q", [span.start for span in self.spans])
+        self.calls = _calls_before(layout.shape)
         self.largest_group = max((tokens[span.stop] - tokens[span.start] for span in self.spans), default=0) or 1
-        self.largest_message = max(self.layout.sizes.tokens, default=0) or 1
-
-    def resized(self, layout: Layout) -> Groups:
-        """The same rounds with the token figures of `layout`, which must hold the same messages."""
-        other = Groups.__new__(Groups)
-        other.__dict__.update(self.__dict__)
-        other.layout = layout
-        other._measure()
-        return other
+        self.largest_message = max(layout.sizes.tokens, default=0) or 1
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -67,6 +53,19 @@ class Groups:
     def group_of(self, index: int) -> int:
         """The group that holds message `index`."""
         return max(0, bisect_right(self.starts, index) - 1)
+
+
+@per_shape
+def _groups_of(shape: Shape) -> tuple[Span, ...]:
+    rounds = shape.rounds
+    ends = [span for span in (rounds.preamble, rounds.current_input) if len(span)]
+    return tuple(sorted([*ends, *rounds.rounds], key=lambda span: span.start))
+
+
+@per_shape
+def _calls_before(shape: Shape) -> array[int]:
+    """How many calls stand before each message, and in all."""
+    return array("q", accumulate((len(message.calls) for message in shape.messages), initial=0))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workbench.compaction.context import Context
-from workbench.compaction.layout import calls_of
+from workbench.compaction.shape import calls_of
 from workbench.facts.calls import Called
 from workbench.session import Block, Message
 from workbench.tokens.sizes import visible_chars
@@ -48,14 +48,14 @@ class Large:
 
 def by_tool(context: Context) -> tuple[Share, ...]:
     """Calls and results by the tool's name, the largest first."""
-    return _shares(context, ((one.call.name, one, spent(context, one)) for one in calls_of(context.layout)))
+    return _shares(context, ((one.call.name, one, spent(context, one)) for one in calls_of(context.shape)))
 
 
 def by_file(context: Context) -> tuple[Share, ...]:
     """Calls that view or change files, by path as the call gives it, the largest first; a call that names several files
     counts for each with its part."""
     found: list[tuple[str, Called, int]] = []
-    for one in calls_of(context.layout):
+    for one in calls_of(context.shape):
         paths = tuple(dict.fromkeys(action.target for action in one.actions if action.kind != "command"))
         found += [(path, one, spent(context, one) // len(paths)) for path in paths]
     return _shares(context, found)
@@ -71,7 +71,7 @@ def by_round(context: Context) -> tuple[RoundShare, ...]:
             context.size(span.start, span.stop).tokens,
             context.upto(span.stop).tokens + overhead,
         )
-        for number, span in enumerate(context.layout.rounds.rounds, 1)
+        for number, span in enumerate(context.shape.rounds.rounds, 1)
     )
 
 
@@ -97,7 +97,7 @@ def spent(context: Context, one: Called) -> int:
 def part(context: Context, index: int, block: Block) -> int:
     """The tokens of one block of message `index`."""
     message, tokens = context.messages[index], context.layout.sizes.tokens[index]
-    whole = context.layout.chars[index + 1] - context.layout.chars[index]
+    whole = context.shape.chars[index + 1] - context.shape.chars[index]
     if len(message.blocks) == 1 or not whole:
         return tokens
     return tokens * visible_chars(Message("", message.role, (block,))) // whole
@@ -120,7 +120,7 @@ def _what(context: Context, index: int) -> str:
     message = context.messages[index]
     if message.kind != "normal":
         return message.kind
-    answered = (context.layout.call_of(index, result.call_id) for result in message.results)
+    answered = (context.shape.call_of(index, result.call_id) for result in message.results)
     names = dict.fromkeys(call.name if call else "an unknown call" for call in answered)
     if names:
         return f"result of {', '.join(names)}"

@@ -10,7 +10,7 @@ from itertools import pairwise
 from workbench.analysis.growth import Point
 from workbench.analysis.why.fillers import part
 from workbench.compaction.context import Context
-from workbench.compaction.layout import calls_of
+from workbench.compaction.shape import calls_of
 from workbench.facts.calls import Called
 from workbench.facts.tools import PATH_KEYS
 from workbench.session import Message, ToolResult, ToolUse
@@ -127,7 +127,7 @@ def rereads(context: Context) -> tuple[Reread, ...]:
     A view is shown again by a later one of the same file that asks for the same (the same input) or for the whole file.
     """
     views: dict[str, list[Called]] = {}
-    for one in calls_of(context.layout):
+    for one in calls_of(context.shape):
         paths = {action.target for action in one.actions if action.kind == "viewed"}
         if len(paths) == 1 and one.result is not None and one.ok is not False:
             views.setdefault(paths.pop(), []).append(one)
@@ -217,7 +217,7 @@ def cut_spots(context: Context) -> tuple[Spot, ...]:
     just the same length, which is its longest (`cut silently`)."""
     longest: dict[str, list[tuple[int, int, ToolResult]]] = {}
     found: dict[int, Spot] = {}
-    for one in calls_of(context.layout):
+    for one in calls_of(context.shape):
         if one.result is None or one.result_index is None:
             continue
         text = one.result.text
@@ -255,6 +255,6 @@ def drops(points: tuple[Point, ...]) -> tuple[Drop, ...]:
 
 
 def _spot(context: Context, index: int, chars: int, note: str) -> Spot:
-    whole = context.layout.chars[index + 1] - context.layout.chars[index]
+    whole = context.shape.chars[index + 1] - context.shape.chars[index]
     tokens = context.layout.sizes.tokens[index] * chars // whole if whole else 0
     return Spot(context.messages[index].id, index, tokens, note)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from workbench.compaction.context import Layout
 from workbench.compaction.prompts import Prompt, file_of, filled, load_prompt
+from workbench.compaction.shape import Shape
 from workbench.compaction.text import cut_middle
 from workbench.session import Span
 
@@ -43,7 +43,7 @@ class Entry:
     text: str
 
 
-def abridge(layout: Layout, before: int, params: AbridgedHistoryParams) -> tuple[Entry, ...]:
+def abridge(shape: Shape, before: int, params: AbridgedHistoryParams) -> tuple[Entry, ...]:
     """Entries for the messages before index `before` (the start of the tail), oldest first.
 
     Collected from the newest back; the first entry that would exceed `total_chars_limit` ends the walk. Summaries are
@@ -51,8 +51,8 @@ def abridge(layout: Layout, before: int, params: AbridgedHistoryParams) -> tuple
     """
     entries: list[Entry] = []
     template, total = load_prompt(TEMPLATE), 0
-    for span in _requests_backwards(layout, before):
-        text = _entry(template, layout, span, continues=span.stop == before, params=params)
+    for span in _requests_backwards(shape, before):
+        text = _entry(template, shape, span, continues=span.stop == before, params=params)
         if total + len(text) > params.total_chars_limit:
             break
         if text:
@@ -65,11 +65,11 @@ def abridged_text(entries: Iterable[Entry]) -> str:
     return "\n".join(entry.text for entry in entries)
 
 
-def _requests_backwards(layout: Layout, before: int) -> Iterable[Span]:
+def _requests_backwards(shape: Shape, before: int) -> Iterable[Span]:
     """Spans of consecutive exchanges of one user request, newest first, without summaries."""
-    messages, exchanges = layout.messages, layout.exchanges
+    messages, exchanges = shape.messages, shape.exchanges
     stop = before
-    for span in reversed(exchanges[: layout.exchange_index(before)]):
+    for span in reversed(exchanges[: shape.exchange_index(before)]):
         request = messages[span.start : span.stop]
         if request and request[0].kind == "summary":
             if span.stop < stop:
@@ -78,23 +78,23 @@ def _requests_backwards(layout: Layout, before: int) -> Iterable[Span]:
         elif any(message.starts_round for message in request):
             yield Span(span.start, stop)
             stop = span.start
-    first = layout.exchanges[0].start if layout.exchanges else 0
+    first = shape.exchanges[0].start if shape.exchanges else 0
     if first < stop:
         yield Span(first, stop)
 
 
-def _entry(template: Prompt, layout: Layout, span: Span, *, continues: bool, params: AbridgedHistoryParams) -> str:
+def _entry(template: Prompt, shape: Shape, span: Span, *, continues: bool, params: AbridgedHistoryParams) -> str:
     """One entry's text. It answered when its last message is the agent's and calls no tool; else it continues in the
     tail when its open calls are answered there; else it was interrupted."""
-    messages = layout.messages[span.start : span.stop]
+    messages = shape.messages[span.start : span.stop]
     asked = "\n".join(message.text for message in messages if message.starts_round)
     done: dict[str, dict[str, None]] = {}
     for index in range(span.start, span.stop):
-        for action in layout.actions(index):
+        for action in shape.actions(index):
             done.setdefault(action.kind, {})[cut_middle(action.target, params.action_chars_limit)] = None
     last = messages[-1]
     answered = last.role == "assistant" and not last.calls and bool(last.text)
-    goes_on = continues and bool(layout.open_across[span.stop])
+    goes_on = continues and bool(shape.open_across[span.stop])
     values = {
         "user_message": cut_middle(asked, params.user_message_chars_limit),
         "has_actions": bool(done),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs
-from workbench.compaction.layout import Layout
+from workbench.compaction.shape import Shape
 from workbench.compaction.spans import merged
 from workbench.session import Span, ToolUse
 
@@ -37,15 +37,15 @@ def preprocess(versions: Sequence[int | None], *, current: int, enabled: bool) -
 
 def history_of(context: Context, *, version: int, enabled: bool) -> History:
     """A context's history; a summary whose version is not recorded is of this `version`."""
-    layout = context.layout
-    if not layout.summaries:
-        return History(range(len(layout.exchanges)), layout.exchange_sizes)
-    versions: list[int | None] = [None] * len(layout.exchanges)
-    for index in layout.summaries:
+    shape = context.shape
+    if not shape.summaries:
+        return History(range(len(shape.exchanges)), shape.exchange_sizes)
+    versions: list[int | None] = [None] * len(shape.exchanges)
+    for index in shape.summaries:
         recorded = context.summary_versions.get(context.messages[index].id, version)
-        versions[layout.exchange_index(index + 1) - 1] = recorded
+        versions[shape.exchange_index(index + 1) - 1] = recorded
     numbers = preprocess(versions, current=version, enabled=enabled)
-    return History(numbers, [layout.exchange_sizes[number] for number in numbers])
+    return History(numbers, [shape.exchange_sizes[number] for number in numbers])
 
 
 def head_length(sizes: Sequence[int], tail_chars: int, min_tail: int, threshold: int) -> int:
@@ -114,8 +114,8 @@ class Cut:
 
 def cut_exchanges(context: Context, history: History, numbers: Numbers, trace: list[str]) -> Cut | str:
     """The cut, or why there is nothing to compact. `trace` tells of it."""
-    layout, exchanges, sizes = context.layout, history.exchanges, history.sizes
-    length = _before_late_results(layout, exchanges, _head_length(context, history, numbers, trace), trace)
+    shape, exchanges, sizes = context.shape, history.exchanges, history.sizes
+    length = _before_late_results(shape, exchanges, _head_length(context, history, numbers, trace), trace)
     if length == 0:
         return "the head is empty"
     trace.append(
@@ -123,77 +123,77 @@ def cut_exchanges(context: Context, history: History, numbers: Numbers, trace: l
         f"tail: {len(exchanges) - length} exchanges, {grouped(sum(sizes[length:]))} characters"
     )
     head = exchanges[:length]
-    old = {layout.exchange_index(i + 1) - 1 for i in layout.summaries}
+    old = {shape.exchange_index(i + 1) - 1 for i in shape.summaries}
     fresh = [number for number in head if number not in old] if old else head
     if not fresh:
         return "the head holds only an earlier summary"
     pins = pinned_with_pairs(context)
-    spans = _spans(layout, fresh)
+    spans = _spans(shape, fresh)
     fresh_sizes = [size for number, size in zip(head, sizes, strict=False) if number not in old]
     skipped = guarded_start(fresh_sizes, numbers.guard_chars)
     if skipped:
         trace.append(f"guard: the oldest {skipped} of {len(fresh)} exchanges are not shown to the summarizer")
     return Cut(
         head=spans,
-        given=_spans(layout, fresh[skipped:]),
-        last=layout.exchanges[fresh[-1]],
-        tail=_tail(layout, exchanges, length),
-        earlier=tuple(i for i in layout.summaries if layout.exchange_index(i + 1) - 1 in head),
+        given=_spans(shape, fresh[skipped:]),
+        last=shape.exchanges[fresh[-1]],
+        tail=_tail(shape, exchanges, length),
+        earlier=tuple(i for i in shape.summaries if shape.exchange_index(i + 1) - 1 in head),
         pins=pins,
     )
 
 
 def _head_length(context: Context, history: History, numbers: Numbers, trace: list[str]) -> int:
     """How many exchanges are the head, by hand or by the policy."""
-    layout = context.layout
+    shape = context.shape
     if context.split_at is not None:
-        first_tail = max(layout.exchange_index(layout.index_of[context.split_at] + 1) - 1, 0)
+        first_tail = max(shape.exchange_index(shape.index_of[context.split_at] + 1) - 1, 0)
         trace.append(f"split by hand before exchange {first_tail + 1}")
         return bisect_left(history.exchanges, first_tail)
     trace.append(f"tail by size: below {grouped(numbers.tail_chars)} characters, at least {numbers.min_tail} exchanges")
     return head_length(history.sizes, numbers.tail_chars, numbers.min_tail, numbers.threshold)
 
 
-def _before_late_results(layout: Layout, exchanges: Sequence[int], length: int, trace: list[str]) -> int:
+def _before_late_results(shape: Shape, exchanges: Sequence[int], length: int, trace: list[str]) -> int:
     """The head shortened until the only calls answered in the tail are its last exchange's, and at once: those go with
     the node. A call whose result came late would be cut from it."""
     wanted = length
-    while length and not _answered_at_once(layout, exchanges, length):
+    while length and not _answered_at_once(shape, exchanges, length):
         length -= 1
     if length < wanted:
         trace.append(f"moved back by {wanted - length} exchanges: a call's result stands later than in the next one")
     return length
 
 
-def _answered_at_once(layout: Layout, exchanges: Sequence[int], length: int) -> bool:
-    tail = _tail(layout, exchanges, length)
-    if not layout.open_across[tail]:
+def _answered_at_once(shape: Shape, exchanges: Sequence[int], length: int) -> bool:
+    tail = _tail(shape, exchanges, length)
+    if not shape.open_across[tail]:
         return True
-    last, following = layout.exchanges[exchanges[length - 1]], layout.exchanges[exchanges[length]]
-    results = [at for index in range(last.start, last.stop) for at in layout.partners.get(index, ()) if at >= tail]
-    return max(results, default=0) < following.stop and layout.open_across[tail] == len(open_calls(layout, last, tail))
+    last, following = shape.exchanges[exchanges[length - 1]], shape.exchanges[exchanges[length]]
+    results = [at for index in range(last.start, last.stop) for at in shape.partners.get(index, ()) if at >= tail]
+    return max(results, default=0) < following.stop and shape.open_across[tail] == len(open_calls(shape, last, tail))
 
 
-def open_calls(layout: Layout, span: Span, tail: int) -> tuple[tuple[int, ToolUse], ...]:
+def open_calls(shape: Shape, span: Span, tail: int) -> tuple[tuple[int, ToolUse], ...]:
     """The calls of messages `span` whose results stand in the tail, each with its message's index."""
     return tuple(
         (index, call)
         for index in range(span.start, span.stop)
-        for call in layout.messages[index].calls
+        for call in shape.messages[index].calls
         if any(
-            at >= tail and any(result.call_id == call.id for result in layout.messages[at].results)
-            for at in layout.partners.get(index, ())
+            at >= tail and any(result.call_id == call.id for result in shape.messages[at].results)
+            for at in shape.partners.get(index, ())
         )
     )
 
 
-def _tail(layout: Layout, exchanges: Sequence[int], length: int) -> int:
-    return layout.exchanges[exchanges[length]].start if length < len(exchanges) else len(layout.messages)
+def _tail(shape: Shape, exchanges: Sequence[int], length: int) -> int:
+    return shape.exchanges[exchanges[length]].start if length < len(exchanges) else len(shape.messages)
 
 
-def _spans(layout: Layout, numbers: Sequence[int]) -> tuple[Span, ...]:
+def _spans(shape: Shape, numbers: Sequence[int]) -> tuple[Span, ...]:
     """Exchanges by ascending numbers as spans of messages, those that touch made one."""
-    exchanges = layout.exchanges
+    exchanges = shape.exchanges
     if numbers and numbers[-1] - numbers[0] + 1 == len(numbers):
         return (Span(exchanges[numbers[0]].start, exchanges[numbers[-1]].stop),)
     return tuple(merged(exchanges[number] for number in numbers))

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from workbench.compaction.layout import Layout, per_layout
+from workbench.compaction.shape import Shape, per_shape
 from workbench.session import Span
 
 TITLE = "## 📌 Archived Session Summary"
@@ -96,16 +96,16 @@ def when(time: float | None) -> str:
         return "(time not readable)"
 
 
-def dates(layout: Layout, spans: Iterable[Span]) -> tuple[float | None, float | None]:
+def dates(shape: Shape, spans: Iterable[Span]) -> tuple[float | None, float | None]:
     """The earliest and the latest time stamp of these messages, None where none has one."""
-    every = _times(layout)
+    every = _times(shape)
     times = [time for span in spans for time in every[span.start : span.stop] if time is not None]
     return (min(times), max(times)) if times else (None, None)
 
 
-@per_layout
-def _times(layout: Layout) -> list[float | None]:
-    return [message.time for message in layout.messages]
+@per_shape
+def _times(shape: Shape) -> list[float | None]:
+    return [message.time for message in shape.messages]
 
 
 def lacking(prompt: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from workbench.compaction.layered.tool_results import envelope
-from workbench.compaction.layout import Layout, per_layout
+from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.strategy import Note
 from workbench.facts.calls import Called, calls_in
 from workbench.facts.done import normal_path
@@ -63,21 +63,21 @@ class Changed:
         return f"Note: {self.file} was modified externally."
 
 
-def notes(layout: Layout, index: int) -> Iterator[Note]:
+def notes(shape: Shape, index: int) -> Iterator[Note]:
     """The files that the request at `index` mentions, with the words that it would be sent as; files that its results
     show to have changed."""
-    message = layout.messages[index]
+    message = shape.messages[index]
     if message.starts_round and (paths := mentioned(message.text)):
         yield Note(f"mentions {', '.join(f'@{path}' for path in paths[:NAMED])}; it would be sent as")
         yield Note(with_reminder(message.text).removeprefix(message.text).strip())
-    for change in _changes(layout):
+    for change in _changes(shape):
         if change.index == index:
             yield Note(str(change), warns=True)
 
 
-@per_layout
-def _changes(layout: Layout) -> tuple[Changed, ...]:
-    return external_changes(layout.messages)
+@per_shape
+def _changes(shape: Shape) -> tuple[Changed, ...]:
+    return external_changes(shape.messages)
 
 
 _LINE = re.compile(r"^\s*(\d+)(?:→|\t)(.*)$", re.MULTILINE)

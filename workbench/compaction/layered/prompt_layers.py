@@ -14,12 +14,12 @@ def prompt_layers(context: Context, outcome: Outcome) -> tuple[Layer, ...]:
 
     All but rules and recap add up to `context.total`; those two, which no session holds, are what this way of building
     a prompt would add to it, by the context's meter. O(fate spans and summaries) but for the recap, for which every
-    message is read once per layout.
+    message is read once per shape.
     """
-    layout, sizes = context.layout, context.layout.sizes
-    fixed, current = layout.lead, layout.rounds.current_input
+    shape, sizes = context.shape, context.layout.sizes
+    fixed, current = shape.lead, shape.rounds.current_input
     open_input = context.size(current.start, current.stop).tokens
-    recap = recap_of(layout)
+    recap = recap_of(shape)
     found = [
         Layer("L1 system+tools", sizes.overhead + context.upto(fixed).tokens, sizes.overhead_basis, "▒"),
         Layer("L2 rules", sizes.meter.text_tokens(context.rules) if context.rules else 0, sizes.meter.basis, "▤"),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.compaction.context import Layout
-from workbench.compaction.layout import per_layout
+from workbench.compaction.shape import Shape, per_shape
 from workbench.facts.calls import calls_in
 from workbench.facts.plan import Task, plan_of
 from workbench.facts.wording import clipped
@@ -25,7 +24,7 @@ def recap(tasks: Sequence[Task]) -> str:
     return "; ".join(parts)
 
 
-@per_layout
-def recap_of(layout: Layout) -> str:
+@per_shape
+def recap_of(shape: Shape) -> str:
     """The recap as the context's last todo call leaves it, "" when the agent kept no list."""
-    return recap(plan_of(calls_in(layout.messages)))
+    return recap(plan_of(calls_in(shape.messages)))

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from workbench.base.figures import grouped
-from workbench.compaction.context import Context, Layout
+from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs, with_pairs
+from workbench.compaction.shape import Shape
 from workbench.compaction.spans import without
 from workbench.session import Message, Span, leading_system
 
@@ -38,20 +39,20 @@ class Cut:
 def cut_rounds(context: Context, min_rounds: int, *, keep_summaries: bool, trace: list[str]) -> Cut:
     """The newest `min_rounds` whole rounds stay, or those from the split set by hand on; an open round, the current
     input, and the round of a call whose result came later stay besides. `trace` tells of it."""
-    layout = context.layout
-    rounds, current = layout.rounds.rounds, layout.rounds.current_input
-    ended = _open_from(layout)
+    shape = context.shape
+    rounds, current = shape.rounds.rounds, shape.rounds.current_input
+    ended = _open_from(shape)
     finished = len(rounds) - int(bool(rounds) and rounds[-1].stop > ended)
     pins = pinned_with_pairs(context)
     archived = max(0, finished - min_rounds)
     if context.split_at is not None:
-        at = layout.index_of[context.split_at]
-        inside = bisect_right(layout.round_starts, at) - 1
+        at = shape.index_of[context.split_at]
+        inside = bisect_right(shape.round_starts, at) - 1
         archived = len(rounds) if len(current) and at >= current.start else max(0, inside)
         trace.append(f"split by hand before round {archived + 1}")
     wanted = archived
-    starts = [*layout.round_starts, current.start]
-    while archived and layout.open_across[starts[archived]]:
+    starts = [*shape.round_starts, current.start]
+    while archived and shape.open_across[starts[archived]]:
         archived -= 1
     if archived < wanted:
         trace.append(f"moved back by {wanted - archived} rounds: a tool call's result stands in a later round")
@@ -62,9 +63,9 @@ def cut_rounds(context: Context, min_rounds: int, *, keep_summaries: bool, trace
         return Cut(0, (), (), pins, (), ended, why)
 
     tail = starts[archived]
-    earlier = tuple(i for i in layout.summaries if i < tail)
-    kept = with_pairs(context.layout, earlier) if keep_summaries else frozenset()
-    stays = sorted({i for i in (*layout.own_system, *pins, *kept) if i < tail})
+    earlier = tuple(i for i in shape.summaries if i < tail)
+    kept = with_pairs(context.shape, earlier) if keep_summaries else frozenset()
+    stays = sorted({i for i in (*shape.own_system, *pins, *kept) if i < tail})
     head = tuple(without([Span(0, tail)], {*stays, *earlier}))
     if not head:
         return Cut(0, (), (), pins, (), ended, "the oldest rounds hold only pins, system messages and summaries")
@@ -76,15 +77,15 @@ def cut_rounds(context: Context, min_rounds: int, *, keep_summaries: bool, trace
     return Cut(tail, head, tuple(stays), pins, tuple(i for i in earlier if i not in stays), ended)
 
 
-def _open_from(layout: Layout) -> int:
+def _open_from(shape: Shape) -> int:
     """Where the stretch begins that still goes on: it ends without an answer, or with one that calls tools. Where the
     current input begins when there is none; a context cut inside a round may have no round but its end."""
-    rounds, current = layout.rounds.rounds, layout.rounds.current_input
-    last = rounds[-1] if rounds else layout.rounds.preamble
+    rounds, current = shape.rounds.rounds, shape.rounds.current_input
+    last = rounds[-1] if rounds else shape.rounds.preamble
     if len(current):
         return current.start
     for index in range(last.stop - 1, last.start - 1, -1):
-        message = layout.messages[index]
+        message = shape.messages[index]
         if message.role in ("assistant", "tool") and message.kind == "normal":
             return last.start if message.role == "tool" or message.calls else last.stop
     return last.stop
@@ -94,13 +95,13 @@ def without_archive(context: Context, cut: Cut, *, keep_summaries: bool) -> Cut:
     """What stays without a summary: earlier summaries too, for nothing takes their place, and before an answer that is
     pinned the user's message that it answers, for a conversation begins with the user."""
     again = cut.earlier if keep_summaries else ()
-    stays = {*cut.stays, *(i for i in with_pairs(context.layout, again) if i < cut.tail)}
+    stays = {*cut.stays, *(i for i in with_pairs(context.shape, again) if i < cut.tail)}
     messages = context.messages
     spoken = [i for i in sorted(stays) if not messages[i].is_own_system]
     if spoken and messages[spoken[0]].role in ("assistant", "tool"):
         before = [i for i in range(spoken[0]) if not messages[i].is_own_system]
         opener = next((i for i in reversed(before) if messages[i].role == "user"), before[0] if before else spoken[0])
-        stays |= with_pairs(context.layout, (opener,))
+        stays |= with_pairs(context.shape, (opener,))
     earlier = tuple(i for i in cut.earlier if i not in stays)
     head = without([Span(0, cut.tail)], {*stays, *earlier})
     return replace(cut, head=tuple(head), stays=tuple(sorted(stays)), earlier=earlier)

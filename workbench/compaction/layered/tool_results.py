@@ -15,7 +15,7 @@ from functools import cache
 import orjson
 
 from workbench.compaction.layered.tool_result_rules import RULES, Data, Limits, ToolKind, Use
-from workbench.compaction.layout import Layout, per_layout
+from workbench.compaction.shape import Shape, newest_per_shape
 from workbench.facts.tools import ActionKind, actions_of, tool_name
 from workbench.session import Block, Media, Message, Text, ToolResult, ToolUse
 from workbench.tokens.visible import json_text
@@ -105,34 +105,26 @@ def _text(result: ToolResult) -> str:
     return "\n".join(part.text for part in result.content if isinstance(part, Text))
 
 
-def compressed(layout: Layout, limits: Limits) -> Callable[[int], Message]:
+@newest_per_shape
+def compressed(shape: Shape, limits: Limits) -> Callable[[int], Message]:
     """The message at an index with its tool results compressed, each by its tool's kind; the same object where that
     changes nothing. A changed message keeps its id; it has no `source`, for no record holds its new words.
 
     Each is made when it is first asked for, and kept while the limits stay the same.
     """
-    made = _made(layout)
-    if limits not in made:
-        made.clear()  # Numbers move while a person turns them: only the newest are worth their memory.
-        made[limits] = cache(lambda index: _compressed(layout, index, limits))
-    return made[limits]
+    return cache(lambda index: _compressed(shape, index, limits))
 
 
-@per_layout
-def _made(layout: Layout) -> dict[Limits, Callable[[int], Message]]:
-    return {}
-
-
-def _compressed(layout: Layout, index: int, limits: Limits) -> Message:
+def _compressed(shape: Shape, index: int, limits: Limits) -> Message:
     """A result whose call is not there stays: which rule it takes cannot be told."""
-    message = layout.messages[index]
+    message = shape.messages[index]
     if message.kind == "summary" or message.role not in ("tool", "user"):
         return message
 
     def shorter(block: Block) -> Block:
         if not isinstance(block, ToolResult):
             return block
-        call = layout.call_of(index, block.call_id)
+        call = shape.call_of(index, block.call_id)
         return block if call is None else compress(call, block, limits)
 
     blocks = tuple(map(shorter, message.blocks))

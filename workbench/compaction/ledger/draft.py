@@ -30,7 +30,7 @@ class Draft:
     def made(self, chosen: tuple[Noted, ...], narrative: str) -> tuple[Made, tuple[Noted, ...], tuple[str, ...]]:
         """The message, the entries it has, and lines for the trace. The narrative gives way before what is binding,
         and whole lines cost a little more or less than apart: what is over goes from the end."""
-        ruler, said = self.shares.ruler, [one for one in noted(self.context.layout) if one.first < self.cut]
+        ruler, said = self.shares.ruler, [one for one in noted(self.context.shape) if one.first < self.cut]
         narrative = cut_at_sentence(narrative, self.shares.narrative_chars)
         while True:
             ledger = self._ledger(chosen, said, narrative)
@@ -58,7 +58,7 @@ class Draft:
         return Made(message, self.stands_for), chosen, tuple(lines)
 
     def _ledger(self, chosen: Sequence[Noted], said: Sequence[Noted], narrative: str) -> Ledger:
-        number = numbering(self.context.layout)
+        number = numbering(self.context.shape)
         there = {id(one) for one in chosen}
         left_out = counted_by_group(one.entry for one in said if id(one) not in there)
         entries = sorted((one.entry for one in chosen), key=lambda entry: entry.source)

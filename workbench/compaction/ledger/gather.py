@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from workbench.compaction.layout import Layout, facts_of, per_layout
 from workbench.compaction.ledger.entries import Entry, EntryKind
 from workbench.compaction.ledger.text import Ledger, is_ledger, read_ledger
+from workbench.compaction.shape import Shape, facts_of, per_shape
 from workbench.facts import Fact, standing
 from workbench.facts.done import REFUSED, same_command
 from workbench.session import Message, Text
@@ -58,28 +58,28 @@ class Numbering:
         return tuple(map(self, out_of_order)), self(cut) - 1
 
 
-@per_layout
-def numbering(layout: Layout) -> Numbering:
+@per_shape
+def numbering(shape: Shape) -> Numbering:
     """How the messages of this context are numbered: by the newest ledger among them."""
-    for index in range(len(layout.messages) - 1, -1, -1):
-        if is_ledger(layout.messages[index]):
-            return Numbering(index, read_ledger(layout.messages[index].text))
+    for index in range(len(shape.messages) - 1, -1, -1):
+        if is_ledger(shape.messages[index]):
+            return Numbering(index, read_ledger(shape.messages[index].text))
     return Numbering()
 
 
-@per_layout
-def noted(layout: Layout) -> tuple[Noted, ...]:
+@per_shape
+def noted(shape: Shape) -> tuple[Noted, ...]:
     """What a ledger of this whole context could hold, the most important first, of equals the newest first.
 
     What is said more than once is one entry, with its newest state and source: a file that was viewed and then changed
     is a changed one, a command has the result of its last run.
     """
-    number = numbering(layout)
+    number = numbering(shape)
     found: dict[tuple[EntryKind, str], Noted] = {}
     for entry in number.before.entries if number.before is not None else ():
         found[_key(entry)] = Noted(entry, _OLD, _OLD)
-    facts = [fact for fact in facts_of(layout) if fact.index != number.ledger]
-    for one in _instructions(layout, number):
+    facts = [fact for fact in facts_of(shape) if fact.index != number.ledger]
+    for one in _instructions(shape, number):
         found[_key(one.entry)] = one
     for fact, entry in _entries(facts, number):
         known = found.get(_key(entry))
@@ -101,13 +101,13 @@ def _key(entry: Entry) -> tuple[EntryKind, str]:
     return entry.kind, entry.text if entry.kind in ("file", "identifier") else entry.text.lower()
 
 
-def _instructions(layout: Layout, number: Numbering) -> Iterable[Noted]:
+def _instructions(shape: Shape, number: Numbering) -> Iterable[Noted]:
     """The standing instructions, those of an earlier ledger before all others; the latest of two that contradict each
     other holds."""
     before = number.before.entries if number.before is not None else ()
     earlier = [entry for entry in before if entry.kind == "instruction" and entry.state != "gone"]
     said = [Message(f"earlier-{place}", "user", (Text(f"<Pin>{e.text}</Pin>"),)) for place, e in enumerate(earlier)]
-    since = [index for index in range(len(layout.messages)) if index != number.ledger]
+    since = [index for index in range(len(shape.messages)) if index != number.ledger]
 
     def place(fact: Fact) -> tuple[int, int]:
         """Index in the context and number of the message that says it."""
@@ -116,7 +116,7 @@ def _instructions(layout: Layout, number: Numbering) -> Iterable[Noted]:
         index = since[fact.index - len(said)]
         return index, number(index)
 
-    for one in standing([*said, *(layout.messages[index] for index in since)]):
+    for one in standing([*said, *(shape.messages[index] for index in since)]):
         index, source = place(one.fact)
         entry = Entry("instruction", one.fact.text, source)
         if one.superseded_by is not None:

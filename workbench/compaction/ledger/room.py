@@ -13,9 +13,9 @@ from itertools import accumulate
 from typing import Literal
 
 from workbench.compaction.context import Context
-from workbench.compaction.layout import Layout, per_layout
 from workbench.compaction.ledger.gather import Noted, noted
 from workbench.compaction.ledger.text import Ledger, line_of, written
+from workbench.compaction.shape import Shape, per_shape
 from workbench.session import Message, pairs_of
 from workbench.tokens.sizes import visible_chars
 
@@ -43,7 +43,7 @@ def in_tokens(context: Context) -> Ruler:
 
 
 def in_characters(context: Context) -> Ruler:
-    return Ruler("characters", context.layout.chars, len, visible_chars)
+    return Ruler("characters", context.shape.chars, len, visible_chars)
 
 
 def fitting(entries: Iterable[Noted], ruler: Ruler, room: int, binding_room: int) -> tuple[tuple[Noted, ...], int]:
@@ -106,14 +106,14 @@ def shares_of(
 def cut_within(context: Context, shares: Shares, always: Sequence[int]) -> tuple[int, tuple[Noted, ...]]:
     """Where the tail begins, and what the ledger says of the messages before it. A ledger that needs less than its
     share leaves the rest to the tail, one whose binding entries need more takes it from there."""
-    ruler, everything = shares.ruler, noted(context.layout)
+    ruler, everything = shares.ruler, noted(context.shape)
 
     def said_before(cut: int) -> tuple[tuple[Noted, ...], int]:
         said = (one for one in everything if one.first < cut)
         return fitting(said, ruler, shares.ledger, shares.room)
 
     if context.split_at is not None:
-        cut = _whole_cut(context, context.layout.index_of[context.split_at])
+        cut = _whole_cut(context, context.shape.index_of[context.split_at])
         return cut, said_before(cut)[0]
     cut = _tail_within(context, ruler, always, shares.room - shares.ledger - shares.narrative)
     for _ in range(3):
@@ -132,22 +132,22 @@ def _tail_within(context: Context, ruler: Ruler, always: Sequence[int], room: in
     def takes(cut: int) -> int:
         return ruler.span(cut, len(context)) - (ends[-1] - ends[bisect_left(always, cut)])
 
-    lead = context.layout.lead
+    lead = context.shape.lead
     return _whole_cut(context, lead + bisect_left(range(lead, len(context)), True, key=lambda c: takes(c) <= room))
 
 
 def _whole_cut(context: Context, ideal: int) -> int:
     """The next place from `ideal` on that tears no tool pair; never behind a call that still waits for its result."""
-    layout = context.layout
-    torn = layout.open_across
-    cut = next((c for c in range(max(ideal, layout.lead), len(context)) if not torn[c]), len(context))
-    waiting = min(_still_open(layout), default=len(context))
-    return next(c for c in range(min(cut, waiting), layout.lead - 1, -1) if c == layout.lead or not torn[c])
+    shape = context.shape
+    torn = shape.open_across
+    cut = next((c for c in range(max(ideal, shape.lead), len(context)) if not torn[c]), len(context))
+    waiting = min(_still_open(shape), default=len(context))
+    return next(c for c in range(min(cut, waiting), shape.lead - 1, -1) if c == shape.lead or not torn[c])
 
 
-@per_layout
-def _still_open(layout: Layout) -> tuple[int, ...]:
+@per_shape
+def _still_open(shape: Shape) -> tuple[int, ...]:
     """The newest answer, where a call of it has no result yet."""
-    calls = [pair.call for pair in pairs_of(layout.messages) if pair.result is None and pair.call is not None]
-    newest = next((i for i in range(len(layout.messages) - 1, -1, -1) if layout.messages[i].role == "assistant"), None)
+    calls = [pair.call for pair in pairs_of(shape.messages) if pair.result is None and pair.call is not None]
+    newest = next((i for i in range(len(shape.messages) - 1, -1, -1) if shape.messages[i].role == "assistant"), None)
     return tuple(index for index in calls if index == newest)

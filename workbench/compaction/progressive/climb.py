@@ -88,7 +88,7 @@ Climbing = Generator[Step | Requests, tuple[Answer, ...] | None, bool]
 
 def ladder(climb: Climb) -> Climbing:
     """The chain of the task's type; the first rung that changes something ends it. Then more, or the fallback."""
-    found = task_type(climb.state.layout, climb.policy.task_cutoffs, climb.policy.task_type)
+    found = task_type(climb.state.shape, climb.policy.task_cutoffs, climb.policy.task_type)
     climb.trace.append(str(found))
     changed = yield from _first_that_changes(climb, CHAINS[found.kind])
     if changed:
@@ -149,7 +149,7 @@ def attempt(climb: Climb, name: RungName) -> Climbing:
     full = name == "full summary"
     keep = retained.full if full else retained.light
     if policy.earlier_summary == "keep":
-        keep = with_pairs(state.layout, keep | set(state.layout.summaries))
+        keep = with_pairs(state.shape, keep | set(state.shape.summaries))
     cut = _cut(name, state, keep, policy)
     if not cut.groups:
         climb.record(name, before, before, f"nothing to summarize: {cut.note}")
@@ -175,7 +175,7 @@ def attempt(climb: Climb, name: RungName) -> Climbing:
         return False
     climb.trace += [f"{name}: {line}" for line in answered.trace]
     _take(climb, answered)
-    made = len(climb.made & climb.state.layout.index_of.keys())
+    made = len(climb.made & climb.state.shape.index_of.keys())
     climb.record(
         name, before, after, f"{cut.note}; {len(state)} → {len(climb.state)} messages, {made} of them new summaries"
     )
@@ -200,7 +200,7 @@ def _cut(name: RungName, state: Context, keep: frozenset[int], policy: Progressi
 def _take(climb: Climb, outcome: Outcome) -> None:
     """Go on from what a rung made. Outcomes are kept over the input, so that every fate speaks of it."""
     new = {piece.message.id for piece in outcome.pieces if isinstance(piece, Made)}
-    climb.made |= new - climb.state.layout.index_of.keys()
+    climb.made |= new - climb.state.shape.index_of.keys()
     climb.state = climb.state.from_outcome(outcome)
     bare = replace(outcome, trace=())
     climb.done = bare if climb.done is None else composed(climb.done, bare)

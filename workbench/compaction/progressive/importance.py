@@ -26,9 +26,8 @@ from operator import mul
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from workbench.compaction.context import Layout
-from workbench.compaction.layout import calls_of, per_layout
 from workbench.compaction.progressive.key_events import changed_by, fixes_of
+from workbench.compaction.shape import Shape, calls_of, per_shape
 from workbench.facts.said import is_decision, is_instruction
 from workbench.facts.wording import LONGEST_SENTENCE, own_words, sentences
 from workbench.session import Message
@@ -93,21 +92,21 @@ class Score:
         return f"{self.total:.1f}" + (f" ({', '.join(map(str, self.parts))})" if self.parts else "")
 
 
-def score(layout: Layout, index: int, weights: ImportanceWeights) -> Score:
+def score(shape: Shape, index: int, weights: ImportanceWeights) -> Score:
     """The score of message `index` and what it is made of. Raises IndexError outside the context."""
     given = _weights(weights)
     parts = tuple(
         Part(name, value, weight * value)
-        for name, value, weight in zip(SIGNALS, values_of(layout)[index], given, strict=True)
+        for name, value, weight in zip(SIGNALS, values_of(shape)[index], given, strict=True)
         if weight * value
     )
     return Score(round(sum(part.points for part in parts), DIGITS), parts)
 
 
-def scores(layout: Layout, weights: ImportanceWeights) -> list[float]:
+def scores(shape: Shape, weights: ImportanceWeights) -> list[float]:
     """Every message's score."""
     given = _weights(weights)
-    rows = values_of(layout)
+    rows = values_of(shape)
     return [round(sum(map(mul, given, row)), DIGITS) for row in rows]
 
 
@@ -115,19 +114,19 @@ def _weights(weights: ImportanceWeights) -> tuple[float, ...]:
     return tuple(getattr(weights, name) for name in SIGNALS)
 
 
-@per_layout
-def values_of(layout: Layout) -> tuple[tuple[float, ...], ...]:
+@per_shape
+def values_of(shape: Shape) -> tuple[tuple[float, ...], ...]:
     """Each message's signals, 0 to 1, in the order of `SIGNALS`."""
-    messages = layout.messages
+    messages = shape.messages
     words = [own_words(message.text) if _speaks(message) else "" for message in messages]
     changed, failed = set[int](), set[int]()
-    for called in calls_of(layout):
+    for called in calls_of(shape):
         if changed_by(called):
             changed.add(called.index)
         elif called.ok is False and not called.refused and called.result_index is not None:
             failed.add(called.result_index)
-    fixed = {index for fix in fixes_of(layout) for index in (fix.by, fix.success)}
-    reused = _reused(layout, words)
+    fixed = {index for fix in fixes_of(shape) for index in (fix.by, fix.success)}
+    reused = _reused(shape, words)
     last = max(len(messages) - 1, 1)
     rows = []
     for index, message in enumerate(messages):
@@ -151,13 +150,13 @@ def _speaks(message: Message) -> bool:
     return message.starts_round or (message.role == "assistant" and message.kind == "normal")
 
 
-def _reused(layout: Layout, words: Sequence[str]) -> list[int]:
+def _reused(shape: Shape, words: Sequence[str]) -> list[int]:
     """How many names each message is the first to use that a later message uses again, in its words or its calls."""
     count = [0] * len(words)
     first: dict[str, int] = {}
     again: set[str] = set()
     for index in range(len(words)):
-        for name in set(_names(layout, index, words[index])):
+        for name in set(_names(shape, index, words[index])):
             if name not in first:
                 first[name] = index
             elif name not in again:
@@ -166,7 +165,7 @@ def _reused(layout: Layout, words: Sequence[str]) -> list[int]:
     return count
 
 
-def _names(layout: Layout, index: int, words: str) -> Iterator[str]:
+def _names(shape: Shape, index: int, words: str) -> Iterator[str]:
     yield from _NAME.findall(words[:SCANNED])
-    for action in layout.actions(index):
+    for action in shape.actions(index):
         yield from _NAME.findall(action.target[:TARGET])

@@ -7,8 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from workbench.compaction.context import Layout
-from workbench.compaction.layout import calls_of, per_layout
+from workbench.compaction.shape import Shape, calls_of, per_shape
 from workbench.facts.calls import Called
 from workbench.facts.done import error_line, normal_path, same_command
 from workbench.facts.plan import plan_of
@@ -43,10 +42,10 @@ class Fixed:
     line: str
 
 
-@per_layout
-def fixes_of(layout: Layout) -> tuple[Fixed, ...]:
+@per_shape
+def fixes_of(shape: Shape) -> tuple[Fixed, ...]:
     """Every error after which the same command, or the same tool on the same file, succeeded."""
-    calls = calls_of(layout)
+    calls = calls_of(shape)
     found: list[Fixed] = []
     waiting: dict[str, list[int]] = {}
     changed: int | None = None
@@ -84,29 +83,29 @@ def _files_changed(called: Called) -> list[str]:
     return [f"{action.kind} {action.target}" for action in called.actions if action.kind not in ("viewed", "command")]
 
 
-@per_layout
-def events_of(layout: Layout) -> Mapping[int, str]:
+@per_shape
+def events_of(shape: Shape) -> Mapping[int, str]:
     """The events by message index, each with why it is one; the first reason found in this order stands."""
     found: dict[int, str] = {}
-    for index, why in _all_events(layout):
+    for index, why in _all_events(shape):
         found.setdefault(index, why)
     return found
 
 
-def _all_events(layout: Layout) -> list[tuple[int, str]]:
-    calls = calls_of(layout)
+def _all_events(shape: Shape) -> list[tuple[int, str]]:
+    calls = calls_of(shape)
     return [
-        *_instructions(layout),
+        *_instructions(shape),
         *_finished(calls),
-        *_answers(layout, calls),
-        *_fixed_errors(layout),
+        *_answers(shape, calls),
+        *_fixed_errors(shape),
         *_changed(calls),
     ]
 
 
-def _instructions(layout: Layout) -> list[tuple[int, str]]:
+def _instructions(shape: Shape) -> list[tuple[int, str]]:
     found = []
-    for index, message in enumerate(layout.messages):
+    for index, message in enumerate(shape.messages):
         if message.starts_round and not _ACKNOWLEDGED.fullmatch(message.text[:80]):
             standing = next((one for one in sentences(own_words(message.text)) if is_instruction(one)), "")
             why = f"standing instruction: {standing}" if standing else "the user's instruction"
@@ -139,23 +138,23 @@ def _says_completed(called: Called) -> bool:
     return isinstance(called.call.input, dict) and called.call.input.get("status") == "completed"
 
 
-def _answers(layout: Layout, calls: Sequence[Called]) -> list[tuple[int, str]]:
+def _answers(shape: Shape, calls: Sequence[Called]) -> list[tuple[int, str]]:
     """The answer that ends a round in which something was changed."""
     changes = [called.index for called in calls if called.ok is not False and _files_changed(called)]
     found, at = [], 0
-    for span in layout.rounds.rounds:
+    for span in shape.rounds.rounds:
         began = at
         while at < len(changes) and changes[at] < span.stop:
             at += 1
-        last = layout.messages[span.stop - 1]
+        last = shape.messages[span.stop - 1]
         if at > began and last.role == "assistant" and not last.calls and last.text.strip():
             found.append((span.stop - 1, f"task finished: the answer after {at - began} changes"))
     return found
 
 
-def _fixed_errors(layout: Layout) -> list[tuple[int, str]]:
+def _fixed_errors(shape: Shape) -> list[tuple[int, str]]:
     found = []
-    for fix in fixes_of(layout):
+    for fix in fixes_of(shape):
         found.append((fix.error, f"error, fixed later: {fix.line}"))
         found.append((fix.success, f"error fixed: {fix.line}"))
     return found

@@ -6,11 +6,11 @@ from typing import Literal
 
 from pydantic import field_validator
 
-from workbench.compaction.layout import SUMMARY_MARKER
 from workbench.compaction.policy import EarlierSummary, Policy, setting
 from workbench.compaction.progressive.importance import ImportanceWeights
 from workbench.compaction.progressive.task_type import TaskCutoffs
 from workbench.compaction.prompts import load_prompt
+from workbench.compaction.shape import SUMMARY_MARKER
 
 
 class ProgressivePolicy(Policy):

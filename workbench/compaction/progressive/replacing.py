@@ -91,7 +91,7 @@ def _replacements(
     exact: bool,
 ) -> list[Replacement]:
     found: list[Replacement] = []
-    open_summaries = [index for index in context.layout.summaries if index not in keep and choice(index) != "keep"]
+    open_summaries = [index for index in context.shape.summaries if index not in keep and choice(index) != "keep"]
     for group in cut.groups:
         consumed = tuple(index for index in open_summaries if index < group.indexes[-1])
         open_summaries = open_summaries[len(consumed) :]
@@ -121,7 +121,7 @@ def _outcome(
     nodes: dict[int, list[Made]] = {}
     for number, (one, summary) in enumerate(done, 1):
         texts = texts_for(
-            context.layout, one.group.indexes, one.consumed, standing, more if number == len(done) else Texts()
+            context.shape, one.group.indexes, one.consumed, standing, more if number == len(done) else Texts()
         )
         text = fill(wording.template, {"summary": summary, "retained": str(texts)}).strip()
         newest = context.messages[one.group.indexes[-1]]
@@ -141,12 +141,12 @@ def _outcome(
 def _place(context: Context, one: Replacement, standing: Collection[int]) -> int:
     """Before which message the summary of `one` stands; never between a call that stays and its results."""
     at = min((one.group.indexes[0], *one.consumed))
-    request = request_of(context.layout)
+    request = request_of(context.shape)
     if request is not None and request in standing:
         older = (index for index in range(request) if index in standing)
         if all(context.messages[index].is_own_system for index in older):
             at = max(at, request + 1)
-    partners = context.layout.partners
+    partners = context.shape.partners
     for index in range(at, len(context)):
         if index in standing:
             if not any(call < at and call in standing for call in partners.get(index, ())):

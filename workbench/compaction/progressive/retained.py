@@ -12,9 +12,9 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from workbench.compaction.context import Context, Layout
+from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs, with_pairs
-from workbench.compaction.layout import calls_of, per_layout
+from workbench.compaction.shape import Shape, calls_of, per_shape
 from workbench.facts.diffstat import FileChange, changes, diffstat, in_words
 from workbench.facts.plan import Status, Task, plan_of
 from workbench.facts.tools import tool_name
@@ -83,27 +83,27 @@ def _summed(stats: Sequence[tuple[FileChange, ...]]) -> tuple[FileChange, ...]:
     return stats[0] if len(stats) == 1 else diffstat(change for stat in stats for change in stat)
 
 
-@per_layout
-def changes_of(layout: Layout) -> Mapping[int, tuple[FileChange, ...]]:
+@per_shape
+def changes_of(shape: Shape) -> Mapping[int, tuple[FileChange, ...]]:
     """What each message's calls changed, by index."""
     found: dict[int, tuple[FileChange, ...]] = {}
-    for index, change in changes(calls_of(layout)):
+    for index, change in changes(calls_of(shape)):
         found[index] = (*found.get(index, ()), change)
     return found
 
 
-@per_layout
-def all_changes_of(layout: Layout) -> tuple[FileChange, ...]:
+@per_shape
+def all_changes_of(shape: Shape) -> tuple[FileChange, ...]:
     """The diff statistic of all that was changed, what earlier summaries carry of it included."""
-    carried = joined(carried_of(layout).values()).changes
-    return diffstat((*carried, *(change for several in changes_of(layout).values() for change in several)))
+    carried = joined(carried_of(shape).values()).changes
+    return diffstat((*carried, *(change for several in changes_of(shape).values() for change in several)))
 
 
-@per_layout
-def passages_of(layout: Layout) -> Mapping[int, tuple[str, ...]]:
+@per_shape
+def passages_of(shape: Shape) -> Mapping[int, tuple[str, ...]]:
     """The `<Pin>…</Pin>` passages of the user's own messages, by index."""
     found: dict[int, tuple[str, ...]] = {}
-    for index, message in enumerate(layout.messages):
+    for index, message in enumerate(shape.messages):
         if message.starts_round:
             passages = tuple(text for passage in _PIN.findall(message.text) if (text := passage.strip()))
             if passages:
@@ -111,34 +111,34 @@ def passages_of(layout: Layout) -> Mapping[int, tuple[str, ...]]:
     return found
 
 
-@per_layout
-def carried_of(layout: Layout) -> Mapping[int, Texts]:
+@per_shape
+def carried_of(shape: Shape) -> Mapping[int, Texts]:
     """What earlier summaries carry, by index."""
-    return {index: read_texts(layout.messages[index].text) for index in layout.summaries}
+    return {index: read_texts(shape.messages[index].text) for index in shape.summaries}
 
 
-@per_layout
-def tasks_of(layout: Layout) -> tuple[Task, ...]:
-    return plan_of(calls_of(layout))
+@per_shape
+def tasks_of(shape: Shape) -> tuple[Task, ...]:
+    return plan_of(calls_of(shape))
 
 
-@per_layout
-def request_of(layout: Layout) -> int | None:
+@per_shape
+def request_of(shape: Shape) -> int | None:
     """The first user request, None where an earlier summary carries it as text (or there is none)."""
-    if any(texts.request for texts in carried_of(layout).values()):
+    if any(texts.request for texts in carried_of(shape).values()):
         return None
-    return next((index for index, message in enumerate(layout.messages) if message.starts_round), None)
+    return next((index for index, message in enumerate(shape.messages) if message.starts_round), None)
 
 
-@per_layout
-def requirement_of(layout: Layout) -> frozenset[int]:
+@per_shape
+def requirement_of(shape: Shape) -> frozenset[int]:
     """The whole requirement: every message of the user's own before the first answer."""
-    first = request_of(layout)
+    first = request_of(shape)
     if first is None:
         return frozenset()
     found = set()
-    for index in range(first, len(layout.messages)):
-        message = layout.messages[index]
+    for index in range(first, len(shape.messages)):
+        message = shape.messages[index]
         if message.role == "assistant" and message.kind == "normal":
             break
         if message.starts_round:
@@ -146,11 +146,11 @@ def requirement_of(layout: Layout) -> frozenset[int]:
     return frozenset(found)
 
 
-@per_layout
-def unfinished_of(layout: Layout) -> Span:
+@per_shape
+def unfinished_of(shape: Shape) -> Span:
     """What is still going on at the end and no history yet: the current input, or an answer whose calls are open."""
-    messages = layout.messages
-    current = layout.rounds.current_input
+    messages = shape.messages
+    current = shape.rounds.current_input
     if len(current):
         return current
     for index in range(len(messages) - 1, -1, -1):
@@ -176,69 +176,67 @@ class Retained:
 
 def retained_of(context: Context, *, non_interactive: bool) -> Retained:
     """See `Retained`. In a non-interactive session the whole requirement counts as pinned."""
-    layout = context.layout
-    requirement = requirement_of(layout) if non_interactive else frozenset()
+    shape = context.shape
+    requirement = requirement_of(shape) if non_interactive else frozenset()
     pinned = pinned_with_pairs(context) | requirement
-    unfinished = unfinished_of(layout)
-    always = pinned | set(layout.own_system) | set(range(unfinished.start, unfinished.stop))
-    request = request_of(layout)
-    light = {*always, *passages_of(layout), *_task_list(layout), *(() if request is None else (request,))}
-    return Retained(pinned, with_pairs(context.layout, light), with_pairs(context.layout, always))
+    unfinished = unfinished_of(shape)
+    always = pinned | set(shape.own_system) | set(range(unfinished.start, unfinished.stop))
+    request = request_of(shape)
+    light = {*always, *passages_of(shape), *_task_list(shape), *(() if request is None else (request,))}
+    return Retained(pinned, with_pairs(context.shape, light), with_pairs(context.shape, always))
 
 
-def _task_list(layout: Layout) -> tuple[int, ...]:
+def _task_list(shape: Shape) -> tuple[int, ...]:
     """The message of the last todo or plan call, where it holds the whole list; a list that is written item by item
     stands in many calls and is carried as text."""
-    tasks = tasks_of(layout)
-    if not tasks or any(tool_name(call.name) in _ONE_BY_ONE for call in layout.messages[tasks[-1].index].calls):
+    tasks = tasks_of(shape)
+    if not tasks or any(tool_name(call.name) in _ONE_BY_ONE for call in shape.messages[tasks[-1].index].calls):
         return ()
     return (tasks[-1].index,)
 
 
-def task_lines(layout: Layout) -> tuple[str, ...]:
+def task_lines(shape: Shape) -> tuple[str, ...]:
     """The task list's state, one task a line; as an earlier summary carries it where no call says anything newer."""
-    if tasks := tasks_of(layout):
+    if tasks := tasks_of(shape):
         return tuple(f"[{_MARKS[task.status]}] {task.text}" for task in tasks)
-    return joined(carried_of(layout).values()).tasks
+    return joined(carried_of(shape).values()).tasks
 
 
-def texts_for(
-    layout: Layout, gone: Sequence[int], consumed: Sequence[int], kept: Collection[int], more: Texts
-) -> Texts:
+def texts_for(shape: Shape, gone: Sequence[int], consumed: Sequence[int], kept: Collection[int], more: Texts) -> Texts:
     """What the summary that stands for the messages `gone` and the earlier summaries `consumed`, both ascending, must
     carry.
 
     That is the request, the passages and the changes among them, what those summaries carried, and `more`: memories,
     and tasks unless their list is among the messages `kept`.
     """
-    request, passages, changed = request_of(layout), passages_of(layout), changes_of(layout)
-    carried = carried_of(layout)
+    request, passages, changed = request_of(shape), passages_of(shape), changes_of(shape)
+    carried = carried_of(shape)
     going = frozenset(gone)
     now = Texts(
-        layout.messages[request].text if request is not None and request in going else "",
+        shape.messages[request].text if request is not None and request in going else "",
         tuple(passage for index, said in passages.items() if index in going for passage in said),
         more.memories,
         more.tasks,
-        _changes_without(layout, [change for index, made in changed.items() if index not in going for change in made]),
+        _changes_without(shape, [change for index, made in changed.items() if index not in going for change in made]),
     )
-    listed = _task_list(layout)
+    listed = _task_list(shape)
     total = joined((*(carried[index] for index in consumed if index in carried), now))
     return replace(total, tasks=()) if listed and all(index in kept for index in listed) else total
 
 
-@per_layout
-def _own_changes_of(layout: Layout) -> tuple[FileChange, ...]:
+@per_shape
+def _own_changes_of(shape: Shape) -> tuple[FileChange, ...]:
     """The diff statistic of the context's own messages."""
-    return diffstat(change for several in changes_of(layout).values() for change in several)
+    return diffstat(change for several in changes_of(shape).values() for change in several)
 
 
-def _changes_without(layout: Layout, staying: Sequence[FileChange]) -> tuple[FileChange, ...]:
+def _changes_without(shape: Shape, staying: Sequence[FileChange]) -> tuple[FileChange, ...]:
     """The diff statistic of all but the changes `staying`, which are few: files in the order of their first change."""
     less = {one.path: one for one in diffstat(staying)}
     if not less:
-        return _own_changes_of(layout)
+        return _own_changes_of(shape)
     left = []
-    for one in _own_changes_of(layout):
+    for one in _own_changes_of(shape):
         if (minus := less.get(one.path)) is None:
             left.append(one)
         elif one.edits > minus.edits:
@@ -249,15 +247,15 @@ def _changes_without(layout: Layout, staying: Sequence[FileChange]) -> tuple[Fil
 
 def described(context: Context, retained: Retained, more: Texts) -> str:
     """What is retained, in one line with figures."""
-    layout = context.layout
-    carried = joined(carried_of(layout).values())
+    shape = context.shape
+    carried = joined(carried_of(shape).values())
     parts = [
-        "the first request" if request_of(layout) is not None or carried.request else "no request",
+        "the first request" if request_of(shape) is not None or carried.request else "no request",
         f"{len(retained.pinned)} pinned messages",
-        f"{sum(map(len, passages_of(layout).values())) + len(carried.passages)} <Pin> passages",
+        f"{sum(map(len, passages_of(shape).values())) + len(carried.passages)} <Pin> passages",
         f"{len(more.memories)} of {len(context.memory_lines)} memories",
         f"{len(more.tasks)} tasks",
-        f"the changes of {in_words(all_changes_of(layout))}",
+        f"the changes of {in_words(all_changes_of(shape))}",
     ]
     return "retained: " + ", ".join(parts)
 

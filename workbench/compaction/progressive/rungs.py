@@ -39,7 +39,7 @@ def sliding_window(context: Context, keep: Collection[int], size: int) -> Cut:
     window = own[-size:]
     gone = _others(context, keep, window)
     note = f"the last {len(window)} of {len(own)} messages stay"
-    if wider := len(with_pairs(context.layout, window)) - len(window):
+    if wider := len(with_pairs(context.shape, window)) - len(window):
         note += f", {wider} more to keep tool pairs whole"
     return _cut("summary of what is older than the window", gone, note)
 
@@ -48,7 +48,7 @@ def importance(
     context: Context, keep: Collection[int], weights: ImportanceWeights, threshold: float, newest: int
 ) -> Cut:
     """Messages that score `threshold` or more stay, and the newest of the rest; the others are summarized."""
-    high = [index for index, points in enumerate(scores(context.layout, weights)) if points >= threshold]
+    high = [index for index, points in enumerate(scores(context.shape, weights)) if points >= threshold]
     share = f"{100 * len(high) / max(len(context), 1):.0f} %"
     note = f"{len(high)} of {len(context)} messages ({share}) score {threshold:g} or more and stay"
     return _rest("summary of less important messages", context, keep, high, newest, note)
@@ -56,14 +56,14 @@ def importance(
 
 def key_events(context: Context, keep: Collection[int], newest: int) -> Cut:
     """Events stay (see `events_of`), and the newest of the rest; the others are summarized."""
-    events = events_of(context.layout)
+    events = events_of(context.shape)
     note = f"{len(events)} of {len(context)} messages are key events and stay"
     return _rest("summary of what is no key event", context, keep, events, newest, note)
 
 
 def incremental(context: Context, keep: Collection[int], chunk_rounds: int) -> Cut:
     """Chunks of `chunk_rounds` rounds from the oldest; each but the last becomes a summary of its own."""
-    rounds = context.layout.rounds.rounds
+    rounds = context.shape.rounds.rounds
     chunks = [rounds[at : at + chunk_rounds] for at in range(0, len(rounds), chunk_rounds)]
     sizes = ", ".join(str(len(chunk)) for chunk in chunks)
     note = f"{len(rounds)} rounds in chunks of {chunk_rounds}: {sizes or 'none'}"
@@ -96,7 +96,7 @@ def _rest(purpose: str, context: Context, keep: Collection[int], stay: Iterable[
 
 def _others(context: Context, keep: Collection[int], stay: Iterable[int]) -> list[int]:
     """What is left to summarize when `stay`, with its tool pairs, stays beside `keep`."""
-    staying = {*keep, *with_pairs(context.layout, stay), *context.layout.summaries}
+    staying = {*keep, *with_pairs(context.shape, stay), *context.shape.summaries}
     return [index for index in range(len(context)) if index not in staying]
 
 

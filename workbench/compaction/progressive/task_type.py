@@ -12,8 +12,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.base.figures import grouped
-from workbench.compaction.context import Layout
-from workbench.compaction.layout import calls_of, per_layout
+from workbench.compaction.shape import Shape, calls_of, per_shape
 from workbench.facts.calls import Called, is_check
 from workbench.facts.done import same_command
 from workbench.facts.tools import tool_name
@@ -94,9 +93,9 @@ class TaskType:
         return f"task type {self.kind} ({how}): {self.why}; {self.evidence}"
 
 
-def task_type(layout: Layout, cutoffs: TaskCutoffs, chosen: TaskKind | Literal["auto"] = "auto") -> TaskType:
+def task_type(shape: Shape, cutoffs: TaskCutoffs, chosen: TaskKind | Literal["auto"] = "auto") -> TaskType:
     """The kind of a session's task; `chosen` other than auto is the user's word and stands."""
-    evidence = evidence_of(layout)
+    evidence = evidence_of(shape)
     found, why = _verdict(evidence, cutoffs)
     if chosen == "auto":
         return TaskType(found, evidence, why)
@@ -121,20 +120,20 @@ def _verdict(seen: Evidence, cutoffs: TaskCutoffs) -> tuple[TaskKind, str]:
     return "unknown", "nothing tells"
 
 
-@per_layout
-def evidence_of(layout: Layout) -> Evidence:
+@per_shape
+def evidence_of(shape: Shape) -> Evidence:
     """The counts that tell a task's type."""
     counts = dict.fromkeys(("edits", "checks", "lookups", "other"), 0)
-    for called in calls_of(layout):
+    for called in calls_of(shape):
         counts[_sort(called)] += 1
     spoken = [
         len(text)
-        for message in layout.messages
+        for message in shape.messages
         if message.starts_round or (message.role == "assistant" and message.kind == "normal")
         if (text := message.text.strip())
     ]
     mean = sum(spoken) // len(spoken) if spoken else 0
-    return Evidence(len(layout.rounds.rounds), **counts, spoken=len(spoken), mean_chars=mean)
+    return Evidence(len(shape.rounds.rounds), **counts, spoken=len(spoken), mean_chars=mean)
 
 
 def _sort(called: Called) -> str:

@@ -17,10 +17,10 @@ from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import pinned_with_pairs
-from workbench.compaction.layout import Layout, per_layout
 from workbench.compaction.outcome import unchanged
 from workbench.compaction.policy import EarlierSummary, Policy, names_in, setting
 from workbench.compaction.replaced import Replaced
+from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.strategy import NOT_DUE, Compacting, Step, Strategy, Trigger, is_due, judged
 from workbench.session import Block, Message, Text, ToolResult, ToolUse, pairs_of
 
@@ -67,10 +67,10 @@ class Use:
     result: int
 
 
-@per_layout
-def answered_uses(layout: Layout) -> tuple[Use, ...]:
+@per_shape
+def answered_uses(shape: Shape) -> tuple[Use, ...]:
     """The tool uses that have a result, in the order of their calls."""
-    messages = layout.messages
+    messages = shape.messages
     names = {(call.id, index): call.name for index, message in enumerate(messages) for call in message.calls}
     found = [
         Use(pair.id, names[pair.id, pair.call], pair.call, pair.result)
@@ -80,10 +80,10 @@ def answered_uses(layout: Layout) -> tuple[Use, ...]:
     return tuple(sorted(found, key=lambda use: (use.call, use.result)))
 
 
-@per_layout
-def count_uses(layout: Layout) -> int:
+@per_shape
+def count_uses(shape: Shape) -> int:
     """How many calls there are, open ones too."""
-    return sum(len(message.calls) for message in layout.messages)
+    return sum(len(message.calls) for message in shape.messages)
 
 
 def triggers(now: Gauge, policy: ClearToolResultsPolicy) -> tuple[Trigger, ...]:
@@ -96,7 +96,7 @@ def triggers(now: Gauge, policy: ClearToolResultsPolicy) -> tuple[Trigger, ...]:
 
 def gauge(context: Context, policy: ClearToolResultsPolicy) -> Gauge:
     """The context's gauge with its tool uses counted."""
-    return replace(context.gauge(), tool_uses=count_uses(context.layout))
+    return replace(context.gauge(), tool_uses=count_uses(context.shape))
 
 
 def compact(context: Context, policy: ClearToolResultsPolicy) -> Compacting:
@@ -105,7 +105,7 @@ def compact(context: Context, policy: ClearToolResultsPolicy) -> Compacting:
     trace = [str(trigger) for trigger in fired]
     if not is_due(context, fired):
         return unchanged(context.messages, NOT_DUE, trace)
-    answered, clearing = answered_uses(context.layout), _clearing(context.layout, policy)
+    answered, clearing = answered_uses(context.shape), _clearing(context.shape, policy)
     pins = pinned_with_pairs(context)
     spared = clearing.spared(answered, policy.keep_tool_uses, pins)
     other = clearing.other(context.messages, spared)
@@ -129,10 +129,10 @@ def compact(context: Context, policy: ClearToolResultsPolicy) -> Compacting:
 class _Clearing:
     """Every use cleared that a policy lets be, and what differs where some of them are spared."""
 
-    def __init__(self, layout: Layout, policy: ClearToolResultsPolicy) -> None:
+    def __init__(self, shape: Shape, policy: ClearToolResultsPolicy) -> None:
         self._excluded, only = names_in(policy.exclude_tools), names_in(policy.clear_inputs_of)
         self.placeholder = policy.placeholder
-        self.uses = [use for use in answered_uses(layout) if use.name not in self._excluded]
+        self.uses = [use for use in answered_uses(shape) if use.name not in self._excluded]
         self._results: dict[int, list[Use]] = {}
         self._inputs: dict[int, list[Use]] = {}
         for use in self.uses:
@@ -144,9 +144,9 @@ class _Clearing:
             for index in {use.call, use.result}:
                 self._touching.setdefault(index, []).append(use)
         touched = sorted(self._results.keys() | self._inputs.keys())
-        made = ((index, self._made(layout.messages[index], index, frozenset())) for index in touched)
-        new = {index: message for index, message in made if message is not layout.messages[index]}
-        self.all = Replaced(len(layout.messages), new)
+        made = ((index, self._made(shape.messages[index], index, frozenset())) for index in touched)
+        new = {index: message for index, message in made if message is not shape.messages[index]}
+        self.all = Replaced(len(shape.messages), new)
 
     def spared(self, answered: Sequence[Use], keep: int, pins: Collection[int]) -> frozenset[Use]:
         """Of the uses that may be cleared, the `keep` newest of all, and those that a pin holds."""
@@ -169,20 +169,20 @@ class _Clearing:
         return _changed_message(message, results, inputs, self.placeholder)
 
 
-def _clearing(layout: Layout, policy: ClearToolResultsPolicy) -> _Clearing:
+def _clearing(shape: Shape, policy: ClearToolResultsPolicy) -> _Clearing:
     """Made once for what a policy says of tools and words; pins and numbers only spare some of it."""
-    known = _clearings(layout)
+    known = _clearings(shape)
     key = (policy.placeholder, policy.exclude_tools, policy.clear_tool_inputs, policy.clear_inputs_of)
     found = known.get(key)
     if found is None:
-        found = _Clearing(layout, policy)
+        found = _Clearing(shape, policy)
         known.clear()  # a placeholder that is being typed must not leave one for every letter
         known[key] = found
     return found
 
 
-@per_layout
-def _clearings(layout: Layout) -> dict[tuple[str, str, bool, str], _Clearing]:
+@per_shape
+def _clearings(shape: Shape) -> dict[tuple[str, str, bool, str], _Clearing]:
     return {}
 
 

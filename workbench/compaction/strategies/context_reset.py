@@ -121,7 +121,7 @@ def compact(context: Context, policy: ContextResetPolicy) -> Compacting:
     if head.is_spent(staying):
         return unchanged(context.messages, "nothing to compact: nothing is there that could go", trace)
     guard = _guard(policy)
-    style = labelled_style(context.layout, LABELS[policy.language], WHOLE)
+    style = labelled_style(context.shape, LABELS[policy.language], WHOLE)
     shown = excerpt(context, head.fresh, style, guard)
     if shown.cut:
         sizes = f"the first {grouped(guard.first)} and the last {grouped(guard.last)}"

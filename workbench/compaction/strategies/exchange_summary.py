@@ -91,7 +91,7 @@ def compact(context: Context, policy: ExchangeSummaryPolicy) -> Compacting:
     if not without(cut.head, staying):
         return unchanged(context.messages, "nothing to compact: every message of the head stays", trace)
 
-    entries = abridge(context.layout, cut.tail, policy.abridged_history_params)
+    entries = abridge(context.shape, cut.tail, policy.abridged_history_params)
     abridged = abridged_text(entries)
     trace.append(f"abridged history: {len(entries)} entries, {grouped(len(abridged))} characters")
     carried = carried_summaries(context, cut.earlier, policy.earlier_summary)
@@ -130,10 +130,10 @@ def _numbers(context: Context, policy: ExchangeSummaryPolicy) -> Numbers:
 
 def _staying(context: Context, policy: ExchangeSummaryPolicy, cut: Cut) -> tuple[int, ...]:
     """What stays of the messages between the leading system messages and the tail, ascending."""
-    layout = context.layout
+    shape = context.shape
     earlier = cut.earlier if policy.earlier_summary == "keep" else ()
-    staying = cut.pins | with_pairs(context.layout, (*layout.own_system, *earlier))
-    return tuple(sorted(index for index in staying if layout.lead <= index < cut.tail))
+    staying = cut.pins | with_pairs(context.shape, (*shape.own_system, *earlier))
+    return tuple(sorted(index for index in staying if shape.lead <= index < cut.tail))
 
 
 def _pieces(
@@ -148,14 +148,14 @@ def _pieces(
     results, first in the tail, keep their pair; where something stays in between, in a message of their own after it.
     """
     stands_for = tuple(joined(without(cut.head, staying), carried))
-    found = open_calls(context.layout, cut.last, cut.tail)
+    found = open_calls(context.shape, cut.last, cut.tail)
     calls = tuple(call for index, call in found if index not in staying)
     newest = context.messages[cut.last.stop - 1]
     name, time = f"summary-{newest.id}", newest.time
     reply: tuple[Block, ...] = (Text(policy.summary_node_response_message),)
     node = Message(f"{name}:request", "user", (Text(text),), kind="summary", time=time)
     answer = Message(f"{name}:response", "assistant", reply if staying else (*reply, *calls), kind="summary", time=time)
-    pieces: list[Piece] = [*kept([Span(0, context.layout.lead)]), Made(node, stands_for), Made(answer, stands_for)]
+    pieces: list[Piece] = [*kept([Span(0, context.shape.lead)]), Made(node, stands_for), Made(answer, stands_for)]
     pieces += kept(each(staying))
     if staying and calls:
         pieces.append(Made(Message(f"{name}:calls", "assistant", calls, time=time), (cut.last,)))
@@ -174,7 +174,7 @@ def _fates(
         Stroke(Fate.ABRIDGED, [entry.span for entry in entries]),
         *shown.strokes(),
         Stroke(Fate.SUMMARIZED, each(carried), "all"),
-        Stroke(Fate.KEPT, [Span(0, context.layout.lead), *each(staying), Span(cut.tail, len(context))]),
+        Stroke(Fate.KEPT, [Span(0, context.shape.lead), *each(staying), Span(cut.tail, len(context))]),
         Stroke(Fate.PINNED, each(sorted(cut.pins))),
     ]
     return painted(len(context), strokes)

@@ -100,7 +100,7 @@ class LayeredPolicy(Policy):
 def gauge(context: Context, policy: LayeredPolicy) -> Gauge:
     """The context's gauge as document 002 reads it: the usage of the last API call that still speaks of this context,
     the counted size without the new input, and the characters of that input (0: none stands at the end)."""
-    current = context.layout.rounds.current_input
+    current = context.shape.rounds.current_input
     counted = context.total.tokens - context.size(current.start, current.stop).tokens
     new = context.size(current.start, current.stop).chars
     return replace(context.gauge(), tokens=counted, input_chars=new)
@@ -180,7 +180,7 @@ def _shorter(context: Context, policy: LayeredPolicy, cut: Cut) -> dict[int, Mes
     excepted."""
     if policy.compress_results != "finished":
         return {}
-    message_at = compressed(context.layout, policy.tool_results)
+    message_at = compressed(context.shape, policy.tool_results)
     return {
         index: message
         for index in range(cut.tail, cut.ended)
@@ -215,7 +215,7 @@ def _question(context: Context, policy: LayeredPolicy, cut: Cut, trace: list[str
         text_of_summaries(context, carried),
         carry_on=policy.earlier_summary == "extend",
     )
-    message_at = None if policy.compress_results == "off" else compressed(context.layout, policy.tool_results)
+    message_at = None if policy.compress_results == "off" else compressed(context.shape, policy.tool_results)
     style = tagged_style(context, cut.head, message_at)
     shown = excerpt(context, cut.head, style, within(policy.request_hard_limit_chars, asked, style))
     if left_out := sum(map(len, cut.head)) - sum(map(len, shown.spans)):
@@ -241,7 +241,7 @@ def _archive(
     context: Context, policy: LayeredPolicy, cut: Cut, asked: Question, summary: str, trace: list[str]
 ) -> Made:
     """The system message that stands for the head."""
-    under = filled(summary, *dates(context.layout, cut.head), policy.language)
+    under = filled(summary, *dates(context.shape, cut.head), policy.language)
     trace.extend(f"warning: {warning}" for warning in under.warnings)
     newest = context.messages[cut.head[-1].stop - 1]
     text = asked.asked.carried(under.text)
@@ -280,5 +280,5 @@ STRATEGY = Strategy(
     unit="round",
     lint=lint,
     layers=prompt_layers,
-    notes=lambda layout, policy, index: mentions.notes(layout, index),
+    notes=lambda shape, policy, index: mentions.notes(shape, index),
 )

@@ -121,10 +121,10 @@ def compact(context: Context, policy: LedgerPolicy) -> Compacting:
     trace = [str(trigger) for trigger in fired]
     if not is_due(context, fired):
         return unchanged(context.messages, NOT_DUE, trace)
-    always = frozenset(with_pairs(context.layout, context.layout.own_system)) | pinned_with_pairs(context)
+    always = frozenset(with_pairs(context.shape, context.shape.own_system)) | pinned_with_pairs(context)
     ruler = in_characters(context) if policy.budget_chars else in_tokens(context)
     budget = policy.budget_chars or policy.budget_tokens or _share_of_window(context, policy)
-    for_narrative = policy.narrative_percent or (CARRIED_PERCENT if context.layout.summaries else 0)
+    for_narrative = policy.narrative_percent or (CARRIED_PERCENT if context.shape.summaries else 0)
     shares = shares_of(context, ruler, budget, sorted(always), policy.ledger_percent, for_narrative)
     if context.split_at is None and shares.ruler.span(0, len(context)) <= shares.budget:
         return unchanged(context.messages, "nothing to compact: all of it fits the budget", trace)
@@ -148,9 +148,7 @@ def compact(context: Context, policy: LedgerPolicy) -> Compacting:
             told,
             carry_on=policy.earlier_summary == "extend",
         )
-        style = labelled_style(
-            context.layout, LABELS[policy.language], Limits(1 << 30, CALL_CHARS, policy.result_limit)
-        )
+        style = labelled_style(context.shape, LABELS[policy.language], Limits(1 << 30, CALL_CHARS, policy.result_limit))
         shown = excerpt(context, fresh, style, within(policy.request_limit, asked, style))
         limits = {"language": policy.language, "max_chars": max_chars}
         answer = yield from answer_to(request_for(context, asked, style, shown, **limits), trace)
@@ -159,17 +157,17 @@ def compact(context: Context, policy: LedgerPolicy) -> Compacting:
         else:
             narrative = asked.carried(answer)
     gone = joined(without(fresh, staying), {*carried, *earlier})
-    tail = shares.ruler.span(cut, len(context)) + shares.ruler.each((*range(context.layout.lead), *staying))
+    tail = shares.ruler.span(cut, len(context)) + shares.ruler.each((*range(context.shape.lead), *staying))
     draft = Draft(context, shares, cut, staying, tail, tuple(gone))
     made, entries, line = draft.made(chosen, narrative.strip())
     trace += line
     rest = kept([*each(staying), Span(cut, len(context))])
-    pieces: tuple[Piece, ...] = (*kept([Span(0, context.layout.lead)]), made, *rest)
+    pieces: tuple[Piece, ...] = (*kept([Span(0, context.shape.lead)]), made, *rest)
     strokes = [
         Stroke(Fate.ABRIDGED, each(sorted({*earlier, *(one.at for one in entries if 0 <= one.at < cut)}))),
         *shown.strokes(),
         Stroke(Fate.SUMMARIZED, each(carried), "all"),
-        Stroke(Fate.KEPT, [Span(0, context.layout.lead), *each(staying), Span(cut, len(context))]),
+        Stroke(Fate.KEPT, [Span(0, context.shape.lead), *each(staying), Span(cut, len(context))]),
         Stroke(Fate.PINNED, each(sorted(head.pins))),
     ]
     fates = painted(len(context), strokes)
@@ -184,7 +182,7 @@ def _share_of_window(context: Context, policy: LedgerPolicy) -> int:
 
 def _earlier_ledger(context: Context, cut: int) -> frozenset[int]:
     """The index of an earlier ledger before `cut`. Its entries go into the new one, so it never stays beside it."""
-    index = numbering(context.layout).ledger
+    index = numbering(context.shape).ledger
     return frozenset() if index is None or index >= cut else frozenset([index])
 
 

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Literal
 
 from workbench.base.figures import grouped
-from workbench.compaction.context import Context, Layout
+from workbench.compaction.context import Context
 from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
 from workbench.compaction.keeping import (
     Head,
@@ -28,12 +28,14 @@ from workbench.compaction.keeping import (
     text_of_summaries,
     with_pairs,
 )
+from workbench.compaction.layout import Layout
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Made, Outcome, Piece, unchanged
 from workbench.compaction.policy import setting
 from workbench.compaction.prompts import fill, load_prompt
 from workbench.compaction.render import LABELS, Limits
 from workbench.compaction.request import Asked, Bounds, answer_to, excerpt, labelled_style, request_for
+from workbench.compaction.shape import Shape
 from workbench.compaction.spans import each, kept
 from workbench.compaction.strategy import NOT_DUE, Compacting, Strategy, SummaryFailed, is_due, judged
 from workbench.compaction.triggers import MessageLimits, message_gauge, message_triggers
@@ -143,7 +145,7 @@ def compact(context: Context, policy: MessageWindowPolicy) -> Compacting:
     staying = head.kept | first
     if head.is_spent(staying):
         return unchanged(context.messages, "nothing to compact: the window holds nothing that could go", trace)
-    style = labelled_style(context.layout, LABELS[policy.language], _limits(policy))
+    style = labelled_style(context.shape, LABELS[policy.language], _limits(policy))
     shown = excerpt(context, head.fresh, style, _bounds(policy))
     if shown.cut:
         trace.append(
@@ -166,15 +168,15 @@ def compact(context: Context, policy: MessageWindowPolicy) -> Compacting:
 def _window_end(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> int:
     """Where the window ends; the number of leading system messages when nothing may be compacted."""
     layout, count = context.layout, len(context)
-    lead = layout.lead
+    lead = layout.shape.lead
     if context.split_at is not None:
-        end = safe_end(layout, lead, max(layout.index_of[context.split_at], lead), "whole_pairs")
+        end = safe_end(layout.shape, lead, max(layout.shape.index_of[context.split_at], lead), "whole_pairs")
         trace.append(f"split by hand before message {end + 1}")
         return end
     most = max(count - policy.min_tail_messages, lead)
     ideal = min(max(_ideal_end(layout, lead, policy), lead), most)
-    end = safe_end(layout, lead, ideal, policy.safe_end, most if policy.search == "forward" else None)
-    if policy.safe_end == "plain_chat" and (pairs := safe_end(layout, lead, ideal, "whole_pairs")) != end:
+    end = safe_end(layout.shape, lead, ideal, policy.safe_end, most if policy.search == "forward" else None)
+    if policy.safe_end == "plain_chat" and (pairs := safe_end(layout.shape, lead, ideal, "whole_pairs")) != end:
         trace.append(f"safe end: plain_chat gives {end - lead} messages, whole_pairs would give {pairs - lead}")
     trace.append(f"window: {end - lead} messages of {ideal - lead} wanted; tail: {count - end} messages")
     return end
@@ -192,7 +194,7 @@ def _ideal_end(layout: Layout, lead: int, policy: MessageWindowPolicy) -> int:
         case "newest_tokens":
             return bisect_left(layout.tokens, layout.tokens[count] - policy.keep_tokens)
         case "head_percent":
-            sums = layout.api_chars
+            sums = layout.shape.api_chars
             return bisect_left(sums, sums[lead] + (sums[count] - sums[lead]) * policy.head_percent / 100)
 
 
@@ -205,22 +207,22 @@ def _newest_spoken(messages: Sequence[Message], keep: int) -> int:
     return 0
 
 
-def safe_end(layout: Layout, start: int, ideal: int, rule: SafeEnd, forward_to: int | None = None) -> int:
+def safe_end(shape: Shape, start: int, ideal: int, rule: SafeEnd, forward_to: int | None = None) -> int:
     """The end next to `ideal` at which the window may end, looking back to `start`, which means there is none.
 
     With `forward_to` ends from `ideal` up to there come first. No rule lets a tool pair be torn.
     """
     if forward_to is not None:
         for end in range(ideal, forward_to + 1):
-            if end > start and _is_safe(layout, end, rule):
+            if end > start and _is_safe(shape, end, rule):
                 return end
-    return next((end for end in range(ideal, start, -1) if _is_safe(layout, end, rule)), start)
+    return next((end for end in range(ideal, start, -1) if _is_safe(shape, end, rule)), start)
 
 
-def _is_safe(layout: Layout, end: int, rule: SafeEnd) -> bool:
-    if layout.open_across[end]:
+def _is_safe(shape: Shape, end: int, rule: SafeEnd) -> bool:
+    if shape.open_across[end]:
         return False
-    messages = layout.messages
+    messages = shape.messages
     last = messages[end - 1]
     if rule == "plain_chat":
         return not last.calls and not last.results
@@ -234,8 +236,8 @@ def _first(context: Context, policy: MessageWindowPolicy, head: Head) -> frozens
     """The first messages, which stay in front of the summary."""
     if not policy.keep_first:
         return frozenset()
-    stop = safe_end(context.layout, head.lead, min(head.lead + policy.keep_first, head.stop), "whole_pairs")
-    return with_pairs(context.layout, (i for i in range(head.lead, stop) if context.messages[i].kind != "summary"))
+    stop = safe_end(context.shape, head.lead, min(head.lead + policy.keep_first, head.stop), "whole_pairs")
+    return with_pairs(context.shape, (i for i in range(head.lead, stop) if context.messages[i].kind != "summary"))
 
 
 def _limits(policy: MessageWindowPolicy) -> Limits:
@@ -265,7 +267,7 @@ def _fallen_back(context: Context, policy: MessageWindowPolicy, reason: str, tra
     """Document 003 §6.3: without a summary, the oldest messages are dropped, and the session goes on."""
     if policy.fallback == "unchanged":
         return unchanged(context.messages, reason, trace)
-    spared = context.layout.summaries if policy.earlier_summary == "keep" else ()
+    spared = context.shape.summaries if policy.earlier_summary == "keep" else ()
     old = Oldest(context, exempt_of(context, spared))
     marker = Marker(DROPPED[policy.language], always=False)
     limit = policy.fallback_messages

@@ -17,7 +17,6 @@ from dataclasses import replace
 from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.layout import SUMMARY_MARKER, Layout
 from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.outcome import Outcome, unchanged
 from workbench.compaction.progressive.climb import Climb, all_texts, attempt, ladder
@@ -26,6 +25,7 @@ from workbench.compaction.progressive.key_events import events_of
 from workbench.compaction.progressive.policy import ProgressivePolicy
 from workbench.compaction.progressive.retained import Texts, described, retained_of, task_lines
 from workbench.compaction.progressive.task_type import task_type
+from workbench.compaction.shape import SUMMARY_MARKER, Shape
 from workbench.compaction.strategy import (
     NOT_DUE,
     Compacting,
@@ -80,8 +80,7 @@ def compact(context: Context, policy: ProgressivePolicy) -> Compacting:
     names = {trigger.name for trigger in fired if trigger.fires}
     if not names:
         return unchanged(context.messages, NOT_DUE, trace)
-    layout = context.layout
-    more = Texts(tasks=task_lines(layout))
+    more = Texts(tasks=task_lines(context.shape))
     climb = Climb(policy, context, context, more, trace=trace)
     climb.trace.append(
         described(context, retained_of(context, non_interactive=policy.non_interactive), all_texts(climb))
@@ -102,7 +101,7 @@ def _told(climb: Climb) -> Outcome:
     if climb.done is None:
         reason = climb.failure or f"nothing to compact: {last.note.removeprefix('nothing to summarize: ')}"
         return replace(unchanged(source, reason, climb.trace), rungs=rungs)
-    before, after = climb.context.layout.rounds.rounds, climb.state.layout.rounds.rounds
+    before, after = climb.context.shape.rounds.rounds, climb.state.shape.rounds.rounds
     climb.trace.append(f"rounds: {len(before)} → {len(after)}")
     draft = replace(climb.done, rungs=rungs, trace=tuple(climb.trace))
     if climb.failure and climb.state.total.tokens < climb.context.total.tokens:
@@ -117,17 +116,17 @@ def _doubts(policy: ProgressivePolicy) -> tuple[str, ...]:
     )
 
 
-def notes(layout: Layout, policy: ProgressivePolicy, index: int) -> Iterator[Note]:
+def notes(shape: Shape, policy: ProgressivePolicy, index: int) -> Iterator[Note]:
     """A message's importance with its parts, and why it is a key event."""
     threshold = policy.importance_score_threshold
-    yield Note(f"importance {score(layout, index, policy.importance_weights)} · stays from {threshold:g}")
-    if why := events_of(layout).get(index):
+    yield Note(f"importance {score(shape, index, policy.importance_weights)} · stays from {threshold:g}")
+    if why := events_of(shape).get(index):
         yield Note(f"key event: {why}")
 
 
-def remark(layout: Layout, policy: ProgressivePolicy) -> str:
+def remark(shape: Shape, policy: ProgressivePolicy) -> str:
     """The task's type with its evidence."""
-    return task_type(layout, policy.task_cutoffs, policy.task_type).remark
+    return task_type(shape, policy.task_cutoffs, policy.task_type).remark
 
 
 STRATEGY = Strategy(

@@ -65,7 +65,7 @@ def compact(context: Context, policy: TrimPolicy) -> Compacting:
     old = Oldest(context, _exempt(context, policy))
     marker = Marker(policy.marker_text, policy.marker)
     if context.split_at is not None:
-        cut = old.whole_cut(context.layout.index_of[context.split_at])
+        cut = old.whole_cut(context.shape.index_of[context.split_at])
         trace.append(f"split by hand before message {cut + 1}")
         draft = drop_oldest(old, cut, marker)
     else:
@@ -85,13 +85,13 @@ def compact(context: Context, policy: TrimPolicy) -> Compacting:
 
 def _exempt(context: Context, policy: TrimPolicy) -> Sequence[int]:
     spared: list[int] = []
-    if policy.keep_first_request and (rounds := (*context.layout.rounds.rounds, context.layout.rounds.current_input)):
+    if policy.keep_first_request and (rounds := (*context.shape.rounds.rounds, context.shape.rounds.current_input)):
         first = rounds[0].start
         while first < len(context) and context.messages[first].starts_round:
             spared.append(first)
             first += 1
     if policy.earlier_summary != "drop":
-        spared += context.layout.summaries
+        spared += context.shape.summaries
     return exempt_of(context, spared)
 
 
@@ -129,9 +129,12 @@ def _to_target(
 def _cut(old: Oldest, policy: TrimPolicy, ideal: int) -> int:
     if policy.drop == "messages" or ideal == old.lead:
         return old.whole_cut(ideal)
-    layout = old.context.layout
-    starts = [*layout.round_starts, *([layout.rounds.current_input.start] if len(layout.rounds.current_input) else [])]
-    whole = [start for start in starts if not layout.open_across[start] and start >= old.lead]
+    shape = old.context.layout.shape
+    starts = [
+        *shape.round_starts,
+        *([shape.rounds.current_input.start] if len(shape.rounds.current_input) else []),
+    ]
+    whole = [start for start in starts if not shape.open_across[start] and start >= old.lead]
     return next((start for start in whole if start >= ideal), whole[-1] if whole else old.lead)
 
 

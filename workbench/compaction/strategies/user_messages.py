@@ -125,7 +125,7 @@ def compact(context: Context, policy: UserMessagesPolicy) -> Compacting:
     staying = beside | words.whole
     if head.is_spent(staying):
         return unchanged(context.messages, "nothing to compact: nothing is there that could go", trace)
-    style = labelled_style(context.layout, LABELS[policy.language], WHOLE)
+    style = labelled_style(context.shape, LABELS[policy.language], WHOLE)
     shown = excerpt(context, head.fresh, style, _bounds(policy))
     if shown.cut:
         trace.append(f"the request is over {grouped(policy.request_limit_chars)} characters: its middle is left out")
@@ -150,9 +150,9 @@ def _first(context: Context, policy: UserMessagesPolicy, head: Head) -> frozense
     """The first messages and the preamble, without earlier summaries."""
     stop = min(head.lead + policy.keep_first, len(context))
     if policy.keep_preamble:
-        stop = max(stop, context.layout.rounds.preamble.stop if context.layout.rounds.rounds else 0)
+        stop = max(stop, context.shape.rounds.preamble.stop if context.shape.rounds.rounds else 0)
     chosen = (i for i in range(head.lead, stop) if context.messages[i].kind != "summary")
-    return with_pairs(context.layout, chosen)
+    return with_pairs(context.shape, chosen)
 
 
 def _words(context: Context, policy: UserMessagesPolicy, head: Head, beside: frozenset[int], trace: list[str]) -> Words:

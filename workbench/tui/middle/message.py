@@ -69,7 +69,7 @@ def _where(view: View) -> str:
 
 def _notes(bench: Bench, index: int) -> Parts:
     """What the strategy in use notes about the message."""
-    found = bench.strategy.notes(bench.layout, bench.policy, index)
+    found = bench.strategy.notes(bench.layout.shape, bench.policy, index)
     return [Part(note.text, "warning" if note.warns else "dim") for note in found]
 
 
@@ -143,5 +143,5 @@ def _usage(message: Message) -> str:
 
 def _calls_answered(layout: Layout, index: int) -> dict[str, ToolUse]:
     """The calls that the results of a message answer, by id."""
-    partners = layout.partners.get(index, ()) if layout.messages[index].results else ()
+    partners = layout.shape.partners.get(index, ()) if layout.messages[index].results else ()
     return {call.id: call for partner in partners for call in layout.messages[partner].calls}

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from workbench.analysis.grounding import Ground, Grounding
 from workbench.bench import Bench
-from workbench.compaction.context import Layout
-from workbench.compaction.layout import per_layout
 from workbench.compaction.outcome import Fate, Made, Outcome
+from workbench.compaction.shape import Shape, newest_per_shape
 from workbench.compaction.text import summary_inside
 from workbench.session import Compaction, Message, Session, Span
 from workbench.tui.middle.columns import beside
@@ -84,16 +83,13 @@ def _ground(bench: Bench, outcome: Outcome) -> Ground:
     gone = (Fate.SUMMARIZED, Fate.ABRIDGED, Fate.DROPPED)
     spans = tuple(Span(span.start, span.stop) for span in outcome.fates if span.fate in gone)
     spans = spans or (Span(0, len(bench.messages)),)
-    known = _last_ground(bench.layout)
-    if spans not in known:
-        known.clear()  # A head of 60 000 messages is read for seconds: the newest is kept, and only that.
-        known[spans] = Ground([m for span in spans for m in bench.messages[span.start : span.stop]])
-    return known[spans]
+    return _ground_of(bench.layout.shape, spans)
 
 
-@per_layout
-def _last_ground(layout: Layout) -> dict[tuple[Span, ...], Ground]:
-    return {}
+@newest_per_shape
+def _ground_of(shape: Shape, spans: tuple[Span, ...]) -> Ground:
+    """A head of 60 000 messages is read for seconds."""
+    return Ground([message for span in spans for message in shape.messages[span.start : span.stop]])
 
 
 def _table(rows: Sequence[tuple[str, str, int, Grounding]]) -> Parts:

@@ -17,7 +17,7 @@ from workbench import bench as steps
 from workbench.analysis.growth import to_count
 from workbench.bench import Bench
 from workbench.compaction.checks import Check, check
-from workbench.compaction.context import Layout
+from workbench.compaction.layout import Layout
 from workbench.session import Span
 from workbench.tokens import Counter
 from workbench.tui.counting import count_in_slices
@@ -238,7 +238,7 @@ class BenchScreen(
         worker, bench = get_current_worker(), self.bench
 
         def tell(layout: Layout, done: int, total: int) -> None:
-            self.post_message(self.Counted(bench.epoch, layout, self.groups.resized(layout), done, total))
+            self.post_message(self.Counted(bench.epoch, layout, Groups(layout), done, total))
 
         if count_in_slices(bench, self.counter, first, tell, lambda: worker.is_cancelled):
             self.counter.count_all(to_count(bench.session), lambda done, of: None, lambda: worker.is_cancelled)

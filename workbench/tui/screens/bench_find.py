@@ -253,12 +253,12 @@ class Finding(Screen[None]):
         typed = text.strip().lower().lstrip("#").replace(" ", "")
         by_round = typed.startswith("r")
         number = typed.removeprefix("r")
-        many = len(self.bench.layout.rounds.rounds) if by_round else len(self.bench.messages)
+        many = len(self.bench.layout.shape.rounds.rounds) if by_round else len(self.bench.messages)
         what = "round" if by_round else "message"
         if not (number.isascii() and number.isdecimal() and len(number) < 12 and 1 <= int(number) <= many):
             self._bar.say(f"✘ a {what} is wanted from 1 to {figure(many)}")
             return False
-        index = self.bench.layout.rounds.rounds[int(number) - 1].start if by_round else int(number) - 1
+        index = self.bench.layout.shape.rounds.rounds[int(number) - 1].start if by_round else int(number) - 1
         self._go_to(index, by_round)
         rows = self._rounds.rows
         if rows and not by_round and not rows.lists(index):

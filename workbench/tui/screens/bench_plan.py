@@ -32,7 +32,7 @@ AT_ONCE = 1_000
 
 def is_planned(bench: Bench) -> bool:
     """Whether the bench's plan is made already."""
-    return "plan" in vars(bench)
+    return bench.is_planned
 
 
 def planned(bench: Bench) -> None:
@@ -134,7 +134,7 @@ class Planning(Screen[None]):
         parts = bench.strategy.layers(bench.context, outcome)
         budget = Budget(parts, plan.before, after, bench.window, plan.triggers, compacts)
         self.query_one(BudgetBar).show(budget)
-        count = len(bench.layout.rounds.rounds)
+        count = len(bench.layout.shape.rounds.rounds)
         held = f"{figure(count)} round{'s' * (count != 1)} · {figure(len(bench.layout.messages))} messages"
         _entitle(rounds, held)
         _entitle(form, bench.strategy.title)
@@ -145,9 +145,7 @@ class Planning(Screen[None]):
 
     def _groups(self) -> Groups:
         layout = self.bench.layout
-        if self.groups.layout is layout:
-            return self.groups
-        return self.groups.resized(layout) if self.groups.layout.messages is layout.messages else Groups(layout)
+        return self.groups if self.groups.layout is layout else Groups(layout)
 
     def _draw_words(self) -> None:
         bench = self.shown or self.bench

@@ -16,9 +16,9 @@ from textual.worker import Worker
 from workbench import bench as steps
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
-from workbench.compaction.layout import Layout
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_toml, save_preset
+from workbench.compaction.shape import Shape
 from workbench.compaction.strategies import STRATEGIES
 from workbench.tui.fields import FormField, differing, fields_of
 from workbench.tui.history import History
@@ -85,8 +85,8 @@ class PolicyActions(Screen[None]):
             self.find_remark(bench, bench.strategy.remark)
 
     @work(exclusive=True, group="remark", exit_on_error=False, description="find_remark")
-    async def find_remark(self, bench: Bench, remark: Callable[[Layout, Policy], str]) -> None:
-        found = await asyncio.to_thread(remark, bench.layout, bench.policy)
+    async def find_remark(self, bench: Bench, remark: Callable[[Shape, Policy], str]) -> None:
+        found = await asyncio.to_thread(remark, bench.layout.shape, bench.policy)
         if bench is self.bench:
             words = [split_words(bench), found]
             self.query_one(PolicyForm).show_triggers(bench.plan.triggers, words, bench.strategy.lint(bench.policy))

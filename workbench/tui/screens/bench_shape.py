@@ -92,7 +92,7 @@ class Shaping(Screen[None]):
 
 def said(before: Bench, after: Bench, span: Span, done: str) -> str:
     """What an edit did: the messages, their tokens before and after, and the whole result's before and after."""
-    reached = with_pairs(before.layout, range(span.start, span.stop))
+    reached = with_pairs(before.layout.shape, range(span.start, span.stop))
     marked = (before.dropped, before.shortened) != (after.dropped, after.shortened)
     lost, short = reach(after.context, after.edits)
     done_to = (lost if done == "dropped" else short) & reached
@@ -115,7 +115,7 @@ def _cost(bench: Bench, indexes: Collection[int]) -> int:
     given, whole = bench.plan.given.layout, bench.layout
     total = 0
     for index in indexes:
-        at = given.index_of.get(whole.messages[index].id)
+        at = given.shape.index_of.get(whole.messages[index].id)
         if at is not None:
             total += given.tokens[at + 1] - given.tokens[at]
     return total

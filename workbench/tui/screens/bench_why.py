@@ -69,13 +69,13 @@ class Explaining(Screen[None]):
     @work(exclusive=True, group="jump", exit_on_error=False)
     async def go_to(self, message: str) -> None:
         """Put the cursor on a message, in the epoch nearest to this one that holds it."""
-        if message not in self.bench.layout.index_of:
+        if message not in self.bench.layout.shape.index_of:
             epoch = _epoch_of(self.bench, message)
             if epoch is None:
                 self.explain("That message is part of no context: it cannot be shown on the bench.")
                 return
             await self.action_epoch(epoch - self.bench.epoch).wait()
-        index = self.bench.layout.index_of[message]
+        index = self.bench.layout.shape.index_of[message]
         rounds = self.query_one(RoundsList)
         self.show_tab("message")
         self.show_pane("rounds")

@@ -84,7 +84,7 @@ class Facts(Screen["object"]):
             self.query_one(DraftEditor).focus()
 
     def _number_of(self, loss: Loss) -> str:
-        index = self.bench.layout.index_of.get(loss.message)
+        index = self.bench.layout.shape.index_of.get(loss.message)
         return f"message {figure(index + 1)}" if index is not None else "an earlier summary"
 
     def action_pin_fact(self) -> None:

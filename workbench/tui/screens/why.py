@@ -146,7 +146,7 @@ bench, from the plot, a finding or a row. { and } look at another epoch."""
 
     def _finding(self, number: int, one: Finding) -> Text:
         text = Text.assemble((f"{number:2}. ", "bold"), plain(one.text))
-        index = self.bench.layout.index_of.get(one.messages[0]) if one.messages else None
+        index = self.bench.layout.shape.index_of.get(one.messages[0]) if one.messages else None
         if index is not None:
             more = f" and {figure(len(one.messages) - 1)} more" if len(one.messages) > 1 else ""
             text.append(f"  → message {figure(index + 1)}{more}", "dim")
@@ -233,7 +233,7 @@ def call_words(found: Diagnosis, bench: Bench, call: int) -> Text:
     """What the cursor stands on."""
     point = found.points[call - 1]
     before = found.points[call - 2].tokens if call > 1 else 0
-    index = bench.layout.index_of.get(found.session.messages[point.message].id)
+    index = bench.layout.shape.index_of.get(found.session.messages[point.message].id)
     words = [f"call {figure(call)} of {figure(len(found.points))}"]
     words.append(
         f"{point.basis.value}{figure(point.tokens)} tokens ({point.tokens - before:+,})".replace(",", "\u00a0")
@@ -241,7 +241,7 @@ def call_words(found: Diagnosis, bench: Bench, call: int) -> Text:
     if index is None:
         words.append(f"epoch {point.epoch}")
     else:
-        round = bisect_right([span.start for span in bench.layout.rounds.rounds], index)
+        round = bisect_right([span.start for span in bench.layout.shape.rounds.rounds], index)
         words.append(f"{f'round {figure(round)}, ' if round else ''}message {figure(index + 1)}")
     if point.compacted:
         words.append("▼ a recorded compaction lies before it")

@@ -129,7 +129,7 @@ class RoundsList(LineView, can_focus=True):
             span = groups.spans[groups.group_of(index)]
             if span.start < split < span.stop or len(groups) == 1:
                 opened, header = frozenset({groups.group_of(index)}), len(groups) == 1 and not split
-        known = groups.layout.index_of.get(self._anchor[0]) if self._anchor else None
+        known = groups.layout.shape.index_of.get(self._anchor[0]) if self._anchor else None
         if known is not None and self._anchor:
             index, header = known, self._anchor[1]
         self.arrangement, self._open_before, self._hits = None, None, ()

@@ -1,0 +1,58 @@
+"""A context's shape is shared and its figures are not: what was found out for one never stands for another."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import replace
+from functools import cached_property
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.building import agent, context_of, user
+from workbench.compaction.layout import Layout
+from workbench.compaction.shape import Shape, newest_per_shape, per_shape
+from workbench.session import Usage
+
+MESSAGES = (user("u1", "Why?"), replace(agent("a1", "Because."), usage=Usage(100, 10)), user("u2", "I see."))
+FIGURES = sorted(name for name, value in vars(Layout).items() if isinstance(value, cached_property))
+
+
+def test_other_figures_are_another_layout_of_the_same_shape() -> None:
+    before = context_of(MESSAGES).layout
+    read = [getattr(before, name) for name in FIGURES]
+    doubled = replace(before.sizes, tokens=array("q", [2 * tokens for tokens in before.sizes.tokens]), anchored_until=2)
+    after = Layout(before.shape, doubled)
+    assert [getattr(after, name) for name in FIGURES] == [
+        getattr(Layout(Shape(MESSAGES), doubled), name) for name in FIGURES
+    ]
+    assert [getattr(before, name) for name in FIGURES] == read
+    assert (list(after.tokens), after.last_usage) == ([2 * tokens for tokens in before.tokens], 110)
+    assert after.measured(MESSAGES[0]) is not before.measured(MESSAGES[0])
+
+
+@given(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3))
+def test_sums_are_carried_on(first: int, start: int, stop: int) -> None:
+    start, stop = sorted((start, stop))
+    joined = Shape(MESSAGES[:first]).followed_by(Shape(MESSAGES), start, stop)
+    fresh = Shape((*MESSAGES[:first], *MESSAGES[start:stop]))
+    assert (joined.messages, joined.chars, joined.api_chars) == (fresh.messages, fresh.chars, fresh.api_chars)
+
+
+def test_what_is_kept_with_a_shape_is_computed_once_and_of_the_newest_key_only() -> None:
+    asked: list[object] = []
+
+    @per_shape
+    def count(shape: Shape) -> int:
+        asked.append(shape)
+        return len(shape.messages)
+
+    @newest_per_shape
+    def of(shape: Shape, key: int) -> int:
+        asked.append(key)
+        return key * len(shape.messages)
+
+    shape, other = Shape(MESSAGES), Shape(MESSAGES[:1])
+    assert [count(shape), count(shape), count(other)] == [3, 3, 1]
+    assert [of(shape, 2), of(shape, 2), of(other, 2), of(shape, 3), of(shape, 2)] == [6, 6, 2, 9, 6]
+    assert asked == [shape, other, 2, 2, 3, 2]

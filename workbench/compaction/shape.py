@@ -1,0 +1,272 @@
+"""What a context's messages are made of whatever their tokens: units, tool pairs, characters. Found out once.
+
+Pins, the split, a policy's numbers and token figures move; what stands here depends on none of them. Moving any must
+replan 60 000 messages within one frame (16 ms), so sums come from prefix arrays and whatever else is read from the
+messages is kept with their shape (`per_shape`).
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, wraps
+from itertools import accumulate
+from typing import Any, TypeVar
+
+import orjson
+
+from workbench.compaction.outcome import Kept, Outcome, Piece
+from workbench.facts import Fact, find
+from workbench.facts.calls import Called, calls_in
+from workbench.facts.tools import Action, actions_of
+from workbench.session import (
+    Media,
+    Message,
+    Opaque,
+    Rounds,
+    Span,
+    Text,
+    Thinking,
+    ToolUse,
+    exchanges_of,
+    leading_system,
+    pairs_of,
+    rounds_of,
+)
+from workbench.tokens.sizes import visible_chars
+
+SUMMARY_MARKER = "!!!SUMMARY!!!"
+
+K = TypeVar("K")
+T = TypeVar("T")
+
+
+def api_chars(message: Message) -> int:
+    """Length of the message's compact JSON as the model's API would carry it, media as their placeholder.
+
+    The size unit of `exchange-summary`: not the record on disk, which is up to 3.6 × as large.
+    """
+    blocks: list[object] = []
+    for block in message.blocks:
+        match block:
+            case Text(text):
+                blocks.append({"type": "text", "text": text})
+            case Thinking(text, signature):
+                blocks.append({"type": "thinking", "thinking": text, "signature": signature})
+            case ToolUse(id, name, given):
+                blocks.append({"type": "tool_use", "id": id, "name": name, "input": given})
+            case Media():
+                blocks.append({"type": "text", "text": block.placeholder})
+            case Opaque(_, raw):
+                blocks.append(raw)
+            case _:
+                result = {"tool_use_id": block.call_id, "content": block.text, "is_error": block.is_error}
+                blocks.append({"type": "tool_result", **result})
+    body = {"role": message.role, "content": blocks}
+    try:
+        return len(orjson.dumps(body).decode())
+    except (TypeError, orjson.JSONEncodeError):
+        # Lone surrogates and integers beyond 64 bits: the standard encoder takes both.
+        import json
+
+        return len(json.dumps(body, ensure_ascii=False, separators=(",", ":"), default=str))
+
+
+class Shape:
+    """Prefix arrays have one entry more than there are messages; `chars[b] - chars[a]` is the size of messages a..b."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self.messages = messages
+        self.known: dict[Callable[..., Any], Any] = {}
+        """What `per_shape` and `newest_per_shape` keep, by the function that found it out."""
+        self._actions: dict[int, tuple[Action, ...]] = {}
+
+    def followed_by(self, other: Shape, start: int, stop: int) -> Shape:
+        """The shape of these messages and then of `start`..`stop` of another one, the sums of both carried on."""
+        whole = Shape((*self.messages, *other.messages[start:stop]))
+        whole.chars = _continued(self.chars, other.chars, start, stop)
+        whole.api_chars = _continued(self.api_chars, other.api_chars, start, stop)
+        return whole
+
+    def left_by(self, outcome: Outcome) -> Shape:
+        """The shape of what `outcome` leaves, the sums of what is kept carried over."""
+        left = Shape(outcome.messages)
+        left.chars = _carried(self.chars, outcome.pieces, visible_chars)
+        left.api_chars = _carried(self.api_chars, outcome.pieces, api_chars)
+        return left
+
+    @cached_property
+    def rounds(self) -> Rounds:
+        return rounds_of(self.messages)
+
+    @cached_property
+    def exchanges(self) -> tuple[Span, ...]:
+        return exchanges_of(self.messages)
+
+    @cached_property
+    def exchange_starts(self) -> array[int]:
+        return array("q", [span.start for span in self.exchanges])
+
+    @cached_property
+    def exchange_sizes(self) -> array[int]:
+        """The size of every exchange in `api_chars`."""
+        chars = self.api_chars
+        return array("q", [chars[span.stop] - chars[span.start] for span in self.exchanges])
+
+    @cached_property
+    def round_starts(self) -> array[int]:
+        return array("q", [span.start for span in self.rounds.rounds])
+
+    @cached_property
+    def api_chars(self) -> array[int]:
+        return array("q", accumulate((api_chars(m) for m in self.messages), initial=0))
+
+    @cached_property
+    def chars(self) -> array[int]:
+        return array("q", accumulate((visible_chars(m) for m in self.messages), initial=0))
+
+    @cached_property
+    def index_of(self) -> dict[str, int]:
+        """Message index by id."""
+        return {message.id: index for index, message in enumerate(self.messages)}
+
+    @cached_property
+    def partners(self) -> dict[int, tuple[int, ...]]:
+        """For a message with calls or results: the indexes of the messages at the other end of its tool pairs."""
+        found: dict[int, tuple[int, ...]] = {}
+        for pair in pairs_of(self.messages):
+            if pair.call is not None and pair.result is not None:
+                for here, there in ((pair.call, pair.result), (pair.result, pair.call)):
+                    known = found.get(here, ())
+                    if there not in known:
+                        found[here] = (*known, there)
+        return found
+
+    @cached_property
+    def open_across(self) -> array[int]:
+        """How many tool pairs a cut before message i would tear, for i in 0..len."""
+        delta = array("q", bytes(8 * (len(self.messages) + 2)))
+        for pair in pairs_of(self.messages):
+            if pair.call is not None and pair.result is not None and pair.call != pair.result:
+                low, high = sorted((pair.call, pair.result))
+                delta[low + 1] += 1
+                delta[high + 1] -= 1
+        return array("q", accumulate(delta[: len(self.messages) + 1]))
+
+    def call_of(self, index: int, call_id: str) -> ToolUse | None:
+        """The call that result `call_id` in message `index` answers, None where it is not there."""
+        for at in self.partners.get(index, ()):
+            for call in self.messages[at].calls:
+                if call.id == call_id:
+                    return call
+        return None
+
+    def exchange_index(self, index: int) -> int:
+        """How many exchanges begin before message `index`."""
+        return bisect_left(self.exchange_starts, index)
+
+    def actions(self, index: int) -> tuple[Action, ...]:
+        """What the calls of message `index` did to files and on the command line; looked up once."""
+        found = self._actions.get(index)
+        if found is None:
+            found = tuple(action for call in self.messages[index].calls for action in actions_of(call))
+            self._actions[index] = found
+        return found
+
+    @cached_property
+    def summaries(self) -> tuple[int, ...]:
+        """Indexes of messages of kind summary."""
+        return tuple(i for i, m in enumerate(self.messages) if m.kind == "summary")
+
+    @cached_property
+    def lead(self) -> int:
+        """How many of the session's own system messages stand before everything else."""
+        return leading_system(self.messages)
+
+    @cached_property
+    def own_system(self) -> tuple[int, ...]:
+        """Indexes of the session's own system messages."""
+        return tuple(i for i, message in enumerate(self.messages) if message.is_own_system)
+
+    @cached_property
+    def cache_age_ms(self) -> int | None:
+        """How long the prompt cache had stood when the context's newest message came, by the time stamps: the time
+        since the newest answer before it. None where the newest message is an answer itself, or has no time."""
+        newest = self.messages[-1] if self.messages else None
+        answer = next((m for m in reversed(self.messages) if m.role == "assistant" and m.kind == "normal"), None)
+        if newest is None or answer is None or newest is answer or newest.time is None or answer.time is None:
+            return None
+        return max(0, round(1000 * (newest.time - answer.time)))
+
+    @cached_property
+    def events(self) -> int:
+        """Blocks of all messages: texts, calls, results."""
+        return sum(len(message.blocks) for message in self.messages)
+
+    @cached_property
+    def marker(self) -> int | None:
+        """The newest assistant message that asks for a summary by `SUMMARY_MARKER`."""
+        for index in range(len(self.messages) - 1, -1, -1):
+            message = self.messages[index]
+            if message.role == "assistant" and message.kind == "normal" and SUMMARY_MARKER in message.text:
+                return index
+        return None
+
+
+def _continued(sums: array[int], others: array[int], start: int, stop: int) -> array[int]:
+    """Prefix sums continued by those of elements `start`..`stop` of others."""
+    shift = sums[-1] - others[start]
+    return array("q", [*sums, *(each + shift for each in others[start + 1 : stop + 1])])
+
+
+def _carried(sums: array[int], pieces: Iterable[Piece], measured: Callable[[Message], int]) -> array[int]:
+    """Prefix sums of the messages that `pieces` give, from those of the messages they were made of."""
+    out = array("q", [0])
+    for piece in pieces:
+        if not isinstance(piece, Kept):
+            out.append(out[-1] + measured(piece.message))
+            continue
+        part = sums[piece.start + 1 : piece.stop + 1]
+        shift = out[-1] - sums[piece.start]
+        out.extend(part if not shift else array("q", [each + shift for each in part]))
+    return out
+
+
+def per_shape(compute: Callable[[Shape], T]) -> Callable[[Shape], T]:
+    """`compute`, called once for a shape."""
+
+    @wraps(compute)
+    def found(shape: Shape) -> T:
+        if compute not in shape.known:
+            shape.known[compute] = compute(shape)
+        result: T = shape.known[compute]
+        return result
+
+    return found
+
+
+def newest_per_shape(compute: Callable[[Shape, K], T]) -> Callable[[Shape, K], T]:
+    """`compute`, of whose results a shape keeps the newest: numbers move while a person turns them, and only what was
+    asked for last is worth its memory."""
+
+    @wraps(compute)
+    def found(shape: Shape, key: K) -> T:
+        known: tuple[K, T] | None = shape.known.get(compute)
+        if known is None or known[0] != key:
+            known = shape.known[compute] = (key, compute(shape, key))
+        return known[1]
+
+    return found
+
+
+@per_shape
+def calls_of(shape: Shape) -> tuple[Called, ...]:
+    """Every tool call with its result."""
+    return calls_in(shape.messages)
+
+
+@per_shape
+def facts_of(shape: Shape) -> tuple[Fact, ...]:
+    """Every fact of the messages: seconds for 60 000 of them."""
+    return find(shape.messages)
