@@ -1,6 +1,6 @@
 # Needs make and a Python from 3.11 on; everything else goes into .venv, which every target sets up first.
 
-.PHONY: run test lint types imports check screenshots bench clean python
+.PHONY: run test lint types imports check screenshots bench mutants clean python
 .DEFAULT_GOAL := run
 
 # The first that is recent enough; 3.11 first because the pins in constraints.txt are tested with it most.
@@ -34,6 +34,14 @@ screenshots: $(READY)  ## drive the app headless and write the pictures of the R
 
 bench: $(READY)  ## measure the workbench on a session of 100 MB, against baselines of the same run
 	@$(BIN) -m benchmarks.run
+
+ROOM := compaction
+MINUTES := 10
+SEED := 1
+
+mutants: $(READY)  ## what ROOM's own tests notice of small changes to it, on a sample: make mutants ROOM=facts MINUTES=5
+	@$(BIN) -m pip install --quiet -c constraints.txt -e '.[mutants]'
+	@$(BIN) scripts/mutants.py $(ROOM) --minutes $(MINUTES) --seed $(SEED)
 
 clean:
 	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,139 @@
+"""What a room's own tests notice: mutmut changes one thing at a time, on a seeded sample and for a bounded time.
+
+    python scripts/mutants.py ROOM [--minutes 10] [--seed 1] [--files 'workbench/ROOM/*']
+
+Prints the score and every survivor with file, line and change. mutmut works on a copy in `build/mutants/ROOM`. It
+leaves alone what stands outside functions, and functions with a decorator (properties). A test that never ends has
+noticed the change, what no test of the room calls survives; changes that change nothing are not taken out: 100 % is no
+aim.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MUTMUT = Path(sys.executable).with_name("mutmut")
+COPIED = ("workbench", "tests", "prompts", "sample_sessions", "scripts", "docs", "pyproject.toml")
+KILLED = ("killed", "timeout", "segfault", "caught by type check")
+FIRST = 30
+"""Changes in the first run: how long they take says how many fit into the rest of the time."""
+
+CONFIGURATION = """
+[tool.mutmut]
+source_paths = ["workbench"]
+only_mutate = ["{files}"]
+pytest_add_cli_args_test_selection = ["tests/{room}", "tests/borders"]
+pytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "no:xdist", "--timeout=0"]
+also_copy = ["prompts", "sample_sessions", "scripts", "docs"]
+"""
+
+
+def main() -> None:
+    given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    given.add_argument("room", choices=("compaction", "analysis", "tokens", "facts"))
+    given.add_argument("--minutes", type=float, default=10)
+    given.add_argument("--seed", type=int, default=1)
+    given.add_argument("--files", default="", help="a pattern; every file of the room by default")
+    asked = given.parse_args()
+    until = time.monotonic() + 60 * asked.minutes
+    folder = copied(asked.room, asked.files or f"workbench/{asked.room}/*")
+    mutmut(folder, "run", "nothing*")  # there is no command that only makes the changes; what matches none does
+    names = sorted(statuses(folder))
+    if not names:
+        sys.exit("mutmut made no changes: run it by hand in " + str(folder))
+    random.Random(asked.seed).shuffle(names)
+    done = in_time(folder, names, until)
+    told(folder, done, len(names), asked.seed)
+
+
+def copied(room: str, files: str) -> Path:
+    """A copy of what the tests need, with mutmut's configuration; what an earlier run made is gone."""
+    folder = ROOT / "build" / "mutants" / room
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, folder / name)
+    with (folder / "pyproject.toml").open("a") as file:
+        file.write(CONFIGURATION.format(room=room, files=files))
+    return folder
+
+
+def mutmut(folder: Path, *words: str) -> str:
+    """What a command of mutmut prints. One process, and the same examples in every run."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"CI": "1"}
+    return subprocess.run([MUTMUT, *words], cwd=folder, env=environment, capture_output=True, text=True).stdout
+
+
+def statuses(folder: Path) -> dict[str, str]:
+    """Every change by name, and what became of it: killed, survived, not checked…"""
+    lines = (line.strip().partition(": ") for line in mutmut(folder, "results", "--all", "true").splitlines())
+    return {name: status for name, _, status in lines if status}
+
+
+def in_time(folder: Path, names: list[str], until: float) -> list[str]:
+    """The first of `names` for which there was time. Each run begins with the tests as they are, so there are few."""
+    count, batch = 0, FIRST
+    while count < len(names) and batch > 0:
+        began = time.monotonic()
+        said = mutmut(folder, "run", "--max-children", "1", *names[count : count + batch])
+        count = min(count + batch, len(names))
+        now = time.monotonic()
+        print(f"{count} of {len(names)} changes, {now - began:.0f} s", file=sys.stderr, flush=True)
+        rate = float(found[1]) if (found := re.search(r"([\d.]+) mutations/second", said)) else 0.0
+        if not rate:
+            sys.exit(f"mutmut stopped: run it by hand in {folder}\n{said[-2000:]}")
+        batch = int((until - now - (now - began - batch / rate)) * rate * 0.9)
+    return names[:count]
+
+
+def told(folder: Path, done: list[str], made: int, seed: int) -> None:
+    found = statuses(folder)
+    survived = sorted(name for name in done if found[name] not in KILLED)
+    for name in survived:
+        print(f"{found[name]:9} {change(folder, name)}")
+    for file, count in sorted(Counter(name.partition(".x")[0] for name in survived).items()):
+        print(f"{count:4} of {sum(name.startswith(file + '.x') for name in done):4}  {file}")
+    killed = len(done) - len(survived)
+    print(f"{killed} of {len(done)} killed: {100 * killed / len(done):.1f} % (sample of {made} changes, seed {seed})")
+
+
+def change(folder: Path, name: str) -> str:
+    """A change with the place in the file, and its line before and after."""
+    lines = mutmut(folder, "show", name).splitlines()
+    file = next((line[4:] for line in lines if line.startswith("--- ")), "")
+    before = next((line[1:].strip() for line in lines if re.match(r"-(?!-- )", line)), "")
+    after = next((line[1:].strip() for line in lines if re.match(r"\+(?!\+\+ )", line)), "")
+    return f"{file}:{line_of(folder / file, name, before)}  {before}  →  {after}  ({name.rpartition('.')[2]})"
+
+
+def line_of(file: Path, name: str, text: str) -> int:
+    """The line of a file that has this text, in the function that the name of a change tells."""
+    owner, _, function = re.sub(r"__mutmut_\d+$", "", name.rpartition(".")[2]).removeprefix("xǁ").rpartition("ǁ")
+    source = file.read_text(encoding="utf-8")
+    tree: ast.AST = ast.parse(source)
+    if owner:
+        tree = next(one for one in ast.walk(tree) if isinstance(one, ast.ClassDef) and one.name == owner)
+    wanted = function if owner else function.removeprefix("x_")
+    defined = (one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
+    start = next((one.lineno for one in defined if one.name == wanted), 1)
+    lines = source.splitlines()
+    return next((at for at in range(start, len(lines) + 1) if lines[at - 1].strip() == text), start)
+
+
+if __name__ == "__main__":
+    main()
