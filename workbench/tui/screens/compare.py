@@ -31,6 +31,7 @@ from workbench.tui.plain import plain
 from workbench.tui.screens.compare_words import MARKED, ROWS, cells, held_cells, said
 from workbench.tui.screens.retention_words import has_theirs
 from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.table import Table
 
 OURS = "on the bench"
 """The name of the column for the bench's own policy and run, where no preset's column is the same."""
@@ -87,7 +88,7 @@ shows them side by side."""
     CompareScreen { align: center middle; }
     CompareScreen > Vertical { width: 98%; height: 96%; padding: 0 1; border: round $border; background: $surface; }
     CompareScreen #said { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
-    CompareScreen DataTable { height: 1fr; }
+    CompareScreen Table { height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Close", id="compare.close", tooltip="Back to the bench, nothing changed."),
@@ -97,7 +98,7 @@ shows them side by side."""
         Binding("enter", "choose", "Open", id="compare.open", tooltip="Open the column under the cursor in the bench."),
         help_key("compare"),
     ]
-    AUTO_FOCUS = "DataTable"
+    AUTO_FOCUS = "Table"
 
     @dataclass
     class Told(Message):
@@ -122,7 +123,7 @@ shows them side by side."""
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(id="said")
-            yield DataTable(cursor_type="column", zebra_stripes=True, fixed_columns=1)
+            yield Table(cursor_type="column", zebra_stripes=True, fixed_columns=1)
             yield KeysLine()
 
     def on_mount(self) -> None:
@@ -133,7 +134,7 @@ shows them side by side."""
         presets = tuple(map(load_preset, preset_names())) if self.every else candidates()
         self.asked = asked_of(self.bench, presets)
         self.columns, self.held, self.marked = (), (), ()
-        table = self.query_one(DataTable)
+        table = self.query_one(Table)
         table.clear(columns=True)
         table.add_column("", key="")
         for name in ROWS:
@@ -172,7 +173,7 @@ shows them side by side."""
         """Add the columns that are new, and what is held where that is new."""
         if event.asked is not self.asked:
             return
-        table, shown, judged = self.query_one(DataTable), len(self.columns), len(self.held)
+        table, shown, judged = self.query_one(Table), len(self.columns), len(self.held)
         self.columns, self.held = event.columns, event.held
         for number in range(shown, len(self.columns)):
             column = self.columns[number]
@@ -185,9 +186,9 @@ shows them side by side."""
         self._say()
 
     def _fill(self, number: int, told: dict[str, Text]) -> None:
-        table = self.query_one(DataTable)
+        table = self.query_one(Table)
         for row, cell in told.items():
-            table.update_cell(row, str(number), cell, update_width=True)
+            table.update_cell(row, str(number), cell)
 
     def name_of(self, column: Column) -> str:
         return OURS if column.preset is not None and column.preset is self.asked.own else column.name
@@ -210,7 +211,7 @@ shows them side by side."""
     @property
     def number(self) -> int:
         """The column under the cursor, -1 on the names."""
-        number = self.query_one(DataTable).cursor_column - 1
+        number = self.query_one(Table).cursor_column - 1
         return number if number < len(self.columns) else -1
 
     def action_mark(self) -> None:
@@ -219,7 +220,7 @@ shows them side by side."""
             return
         before = self.marked
         self.marked = tuple(one for one in before if one != number) if number in before else (*before, number)[-2:]
-        table = self.query_one(DataTable)
+        table = self.query_one(Table)
         for each in {*before, *self.marked}:
             letter = "AB"[self.marked.index(each)] if each in self.marked else ""
             table.update_cell(MARKED, str(each), Text(letter, "bold reverse"))

@@ -34,6 +34,7 @@ from workbench.tui.plain import figure, plain
 from workbench.tui.screens.retention_words import percent
 from workbench.tui.widgets.calls_plot import CallsPlot
 from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.table import Table
 
 USUAL, MOST = 5, 100
 """Generations at first, and at most."""
@@ -77,7 +78,7 @@ all; on the right how long the summaries become. + and - change how many generat
     GenerationsScreen .plot { width: 1fr; height: 100%; border: round $border-blurred; }
     GenerationsScreen .plot { border-title-color: $foreground; }
     GenerationsScreen CallsPlot { height: 1fr; }
-    GenerationsScreen DataTable { height: 2fr; }
+    GenerationsScreen Table { height: 2fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("plus,equals_sign", "more(1)", "More", id="generations.more", tooltip="One generation more."),
@@ -86,7 +87,7 @@ all; on the right how long the summaries become. + and - change how many generat
         Binding("escape", "dismiss(None)", "Close", id="generations.close", tooltip="Back to what was lost."),
         help_key("generations"),
     ]
-    AUTO_FOCUS = "DataTable"
+    AUTO_FOCUS = "Table"
 
     @dataclass
     class Began(Message):
@@ -111,7 +112,7 @@ all; on the right how long the summaries become. + and - change how many generat
                 with Vertical(classes="plot") as growth:
                     growth.border_title = "tokens of the summaries"
                     yield CallsPlot(id="growth")
-            yield DataTable(cursor_type="row", zebra_stripes=True)
+            yield Table(cursor_type="row", zebra_stripes=True)
             yield KeysLine()
 
     def on_mount(self) -> None:
@@ -167,15 +168,14 @@ all; on the right how long the summaries become. + and - change how many generat
         if any(step.replayed for step in found.steps):
             words += " · * the tail repeated"
         self._say(words)
-        table = self.query_one(DataTable)
+        table = self.query_one(Table)
         at = table.cursor_row
         table.clear(columns=True)
         heads = ["generation", "grown by", "before", "after", "summary s", f"all {ALL}", "weighted"]
         heads += [f"{kind} {SIGNS[kind]}" for kind in kinds]
         rows = [cells(step, kinds) for step in found.steps]
-        # Filled twice before it is idle, the table takes its columns to be as wide as their heads.
-        for head, *column in zip(heads, *rows, strict=True):
-            table.add_column(head, width=max(map(len, (head, *column))))
+        for head in heads:
+            table.add_column(head)
         for row in rows:
             table.add_row(*(Text(cell, justify="right") for cell in row))
         table.move_cursor(row=at)

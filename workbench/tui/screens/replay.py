@@ -30,6 +30,7 @@ from workbench.tui.screens.choose_preset import choices
 from workbench.tui.screens.playing import PlayingScreen
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.table import Table
 
 OWN = "on the bench"
 """The name of the bench's policy among the others."""
@@ -49,7 +50,7 @@ message of the call. n on the plot goes to the next compaction of the policy who
     ReplayScreen CallsPlot { height: 3fr; min-height: 9; }
     ReplayScreen #call { height: 2; padding: 0 1; }
     ReplayScreen .datatable--fixed { background: $surface; color: $foreground; }
-    ReplayScreen DataTable { height: 2fr; min-height: 4; background: $surface; }
+    ReplayScreen Table { height: 2fr; min-height: 4; background: $surface; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "app.focus_next", "Plot, list", id="replay.focus", tooltip="Between the plot and the table."),
@@ -61,7 +62,7 @@ message of the call. n on the plot goes to the next compaction of the policy who
         Binding("escape", "dismiss(None)", "Close", id="replay.close", tooltip="Stop playing; back to the bench."),
         help_key("replay"),
     ]
-    AUTO_FOCUS = "DataTable"
+    AUTO_FOCUS = "Table"
 
     @dataclass
     class Laid(Message):
@@ -94,7 +95,7 @@ message of the call. n on the plot goes to the next compaction of the policy who
             yield CallsPlot(id="replay-plot")
             yield Static(id="legend")
             yield Static(id="call")
-            yield DataTable(cursor_type="row", zebra_stripes=True, fixed_columns=2)
+            yield Table(cursor_type="row", zebra_stripes=True, fixed_columns=2)
             yield KeysLine()
 
     def on_mount(self) -> None:
@@ -106,7 +107,7 @@ message of the call. n on the plot goes to the next compaction of the policy who
     def start(self) -> None:
         """Play what is asked for, anew."""
         self.played, self.hidden = [], frozenset()
-        table = self.query_one(DataTable)
+        table = self.query_one(Table)
         table.clear(columns=True)
         for at, head in enumerate(HEADS):
             table.add_column(Text(head, "dim", justify=_side(at)), key=head)
@@ -137,7 +138,7 @@ message of the call. n on the plot goes to the next compaction of the policy who
             return
         self.played.append(event.one)
         cells = row(SIGNS[len(self.played) - 1 :][:1], event.one)
-        table = self.query_one(DataTable)
+        table = self.query_one(Table)
         table.add_row(*(Text(plain(cell), justify=_side(at)) for at, cell in enumerate(cells)))
         self.draw()
         if len(self.played) == 1:
@@ -169,7 +170,7 @@ message of the call. n on the plot goes to the next compaction of the policy who
     @property
     def here(self) -> int:
         """The place of the marked row, -1 where there is none."""
-        at = self.query_one(DataTable).cursor_row
+        at = self.query_one(Table).cursor_row
         return at if at < len(self.played) else -1
 
     @on(DataTable.RowHighlighted)

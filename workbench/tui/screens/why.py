@@ -28,6 +28,7 @@ from workbench.tui.screens.playing import PlayingScreen
 from workbench.tui.why_tables import TABLES
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.table import Table
 
 FINDINGS = "findings"
 TITLES = {FINDINGS: "Found", **{name: title for name, (title, _) in TABLES.items()}}
@@ -50,10 +51,10 @@ bench, from the plot, a finding or a row. { and } look at another epoch."""
     CSS = """
     WhyScreen CallsPlot { height: 9fr; min-height: 8; }
     WhyScreen ContentSwitcher { height: 10fr; }
-    WhyScreen OptionList, WhyScreen DataTable { height: 100%; border: none; background: $surface; padding: 0 1; }
+    WhyScreen OptionList, WhyScreen Table { height: 100%; border: none; background: $surface; padding: 0 1; }
     WhyScreen #rows { height: 100%; }
     WhyScreen #about { height: 1; padding: 0 1; color: $text-muted; }
-    WhyScreen #rows DataTable { height: 1fr; padding: 0; }
+    WhyScreen #rows Table { height: 1fr; padding: 0; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -96,7 +97,7 @@ bench, from the plot, a finding or a row. { and } look at another epoch."""
                 yield OptionList(id=FINDINGS)
                 with Vertical(id="rows"):
                     yield Static(id="about")
-                    yield DataTable(cursor_type="row", zebra_stripes=True)
+                    yield Table(cursor_type="row", zebra_stripes=True)
             yield KeysLine()
 
     def on_mount(self) -> None:
@@ -168,7 +169,7 @@ bench, from the plot, a finding or a row. { and } look at another epoch."""
         switcher.current = FINDINGS if name == FINDINGS else "rows"
         self._fill_tab()
         if focused:
-            (self.query_one(OptionList) if name == FINDINGS else self.query_one(DataTable)).focus()
+            (self.query_one(OptionList) if name == FINDINGS else self.query_one(Table)).focus()
 
     def _fill_tab(self) -> None:
         name = self.query_one(Tabs).active.removeprefix("tab-")
@@ -176,7 +177,7 @@ bench, from the plot, a finding or a row. { and } look at another epoch."""
             return
         made = TABLES[name][1](self.found)
         self.query_one("#about", Static).update(Text(plain(made.about), no_wrap=True, overflow="ellipsis"))
-        table = self.query_one(DataTable)
+        table = self.query_one(Table)
         table.clear(columns=True)
         for at, head in enumerate(made.heads):
             table.add_column(Text(head, "dim", justify=made.side(at)))
