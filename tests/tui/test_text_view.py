@@ -5,9 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from textual.app import App, ComposeResult
 
 from workbench.tui.plain import plain
-from workbench.tui.widgets.text_view import Part, Wrapped, wrap
+from workbench.tui.widgets.text_view import BIG, Part, TextView, Wrapped, wrap
 
 
 def rows(wrapped: Wrapped) -> list[str]:
@@ -44,3 +45,21 @@ def test_a_megabyte_wraps_whole() -> None:
     text = "words of some length and then more of them\n" * 24_000
     wrapped = wrap((Part(text),), 60)
     assert len(wrapped) == 24_001
+
+
+class Alone(App[None]):
+    def compose(self) -> ComposeResult:
+        yield TextView()
+
+
+async def test_a_big_text_that_is_wrapped_again_does_not_come_back() -> None:
+    async with Alone().run_test(size=(60, 8)) as pilot:
+        view = pilot.app.query_one(TextView)
+        big = (Part("words " * BIG),)
+        view.put(big, wrap(big, 30))
+        view.show((Part("what is asked for now"),))
+        await pilot.app.workers.wait_for_complete()
+        assert view.text == "what is asked for now"
+        view.put(big, wrap(big, 30))
+        await pilot.app.workers.wait_for_complete()
+        assert 30 < len(view.render_line(0).text.rstrip()) <= view.wrap_width

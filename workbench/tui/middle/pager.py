@@ -45,6 +45,10 @@ class Pager(TextView):
     ]
 
     @dataclass
+    class Rewrap(Message):
+        """The width changed: the parts are to be made and wrapped anew, for some of them are made for a width."""
+
+    @dataclass
     class Turned(Message):
         """A fold is to be opened or closed."""
 
@@ -62,7 +66,6 @@ class Pager(TextView):
         self._folds: dict[int, str] = {}
         self._chosen = ""
         self._coloured: dict[int, Coloured] = {}
-        self._made_for = 0
 
     def put(self, parts: tuple[Part, ...], wrapped: Wrapped, key: object = None) -> None:
         # `wrap` makes a line of every line of a part, so the first lines need not be looked for.
@@ -70,17 +73,15 @@ class Pager(TextView):
         numbered, folded = zip(self._firsts, parts, strict=False), bool(self._folds)
         self._folds = {line: part.fold for line, part in numbered if isinstance(part, Piece) and part.fold}
         self._coloured = {}
-        self._made_for = wrapped.width
         if self._chosen not in self._folds.values():
             self._chosen = ""
         super().put(parts, wrapped, key)
         if bool(self._folds) is not folded:
             self.refresh_bindings()  # the footer is drawn anew, so only then
 
-    def on_resize(self) -> None:
-        # What stands side by side is made for a width, however short it is.
-        if self._parts and max(8, self.wrap_width) != self._made_for:
-            self.post_message(self.Rewrap(self, self._parts, self.wrap_width))
+    def wrap_again(self) -> None:
+        if self._parts:
+            self.post_message(self.Rewrap())
 
     # --- folds ------------------------------------------------------------------------------------------------------
 

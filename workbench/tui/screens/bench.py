@@ -151,8 +151,8 @@ class BenchScreen(
         wrapped = await asyncio.to_thread(wrap, parts, width)
         view.put(parts, wrapped, (tab, source.index if tab == "message" else None, self.bench.epoch))
 
-    @on(TextView.Rewrap)
-    def _rewrap(self, event: TextView.Rewrap) -> None:
+    @on(Pager.Rewrap)
+    def _rewrap(self) -> None:
         self.fill_middle()
 
     @work(exclusive=True, group="checks", exit_on_error=False)

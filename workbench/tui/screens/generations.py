@@ -95,6 +95,12 @@ all; on the right how long the summaries become. + and - change how many generat
 
         number: int
 
+    @dataclass
+    class Made(Message):
+        """All of them are, which is told after the last that began."""
+
+        found: Generations
+
     def __init__(self, bench: Bench) -> None:
         super().__init__()
         self.bench = bench
@@ -132,12 +138,17 @@ all; on the right how long the summaries become. + and - change how many generat
             self.post_message(self.Began(number))
 
         found = await asyncio.to_thread(made, self.bench, count, told, lambda: worker.is_cancelled)
-        self.found = found
-        self.draw()
+        if found is not None:
+            self.post_message(self.Made(found))
 
     @on(Began)
     def _began(self, event: Began) -> None:
         self._say(f"compacting for the {event.number}. time of {self.count} …")
+
+    @on(Made)
+    def _made(self, event: Made) -> None:
+        self.found = event.found
+        self.draw()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if failure := failure_of(event):

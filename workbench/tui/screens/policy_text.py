@@ -185,10 +185,6 @@ the text stands below. ctrl+s takes the text into the policy, escape leaves it a
         if fresh and (row := row_of(wrapped, self._value)):
             view.scroll_to(y=row, animate=False)
 
-    @on(TextView.Rewrap)
-    def _rewrap(self) -> None:
-        self.fill_in()
-
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if failure := failure_of(event):
             self.notify(failure, severity="error", markup=False)

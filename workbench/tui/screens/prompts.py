@@ -131,10 +131,6 @@ refused with its line. enter or u takes the prompt into the policy on the bench,
             )
         self.say(words)
 
-    @on(TextView.Rewrap)
-    def _rewrap(self) -> None:
-        self.show_it()
-
     # --- what can be done -------------------------------------------------------------------------------------------
 
     def action_turn(self) -> None:

@@ -232,10 +232,6 @@ class RunScreen(Drafting, Screen[Ended]):
             view.border_title = "what will be sent"
             self.draw()
 
-    @on(TextView.Rewrap)
-    async def _rewrap(self, event: TextView.Rewrap) -> None:
-        event.view.put(event.parts, await asyncio.to_thread(wrap, event.parts, event.width), event.view.key)
-
     def action_summarizer(self) -> None:
         from workbench.tui.screens.choose_summarizer import ChooseSummarizerScreen
 

@@ -81,7 +81,8 @@ the cursor. enter or r makes a run the summarizer of this session: R on the benc
 
     @on(OptionList.OptionHighlighted)
     def _moved(self) -> None:
-        self._doomed = ""
+        if self.here is None or self.here.id != self._doomed:
+            self._doomed = ""
         self.show_it()
 
     @work(exclusive=True, group="show", exit_on_error=False)
@@ -96,10 +97,6 @@ the cursor. enter or r makes a run the summarizer of this session: R on the benc
             except BadInput as damaged:
                 parts = (Part(str(damaged), "bad"),)
         view.put(parts, await asyncio.to_thread(wrap, parts, view.wrap_width), (entry and entry.id, differs))
-
-    @on(TextView.Rewrap)
-    def _rewrap(self) -> None:
-        self.show_it()
 
     # --- what can be done -------------------------------------------------------------------------------------------
 
@@ -116,7 +113,7 @@ the cursor. enter or r makes a run the summarizer of this session: R on the benc
         else:
             self.say("m marks a run first; d then shows what differs between it and the one under the cursor")
 
-    @work(exclusive=True, group="list", exit_on_error=False)
+    @work(exclusive=True, group="delete", exit_on_error=False)
     async def action_delete(self) -> None:
         entry = self.here
         if entry is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +10,8 @@ from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
+from textual import work
 from textual.binding import Binding, BindingType
-from textual.message import Message
 from textual.strip import Strip
 
 from workbench.tui.plain import fit, plain
@@ -119,14 +120,6 @@ class TextView(LineView, can_focus=True):
         Binding("G,end", "scroll_end", "Bottom", show=False, id="text.bottom", tooltip="To the end."),
     ]
 
-    @dataclass
-    class Rewrap(Message):
-        """The width changed under a big text: `wrap` it in a thread and give it to `put`."""
-
-        view: TextView
-        parts: tuple[Part, ...]
-        width: int
-
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._parts: tuple[Part, ...] = ()
@@ -158,19 +151,26 @@ class TextView(LineView, can_focus=True):
         self.set_lines(len(wrapped))
         if not same:
             self.scroll_to(y=0, animate=False)
-        if wrapped.width != max(8, self.wrap_width):
-            self._rewrap()
+        self.on_resize()
 
     def on_resize(self) -> None:
         if self._wrapped.width != max(8, self.wrap_width):
-            self._rewrap()
+            self.wrap_again()
 
-    def _rewrap(self) -> None:
+    def wrap_again(self) -> None:
+        """The width changed under the text."""
         if sum(len(part.text) for part in self._parts) > BIG:
-            self.post_message(self.Rewrap(self, self._parts, self.wrap_width))
-            return
-        self._wrapped = wrap(self._parts, self.wrap_width)
-        self.set_lines(len(self._wrapped))
+            self._wrap_in_thread(self._parts)
+        else:
+            self._wrapped = wrap(self._parts, self.wrap_width)
+            self.set_lines(len(self._wrapped))
+
+    @work(exclusive=True, group="wrap", exit_on_error=False)
+    async def _wrap_in_thread(self, parts: tuple[Part, ...]) -> None:
+        wrapped = await asyncio.to_thread(wrap, parts, self.wrap_width)
+        # Something else may be shown by now.
+        if parts is self._parts:
+            self.put(parts, wrapped, self._key)
 
     @property
     def key(self) -> object:
