@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from pathlib import Path
 from typing import Any
 
 import click
@@ -12,40 +11,36 @@ import click
 from workbench.analysis.prompt_use import by_id
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
-from workbench.bench import choose_preset, toggle_pin
-from workbench.cli import settings
+from workbench.bench import choose_preset
+from workbench.cli.by_hand import by_hand
 from workbench.cli.grounding import grounding_fields, grounding_rows
-from workbench.cli.loading import on_bench, part_option
+from workbench.cli.loading import on_bench
 from workbench.cli.output import size_fields, size_words, write_fields, write_json
-from workbench.cli.reference import message_id
 from workbench.cli.running import CANCELLED, answer_fields, cost_fields, keep, usage_fields, usage_words
+from workbench.cli.selection import Selection, selection
 from workbench.sides import Side, Tried, sides, tried
 from workbench.summarizers.named import Name, parsed
 
 
 @click.command("ab")
-@click.argument("file", type=click.Path(path_type=Path))
+@selection(
+    "part",
+    "epoch",
+    "window",
+    strategy="How to compact; else the prompts' own strategy.",
+    preset="Numbers and prompt to start from.",
+    pin="Keep a message verbatim in both.",
+)
 @click.option("--prompt", "prompts", multiple=True, metavar="ID", help="A prompt by id, or a prompt's file; twice.")
 @click.option("--model", "models", multiple=True, metavar="MODEL", help="A model to ask, live; twice, or once.")
 @click.option("--summarizer", "names", multiple=True, metavar="NAME", help="Any summarizer that `cwb compact` takes.")
-@click.option("--strategy", "strategy_id", metavar="ID", help="How to compact; else the prompts' own strategy.")
-@click.option("--preset", "preset_id", metavar="NAME", help="Numbers and prompt to start from.")
-@part_option
-@click.option("--epoch", type=int, metavar="N", help="The epoch to compact, from 1; the last one by default.")
-@click.option("--window", type=click.IntRange(1), metavar="N", help="The model's context window in tokens.")
-@click.option("--pin", "pins", multiple=True, metavar="ID", help="Keep a message verbatim in both.")
 @click.option("--no-journal", is_flag=True, help="Do not keep live or rehearsed runs.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a report.")
 def command(
-    file: Path,
+    chosen: Selection,
     prompts: tuple[str, ...],
     models: tuple[str, ...],
     names: tuple[str, ...],
-    strategy_id: str | None,
-    preset_id: str | None,
-    epoch: int | None,
-    window: int | None,
-    pins: tuple[str, ...],
     no_journal: bool,
     as_json: bool,
 ) -> None:
@@ -57,11 +52,10 @@ def command(
     cwb ab FILE --summarizer extractive --summarizer recorded:RUN_ID
     """
     named = [*(Name("anthropic", model) for model in models), *map(parsed, names)]
-    bench = on_bench(file, epoch=epoch, window=window)
-    if strategy_id or preset_id:
-        bench = choose_preset(bench, settings.chosen(strategy_id, preset_id, None, ()))
-    for pin in pins:
-        bench = toggle_pin(bench, message_id(bench.messages, pin))
+    bench = on_bench(chosen)
+    if chosen.strategies or chosen.presets:
+        bench = choose_preset(bench, chosen.policy())
+    bench = by_hand(bench, chosen)
     pair = sides(bench, [by_id(prompt) for prompt in prompts], named)
     both = _run(pair, journal=not no_journal)
     kept = ["" if no_journal or not one.side.name.is_kept else keep(one.record) for one in both]

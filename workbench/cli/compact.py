@@ -14,14 +14,13 @@ from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.bench import Bench, choose_preset
-from workbench.cli import settings
 from workbench.cli.by_hand import by_hand
 from workbench.cli.exact import ExactSizes, counted_exactly
 from workbench.cli.grounding import grounding_fields, grounding_rows
-from workbench.cli.loading import on_bench, part_option
+from workbench.cli.loading import on_bench
 from workbench.cli.output import size_fields, size_words, trigger_fields, write_fields, write_json
-from workbench.cli.pinning import auto_pin_option, auto_pinned
 from workbench.cli.running import Call, answer_fields, call_words, cost_fields, keep_run, run_named, usage_fields
+from workbench.cli.selection import Selection, selection
 from workbench.compaction.checks import Check, check, export_check
 from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting, given
@@ -37,42 +36,21 @@ DONE, NOTHING, CHECK_FAILED = 0, 1, 3
 
 
 @click.command("compact")
-@click.argument("file", type=click.Path(path_type=Path))
-@part_option
-@click.option("--strategy", "strategy_id", metavar="ID", help="How to compact; `cwb strategies` lists them.")
-@click.option(
-    "--preset", "preset_id", metavar="NAME", help="Numbers and prompt to start from; else the strategy's first preset."
-)
-@click.option(
-    "--params", type=click.Path(path_type=Path), metavar="FILE", help="A history_summary_params object, as JSON."
-)
-@click.option(
-    "--set",
-    "fields",
-    multiple=True,
-    metavar="FIELD=VALUE",
-    help="Change a field; group.field reaches into a group; @FILE is --params.",
-)
-@click.option(
-    "--pin", "pins", multiple=True, metavar="ID", help="Keep a message verbatim: id, beginning of one, or number."
-)
-@auto_pin_option
-@click.option(
-    "--drop", "drops", multiple=True, metavar="ID", help="Leave a message out, with its tool calls and results."
-)
-@click.option(
-    "--shorten",
-    "shortens",
-    multiple=True,
-    metavar="ID",
-    help="Cut a message's long texts and results in the middle. Pins win over both.",
-)
-@click.option(
-    "--split-at", "split", metavar="ID", help="The first message of the tail, instead of the strategy's own split."
+@selection(
+    "part",
+    "strategy",
+    "params",
+    "auto_pin",
+    "drop",
+    "shorten",
+    "epoch",
+    "window",
+    preset="Numbers and prompt to start from; else the strategy's first preset.",
+    set="Change a field; group.field reaches into a group; @FILE is --params.",
+    pin="Keep a message verbatim: id, beginning of one, or number.",
+    split_at="The first message of the tail, instead of the strategy's own split.",
 )
 @click.option("--if-triggered", is_flag=True, help="Compact only when the strategy's thresholds say so.")
-@click.option("--window", type=click.IntRange(1), metavar="N", help="The model's context window in tokens.")
-@click.option("--epoch", type=int, metavar="N", help="The epoch to compact, from 1; the last one by default.")
 @click.option(
     "--summarizer",
     "summarizer_name",
@@ -102,19 +80,8 @@ DONE, NOTHING, CHECK_FAILED = 0, 1, 3
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a report.")
 def command(
-    file: Path,
-    strategy_id: str | None,
-    preset_id: str | None,
-    params: Path | None,
-    fields: tuple[str, ...],
-    pins: tuple[str, ...],
-    auto_pin: bool,
-    drops: tuple[str, ...],
-    shortens: tuple[str, ...],
-    split: str | None,
+    chosen: Selection,
     if_triggered: bool,
-    window: int | None,
-    epoch: int | None,
     summarizer_name: str,
     no_journal: bool,
     exact: str | None,
@@ -138,10 +105,8 @@ def command(
     if as_json and out == STDOUT:
         raise click.UsageError("--json and -o - would both write to stdout; give -o a file.")
     name = parsed(summarizer_name)
-    preset = settings.chosen(strategy_id, preset_id, params, fields)
-    opened = choose_preset(on_bench(file, epoch=epoch, window=window), preset)
-    bench = by_hand(opened, pins=pins, drops=drops, shortens=shortens, split=split)
-    bench = auto_pinned(bench) if auto_pin else bench
+    preset = chosen.policy()
+    bench = by_hand(choose_preset(on_bench(chosen), preset), chosen)
     context = bench.context.with_(manual=not if_triggered)
     generator = compacting(context, bench.edits, bench.strategy, bench.policy)
     call = run_named(bench, generator, name, journal=not no_journal)
@@ -167,7 +132,7 @@ def command(
         result = replace(result, export=made)
     where = None
     if result.export and out is not None and (force or result.code == DONE):
-        where = _put(result.export, out, file, overwrite=force)
+        where = _put(result.export, out, chosen.file, overwrite=force)
     if as_json:
         write_json(_document(result, where))
     else:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import click
 
-from workbench.analysis.compare import Column, candidates, compare, theirs
+from workbench.analysis.compare import Column, compare, theirs
 from workbench.analysis.cost import Cost, actual
 from workbench.analysis.recorded import following
 from workbench.analysis.retention import KINDS, Retention, retention
@@ -19,11 +18,11 @@ from workbench.analysis.two_outcomes import added, stretches
 from workbench.base.figures import grouped
 from workbench.bench import Bench, choose_preset
 from workbench.cli.by_hand import by_hand
-from workbench.cli.loading import on_bench, part_option
+from workbench.cli.loading import on_bench
 from workbench.cli.output import counted, size_fields, size_words, trigger_fields, write_json, write_table
-from workbench.cli.pinning import auto_pin_option, auto_pinned
 from workbench.cli.retention import percent, share_fields
 from workbench.cli.running import cost_fields, keep, need_key
+from workbench.cli.selection import Selection, selection
 from workbench.compaction.context import Context
 from workbench.compaction.preset import Preset
 from workbench.kept import finished, unfinished
@@ -36,17 +35,18 @@ WORDS = 400
 
 
 @click.command("compare")
-@click.argument("file", type=click.Path(path_type=Path))
-@part_option
-@click.option("--strategies", metavar="ID,…", default="", help="Strategies, each with its own preset; all by default.")
-@click.option("--presets", metavar="NAME,…", default="", help="Presets, `all` for every one.")
-@click.option("--epoch", type=int, metavar="N", help="The epoch to compact, from 1; the last one by default.")
-@click.option("--window", type=click.IntRange(1), metavar="N", help="The model's context window in tokens.")
-@click.option("--pin", "pins", multiple=True, metavar="ID", help="Keep a message verbatim in all of them.")
-@auto_pin_option
-@click.option("--drop", "drops", multiple=True, metavar="ID", help="Leave a message out in all of them.")
-@click.option("--shorten", "shortens", multiple=True, metavar="ID", help="Cut a message in the middle in all of them.")
-@click.option("--split-at", "split", metavar="ID", help="The first message of the tail, where a strategy has a split.")
+@selection(
+    "part",
+    "strategies",
+    "presets",
+    "auto_pin",
+    "epoch",
+    "window",
+    pin="Keep a message verbatim in all of them.",
+    drop="Leave a message out in all of them.",
+    shorten="Cut a message in the middle in all of them.",
+    split_at="The first message of the tail, where a strategy has a split.",
+)
 @click.option(
     "--summarizer",
     default="extractive",
@@ -57,42 +57,22 @@ WORDS = 400
 @click.option("--diff", is_flag=True, help="What two differ in: the two named, or one and the agent's own compaction.")
 @click.option("--no-journal", is_flag=True, help="Do not keep live or rehearsed runs.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a table.")
-def command(
-    file: Path,
-    strategies: str,
-    presets: str,
-    epoch: int | None,
-    window: int | None,
-    pins: tuple[str, ...],
-    auto_pin: bool,
-    drops: tuple[str, ...],
-    shortens: tuple[str, ...],
-    split: str | None,
-    summarizer: str,
-    diff: bool,
-    no_journal: bool,
-    as_json: bool,
-) -> None:
+def command(chosen: Selection, summarizer: str, diff: bool, no_journal: bool, as_json: bool) -> None:
     """Compact FILE by many strategies at once, write nothing, and show what each leaves, costs and still holds.
 
     What the agent's own compaction made of the same context comes first, where the session records one. The costs of
     summaries are estimates at the session's model's prices. "held" is the share of the whole context's facts that is
     left; "weighted" and the kinds are of what stood before each outcome's own tail.
     """
-    from workbench.compaction.preset import preset_names
-
-    named = list(preset_names()) if presets.strip() == "all" else _names(presets)
-    chosen = candidates(_names(strategies), named)
-    opened = on_bench(file, epoch=epoch, window=window)
-    bench = by_hand(opened, pins=pins, drops=drops, shortens=shortens, split=split)
-    bench = auto_pinned(bench) if auto_pin else bench
+    policies = chosen.policies()
+    bench = by_hand(on_bench(chosen), chosen)
     name = parsed(summarizer)
     recorded = theirs(bench.session, bench.epoch, bench.context)
-    if diff and len(chosen) != 2 and not (recorded and len(chosen) == 1):
+    if diff and len(policies) != 2 and not (recorded and len(policies) == 1):
         raise click.UsageError("--diff is for two outcomes: name two presets or strategies, or one where the session "
                                "records a compaction of the same context.")  # fmt: skip
     asyncio.run(need_key(name))
-    made = [_made(bench, preset, name, journal=not no_journal) for preset in chosen]
+    made = [_made(bench, preset, name, journal=not no_journal) for preset in policies]
     columns = [*filter(None, (recorded,)), *(column for column, _ in made)]
     costs = [*([None] if recorded else []), *(cost for _, cost in made)]
     later = following(bench.session, bench.epoch)
@@ -154,10 +134,6 @@ def _made(bench: Bench, preset: Preset, name: Name, *, journal: bool) -> tuple[C
         record = unfinished(chosen, name, recorder, began, column.seconds)
         keep(finished(record, column.outcome, bench.context, column.checks))
     return column, actual(recorder.usage, name.model) if name.model else None
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _row(column: Column) -> list[str]:

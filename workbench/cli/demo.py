@@ -18,6 +18,7 @@ from workbench.bench import Bench, choose_preset
 from workbench.cli.grounding import grounding_rows
 from workbench.cli.loading import on_bench
 from workbench.cli.output import size_words, write_fields
+from workbench.cli.selection import Selection
 from workbench.compaction.checks import check
 from workbench.compaction.preset import load_preset
 from workbench.summarizers import driver
@@ -38,7 +39,7 @@ def command(text: bool, fast: bool) -> None:
         _on_screen(recording)
         return
     path = SAMPLES / recording.session
-    bench = choose_preset(on_bench(path, epoch=None, window=None), load_preset(recording.preset))
+    bench = choose_preset(on_bench(Selection(files=(path,))), load_preset(recording.preset))
     _before(bench, recording)
     waits = sys.stdout.isatty() and not fast
     run = asyncio.run(driver.run(bench.compacting(), played(recording, _written, asyncio.sleep if waits else at_once)))

@@ -12,6 +12,7 @@ from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.bench import open_bench
 from workbench.cli.output import counted, write_fields, write_json
+from workbench.cli.selection import Selection, selection
 from workbench.formats import registry
 from workbench.formats.being_written import still_written
 from workbench.formats.diagnosis import (
@@ -40,16 +41,16 @@ _SIGNS = {"complete": "✔", "note": "·", "missing": "✘"}
 
 
 @click.command("doctor")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--part", default="", metavar="ID", help="One of several sessions in FILE, or a sub-agent of it.")
+@selection(part="One of several sessions in FILE, or a sub-agent of it.")
 @click.option("--all", "everything", is_flag=True, help="Try an export in every format, not only in the likely ones.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
-def command(file: Path, part: str, everything: bool, as_json: bool) -> None:
+def command(chosen: Selection, everything: bool, as_json: bool) -> None:
     """Say what FILE is and why, what was odd, whether its context is complete, and what an export would change.
 
     The exports are made in memory, of the context as it is and of what a compaction would leave; nothing is written.
     """
-    session = load(file, part=part)
+    file = chosen.file
+    session = load(file, part=chosen.part)
     found = verdict(file)
     own = registry.by_id(session.format)
     targets = [session.format, *(f"{own.id}:{way.id}" for way in own.ways), *BODIES]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import click
@@ -13,8 +12,9 @@ from workbench.analysis.transcript import VERBOSITIES, Verbosity, one_line, prin
 from workbench.base.figures import grouped
 from workbench.bench import Bench
 from workbench.cli.exact import count_now, exact_fields
-from workbench.cli.loading import on_bench, part_option
+from workbench.cli.loading import on_bench
 from workbench.cli.output import counted, size_fields, size_words, write_fields, write_json, write_table
+from workbench.cli.selection import Selection, selection
 from workbench.compaction.context import Context
 from workbench.compaction.layered.react import react
 from workbench.compaction.layers import layers
@@ -27,10 +27,7 @@ MAX_WARNINGS = 10
 
 
 @click.command("inspect")
-@click.argument("file", type=click.Path(path_type=Path))
-@part_option
-@click.option("--epoch", type=int, help="Look at this epoch, from 1; the last one by default.")
-@click.option("--window", type=click.IntRange(1), metavar="N", help="The model's context window in tokens.")
+@selection("part", "window", epoch="Look at this epoch, from 1; the last one by default.")
 @click.option(
     "--verbosity",
     type=click.Choice(VERBOSITIES),
@@ -41,21 +38,13 @@ MAX_WARNINGS = 10
 )
 @click.option("--react", "as_react", is_flag=True, help="The transcript in ReAct form: Thought, Action, [tool].")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables.")
-def command(
-    file: Path,
-    epoch: int | None,
-    window: int | None,
-    verbosity: Verbosity | None,
-    exact: str | None,
-    as_react: bool,
-    as_json: bool,
-) -> None:
+def command(chosen: Selection, verbosity: Verbosity | None, exact: str | None, as_react: bool, as_json: bool) -> None:
     """Show what FILE holds: its epochs, the rounds of one of them, and where its tokens are.
 
     A figure without a sign was billed by the provider, ≈ is calibrated against such figures, ~ is an estimate.
     Message numbers and ids are those that `cwb compact --pin` and `--split-at` take.
     """
-    bench = on_bench(file, epoch=epoch, window=window)
+    bench = on_bench(chosen)
     count = count_now(bench.session, bench.context, exact) if exact else None
     if as_json:
         write_json(_document(bench, verbosity, count))

@@ -1,58 +1,51 @@
-"""A session file on the bench, every token counted: what the commands that answer in one go start from."""
+"""The session that was named, every token counted: an epoch of it on the bench, or all of it to be played."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 
 import click
 
+from workbench.analysis.course import Course, course_of, uncounted
 from workbench.base import paths
 from workbench.bench import Bench, counted, open_bench
 from workbench.cli.output import on_a_terminal
+from workbench.cli.selection import Selection
 from workbench.formats.files import load
 from workbench.remembered import with_kept_scale
+from workbench.session import Session
 from workbench.tokens import Counter
 from workbench.tokens.cache import CountCache
 
-_PART = "workbench.part"
 
-
-def _note_part(context: click.Context, _: click.Parameter, value: str) -> None:
-    context.meta[_PART] = value
-
-
-part_option = click.option(
-    "--part",
-    default="",
-    metavar="ID",
-    expose_value=False,
-    callback=_note_part,
-    help="The session of this id, of several in FILE; `cwb sessions FILE` lists them.",
-)
-"""For every command that opens FILE by `on_bench`, which then opens that part of it."""
-
-
-def part_asked() -> str:
-    """The part of FILE that the running command was asked for, "" for none."""
-    context = click.get_current_context(silent=True)
-    return context.meta.get(_PART, "") if context else ""
-
-
-def on_bench(file: Path, *, epoch: int | None, window: int | None) -> Bench:
-    """Load and count. Raises BadInput for a file that is no session and for an epoch that it does not have."""
-    part = part_asked()
+def on_bench(chosen: Selection) -> Bench:
+    """The epoch. Raises BadInput for a file that is no session and for an epoch that it does not have."""
     counter = Counter(CountCache(paths.token_counts()))
-    with Watched() as watched:
-        session = load(file, watched.bytes_read, part)
-        bench = with_kept_scale(open_bench(session, counter, epoch=epoch, window=window))
+    with _Watched() as watched:
+        session = load(chosen.file, watched.bytes_read, chosen.part)
+        bench = with_kept_scale(open_bench(session, counter, epoch=chosen.epoch, window=chosen.window))
         counter.count_all(bench.messages, watched.messages_counted, lambda: False)
     return counted(bench, counter)
 
 
-class Watched:
+def on_bench_and_course(chosen: Selection, begin: Callable[[Session], int | None]) -> tuple[Bench, Course]:
+    """The epoch, else the one that `begin` says, on the bench, and the session from there on.
+
+    Raises BadInput as `on_bench` does.
+    """
+    counter = Counter(CountCache(paths.token_counts()))
+    with _Watched() as watched:
+        session = load(chosen.file, watched.bytes_read, chosen.part)
+        counter.count_all(uncounted(session), watched.messages_counted, lambda: False)
+    epoch = begin(session) if chosen.epoch is None else chosen.epoch
+    bench = with_kept_scale(open_bench(session, counter, epoch=epoch, window=chosen.window))
+    return counted(bench, counter), course_of(session, counter, first=bench.epoch, scale=bench.scale)
+
+
+class _Watched:
     """One line on a terminal's stderr that says how far the work is, and is gone afterwards."""
 
-    def __enter__(self) -> Watched:
+    def __enter__(self) -> _Watched:
         self._seen = on_a_terminal()
         return self
 

@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 
 import click
 
 from workbench.analysis.suggested_pins import SuggestedPin, accepted, suggest
 from workbench.analysis.transcript import one_line, printable
 from workbench.base.figures import grouped
-from workbench.cli.loading import on_bench, part_option
+from workbench.cli.loading import on_bench
 from workbench.cli.output import counted, write_json, write_table
+from workbench.cli.selection import Selection, selection
 from workbench.facts.standing import PIN_REASON
 
 WORDS = 66
 
 
 @click.command("pins")
-@click.argument("file", type=click.Path(path_type=Path))
-@part_option
+@selection("part", epoch="Look at this epoch, from 1; the last one by default.")
 @click.option("--suggest", "all_of_them", is_flag=True, help="Standing instructions and constraints too.")
-@click.option("--epoch", type=int, metavar="N", help="Look at this epoch, from 1; the last one by default.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a table.")
-def command(file: Path, all_of_them: bool, epoch: int | None, as_json: bool) -> None:
+def command(chosen: Selection, all_of_them: bool, as_json: bool) -> None:
     """List the <Pin> passages of FILE, and with --suggest what else its user said for good.
 
     Pass the ids on to `cwb compact --pin`, or pin all of them with `--auto-pin`; the superseded and the dear ones are
     left out there.
     """
-    context = on_bench(file, epoch=epoch, window=None).context
+    context = on_bench(chosen).context
     found = [pin for pin in suggest(context) if all_of_them or pin.reason == PIN_REASON]
     taken = accepted(found)
     tokens = sum(pin.tokens for pin in {pin.message: pin for pin in found if pin.message in taken}.values())

@@ -11,8 +11,9 @@ from workbench.analysis.prompt_use import Found, by_id, found, rendered
 from workbench.analysis.transcript import printable
 from workbench.base import paths
 from workbench.base.errors import BadInput
-from workbench.cli.loading import on_bench, part_option
+from workbench.cli.loading import on_bench
 from workbench.cli.output import write_json, write_table
+from workbench.cli.selection import Selection, selection
 from workbench.compaction.prompts import prompt_files, write_own
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
@@ -65,35 +66,32 @@ def _list(as_json: bool) -> None:
 
 @command.command("show")
 @click.argument("id")
-@click.argument("file", required=False, type=click.Path(path_type=Path))
-@part_option
+@selection("part", required=False)
 @as_json_option
-def show(id: str, file: Path | None, as_json: bool) -> None:
+def show(chosen: Selection, id: str, as_json: bool) -> None:
     """Show prompt ID; with FILE, as its strategy would use it for that session: the whole text of what is sent.
 
     No model is asked: where a summary would stand there is a placeholder of its likely size.
     """
-    _show(id, file, as_json)
+    _show(id, chosen, as_json)
 
 
 @command.command("render")
 @click.argument("id")
-@click.argument("file", type=click.Path(path_type=Path))
-@part_option
+@selection("part")
 @as_json_option
-def render(id: str, file: Path, as_json: bool) -> None:
+def render(chosen: Selection, id: str, as_json: bool) -> None:
     """Show prompt ID as its strategy would use it for the session FILE."""
-    _show(id, file, as_json)
+    _show(id, chosen, as_json)
 
 
-def _show(id: str, file: Path | None, as_json: bool) -> None:
+def _show(id: str, chosen: Selection, as_json: bool) -> None:
     one = by_id(id)
     text = one.prompt.text
-    if file:
-        bench = on_bench(file, epoch=None, window=None)
-        text = rendered(one, bench.context)
+    if chosen.files:
+        text = rendered(one, on_bench(chosen).context)
     if as_json:
-        write_json({**fields(one), "session": str(file) if file else None, "text": text})
+        write_json({**fields(one), "session": str(chosen.file) if chosen.files else None, "text": text})
     else:
         click.echo(printable(text))
 

@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import click
 
 from workbench.analysis.cache import Rates
-from workbench.analysis.compare import candidates
 from workbench.analysis.course import Course
 from workbench.analysis.pictures import SIGNS, in_characters, replay_picture
 from workbench.analysis.replay import Replay, replays
 from workbench.analysis.replay_table import HEADS, cost_basis, row
-from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
-from workbench.cli import settings
-from workbench.cli.loading import part_option
+from workbench.cli.loading import on_bench_and_course
 from workbench.cli.output import counted, trigger_fields, write_json, write_table
-from workbench.cli.whole import bench_and_course, whole_session
-from workbench.compaction.preset import Preset
+from workbench.cli.selection import Selection, selection
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
 
 
 @click.command("replay")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--strategy", "strategies", multiple=True, metavar="ID", help="A strategy with its own preset; several.")
-@click.option("--preset", "presets", multiple=True, metavar="NAME", help="A preset; several, and `all` for every one.")
-@click.option(
-    "--set", "fields", multiple=True, metavar="FIELD=VALUE", help="Change a field, where one policy is named."
+@selection(
+    "part",
+    "window",
+    strategy="A strategy with its own preset; several.",
+    preset="A preset; several, and `all` for every one.",
+    set="Change a field, where one policy is named.",
+    epoch="Start with this epoch, not the first.",
 )
-@click.option("--epoch", type=click.IntRange(1), default=1, metavar="N", help="Start with this epoch, not the first.")
-@click.option("--window", type=click.IntRange(1), metavar="N", help="The model's context window in tokens.")
 @click.option(
     "--summarizer",
     type=click.Choice(["estimate", "extractive"]),
@@ -43,28 +38,16 @@ from workbench.summarizers.extractive import extractive
 )
 @click.option("--plot/--no-plot", "drawn", default=True, help="Draw the saw-teeth above the table.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with every compaction and both series.")
-@part_option
-def command(
-    file: Path,
-    strategies: tuple[str, ...],
-    presets: tuple[str, ...],
-    fields: tuple[str, ...],
-    epoch: int,
-    window: int | None,
-    summarizer: str,
-    drawn: bool,
-    as_json: bool,
-) -> None:
+def command(chosen: Selection, summarizer: str, drawn: bool, as_json: bool) -> None:
     """Play FILE from its start under many policies: when each would have compacted, to what, and at what cost.
 
     Before each of the recorded answers the policy's triggers are read; the answers are taken to be the same whatever
     the context would have been. Without --strategy and --preset every strategy is played with its own preset.
     """
-    chosen = chosen_presets(strategies, presets, fields)
-    session, counter = whole_session(file)
-    bench, course = bench_and_course(session, counter, epoch, window)
+    policies = chosen.policies()
+    bench, course = on_bench_and_course(chosen, lambda session: 1)
     answer = extractive if summarizer == "extractive" else estimate
-    played = list(replays(course, chosen, bench.window, answer))
+    played = list(replays(course, policies, bench.window, answer))
     if as_json:
         write_json(_document(course, played, bench.window, summarizer))
         return
@@ -75,21 +58,6 @@ def command(
     for one in played if len(played) == 1 else ():
         click.echo()
         _compactions(one)
-
-
-def chosen_presets(strategies: tuple[str, ...], presets: tuple[str, ...], fields: tuple[str, ...]) -> list[Preset]:
-    """What the flags name, in order; `all` stands for every preset. Raises BadInput."""
-    from workbench.compaction.preset import preset_names
-
-    named = [name.strip() for text in presets for name in text.split(",") if name.strip()]
-    if "all" in named:
-        named = list(preset_names())
-    ids = [name.strip() for text in strategies for name in text.split(",") if name.strip()]
-    if not fields:
-        return list(candidates(ids, named))
-    if len(named) + len(ids) != 1:
-        raise BadInput("--set changes one policy; name just one with --strategy or --preset.")
-    return [settings.chosen(ids[0] if ids else None, named[0] if named else None, None, fields)]
 
 
 def _plot(course: Course, played: list[Replay], window: int | None) -> list[str]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from pathlib import Path
+from dataclasses import asdict, replace
 from typing import Any
 
 import click
@@ -14,12 +13,11 @@ from workbench.analysis.retention import HeldFact, Retention, Share, new_message
 from workbench.analysis.transcript import one_line, printable
 from workbench.base.figures import grouped
 from workbench.bench import Bench, choose_preset
-from workbench.cli import settings
 from workbench.cli.by_hand import by_hand
-from workbench.cli.loading import on_bench, part_option
+from workbench.cli.loading import on_bench
 from workbench.cli.output import counted, warn, write_fields, write_json, write_table
-from workbench.cli.pinning import auto_pin_option, auto_pinned
 from workbench.cli.running import keep_run, run_named
+from workbench.cli.selection import Selection, selection
 from workbench.compaction.checks import check
 from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting
@@ -33,17 +31,18 @@ WORDS = 80
 
 
 @click.command("retention")
-@click.argument("file", type=click.Path(path_type=Path))
-@part_option
-@click.option("--strategy", "strategy_id", metavar="ID", help="How to compact; `cwb strategies` lists them.")
-@click.option("--preset", "preset_id", metavar="NAME", help="Numbers and prompt to start from.")
-@click.option("--params", type=click.Path(path_type=Path), metavar="FILE", help="A history_summary_params object.")
-@click.option("--set", "fields", multiple=True, metavar="FIELD=VALUE", help="Change a field.")
-@click.option("--pin", "pins", multiple=True, metavar="ID", help="Keep a message verbatim.")
-@auto_pin_option
-@click.option("--split-at", "split", metavar="ID", help="The first message of the tail.")
-@click.option("--window", type=click.IntRange(1), metavar="N", help="The model's context window in tokens.")
-@click.option("--epoch", type=int, metavar="N", help="The epoch to compact, from 1; the last one by default.")
+@selection(
+    "part",
+    "strategy",
+    "preset",
+    "pin",
+    "auto_pin",
+    "split_at",
+    "epoch",
+    "window",
+    params="A history_summary_params object.",
+    set="Change a field.",
+)
 @click.option(
     "--summarizer", "summarizer_name", default="extractive", show_default=True, metavar="NAME",
     help="Who writes the summaries: any that `cwb compact` takes.",
@@ -51,22 +50,7 @@ WORDS = 80
 @click.option("--generations", "count", type=click.IntRange(1, 100), metavar="N", help="Compact, go on, N times.")
 @click.option("--recorded", is_flag=True, help="Judge the compactions that the session itself recorded.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with every fact and its message.")
-def command(
-    file: Path,
-    strategy_id: str | None,
-    preset_id: str | None,
-    params: Path | None,
-    fields: tuple[str, ...],
-    pins: tuple[str, ...],
-    auto_pin: bool,
-    split: str | None,
-    window: int | None,
-    epoch: int | None,
-    summarizer_name: str,
-    count: int | None,
-    recorded: bool,
-    as_json: bool,
-) -> None:
+def command(chosen: Selection, summarizer_name: str, count: int | None, recorded: bool, as_json: bool) -> None:
     """Say which facts of FILE's head a compaction still holds: instructions, requests, decisions, paths, commands,
     errors, identifiers, numbers and addresses, in full, in part or not.
 
@@ -74,15 +58,13 @@ def command(
     is asked unless --summarizer names one. With --generations the context grows by what followed in the session.
     """
     if recorded:
-        if strategy_id or preset_id or count:
+        if chosen.strategies or chosen.presets or count:
             raise click.UsageError("--recorded judges what the session recorded; leave strategy and generations out.")
-        _recorded(file, epoch, window, as_json)
+        _recorded(chosen, as_json)
         return
     name = parsed(summarizer_name)
-    preset = settings.chosen(strategy_id, preset_id, params, fields)
-    bench = choose_preset(on_bench(file, epoch=epoch, window=window), preset)
-    bench = by_hand(bench, pins=pins, drops=(), shortens=(), split=split)
-    bench = auto_pinned(bench) if auto_pin else bench
+    preset = chosen.policy()
+    bench = by_hand(choose_preset(on_bench(chosen), preset), chosen)
     after = following(bench.session, bench.epoch)
 
     def compact(context: Context) -> Outcome:
@@ -113,15 +95,15 @@ def _outcome(bench: Bench, context: Context, name: Name) -> Outcome:
     return call.run.outcome
 
 
-def _recorded(file: Path, epoch: int | None, window: int | None, as_json: bool) -> None:
-    """Each compaction that the session recorded, or the one that ended `epoch`."""
-    first = on_bench(file, epoch=epoch or 1, window=window)
+def _recorded(chosen: Selection, as_json: bool) -> None:
+    """Each compaction that the session recorded, or the one that ended the epoch named."""
+    first = on_bench(replace(chosen, epoch=chosen.epoch or 1))
     session = first.session
     ended = [one.number for one in session.epochs if one.ended_by and one.number < len(session.epochs)]
-    wanted = [number for number in ended if epoch in (None, number)]
+    wanted = [number for number in ended if chosen.epoch in (None, number)]
     found: list[tuple[int, Retention]] = []
     for number in wanted:
-        bench = first if number == first.epoch else on_bench(file, epoch=number, window=window)
+        bench = first if number == first.epoch else on_bench(replace(chosen, epoch=number))
         outcome = recorded_outcome(session, number)
         if not any(message.text.strip() for message in new_messages(outcome)):
             warn(f"the summary after epoch {number} cannot be read (none, or encrypted): what it holds is not known.")

@@ -21,9 +21,8 @@ from workbench.analysis.sweep.spread import cores, spread, work_of
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
-from workbench.cli import settings
-from workbench.cli.loading import part_asked, part_option
 from workbench.cli.output import counted, on_a_terminal, warn, write_json, write_table
+from workbench.cli.selection import Selection, selection
 from workbench.compaction.preset import load_preset, preset_names, save_preset
 from workbench.formats import registry
 from workbench.remembered import recall_scale
@@ -35,17 +34,20 @@ WIDEST = 12
 
 
 @click.command("sweep")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
-@click.option("--strategy", "strategy_id", metavar="ID", help="What to vary, beginning with its own preset.")
-@click.option("--preset", "preset_id", metavar="NAME", help="What to vary.")
-@click.option("--set", "fields", multiple=True, metavar="FIELD=VALUE", help="Change a field in all of it.")
+@selection(
+    "part",
+    "window",
+    nargs=-1,
+    strategy="What to vary, beginning with its own preset.",
+    preset="What to vary.",
+    set="Change a field in all of it.",
+)
 @click.option(
     "--vary",
     multiple=True,
     metavar="FIELD=A..B:STEP",
     help="A number of the policy, or `window`; A,B,C lists values, 50k is 50 000. Once or twice.",
 )
-@click.option("--window", type=click.IntRange(1), metavar="N", help="The model's context window in tokens.")
 @click.option("--retention", "retained", is_flag=True, help="Also look which facts the outcomes hold; takes longer.")
 @click.option(
     "--best",
@@ -61,14 +63,9 @@ WIDEST = 12
 )
 @click.option("--cluster", default="", metavar="tcp://HOST:PORT", help="Run on the workers of this Dask scheduler.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with every cell.")
-@part_option
 def command(
-    files: tuple[Path, ...],
-    strategy_id: str | None,
-    preset_id: str | None,
-    fields: tuple[str, ...],
+    chosen: Selection,
     vary: tuple[str, ...],
-    window: int | None,
     retained: bool,
     criterion_name: str,
     save_as: str | None,
@@ -81,14 +78,14 @@ def command(
     All cores are used. A file that fails is a row with its reason. With --resume an interrupted sweep goes on from what
     its journal says is done; the same journal may be used for a wider grid.
     """
-    preset = settings.chosen(strategy_id, preset_id, None, fields)
+    preset = chosen.policy()
     if not vary:
         raise BadInput(f"Name what varies with --vary: {', '.join(varied(preset.policy))}.")
     criterion = next(one for one in CRITERIA if one.name == criterion_name)
-    plan = plan_of(preset, vary, window, retained=retained or criterion.name == "retention", part=part_asked())
+    plan = plan_of(preset, vary, chosen.window, retained=retained or criterion.name == "retention", part=chosen.part)
     if save_as is not None and save_as in preset_names() and not _is_own(save_as):
         raise BadInput(f"{save_as!r} is a preset of the program's; choose another name.")
-    cells = _done(plan, [str(path.resolve()) for path in listed(files)], resume, cluster)
+    cells = _done(plan, [str(path.resolve()) for path in listed(chosen.files)], resume, cluster)
     rows = rows_of(plan, cells)
     found = best(rows, criterion)
     saved = _saved(plan, found, save_as)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import click
@@ -16,11 +15,10 @@ from workbench.analysis.why.fillers import Share
 from workbench.analysis.why.findings import Finding
 from workbench.analysis.why.waste import UNUSED_RULE, Spot
 from workbench.base.figures import grouped
-from workbench.cli import settings
-from workbench.cli.loading import part_option
+from workbench.cli.loading import on_bench_and_course
 from workbench.cli.output import counted, size_fields, trigger_fields, write_fields, write_json, write_table
 from workbench.cli.replay import replay_fields
-from workbench.cli.whole import bench_and_course, whole_session
+from workbench.cli.selection import Selection, selection
 
 PRESET = "claude-code"
 """Whose trigger lines are drawn where no policy is named."""
@@ -30,32 +28,23 @@ ID = 12
 
 
 @click.command("why")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--strategy", "strategy_id", metavar="ID", help="Whose triggers are looked at, with its own preset.")
-@click.option("--preset", "preset_id", metavar="NAME", help=f"Whose triggers are looked at; {PRESET} by default.")
-@click.option("--set", "fields", multiple=True, metavar="FIELD=VALUE", help="Change a field of the policy.")
-@click.option("--epoch", type=int, metavar="N", help="The epoch; by default the newest that overflowed, else the last.")
-@click.option("--window", type=click.IntRange(1), metavar="N", help="The model's context window in tokens.")
+@selection(
+    "part",
+    "set",
+    "window",
+    strategy="Whose triggers are looked at, with its own preset.",
+    preset=f"Whose triggers are looked at; {PRESET} by default.",
+    epoch="The epoch; by default the newest that overflowed, else the last.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with nothing left out.")
-@part_option
-def command(
-    file: Path,
-    strategy_id: str | None,
-    preset_id: str | None,
-    fields: tuple[str, ...],
-    epoch: int | None,
-    window: int | None,
-    as_json: bool,
-) -> None:
+def command(chosen: Selection, as_json: bool) -> None:
     """Say why the context of FILE overflowed: how it grew, who filled it, and what would have helped.
 
     What would have helped is computed, not guessed: the session is played on with its own messages, without what a
     sentence speaks of or under the policy that it names.
     """
-    named = preset_id or (None if strategy_id else PRESET)
-    preset = settings.chosen(strategy_id, named, None, fields)
-    session, counter = whole_session(file)
-    bench, course = bench_and_course(session, counter, overflowed(session) if epoch is None else epoch, window)
+    preset = chosen.policy(PRESET)
+    bench, course = on_bench_and_course(chosen, overflowed)
     found = diagnose(bench.context, course, bench.epoch, preset)
     if as_json:
         write_json(_document(found))

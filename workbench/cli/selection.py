@@ -1,0 +1,120 @@
+"""What a command looks at, under which policy, and what a person does to the plan: the options that commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from workbench.analysis.compare import candidates
+from workbench.base.errors import BadInput
+from workbench.cli import settings
+from workbench.compaction.preset import Preset, preset_names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What was named on the command line. What a command has no option for is as it is here.
+
+    Messages (`pins`, `drops`, `shortens`, `split`) are named as `message_id` reads them.
+    """
+
+    files: tuple[Path, ...] = ()
+    part: str = ""
+    strategies: tuple[str, ...] = ()
+    presets: tuple[str, ...] = ()
+    params: Path | None = None
+    fields: tuple[str, ...] = ()
+    pins: tuple[str, ...] = ()
+    auto_pin: bool = False
+    drops: tuple[str, ...] = ()
+    shortens: tuple[str, ...] = ()
+    split: str | None = None
+    epoch: int | None = None
+    window: int | None = None
+
+    @property
+    def file(self) -> Path:
+        """The FILE of a command that takes just one."""
+        (file,) = self.files
+        return file
+
+    def policy(self, otherwise: str | None = None) -> Preset:
+        """The policy named last, else the preset `otherwise`, with its fields changed. Raises BadInput."""
+        strategy = self.strategies[-1] if self.strategies else None
+        preset = self.presets[-1] if self.presets else None if strategy else otherwise
+        return settings.chosen(strategy, preset, self.params, self.fields)
+
+    def policies(self) -> list[Preset]:
+        """Every policy named, with commas or without: `all` stands for each preset, none for each strategy.
+
+        Raises BadInput.
+        """
+        strategies, presets = _listed(self.strategies), _listed(self.presets)
+        if not self.fields:
+            return list(candidates(strategies, preset_names() if "all" in presets else presets))
+        if len(strategies) + len(presets) != 1 or "all" in presets:
+            raise BadInput("--set changes one policy; name just one with --strategy or --preset.")
+        return [replace(self, strategies=strategies, presets=presets).policy()]
+
+
+def _listed(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name.strip() for text in names for name in text.split(",") if name.strip())
+
+
+_PATH = click.Path(path_type=Path)
+_SEVERAL = {"multiple": True, "metavar": "ID"}
+_NAMES = tuple(field.name for field in fields(Selection))
+
+# fmt: off
+_OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
+    "part": (("--part",), {"default": "", "metavar": "ID"},
+             "The session of this id, of several in FILE; `cwb sessions FILE` lists them."),
+    "strategy": (("--strategy", "strategies"), _SEVERAL, "How to compact; `cwb strategies` lists them."),
+    "strategies": (("--strategies",), {"multiple": True, "metavar": "ID,…"},
+                   "Strategies, each with its own preset; all by default."),
+    "preset": (("--preset", "presets"), {"multiple": True, "metavar": "NAME"}, "Numbers and prompt to start from."),
+    "presets": (("--presets",), {"multiple": True, "metavar": "NAME,…"}, "Presets, `all` for every one."),
+    "params": (("--params",), {"type": _PATH, "metavar": "FILE"}, "A history_summary_params object, as JSON."),
+    "set": (("--set", "fields"), {"multiple": True, "metavar": "FIELD=VALUE"}, "Change a field of the policy."),
+    "pin": (("--pin", "pins"), _SEVERAL, "Keep a message verbatim."),
+    "auto_pin": (("--auto-pin",), {"is_flag": True},
+                 "Pin the user's standing instructions; `cwb pins FILE --suggest` lists them."),
+    "drop": (("--drop", "drops"), _SEVERAL, "Leave a message out, with its tool calls and results."),
+    "shorten": (("--shorten", "shortens"), _SEVERAL,
+                "Cut a message's long texts and results in the middle. Pins win over both."),
+    "split_at": (("--split-at", "split"), {"metavar": "ID"}, "The first message of the tail."),
+    "epoch": (("--epoch",), {"type": int, "metavar": "N"}, "The epoch to compact, from 1; the last one by default."),
+    "window": (("--window",), {"type": click.IntRange(1), "metavar": "N"}, "The model's context window in tokens."),
+}
+# fmt: on
+"""Flags, attributes and usual words of each option, in the order in which help lists them."""
+
+
+def selection(
+    *usual: str, nargs: int = 1, required: bool = True, **worded: str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command FILE and the options named, the `worded` ones in words of its own.
+
+    It is called with a `Selection` before its own options.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def selected(**given: Any) -> None:
+            files = given.pop("files")
+            named = {name: given.pop(name) for name in _NAMES if name in given}
+            command(Selection(files=files if nargs < 0 else (files,) if files else (), **named), **given)
+
+        offering: Callable[..., None] = selected
+        for name in reversed([name for name in _OPTIONS if name in usual or name in worded]):
+            flags, attributes, words = _OPTIONS[name]
+            offering = click.option(*flags, **attributes, help=worded.get(name, words))(offering)
+        metavar = "FILE..." if nargs < 0 else "FILE" if required else "[FILE]"
+        return click.argument("files", nargs=nargs, required=required, metavar=metavar, type=_PATH)(offering)
+
+    return decorate
