@@ -19,7 +19,7 @@ from tests.formats.claude_code_build import assistant, text, user
 from tests.paths import ROOT, SAMPLES
 from workbench.cli import COMMANDS
 from workbench.compaction.preset import preset_names
-from workbench.compaction.strategies import STRATEGIES
+from workbench.compaction.strategies import all_strategies
 
 TAIL = "history_tail_size_chars_to_exclude"
 
@@ -386,7 +386,7 @@ class TestOtherCommands:
 
     def test_strategies_are_listed_one_line_each(self) -> None:
         lines = cwb("strategies").stdout.splitlines()
-        assert [line.split()[0] for line in lines[: len(STRATEGIES)]] == [one.id for one in STRATEGIES]
+        assert [line.split()[0] for line in lines[: len(all_strategies())]] == [one.id for one in all_strategies()]
         assert sum(line.startswith("preset ") for line in lines) == len(preset_names())
 
     def test_the_transcript_in_react_form(self, session: Path) -> None:
@@ -397,7 +397,7 @@ class TestOtherCommands:
 
     def test_compare_gives_one_row_for_each(self, session: Path) -> None:
         found = document("compare", session)
-        assert [column["strategy"] for column in found["columns"]] == [one.id for one in STRATEGIES]
+        assert [column["strategy"] for column in found["columns"]] == [one.id for one in all_strategies()]
         assert set(found["columns"][0]) >= {"fired", "head", "tail", "after", "saved", "calls", "fates", "checks"}
         run = cwb("compare", session, "--strategies", "trim,layered", "--presets", "codex", "--summarizer", "estimate")
         assert run.exit_code == 0

@@ -20,7 +20,7 @@ from tests.paths import ROOT, SAMPLES
 from tests.summarizers.fake_api import KEY, MODEL, answer, document, error, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
 from workbench.base import paths
-from workbench.compaction.strategies import STRATEGIES
+from workbench.compaction.strategies import all_strategies
 from workbench.summarizers import journal
 from workbench.summarizers.rehearsal import KINDS
 
@@ -229,7 +229,7 @@ class TestRehearsal:
         losses = json.loads(run.stdout)["grounding"]["losses"]
         assert [loss["text"] for loss in losses if loss["kind"] == "instruction"] == [RULE]
 
-    @pytest.mark.parametrize("strategy", [one.id for one in STRATEGIES])
+    @pytest.mark.parametrize("strategy", [one.id for one in all_strategies()])
     def test_every_strategy_ends_whatever_fails(self, strategy: str, session: Path) -> None:
         run = cwb("compact", session, "--strategy", strategy, "--summarizer", "rehearse:timeout", "--json")
         assert run.exit_code in (0, 1), run.output

@@ -15,7 +15,7 @@ from tests.paths import SHARED
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.preset import load_preset, preset_names
-from workbench.compaction.strategies import STRATEGIES, strategy
+from workbench.compaction.strategies import all_strategies, strategy
 from workbench.formats.files import load
 from workbench.session import Message
 
@@ -42,7 +42,7 @@ def real_contexts() -> tuple[Context, ...]:
 
 
 def test_every_strategy_has_a_preset_of_its_own() -> None:
-    assert {load_preset(name).strategy for name in EVERY} == {one.id for one in STRATEGIES}
+    assert {load_preset(name).strategy for name in EVERY} == {one.id for one in all_strategies()}
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -61,7 +61,7 @@ def test_nothing_happens_where_nothing_fires(name: str) -> None:
     preset = load_preset(name)
     one = strategy(preset.strategy)
     context = context_of(chat(2), manual=False, window=1_000_000)
-    assert not any(trigger.fires for trigger in one.triggers(one.gauge(context, preset.policy), preset.policy))
+    assert not any(trigger.fires for trigger in one.triggered(context, preset.policy))
     outcome, requests = run(one, context, preset.policy)
     assert (outcome.status, requests) == ("unchanged", [])
     assert all(a is b for a, b in zip(outcome.messages, context.messages, strict=True))

@@ -147,7 +147,7 @@ class Bench:
 def plan(context: Context, chosen: Strategy[Any], policy: Policy, edits: Edits = UNEDITED) -> Plan:
     """Plan a compaction of `context` without a model and without a network."""
     left = given(context, edits)
-    triggers = chosen.triggers(chosen.gauge(left, policy), policy)
+    triggers = chosen.triggered(left, policy)
     run = drive(compacting(context, edits, chosen, policy), estimate)
     return Plan(context, left, chosen, policy, triggers, run)
 

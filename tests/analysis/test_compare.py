@@ -11,7 +11,7 @@ from workbench.analysis.recorded import recorded_outcome
 from workbench.base.errors import BadInput
 from workbench.compaction.edits import Edits
 from workbench.compaction.outcome import Fate
-from workbench.compaction.strategies import STRATEGIES, strategy
+from workbench.compaction.strategies import all_strategies, strategy
 from workbench.session import Compaction, Epoch, Message, Records, Session, Text
 from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
@@ -19,7 +19,7 @@ from workbench.summarizers.extractive import extractive
 
 
 def test_without_names_every_strategy_is_compared() -> None:
-    assert [preset.strategy for preset in candidates()] == [one.id for one in STRATEGIES]
+    assert [preset.strategy for preset in candidates()] == [one.id for one in all_strategies()]
     assert [preset.id for preset in candidates(["trim"], ["codex", "cody"])] == ["codex", "cody", "trim"]
     with pytest.raises(BadInput, match="no preset"):
         candidates(presets=["nobody"])

@@ -22,7 +22,7 @@ from workbench.analysis.running import Running
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
 from workbench.compaction.shape import SUMMARY_MARKER
-from workbench.compaction.strategies import STRATEGIES
+from workbench.compaction.strategies import all_strategies
 from workbench.compaction.strategy import Strategy, Summary
 from workbench.formats.files import load
 from workbench.session import Message, Text
@@ -60,7 +60,7 @@ def talk(rounds: int, words: int = 400) -> list[Message]:
     return out
 
 
-@given(conversations(max_rounds=4), st.sampled_from(STRATEGIES), st.integers(0, 30))
+@given(conversations(max_rounds=4), st.sampled_from(all_strategies()), st.integers(0, 30))
 @settings(max_examples=40, deadline=None)
 def test_the_running_gauge_says_what_the_strategy_says(
     messages: tuple[Message, ...], strategy: Strategy, cut: int
@@ -78,7 +78,7 @@ def test_the_running_gauge_says_what_the_strategy_says(
             assert running.gauge() == strategy.gauge(running.context(), policy)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES, ids=[one.id for one in STRATEGIES])
+@pytest.mark.parametrize("strategy", all_strategies(), ids=[one.id for one in all_strategies()])
 def test_a_system_message_after_the_first_words_does_not_lead(strategy: Strategy) -> None:
     rules = [Message(f"s{n}", "system", (Text("a rule"),)) for n in range(3)]
     policy = default_preset(strategy.id).policy
@@ -88,7 +88,7 @@ def test_a_system_message_after_the_first_words_does_not_lead(strategy: Strategy
         assert running.gauge() == strategy.gauge(running.context(), policy)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES, ids=[one.id for one in STRATEGIES])
+@pytest.mark.parametrize("strategy", all_strategies(), ids=[one.id for one in all_strategies()])
 def test_times_bills_and_errors_are_read_alike(overflow: Course, strategy: Strategy) -> None:
     policy = default_preset(strategy.id).policy
     running = Running(overflow, strategy, policy, 200_000)
@@ -177,7 +177,7 @@ def test_every_format_is_played(path: Path) -> None:
     course = loaded(path)
     ids = [message.id for message in course.messages]
     assert len(set(course.members)) == len(course.members) == len(ids)
-    for strategy in STRATEGIES:
+    for strategy in all_strategies():
         played = replay(course, default_preset(strategy.id), 2_000)
         assert len(played.sent) == len(course.calls)
 

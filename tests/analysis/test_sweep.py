@@ -17,7 +17,7 @@ from workbench.analysis.sweep.rows import CRITERIA, Row, best, rows_of
 from workbench.analysis.sweep.spread import spread, work_of
 from workbench.base.errors import BadInput
 from workbench.compaction.preset import load_preset, read_preset, save_preset
-from workbench.compaction.strategies import STRATEGIES
+from workbench.compaction.strategies import all_strategies
 from workbench.formats.files import load
 from workbench.tokens import Counter
 
@@ -68,7 +68,7 @@ def test_what_is_no_axis_is_refused_in_a_sentence(text: str, says: str) -> None:
 
 
 def test_the_numbers_of_every_policy_may_vary() -> None:
-    for strategy in STRATEGIES:
+    for strategy in all_strategies():
         policy = strategy.policy_type()
         for name in varied(policy):
             if name != "window":

@@ -14,14 +14,14 @@ from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, Made
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import default_preset
-from workbench.compaction.strategies import STRATEGIES
+from workbench.compaction.strategies import all_strategies
 from workbench.compaction.strategy import FailureKind, Strategy, SummaryFailed
 from workbench.session import Message, Text
 from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
 
-EVERY = pytest.mark.parametrize("strategy", STRATEGIES, ids=[one.id for one in STRATEGIES])
-ASKING = [one for one in STRATEGIES if one.id not in ("clear-tool-results", "trim", "memories-rewrite")]
+EVERY = pytest.mark.parametrize("strategy", all_strategies(), ids=[one.id for one in all_strategies()])
+ASKING = [one for one in all_strategies() if one.id not in ("clear-tool-results", "trim", "memories-rewrite")]
 ASKS = pytest.mark.parametrize("strategy", ASKING, ids=[one.id for one in ASKING])
 CHOICES = ("drop", "keep", "nest", "extend")
 

@@ -4,7 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.compaction.exchange.cut import guarded_start, head_length
+from tests.building import context_of
+from workbench.compaction.exchange.cut import HistorySize, guarded_start, head_length, history_of
+from workbench.compaction.shape import api_chars
+from workbench.session import Message, Text
 
 
 def test_vector_1_tail_holds_what_fits_below_the_limit() -> None:
@@ -57,3 +60,24 @@ def test_the_walk_agrees_with_the_document(sizes: list[int], tail_chars: int, mi
 def test_a_segment_holds_a_third_of_the_limit_and_no_more(limit: int, start: int) -> None:
     """Two exchanges of 200 are a third of 1 200: four segments. Where they are over it, each is one of its own."""
     assert guarded_start([200] * 8, limit) == start
+
+
+ANY = st.builds(
+    Message,
+    st.uuids().map(str),
+    st.sampled_from(["system", "user", "assistant", "tool"]),
+    st.text(max_size=9).map(lambda text: (Text(text),)),
+    kind=st.sampled_from(["normal", "summary", "meta"]),
+)
+
+
+@given(st.lists(ANY, max_size=12), st.data(), st.booleans())
+def test_the_running_size_of_the_history_is_that_of_its_exchanges(
+    messages: list[Message], data: st.DataObject, enabled: bool
+) -> None:
+    versions = {message.id: data.draw(st.integers(2, 4)) for message in messages[::2]}
+    running = HistorySize(versions, version=3, enabled=enabled)
+    for count, message in enumerate(messages, 1):
+        running.add(message, api_chars(message), 0)
+        context = context_of(messages[:count], summary_versions=versions)
+        assert running.value == sum(history_of(context, version=3, enabled=enabled).sizes)

@@ -66,7 +66,7 @@ def test_the_defaults_are_disabled_and_say_why() -> None:
     assert "code-review" in disabled(policy(bot_type="2"))
     assert "code-review" in disabled(policy(bot_type="code_review_bot"))
     assert disabled(policy()) == ""
-    assert triggers(Gauge(chars=10**9), policy())[0].note == "disabled: threshold 0"
+    assert triggers(Gauge(meters={"history": 10**9}), policy())[0].note == "disabled: threshold 0"
     outcome, requests = run(context_of(loop("1", 3)), ExchangeSummaryPolicy())
     assert (outcome.status, requests) == ("unchanged", [])
     assert "minimum version" in outcome.reason
@@ -74,7 +74,7 @@ def test_the_defaults_are_disabled_and_say_why() -> None:
 
 @pytest.mark.parametrize(("chars", "fires"), [(9_999, False), (10_000, True), (10_001, True)])
 def test_the_history_trigger_fires_at_its_threshold(chars: int, fires: bool) -> None:
-    (trigger,) = triggers(Gauge(chars=chars), policy(trigger_on_history_size_chars=10_000))
+    (trigger,) = triggers(Gauge(meters={"history": chars}), policy(trigger_on_history_size_chars=10_000))
     assert trigger.fires is fires
     assert trigger.distance == 10_000 - chars
 
@@ -87,11 +87,10 @@ def test_the_cache_trigger_is_simulated_and_off_by_default(age: int | None, fire
         buffer_time_before_cache_expiration_ms=30_000,
         simulate_cache_expiry=True,
     )
-    assert triggers(Gauge(chars=100, cache_age_ms=age), cache)[1].fires is fires
-    assert not triggers(Gauge(chars=99, cache_age_ms=0), cache)[1].fires
-    assert (
-        len(triggers(Gauge(chars=100, cache_age_ms=0), cache.model_copy(update={"simulate_cache_expiry": False}))) == 1
-    )
+    assert triggers(Gauge(meters={"history": 100}, cache_age_ms=age), cache)[1].fires is fires
+    assert not triggers(Gauge(meters={"history": 99}, cache_age_ms=0), cache)[1].fires
+    never = cache.model_copy(update={"simulate_cache_expiry": False})
+    assert len(triggers(Gauge(meters={"history": 100}, cache_age_ms=0), never)) == 1
 
 
 def test_vector_6_versions() -> None:
@@ -295,15 +294,16 @@ def test_the_age_of_the_cache_comes_from_the_time_stamps_or_from_the_person() ->
         Message("a", "assistant", (Text("done"),), time=110.0),
         Message("u2", "user", (Text("more"),), time=150.0),
     ]
-    assert STRATEGY.gauge(context_of(messages), policy()).cache_age_ms == 40_000
-    assert STRATEGY.gauge(context_of(messages[:2]), policy()).cache_age_ms is None
-    assert STRATEGY.gauge(context_of(messages), policy(cache_age_ms=5)).cache_age_ms == 5
     cache = policy(
         simulate_cache_expiry=True,
         trigger_on_history_size_chars_when_cache_expiring=1,
         cache_ttl_ms=300_000,
         buffer_time_before_cache_expiration_ms=30_000,
     )
-    fired = STRATEGY.triggers(STRATEGY.gauge(context_of(messages), cache), cache)[1]
-    assert fired.fires
-    assert fired.note == "simulated, in 230 s"
+    for seen, chosen, note in (
+        (messages, cache, "simulated, in 230 s"),
+        (messages[:2], cache, "the age of the cache is not known"),
+        (messages, cache.with_(cache_age_ms=5), "simulated, in 270 s"),
+    ):
+        fired = STRATEGY.triggered(context_of(seen), chosen)[1]
+        assert (fired.fires, fired.note) == (note.startswith("simulated"), note)

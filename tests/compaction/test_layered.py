@@ -24,7 +24,7 @@ from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, Made, Outcome
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.shape import Shape
-from workbench.compaction.strategies.layered import STRATEGY, TIMED_OUT, LayeredPolicy, compact, gauge, triggers
+from workbench.compaction.strategies.layered import STRATEGY, TIMED_OUT, LayeredPolicy, compact, triggers
 from workbench.compaction.strategy import Answer, Step, Summary, SummaryFailed, SummaryRequest
 from workbench.session import Kind, Message, Text, Usage, pairs_of
 from workbench.summarizers.extractive import extractive
@@ -103,10 +103,8 @@ def test_the_window_is_the_policys_or_the_sessions() -> None:
 
 def test_without_usage_the_counted_size_stands_in_and_is_called_so() -> None:
     context = context_of([*rounds(2), user("new", "y" * 90)], manual=False)
-    now = gauge(context, policy())
-    assert (now.last_usage, now.input_chars) == (None, 90)
-    assert now.tokens == context.total.tokens - METER.tokens(context.messages[-1])
-    (trigger,) = triggers(now, policy(context_window=90))
+    (trigger,) = STRATEGY.triggered(context, policy(context_window=90))
+    assert trigger.value == context.total.tokens - METER.tokens(context.messages[-1]) + 90 // 3
     assert trigger.fires
     assert trigger.note.startswith("counted")
 
@@ -120,11 +118,11 @@ def test_usage_is_that_of_the_last_call_and_is_not_believed_after_a_compaction()
     billed = replace(agent("z", "done"), usage=Usage(input=5, cache_read=150_000, cache_write=9_000, output=994))
     error = replace(agent("e", "API error"), usage=Usage())
     context = anchored([*rounds(11), user("u", "go"), billed, error, user("new", "y" * 3)], 46)
-    assert gauge(context, policy()).last_usage == 159_999
-    assert triggers(gauge(context, policy()), policy())[0].fires
+    assert context.gauge().last_usage == 159_999
+    assert STRATEGY.triggered(context, policy())[0].fires
     after = context.from_outcome(run(context, policy(min_rounds=1))[0])
     assert any(message is billed for message in after.messages)
-    assert gauge(after, policy()).last_usage is None
+    assert after.gauge().last_usage is None
 
 
 def test_if_triggered_obeys_and_a_manual_run_does_not() -> None:

@@ -244,7 +244,7 @@ def test_token_triggers_are_read_off_the_window() -> None:
     tokens = context_of(messages).total.tokens
     assert run(STRATEGY, context_of(messages, manual=False, window=2 * tokens), chosen)[0].status == "compacted"
     assert run(STRATEGY, context_of(messages, manual=False, window=2 * tokens + 2), chosen)[0].status == "unchanged"
-    unknown = STRATEGY.triggers(STRATEGY.gauge(context_of(messages), chosen), chosen)
+    unknown = STRATEGY.triggered(context_of(messages), chosen)
     assert [(t.fires, t.note) for t in unknown] == [(False, "the model's window is not known")]
     reserve = policy(trigger_messages=0, trigger_reserve_tokens=100)
     assert run(STRATEGY, context_of(messages, manual=False, window=tokens + 100), reserve)[0].status == "compacted"

@@ -23,7 +23,7 @@ from workbench.compaction.preset import (
     read_preset,
     save_preset,
 )
-from workbench.compaction.strategies import STRATEGIES
+from workbench.compaction.strategies import all_strategies
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
 
 TEXTS = st.one_of(
@@ -52,7 +52,7 @@ def changes(model: type[BaseModel]) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries({}, optional=choices)
 
 
-@pytest.mark.parametrize("one", STRATEGIES, ids=lambda one: one.id)
+@pytest.mark.parametrize("one", all_strategies(), ids=lambda one: one.id)
 @given(data=st.data())
 @settings(max_examples=15, deadline=None)
 def test_what_is_written_reads_back_to_the_same_policy(

@@ -10,7 +10,7 @@ from workbench.base.resources import PROMPTS
 from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.preset import default_preset, load_preset, preset_names, read_preset
 from workbench.compaction.prompts import load_prompt, read_prompt
-from workbench.compaction.strategies import STRATEGIES, strategy
+from workbench.compaction.strategies import all_strategies, strategy
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy, disabled
 
 
@@ -37,7 +37,7 @@ def test_the_shipped_preset_has_the_documents_example() -> None:
 
 
 def test_every_field_of_every_policy_explains_itself() -> None:
-    for one in STRATEGIES:
+    for one in all_strategies():
         for name, field in one.policy_type.model_fields.items():
             assert field.description, f"{one.id}.{name}"
             assert isinstance(field.json_schema_extra, dict)
@@ -45,7 +45,7 @@ def test_every_field_of_every_policy_explains_itself() -> None:
 
 
 def test_every_strategy_has_a_preset_to_start_from() -> None:
-    for one in STRATEGIES:
+    for one in all_strategies():
         assert default_preset(one.id).strategy == one.id
 
 

@@ -139,7 +139,7 @@ def test_a_failed_summary_changes_nothing() -> None:
 def test_it_fires_at_a_share_of_the_window(window: int | None, fires: bool) -> None:
     context = context_of([user("u", "x" * 316), agent("a", "y" * 36)], manual=False, window=window)
     assert context.total.tokens == 90
-    assert any(t.fires for t in STRATEGY.triggers(STRATEGY.gauge(context, policy()), policy())) is fires
+    assert any(t.fires for t in STRATEGY.triggered(context, policy())) is fires
 
 
 @pytest.mark.parametrize("choice", ["drop", "keep", "nest", "extend"])

@@ -13,7 +13,7 @@ from workbench.analysis.retention import retention
 from workbench.analysis.two_outcomes import Stretch, added, shortened, stretches
 from workbench.bench import counted, open_bench, set_fields
 from workbench.compaction.preset import default_preset, preset_names
-from workbench.compaction.strategies import STRATEGIES
+from workbench.compaction.strategies import all_strategies
 from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter
 from workbench.tui.middle.pager import Pager
@@ -31,14 +31,14 @@ async def test_every_strategy_has_a_column_and_the_chosen_one_opens() -> None:
         screen = pilot.app.screen
         assert isinstance(screen, CompareScreen)
         table = screen.query_one(DataTable)
-        assert [column.strategy for column in screen.columns] == [one.id for one in STRATEGIES]
+        assert [column.strategy for column in screen.columns] == [one.id for one in all_strategies()]
         assert table.row_count == len(ROWS)
-        assert len(table.columns) == len(STRATEGIES) + 1
+        assert len(table.columns) == len(all_strategies()) + 1
         for number, column in enumerate(screen.columns):
             held = retention(screen.bench.context, column.outcome)
             assert {row: table.get_cell(row, str(number)) for row in held_cells(held)} == held_cells(held)
         await press(pilot, "right", "right", "enter")
-        assert bench_screen(pilot).bench.strategy.id == STRATEGIES[2].id
+        assert bench_screen(pilot).bench.strategy.id == all_strategies()[2].id
         await press(pilot, "u")
         assert bench_screen(pilot).bench.strategy.id == "exchange-summary"
 
@@ -88,7 +88,7 @@ def test_a_policy_of_ones_own_is_a_column_too() -> None:
     assert asked_of(bench, candidates()).own is None
     edited = set_fields(bench, {"history_tail_size_chars_to_exclude": 5})
     asked = asked_of(edited, candidates())
-    assert asked.count == len(STRATEGIES) + 1
+    assert asked.count == len(all_strategies()) + 1
     first, *others = columns_of(edited, asked)
     assert first.preset is asked.own
     assert first.outcome is edited.offline.outcome

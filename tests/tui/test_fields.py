@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.compaction.strategies import STRATEGIES
+from workbench.compaction.strategies import all_strategies
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
 from workbench.compaction.strategy import Strategy
 from workbench.tui.fields import FormField, Refused, changed, differing, fields_of, value_of, value_words
@@ -76,7 +76,7 @@ def test_a_wrong_value_is_refused_with_the_reason(key: str, typed: str, reason: 
         changed(POLICY, field(key), typed)
 
 
-@pytest.mark.parametrize("one", STRATEGIES, ids=lambda one: one.id)
+@pytest.mark.parametrize("one", all_strategies(), ids=lambda one: one.id)
 def test_every_field_of_every_strategy_is_in_the_form(one: Strategy) -> None:
     fields = fields_of(one.policy_type)
     assert {field.path[0] for field in fields} == set(one.policy_type.model_fields)

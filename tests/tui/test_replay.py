@@ -11,7 +11,7 @@ from tests.tui.app import app_of, bench_screen, press, settled
 from tests.tui.test_why import signs_on
 from workbench.analysis.replay_table import HEADS
 from workbench.cli import commands
-from workbench.compaction.strategies import STRATEGIES
+from workbench.compaction.strategies import all_strategies
 from workbench.tui.screens.choose_policies import ChoosePoliciesScreen
 from workbench.tui.screens.replay import OWN, ReplayScreen, call_words
 from workbench.tui.widgets.calls_plot import CallsPlot
@@ -34,7 +34,7 @@ async def test_policies_are_played_compared_and_opened(monkeypatch: pytest.Monke
         assert isinstance(screen, ReplayScreen)
         table, plot = screen.query_one(DataTable), screen.query_one(CallsPlot)
         assert [one.name for one in screen.played] == [
-            OWN, *(name for one in STRATEGIES if (name := preset_of(one.id)) != "augment-example"),
+            OWN, *(name for one in all_strategies() if (name := preset_of(one.id)) != "augment-example"),
         ]  # fmt: skip
         assert [str(column.label) for column in table.columns.values()] == list(HEADS)
         # The command's table has the same cells.

@@ -14,7 +14,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.edits import UNEDITED, Edits, compacting, given
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import Preset, default_preset, load_preset
-from workbench.compaction.strategies import STRATEGIES, strategy
+from workbench.compaction.strategies import all_strategies, strategy
 from workbench.compaction.strategy import Trigger
 from workbench.session import Session
 from workbench.summarizers.driver import Run, drive
@@ -102,7 +102,7 @@ def candidates(strategies: Iterable[str] = (), presets: Iterable[str] = ()) -> t
     Raises BadInput for a name that does not exist.
     """
     found = [load_preset(name) for name in presets] + [default_preset(name) for name in strategies]
-    return tuple(found or (default_preset(one.id) for one in STRATEGIES))
+    return tuple(found or (default_preset(one.id) for one in all_strategies()))
 
 
 def compare(context: Context, chosen: Iterable[Preset], answer: Answerer, edits: Edits = UNEDITED) -> Iterator[Column]:
@@ -122,7 +122,7 @@ def compare(context: Context, chosen: Iterable[Preset], answer: Answerer, edits:
 def column_of(context: Context, preset: Preset, run: Run, edits: Edits = UNEDITED, seconds: float = 0.0) -> Column:
     """The column of a run that was made: of a preset on the context under the edits, in so many seconds."""
     one = strategy(preset.strategy)
-    triggers = one.triggers(one.gauge(given(context, edits), preset.policy), preset.policy)
+    triggers = one.triggered(given(context, edits), preset.policy)
     checks = check(context, run.outcome, one, preset.policy)
     return _column(context, run.outcome, preset, triggers, spent(context, run), checks, seconds)
 

@@ -1,25 +1,20 @@
 """The gauge of a context that grows message by message, as running sums: what makes a replay linear.
 
 `Strategy.gauge` reads a whole context; asking it before each of 20 000 calls would be quadratic. The same figures are
-kept here as sums that a message adds to. A strategy whose notion of history is not known here is asked itself, each
-time: right, and slow.
+kept here as sums that a message adds to, the strategy's own meters among them.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
-from dataclasses import fields, replace
 from typing import Any
 
 from workbench.analysis.course import Course
 from workbench.compaction.context import Context
-from workbench.compaction.gauge import Gauge
+from workbench.compaction.gauge import Gauge, Meter, read_on
 from workbench.compaction.layout import Layout
 from workbench.compaction.shape import SUMMARY_MARKER, Shape
-from workbench.compaction.strategies import clear_tool_results, exchange_summary, layered
 from workbench.compaction.strategy import Strategy
-from workbench.compaction.triggers import message_gauge
 from workbench.session import Message, leading_system
 from workbench.tokens.sizes import Basis, Sizes
 
@@ -34,7 +29,6 @@ class Running:
         self.course, self.strategy, self.policy, self.window = course, strategy, policy, window
         self.start = self.stop = 0
         self.compacted = self.marker = False
-        self._gauge = _GAUGES.get(strategy.gauge, _asked)
         times = (error.get("time") for error in course.session.meta.get("overflow_errors", ()))
         self._errors: tuple[float, ...] = tuple(time for time in times if time is not None)
         session = course.session
@@ -52,7 +46,7 @@ class Running:
         self._restart(self.base)
 
     def _restart(self, context: Context) -> None:
-        """Sums of a whole context; `base_tokens` and `base_api_chars` are those of `base` alone."""
+        """Sums of a whole context."""
         layout = context.layout
         rounds = layout.shape.rounds
         self.messages, self.events = len(context), layout.shape.events
@@ -62,8 +56,6 @@ class Running:
         start, stop = rounds.current_input.start, rounds.current_input.stop
         self.open_tokens = layout.tokens[stop] - layout.tokens[start]
         self.open_chars = layout.shape.chars[stop] - layout.shape.chars[start]
-        counts = self.strategy.gauge is clear_tool_results.gauge
-        self.tool_uses = clear_tool_results.count_uses(layout.shape) if counts else 0
         # No compaction writes the marker into an answer: only where one stood may one be left.
         self.marker = self.marker and layout.shape.marker is not None
         self.newest: Message | None = context.messages[-1] if len(context) else None
@@ -72,30 +64,24 @@ class Running:
         self.usage: int | None = layout.last_usage
         self.usage_at = layout.sizes.anchored_until
         self.memory_lines = len(context.memory_lines)
-        self.history_chars = 0
-        if self.strategy.gauge is exchange_summary.gauge:
-            self.history_chars = exchange_summary.gauge(context, self.policy).chars
-        if context is self.base:
-            self.base_tokens, self.base_api_chars = layout.tokens[-1], layout.shape.api_chars[-1]
+        self.base_tokens, self.base_api_chars = layout.tokens[-1], layout.shape.api_chars[-1]
+        self.meters: dict[str, Meter] = {
+            name: start(context, self.policy) for name, start in self.strategy.meters.items()
+        }
+        read_on(self.meters.values(), layout, 0, self.messages)
 
     def add(self) -> None:
         """The course's next message."""
         index, course = self.stop, self.course
         message = course.messages[index]
         self.stop += 1
-        if message.kind == "summary":
-            # One that the first epoch began with: what is history to whom is for the strategy to say.
-            self._restart(self.context())
-            return
+        read_on(self.meters.values(), course.layout, index, self.stop)
         if self.lead == self.messages and message.is_own_system:
             self.lead += 1
-        else:
-            self.history_chars += course.layout.shape.api_chars[index + 1] - course.layout.shape.api_chars[index]
         self.messages += 1
         self.events += len(message.blocks)
         self.newest = message
         if message.role == "assistant":
-            self.tool_uses += len(message.calls)
             if message.kind == "normal":
                 self.answered = True
                 self.answer = message
@@ -132,23 +118,23 @@ class Running:
 
     def gauge(self) -> Gauge:
         """Just what the strategy's own gauge says of `context()`."""
-        return self._gauge(self)
-
-    def plain_gauge(self) -> Gauge:
-        api, newest = self.course.layout.shape.api_chars, self.newest
+        api, waits = self.course.layout.shape.api_chars, not self.answered
         return Gauge(
             messages=self.messages,
-            rounds=self.rounds - (not self.answered),
+            lead=self.lead,
+            rounds=self.rounds - waits,
             events=self.events,
             chars=self.base_api_chars + api[self.stop] - api[self.start],
             tokens=self.tokens,
             last_usage=self.usage if self.faithful else None,
-            input_chars=len(newest.text) if newest is not None and newest.role == "user" else 0,
+            input_tokens=self.open_tokens if waits else 0,
+            input_chars=self.open_chars if waits else 0,
             window=self.window,
             marker_seen=self.marker,
             overflow_error_seen=self._overflowed(),
             cache_age_ms=self._cache_age_ms(),
             memory_lines=self.memory_lines,
+            meters={name: meter.value for name, meter in self.meters.items()},
         )
 
     def context(self) -> Context:
@@ -179,33 +165,3 @@ class Running:
         if not self._errors or not self.faithful or self.newest is None or self.newest.time is None:
             return False
         return min(self._errors) <= self.newest.time
-
-
-def _asked(running: Running) -> Gauge:
-    gauge: Gauge = running.strategy.gauge(running.context(), running.policy)
-    return gauge
-
-
-def _exchanges(running: Running) -> Gauge:
-    now = running.plain_gauge()
-    age = running.policy.cache_age_ms
-    return replace(now, chars=running.history_chars, cache_age_ms=now.cache_age_ms if age is None else age)
-
-
-def _layered(running: Running) -> Gauge:
-    now = running.plain_gauge()
-    if running.answered:
-        return replace(now, input_chars=0)
-    return replace(now, tokens=now.tokens - running.open_tokens, input_chars=running.open_chars)
-
-
-_USUAL: Any = next(field.default for field in fields(Strategy) if field.name == "gauge")
-
-_GAUGES: dict[Callable[[Context, Any], Gauge], Callable[[Running], Gauge]] = {
-    _USUAL: Running.plain_gauge,
-    message_gauge: lambda running: replace(running.plain_gauge(), messages=running.messages - running.lead),
-    clear_tool_results.gauge: lambda running: replace(running.plain_gauge(), tool_uses=running.tool_uses),
-    exchange_summary.gauge: _exchanges,
-    layered.gauge: _layered,
-}
-"""By the gauge that a strategy names: the same from running sums."""

@@ -118,7 +118,7 @@ def command(
     result = Result(
         bench,
         context,
-        bench.strategy.triggers(bench.strategy.gauge(left, bench.policy), bench.policy),
+        bench.strategy.triggered(left, bench.policy),
         outcome,
         checks,
         call,

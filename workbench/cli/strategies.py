@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from workbench.cli.output import write_fields, write_json
 from workbench.cli.settings import inner_model
 from workbench.compaction.preset import Preset, load_preset, preset_names
-from workbench.compaction.strategies import STRATEGIES, strategy
+from workbench.compaction.strategies import all_strategies, strategy, unusable
 from workbench.compaction.strategy import Strategy
 
 LONG_TEXT = 60
@@ -40,7 +40,7 @@ class SettableField:
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text, with every field.")
 def command(id: str | None, as_json: bool) -> None:
     """List the strategies and their presets, one line each; with an ID, every field of its policy."""
-    shown = (strategy(id),) if id else STRATEGIES
+    shown = (strategy(id),) if id else all_strategies()
     names = {one.id for one in shown}
     presets = [preset for name in preset_names() if (preset := load_preset(name)).strategy in names]
     if as_json:
@@ -55,6 +55,8 @@ def command(id: str | None, as_json: bool) -> None:
         write_fields([(one.id, one.about) for one in shown])
         click.echo()
         _write_presets(presets)
+        for sentence in unusable():
+            click.echo(sentence, err=True)
 
 
 def _write_presets(presets: list[Preset]) -> None:

@@ -178,7 +178,7 @@ def _fits_window(context: Context, outcome: Outcome) -> Check:
 def _rests(context: Context, outcome: Outcome, strategy: Strategy[Any], policy: Policy) -> Check:
     """Whether the same policy would leave the new context alone: else every turn compacts again."""
     after = context.from_outcome(outcome).with_(manual=False)
-    again = [trigger for trigger in strategy.triggers(strategy.gauge(after, policy), policy) if trigger.fires]
+    again = [trigger for trigger in strategy.triggered(after, policy) if trigger.fires]
     return Check("under the threshold", False, not again, "; ".join(map(str, again)))
 
 

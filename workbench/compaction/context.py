@@ -160,15 +160,18 @@ class Context:
     def gauge(self) -> Gauge:
         """How full this context is now."""
         layout = self.layout
-        newest = self.messages[-1] if self.messages else None
+        request = layout.shape.rounds.current_input
+        new = self.size(request.start, request.stop)
         return Gauge(
             messages=len(self),
+            lead=layout.shape.lead,
             rounds=len(layout.shape.rounds.rounds),
             events=layout.shape.events,
             chars=layout.shape.api_chars[-1],
             tokens=self.total.tokens,
             last_usage=layout.last_usage,
-            input_chars=len(newest.text) if newest is not None and newest.role == "user" else 0,
+            input_tokens=new.tokens,
+            input_chars=new.chars,
             window=self.window,
             marker_seen=layout.shape.marker is not None,
             overflow_error_seen=self.overflow_error_seen,

@@ -2,30 +2,61 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from workbench.compaction.layout import Layout
+from workbench.session import Message
 
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
     """How full a context is at one moment.
 
-    `chars` is the history's size by `api_chars` (compact JSON as the model sees it); `tokens` the whole context,
-    overhead included, on the basis of the context's sizes; `last_usage` the last API call's billed tokens, input, cache
-    and output together, None without one. `cache_age_ms` is the time since the last API call, None when unknown.
-    `tool_uses` is filled in by the strategy that counts them.
+    `lead` of the `messages` are the session's own system messages before everything else. `chars` is the history's size
+    by `api_chars` (compact JSON as the model sees it); `tokens` the whole context, overhead included, on the basis of
+    the context's sizes; `input_tokens` and `input_chars` are of the current input alone, the request that has no answer
+    yet. `last_usage` is the last API call's billed tokens, input, cache and output together, None without one.
+    `cache_age_ms` is the time since the last API call, None when unknown. `meters` are the strategy's own sums.
     """
 
     messages: int = 0
+    lead: int = 0
     rounds: int = 0
     events: int = 0
     chars: int = 0
     tokens: int = 0
     last_usage: int | None = None
+    input_tokens: int = 0
     input_chars: int = 0
     window: int | None = None
     marker_seen: bool = False
     overflow_error_seen: bool = False
     cache_age_ms: int | None = None
     memory_lines: int = 0
-    tool_uses: int = 0
     manual: bool = False
+    meters: Mapping[str, int] = field(default_factory=dict)
+
+
+class Meter(Protocol):
+    """A sum of a strategy's own over the messages of a context, from the first to the last.
+
+    It is made for a context that is still empty and for a policy, is given one message after another, each just once,
+    and can be read after any of them. A whole context is measured by the same additions as a replay that grows message
+    by message, so that a replay stays linear.
+    """
+
+    def add(self, message: Message, chars: int, tokens: int) -> None:
+        """The next message, with its size as compact JSON and in tokens."""
+
+    @property
+    def value(self) -> int: ...
+
+
+def read_on(meters: Iterable[Meter], layout: Layout, start: int, stop: int) -> None:
+    """Give the meters messages `start`..`stop`."""
+    chars, tokens = layout.shape.api_chars, layout.sizes.tokens
+    for meter in meters:
+        for index in range(start, stop):
+            meter.add(layout.messages[index], chars[index + 1] - chars[index], tokens[index])

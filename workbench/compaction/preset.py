@@ -24,7 +24,7 @@ from workbench.base.errors import BadInput
 from workbench.base.files import make_folder, write_atomically
 from workbench.compaction.policy import Policy, explain
 from workbench.compaction.prompts import load_prompt
-from workbench.compaction.strategies import strategy
+from workbench.compaction.strategies import strategy, strategy_ids
 
 BUNDLED = Path(__file__).resolve().parent / "presets"
 
@@ -47,22 +47,22 @@ def preset_names() -> tuple[str, ...]:
 
 
 def load_preset(name: str) -> Preset:
-    """A preset by its id, the user's own before the bundled one. Raises BadInput with the known ids."""
+    """A preset by its id, the user's own before the bundled one; for a strategy that has none and names no other,
+    the policy's own defaults. Raises BadInput with the known ids."""
     own = paths.presets() / f"{name}.toml"
     if own.is_file():
         return read_preset(own)
-    if name not in preset_names():
-        raise BadInput(f"There is no preset {name!r}; choose one of: {', '.join(preset_names())}.")
-    return _bundled(name)
-
-
-# The preset that a strategy opens with: the numbers of its own document rather than a product's.
-_OWN = {"exchange-summary": "augment-example", "memories-rewrite": "augment-memories", "user-messages": "codex"}
+    if (BUNDLED / f"{name}.toml").is_file():
+        return _bundled(name)
+    if name in strategy_ids() and not (one := strategy(name)).default_preset:
+        return Preset(one.id, one.id, one.about, "", one.policy_type())
+    raise BadInput(f"There is no preset {name!r}; choose one of: {', '.join(preset_names())}.")
 
 
 def default_preset(strategy_id: str) -> Preset:
-    """The preset that a strategy opens with: the one named like it, or its document's example."""
-    return load_preset(_OWN.get(strategy_id, strategy(strategy_id).id))
+    """The preset that a strategy opens with: the one it names, else the one that is named like it."""
+    one = strategy(strategy_id)
+    return load_preset(one.default_preset or one.id)
 
 
 @cache

@@ -7,18 +7,18 @@ disagree with the run. A strategy does no I/O, holds no state and knows no scree
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Generic, Literal, TypeVar
 
 from workbench.base.figures import grouped
 from workbench.compaction.context import Context
-from workbench.compaction.gauge import Gauge
+from workbench.compaction.gauge import Gauge, Meter, read_on
 from workbench.compaction.layers import Layer, layers
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.policy import Policy
-from workbench.compaction.shape import Shape
+from workbench.compaction.shape import Shape, per_shape
 from workbench.session import Message, Usage
 
 
@@ -163,9 +163,10 @@ def _none(*_: object) -> tuple[()]:
 class Strategy(Generic[P]):
     """One way to compact, and all that is known of it: nothing outside `workbench.compaction` knows a strategy's name.
 
-    `unit` is the word for what it cuts between; `movable` whether a person may move the split. `gauge` is what the
-    triggers read, where a strategy's notion of history is narrower than the context's. `lint` says what is doubtful
+    `unit` is the word for what it cuts between; `movable` whether a person may move the split. `meters` are sums that
+    the triggers read in `Gauge.meters` beside what every context tells. `lint` says what is doubtful
     about a policy's prompts, one sentence each. `layers` tells the parts of a context in the strategy's own words.
+    `default_preset` is the preset that it opens with, where that is not named like it.
     `notes` are about the message at an index; `remark` is about the whole session, and may take a second to find.
     """
 
@@ -175,7 +176,8 @@ class Strategy(Generic[P]):
     policy_type: type[P]
     triggers: Callable[[Gauge, P], tuple[Trigger, ...]]
     compact: Callable[[Context, P], Compacting]
-    gauge: Callable[[Context, P], Gauge] = field(default=lambda context, policy: context.gauge())
+    meters: Mapping[str, Callable[[Context, P], Meter]] = field(default_factory=dict)
+    default_preset: str = ""
     unit: str = "message"
     movable: bool = True
     lint: Callable[[P], tuple[str, ...]] = _none
@@ -183,6 +185,34 @@ class Strategy(Generic[P]):
     notes: Callable[[Shape, P, int], Iterable[Note]] = _none
     remark: Callable[[Shape, P], str] | None = None
     pasted: Pasted[P] | None = None
+
+    def gauge(self, context: Context, policy: P) -> Gauge:
+        """How full a context is, with this strategy's own meters read over all its messages; remembered with it."""
+        now = context.gauge()
+        if not self.meters:
+            return now
+        return replace(now, meters={name: metered(context, start, policy) for name, start in self.meters.items()})
+
+    def triggered(self, context: Context, policy: P) -> tuple[Trigger, ...]:
+        """Every trigger of the policy, as it stands in this context."""
+        return self.triggers(self.gauge(context, policy), policy)
+
+
+def metered(context: Context, start: Callable[[Context, P], Meter], policy: P) -> int:
+    """What a meter says of a whole context; read once for a policy."""
+    layout = context.layout
+    known, now = _metered(layout.shape), (policy, layout.sizes, context.summary_versions)
+    found = known.get(start)
+    if found is None or found[0] != now:
+        meter = start(context, policy)
+        read_on([meter], layout, 0, len(context))
+        found = known[start] = now, meter.value
+    return found[1]
+
+
+@per_shape
+def _metered(shape: Shape) -> dict[object, tuple[object, int]]:
+    return {}
 
 
 NOT_DUE = "no trigger fires"

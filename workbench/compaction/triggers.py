@@ -4,10 +4,7 @@ stay free of it. Products differ only in which they use, so a strategy that fire
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from workbench.base.figures import grouped
-from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.policy import Policy, setting
 from workbench.compaction.strategy import Trigger
@@ -71,11 +68,5 @@ def message_triggers(now: Gauge, policy: MessageLimits) -> tuple[Trigger, ...]:
     """Messages and tokens; where nothing is on, the count of messages says so."""
     found = token_triggers(now, policy)
     if policy.trigger_messages or not found:
-        return (count_trigger("messages", now.messages, policy.trigger_messages, "messages"), *found)
+        return (count_trigger("messages", now.messages - now.lead, policy.trigger_messages, "messages"), *found)
     return found
-
-
-def message_gauge(context: Context, policy: Policy) -> Gauge:
-    """The context's gauge, leading system messages not counted as messages."""
-    now = context.gauge()
-    return replace(now, messages=now.messages - context.shape.lead)

@@ -100,7 +100,7 @@ def diagnose(
         points=points,
         refusals=said,
         preset=preset,
-        triggers=one.triggers(one.gauge(automatic, preset.policy), preset.policy),
+        triggers=one.triggered(automatic, preset.policy),
         played=played,
         layers=found,
         tools=fillers.by_tool(context),

@@ -4,7 +4,7 @@ bound what its summarizer is shown (spec/strategies.md §1)."""
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.base.figures import grouped
@@ -12,7 +12,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs
 from workbench.compaction.shape import Shape
 from workbench.compaction.spans import merged
-from workbench.session import Span, ToolUse
+from workbench.session import Message, Span, ToolUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,44 @@ def history_of(context: Context, *, version: int, enabled: bool) -> History:
         versions[shape.exchange_index(index + 1) - 1] = recorded
     numbers = preprocess(versions, current=version, enabled=enabled)
     return History(numbers, [shape.exchange_sizes[number] for number in numbers])
+
+
+class HistorySize:
+    """The size of `history_of` as a running sum: message by message, the exchanges that are history as they stand now.
+
+    `_closed` is that of the exchanges that are whole, `_open` the size of the last one, of which more may come, with
+    the version of its summary, None where it holds none.
+    """
+
+    def __init__(self, versions: Mapping[str, int], *, version: int, enabled: bool) -> None:
+        self._recorded, self._version, self._enabled = versions, version, enabled
+        self._closed = self._open = 0
+        self._summary: int | None = None
+        self._begun = False
+
+    def add(self, message: Message, chars: int, tokens: int) -> None:
+        """A request is everything up to the next answer; a summary stands alone, with the summary that answers it."""
+        if not self._begun and message.is_own_system:
+            return
+        self._begun = True
+        summary, answers = message.kind == "summary", message.role == "assistant"
+        if (summary and not answers) or (self._summary is not None and not (summary and answers)):
+            self._close()
+        self._open += chars
+        if summary:
+            self._summary = self._recorded.get(message.id, self._version)
+        if answers:
+            self._close()
+
+    @property
+    def value(self) -> int:
+        if self._summary is None:
+            return self._closed + self._open
+        # A summary of this version replaces what came before it; one of another is left out.
+        return self._open if self._enabled and self._summary == self._version else self._closed
+
+    def _close(self) -> None:
+        self._closed, self._open, self._summary = self.value, 0, None
 
 
 def head_length(sizes: Sequence[int], tail_chars: int, min_tail: int, threshold: int) -> int:

@@ -80,28 +80,27 @@ def answered_uses(shape: Shape) -> tuple[Use, ...]:
     return tuple(sorted(found, key=lambda use: (use.call, use.result)))
 
 
-@per_shape
-def count_uses(shape: Shape) -> int:
+class Uses:
     """How many calls there are, open ones too."""
-    return sum(len(message.calls) for message in shape.messages)
+
+    value = 0
+
+    def add(self, message: Message, chars: int, tokens: int) -> None:
+        self.value += len(message.calls)
 
 
 def triggers(now: Gauge, policy: ClearToolResultsPolicy) -> tuple[Trigger, ...]:
     """The one that the policy chooses."""
     limit = policy.trigger_value
     if policy.trigger == "tool_uses":
-        return (Trigger("tool uses", now.tool_uses, limit, "tool uses", now.tool_uses >= limit),)
+        uses = now.meters["tool uses"]
+        return (Trigger("tool uses", uses, limit, "tool uses", uses >= limit),)
     return (Trigger("tokens", now.tokens, limit, "tokens", now.tokens >= limit),)
-
-
-def gauge(context: Context, policy: ClearToolResultsPolicy) -> Gauge:
-    """The context's gauge with its tool uses counted."""
-    return replace(context.gauge(), tool_uses=count_uses(context.shape))
 
 
 def compact(context: Context, policy: ClearToolResultsPolicy) -> Compacting:
     """Clear all but the newest tool uses, oldest first, in place."""
-    fired = triggers(gauge(context, policy), policy)
+    fired = STRATEGY.triggered(context, policy)
     trace = [str(trigger) for trigger in fired]
     if not is_due(context, fired):
         return unchanged(context.messages, NOT_DUE, trace)
@@ -210,7 +209,7 @@ STRATEGY = Strategy(
     policy_type=ClearToolResultsPolicy,
     triggers=triggers,
     compact=compact,
-    gauge=gauge,
+    meters={"tool uses": lambda context, policy: Uses()},
     unit="tool use",
     movable=False,
 )

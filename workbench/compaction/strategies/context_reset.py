@@ -111,7 +111,7 @@ def triggers(now: Gauge, policy: ContextResetPolicy) -> tuple[Trigger, ...]:
 
 def compact(context: Context, policy: ContextResetPolicy) -> Compacting:
     """See the module's docstring. The document has no fallback: without a summary the input comes back."""
-    fired = triggers(context.gauge(), policy)
+    fired = STRATEGY.triggered(context, policy)
     trace = [str(trigger) for trigger in fired]
     if not is_due(context, fired):
         return unchanged(context.messages, NOT_DUE, trace)

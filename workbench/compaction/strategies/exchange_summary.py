@@ -10,12 +10,10 @@ Source: spec/strategies.md §1 and document 000 (Augment). What goes where:
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.exchange.abridge import Entry, abridge, abridged_text
-from workbench.compaction.exchange.cut import Cut, History, Numbers, cut_exchanges, history_of, open_calls
+from workbench.compaction.exchange.cut import Cut, History, HistorySize, Numbers, cut_exchanges, history_of, open_calls
 from workbench.compaction.exchange.params import params_json, policy_from_params
 from workbench.compaction.exchange.policy import NODE_TEMPLATE, ExchangeSummaryPolicy, disabled
 from workbench.compaction.fates import Stroke, painted
@@ -34,22 +32,19 @@ def _history(context: Context, policy: ExchangeSummaryPolicy) -> History:
     return history_of(context, version=policy.history_summary_version, enabled=not disabled(policy))
 
 
-def gauge(context: Context, policy: ExchangeSummaryPolicy) -> Gauge:
-    """The context's gauge with the size of what is history to this strategy; a person may set the cache's age."""
-    now = context.gauge()
-    age = now.cache_age_ms if policy.cache_age_ms is None else policy.cache_age_ms
-    return replace(now, chars=sum(_history(context, policy).sizes), cache_age_ms=age)
+def _history_size(context: Context, policy: ExchangeSummaryPolicy) -> HistorySize:
+    return HistorySize(context.summary_versions, version=policy.history_summary_version, enabled=not disabled(policy))
 
 
 def triggers(now: Gauge, policy: ExchangeSummaryPolicy) -> tuple[Trigger, ...]:
     """(a) history size, (b) the cache about to expire, with its own threshold (spec/strategies.md §1, Triggers)."""
     why_not = disabled(policy)
-    limit = policy.trigger_on_history_size_chars
-    reached = limit > 0 and now.chars >= limit and not why_not
+    limit, chars = policy.trigger_on_history_size_chars, now.meters["history"]
+    reached = limit > 0 and chars >= limit and not why_not
     found = [
         Trigger(
             "history size",
-            now.chars,
+            chars,
             limit,
             "characters",
             reached,
@@ -63,22 +58,24 @@ def triggers(now: Gauge, policy: ExchangeSummaryPolicy) -> tuple[Trigger, ...]:
 
 def _cache_trigger(now: Gauge, policy: ExchangeSummaryPolicy, why_not: str) -> Trigger:
     limit = policy.trigger_on_history_size_chars_when_cache_expiring
-    delay = policy.cache_ttl_ms - (now.cache_age_ms or 0) - policy.buffer_time_before_cache_expiration_ms
+    chars = now.meters["history"]
+    age = now.cache_age_ms if policy.cache_age_ms is None else policy.cache_age_ms
+    delay = policy.cache_ttl_ms - (age or 0) - policy.buffer_time_before_cache_expiration_ms
     if why_not or limit <= 0:
         note = why_not or "disabled: threshold 0"
-    elif now.cache_age_ms is None:
+    elif age is None:
         note = "the age of the cache is not known"
     elif delay <= 0:
         note = "never: the cache expires before the buffer"
     else:
         note = f"simulated, in {delay / 1000:.0f} s"
-    reached = not why_not and now.cache_age_ms is not None and delay > 0 and 0 < limit <= now.chars
-    return Trigger("cache about to expire", now.chars, limit, "characters", reached, note)
+    reached = not why_not and age is not None and delay > 0 and 0 < limit <= chars
+    return Trigger("cache about to expire", chars, limit, "characters", reached, note)
 
 
 def compact(context: Context, policy: ExchangeSummaryPolicy) -> Compacting:
     """See the module's docstring. A failed summary has no fallback here: the input comes back with the reason."""
-    fired = triggers(gauge(context, policy), policy)
+    fired = STRATEGY.triggered(context, policy)
     trace = [str(trigger) for trigger in fired]
     if why_not := disabled(policy):
         return unchanged(context.messages, why_not, trace)
@@ -187,7 +184,8 @@ STRATEGY = Strategy(
     policy_type=ExchangeSummaryPolicy,
     triggers=triggers,
     compact=compact,
-    gauge=gauge,
+    default_preset="augment-example",
+    meters={"history": _history_size},
     unit="exchange",
     lint=lambda policy: lint_summary_prompt(policy.prompt),
     pasted=Pasted(

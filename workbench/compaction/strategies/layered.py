@@ -97,19 +97,11 @@ class LayeredPolicy(Policy):
     )
 
 
-def gauge(context: Context, policy: LayeredPolicy) -> Gauge:
-    """The context's gauge as document 002 reads it: the usage of the last API call that still speaks of this context,
-    the counted size without the new input, and the characters of that input (0: none stands at the end)."""
-    current = context.shape.rounds.current_input
-    counted = context.total.tokens - context.size(current.start, current.stop).tokens
-    new = context.size(current.start, current.stop).chars
-    return replace(context.gauge(), tokens=counted, input_chars=new)
-
-
 def triggers(now: Gauge, policy: LayeredPolicy) -> tuple[Trigger, ...]:
-    """`last_usage + len(user_input) // 3 ≥ 0.8 × context_window`, when a new user input arrives."""
+    """`last_usage + len(user_input) // 3 ≥ 0.8 × context_window`, when a new user input arrives. Where no usage speaks
+    of this context, the counted size without that input stands in for it."""
     limit = round(policy.trigger_fraction * (policy.context_window or now.window or WINDOW), 6)
-    usage = now.tokens if now.last_usage is None else now.last_usage
+    usage = now.tokens - now.input_tokens if now.last_usage is None else now.last_usage
     value = usage + now.input_chars // 3
     why_not = []
     if not now.input_chars:
@@ -132,7 +124,7 @@ def triggers(now: Gauge, policy: LayeredPolicy) -> tuple[Trigger, ...]:
 def compact(context: Context, policy: LayeredPolicy) -> Compacting:
     """See the module's docstring. Only a time-out has a fallback (document 002, E2); any other failure gives the input
     back with the reason."""
-    fired = triggers(gauge(context, policy), policy)
+    fired = STRATEGY.triggered(context, policy)
     trace = [str(trigger) for trigger in fired]
     if not is_due(context, fired):
         return unchanged(context.messages, NOT_DUE, trace)
@@ -276,7 +268,6 @@ STRATEGY = Strategy(
     policy_type=LayeredPolicy,
     triggers=triggers,
     compact=compact,
-    gauge=gauge,
     unit="round",
     lint=lint,
     layers=prompt_layers,

@@ -117,7 +117,7 @@ def triggers(now: Gauge, policy: LedgerPolicy) -> tuple[Trigger, ...]:
 
 def compact(context: Context, policy: LedgerPolicy) -> Compacting:
     """See the module's docstring. A narrative that fails is done without: status `fallback`."""
-    fired = triggers(context.gauge(), policy)
+    fired = STRATEGY.triggered(context, policy)
     trace = [str(trigger) for trigger in fired]
     if not is_due(context, fired):
         return unchanged(context.messages, NOT_DUE, trace)

@@ -58,7 +58,7 @@ def triggers(now: Gauge, policy: MemoriesRewritePolicy) -> tuple[Trigger, ...]:
 
 def compact(context: Context, policy: MemoriesRewritePolicy) -> Compacting:
     """One request for the older memories; the outcome's `memories` carries the result, its messages are the input's."""
-    fired = triggers(context.gauge(), policy)
+    fired = STRATEGY.triggered(context, policy)
     trace = [str(trigger) for trigger in fired]
     lines = context.memory_lines
     if not policy.compression_prompt.strip():
@@ -132,6 +132,7 @@ STRATEGY = Strategy(
     policy_type=MemoriesRewritePolicy,
     triggers=triggers,
     compact=compact,
+    default_preset="augment-memories",
     unit="memory",
     movable=False,
     lint=lambda policy: lint_prompt(policy.compression_prompt),

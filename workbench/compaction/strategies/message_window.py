@@ -38,7 +38,7 @@ from workbench.compaction.request import Asked, Bounds, answer_to, excerpt, labe
 from workbench.compaction.shape import Shape
 from workbench.compaction.spans import each, kept
 from workbench.compaction.strategy import NOT_DUE, Compacting, Strategy, SummaryFailed, is_due, judged
-from workbench.compaction.triggers import MessageLimits, message_gauge, message_triggers
+from workbench.compaction.triggers import MessageLimits, message_triggers
 from workbench.session import Message, Span
 
 SafeEnd = Literal["plain_chat", "whole_pairs", "user_message"]
@@ -135,7 +135,7 @@ def template_of(policy: MessageWindowPolicy) -> str:
 
 def compact(context: Context, policy: MessageWindowPolicy) -> Compacting:
     """See the module's docstring. Without a summary the policy's fallback runs."""
-    fired = message_triggers(message_gauge(context, policy), policy)
+    fired = STRATEGY.triggered(context, policy)
     trace = [str(trigger) for trigger in fired]
     if not is_due(context, fired):
         return unchanged(context.messages, NOT_DUE, trace)
@@ -288,6 +288,5 @@ STRATEGY = Strategy(
     policy_type=MessageWindowPolicy,
     triggers=message_triggers,
     compact=compact,
-    gauge=message_gauge,
     lint=lambda policy: lint_prompt(prompt_of(policy)),
 )

@@ -75,7 +75,7 @@ def _token_trigger(now: Gauge, policy: ProgressivePolicy) -> Trigger:
 
 def compact(context: Context, policy: ProgressivePolicy) -> Compacting:
     """Fired by tokens alone: the ladder. By rounds, the marker or the user's command: the full summary at once."""
-    fired = triggers(context.gauge(), policy)
+    fired = STRATEGY.triggered(context, policy)
     trace = [str(trigger) for trigger in fired]
     names = {trigger.name for trigger in fired if trigger.fires}
     if not names:

@@ -16,7 +16,7 @@ from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
 from workbench.compaction.outcome import Fate, Made, Outcome, unchanged
 from workbench.compaction.policy import EarlierSummary, setting
 from workbench.compaction.strategy import NOT_DUE, Compacting, Step, Strategy, is_due, judged
-from workbench.compaction.triggers import MessageLimits, message_gauge, message_triggers
+from workbench.compaction.triggers import MessageLimits, message_triggers
 
 Target = Literal["messages", "tokens", "percent_of_context", "percent_of_window"]
 
@@ -58,7 +58,7 @@ class TrimPolicy(MessageLimits):
 
 def compact(context: Context, policy: TrimPolicy) -> Compacting:
     """Drop from the oldest until the target is met, or up to a split set by hand."""
-    fired = message_triggers(message_gauge(context, policy), policy)
+    fired = STRATEGY.triggered(context, policy)
     trace = [str(trigger) for trigger in fired]
     if not is_due(context, fired):
         return unchanged(context.messages, NOT_DUE, trace)
@@ -145,5 +145,4 @@ STRATEGY = Strategy(
     policy_type=TrimPolicy,
     triggers=message_triggers,
     compact=compact,
-    gauge=message_gauge,
 )

@@ -115,7 +115,7 @@ class Words:
 
 def compact(context: Context, policy: UserMessagesPolicy) -> Compacting:
     """See the module's docstring. A failed summary has no fallback: the input comes back with the reason."""
-    fired = triggers(context.gauge(), policy)
+    fired = STRATEGY.triggered(context, policy)
     trace = [str(trigger) for trigger in fired]
     if not is_due(context, fired):
         return unchanged(context.messages, NOT_DUE, trace)
@@ -226,6 +226,7 @@ STRATEGY = Strategy(
     policy_type=UserMessagesPolicy,
     triggers=triggers,
     compact=compact,
+    default_preset="codex",
     movable=False,
     lint=lambda policy: lint_prompt(prompt_of(policy)),
 )

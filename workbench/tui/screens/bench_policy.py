@@ -19,7 +19,7 @@ from workbench.bench import Bench
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_toml, save_preset
 from workbench.compaction.shape import Shape
-from workbench.compaction.strategies import STRATEGIES
+from workbench.compaction.strategies import all_strategies
 from workbench.tui.fields import FormField, differing, fields_of
 from workbench.tui.history import History
 from workbench.tui.plain import figure
@@ -156,7 +156,7 @@ class PolicyActions(Screen[None]):
     def action_paste_params(self) -> None:
         from workbench.tui.screens.paste_params import PasteParamsScreen
 
-        taking = next(one for one in (self.bench.strategy, *STRATEGIES) if one.pasted is not None)
+        taking = next(one for one in (self.bench.strategy, *all_strategies()) if one.pasted is not None)
         params = taking.pasted
         assert params is not None
 

@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 
 from workbench.base.errors import BadInput
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
-from workbench.compaction.strategies import STRATEGIES
+from workbench.compaction.strategies import all_strategies, unusable
 from workbench.compaction.strategy import Strategy
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
@@ -49,15 +49,16 @@ class Choice:
 
 
 def choices() -> tuple[tuple[Choice, ...], tuple[str, ...]]:
-    """Every strategy with its presets under it, and one sentence for each preset file that cannot be read."""
-    presets, refused = [], []
+    """Every strategy with its presets under it, and one sentence for each preset or strategy that cannot be
+    used."""
+    presets, refused = [], [*unusable()]
     for name in preset_names():
         try:
             presets.append(load_preset(name))
         except BadInput as bad:
             refused.append(str(bad))
     found: list[Choice] = []
-    for one in STRATEGIES:
+    for one in all_strategies():
         found.append(Choice(one, default_preset(one.id), heading=True))
         found += [Choice(one, preset) for preset in presets if preset.strategy == one.id]
     return tuple(found), tuple(refused)

@@ -1,0 +1,118 @@
+"""Strategies are found by name, imported when they are named, and may come from an installed distribution."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import workbench
+from tests.analysis.courses import course_of_messages
+from tests.building import agent, user
+from tests.paths import ROOT, SAMPLES
+from tests.toy_strategy import STRATEGY as TOY
+from tests.toy_strategy import Words
+from workbench.analysis.replay import replay
+from workbench.base.errors import BadInput
+from workbench.compaction.preset import default_preset, load_preset
+from workbench.compaction.strategies import GROUP, OWN, all_strategies, strategy, strategy_ids, unusable
+
+Install = Callable[..., None]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Put a distribution that offers these strategies, by id, where distributions are looked for."""
+
+    def made(**offered: str) -> None:
+        folder = tmp_path / "toys-1.0.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: toys\nVersion: 1.0\n")
+        lines = "".join(f"{id.replace('_', '-')} = {place}\n" for id, place in offered.items())
+        (folder / "entry_points.txt").write_text(f"[{GROUP}]\n{lines}")
+        monkeypatch.syspath_prepend(str(tmp_path))
+
+    return made
+
+
+@pytest.fixture
+def toy(install: Install) -> None:
+    install(headline="tests.toy_strategy:STRATEGY")
+
+
+_LOADED = """
+import json, sys
+from workbench.compaction import strategies
+before = strategies.strategy_ids()
+found = strategies.strategy(sys.argv[1])
+print(json.dumps([name.rsplit(".", 1)[1] for name in sys.modules if name.startswith(strategies.__name__ + ".")]))
+"""
+
+
+@pytest.mark.parametrize("id", OWN)
+def test_a_strategy_is_imported_when_it_is_named_and_no_other(id: str) -> None:
+    run = subprocess.run([sys.executable, "-c", _LOADED, id], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert json.loads(run.stdout) == [OWN[id]]
+    assert strategy(id).id == id
+
+
+def test_an_unknown_strategy_is_answered_with_the_known_ones(toy: None) -> None:
+    with pytest.raises(BadInput, match=r"There is no strategy 'trimm'; choose one of: .*trim, .*ledger, headline\."):
+        strategy("trimm")
+
+
+def test_an_installed_strategy_is_found_by_name_after_the_own_ones(toy: None) -> None:
+    assert strategy("headline") is TOY
+    assert strategy_ids() == (*OWN, "headline")
+    assert [one.id for one in all_strategies()] == [*OWN, "headline"]
+    assert unusable() == ()
+
+
+def test_one_that_cannot_be_used_is_told_in_a_sentence_and_stops_nothing_else(install: Install) -> None:
+    install(
+        gone="tests.no_such_module:STRATEGY",
+        other="tests.toy_strategy:STRATEGY",
+        policy="tests.toy_strategy:HeadlinePolicy",
+        trim="tests.toy_strategy:STRATEGY",
+    )
+    assert [one.id for one in all_strategies()] == list(OWN)
+    assert strategy("trim").id == "trim"
+    assert unusable() == (
+        "The strategy 'gone' of toys cannot be loaded (ModuleNotFoundError: No module named 'tests.no_such_module'); "
+        "mend it or uninstall it.",
+        "The strategy 'other' of toys is a Strategy with the id 'headline'; its entry point must name a Strategy of "
+        "that id.",
+        "The strategy 'policy' of toys is a ModelMetaclass; its entry point must name a Strategy of that id.",
+    )
+    with pytest.raises(BadInput, match="'gone' of toys cannot be loaded"):
+        strategy("gone")
+
+
+def test_without_a_preset_of_its_name_a_strategy_has_its_policys_defaults(toy: None) -> None:
+    preset = default_preset("headline")
+    assert preset == load_preset("headline")
+    assert (preset.id, preset.strategy, preset.policy) == ("headline", "headline", TOY.policy_type())
+
+
+def test_an_installed_strategy_compacts_compares_and_replays(toy: None) -> None:
+    session = workbench.load(SAMPLES / "claude-code-overflow.jsonl")
+    assert workbench.compact(session, "headline").report.status == "compacted"
+    assert [column.strategy for column in workbench.compare(session, "headline")] == ["headline"]
+    (played,) = workbench.replay(session, "headline")
+    assert (played.name, bool(played.compacted)) == ("headline", True)
+
+
+def test_a_replay_gives_each_message_to_a_meter_once(toy: None) -> None:
+    """Whatever a strategy measures, a replay costs one addition a message: before the last answer stand 7 999."""
+    messages = [one for n in range(4_000) for one in (user(f"u{n}", "go on"), agent(f"a{n}", "done it"))]
+    preset = default_preset("headline")
+    Words.added = 0
+    played = replay(
+        course_of_messages(messages), replace(preset, policy=preset.policy.with_(trigger_words=7_999)), None
+    )
+    assert (Words.added, played.triggers[0].value, played.missed) == (7_999, 2 * 3_999, ())
