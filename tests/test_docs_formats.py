@@ -32,8 +32,8 @@ def test_there_is_a_row_for_every_format_and_none_else() -> None:
 @pytest.mark.parametrize("id", ROWS)
 def test_what_it_says_of_writing_is_true(id: str) -> None:
     row, known = ROWS[id], by_id(id)
-    assert callable(known.write)
-    named = {way.id for way in known.ways}
+    assert callable(known.codec.write)
+    named = {way.id for way in known.codec.ways}
     said = {word.removeprefix(f"{id}:") for word in row["write back"].split("`")[1::2] if word.startswith(f"{id}:")}
     assert said == named
     assert ("or `" in row["write back"]) is bool(named)
@@ -42,10 +42,10 @@ def test_what_it_says_of_writing_is_true(id: str) -> None:
 @pytest.mark.parametrize("id", ROWS)
 def test_what_it_says_of_reading_is_true(id: str) -> None:
     row, known = ROWS[id], by_id(id)
-    assert ("folder" in row["read"]) is (known.read_folder is not None)
+    assert ("folder" in row["read"]) is (known.codec.read_folder is not None)
     several = ("for each" in row["read"], ".db" in row["read"])
-    assert any(several) is (known.sessions_in is not None)
-    assert ("--part" in row["read"]) is (known.read_part is not None and known.sessions_in is None)
+    assert any(several) is (known.codec.sessions_in is not None)
+    assert ("--part" in row["read"]) is (known.codec.read_part is not None and known.codec.sessions_in is None)
 
 
 @pytest.mark.parametrize("id", ROWS)

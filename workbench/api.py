@@ -310,7 +310,8 @@ _GIVEN = Path("messages")
 def _as_dicts(session: Session, outcome: Outcome) -> list[dict[str, Any]]:
     """The outcome's messages in the source's own style, kept ones byte for byte."""
     own = session.path == _GIVEN
-    written = registry.by_id(session.format if own else "anthropic-messages").write(session, outcome.messages)
+    target = registry.target(session.format if own else "anthropic-messages")
+    written = target.write(session, outcome.messages)
     body = orjson.loads(written.data)
     return list(body if isinstance(body, list) else body["messages"])
 

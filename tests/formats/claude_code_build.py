@@ -86,7 +86,7 @@ def read(*lines: dict[str, Any] | bytes) -> Session:
 
 
 def read_bytes(data: bytes) -> Session:
-    return claude_code.FORMAT.read(Path("session.jsonl"), data, no_progress)
+    return claude_code.FORMAT.codec.read(Path("session.jsonl"), data, no_progress)
 
 
 def small() -> list[dict[str, Any]]:

@@ -48,7 +48,7 @@ def session_of(messages: list[Message], format: str = "made", **fields: object) 
 def reread(format: Format, data: bytes) -> Session:
     from pathlib import Path
 
-    return format.read(Path("again.json"), data, no_progress)
+    return format.codec.read(Path("again.json"), data, no_progress)
 
 
 def shape(messages: object) -> list[tuple[str, str, tuple[Block, ...]]]:

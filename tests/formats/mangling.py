@@ -11,8 +11,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from workbench.base.errors import BadInput
-from workbench.formats import anthropic_messages, registry
-from workbench.formats.format import Format, no_progress
+from workbench.formats import anthropic_messages
+from workbench.formats.format import HEAD, Format, no_progress
 from workbench.session import Message, Session, Text, pairs_of, rounds_of
 
 _WORDS = ["", "user", "assistant", "tool", "text", "summary", "id"]
@@ -78,15 +78,15 @@ def _keys(holder: Any) -> list[Any]:
 
 def read_all(format: Format, data: bytes, path: Path = Path("nowhere/session")) -> Session | None:
     """Recognise, judge, read and look at every epoch; None where one sentence refused it."""
-    format.recognise(data[: registry.HEAD])
-    format.validate(data)
+    format.recognise(data[:HEAD])
+    format.codec.validate(data)
     try:
-        session = format.read(path, data, no_progress)
-        if format.sessions_in is not None:
-            for part in format.sessions_in(path, data)[:3]:
-                assert format.read_part is not None
+        session = format.codec.read(path, data, no_progress)
+        if format.codec.sessions_in is not None:
+            for part in format.codec.sessions_in(path, data)[:3]:
+                assert format.codec.read_part is not None
                 with contextlib.suppress(BadInput):
-                    format.read_part(path, data, part.id, no_progress)
+                    format.codec.read_part(path, data, part.id, no_progress)
     except BadInput as refused:
         said = str(refused)
         assert str(path) in said
@@ -108,7 +108,7 @@ def survives(format: Format, data: bytes) -> Session | None:
     context = session.context()
     summary = Message("made", "user", (Text("in short"),), "summary")
     for messages in (context, context[1:], context[:-1], context[::2], (summary, *context[2:])):
-        for write in (format.write, *(way.write for way in format.ways)):
-            format.validate(write(session, messages).data)
-    anthropic_messages.FORMAT.validate(anthropic_messages.FORMAT.write(session, session.messages).data)
+        for write in (format.codec.write, *(way.write for way in format.codec.ways)):
+            format.codec.validate(write(session, messages).data)
+    anthropic_messages.FORMAT.codec.validate(anthropic_messages.FORMAT.codec.write(session, session.messages).data)
     return session

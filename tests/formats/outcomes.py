@@ -13,7 +13,7 @@ from workbench.tokens import Counter
 
 
 def read(format: Format, data: bytes) -> Session:
-    return format.read(Path("session"), data, no_progress)
+    return format.codec.read(Path("session"), data, no_progress)
 
 
 def compacted(session: Session, epoch: int | None = None) -> Iterator[tuple[Message, ...]]:
@@ -34,8 +34,8 @@ def compacted(session: Session, epoch: int | None = None) -> Iterator[tuple[Mess
 
 def assert_exact(format: Format, session: Session, messages: tuple[Message, ...]) -> Written:
     """Write the messages, and read back exactly them."""
-    written = format.write(session, messages)
-    assert format.validate(written.data) == []
+    written = format.codec.write(session, messages)
+    assert format.codec.validate(written.data) == []
     assert format.recognise(written.data[: 64 * 1024])
     again = read(format, written.data)
     assert shape(again.context()) == shape(messages)

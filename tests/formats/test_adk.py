@@ -75,8 +75,8 @@ def test_real_sessions_are_read_and_written_back(shared: Path, name: str) -> Non
     data = path.read_bytes()
     assert FORMAT.recognise(data[: 64 * 1024])
     assert not openai_chat.FORMAT.recognise(data[: 64 * 1024])
-    assert FORMAT.validate(data) == []
-    session = FORMAT.read(path, data, no_progress)
+    assert FORMAT.codec.validate(data) == []
+    session = FORMAT.codec.read(path, data, no_progress)
     events, count = REAL[name]
     assert len(session.messages) == count
     assert not session.warnings
@@ -118,7 +118,7 @@ def test_camel_case_says_the_same() -> None:
     assert FORMAT.recognise(data)
     session = reread(FORMAT, data)
     assert session.messages == reread(FORMAT, body()).messages
-    made = FORMAT.write(session, (Message("n", "user", (Text("x"),), "summary"), *session.messages[4:])).data
+    made = FORMAT.codec.write(session, (Message("n", "user", (Text("x"),), "summary"), *session.messages[4:])).data
     assert b"invocationId" in made
     assert b"invocation_id" not in made
 
@@ -152,7 +152,7 @@ def test_a_rewind_takes_an_invocation_back() -> None:
 
 def test_events_without_content_stay_in_the_file() -> None:
     session = reread(FORMAT, body())
-    made = json.loads(FORMAT.write(session, session.messages[4:]).data)
+    made = json.loads(FORMAT.codec.write(session, session.messages[4:]).data)
     assert [e["id"] for e in made["events"]] == ["s", "e20", "e21"]
     assert {k: v for k, v in made.items() if k != "events"} == {
         k: v for k, v in json.loads(body()).items() if k != "events"
@@ -167,8 +167,8 @@ def test_another_format_gets_a_session() -> None:
         Message("o", "assistant", (Text("yes"), Opaque("odd", {"type": "odd"}))),
         Message("s", "system", (Text("old things"),), "summary"),
     ]
-    written = FORMAT.write(session_of(messages, system="base"), messages)
-    assert FORMAT.validate(written.data) == []
+    written = FORMAT.codec.write(session_of(messages, system="base"), messages)
+    assert FORMAT.codec.validate(written.data) == []
     again = reread(FORMAT, written.data)
     assert [m.role for m in again.messages] == ["user", "assistant", "tool", "user", "assistant", "user"]
     assert [r.is_error for r in again.messages[2].results] == [True, False]
@@ -189,16 +189,16 @@ def test_another_format_gets_a_session() -> None:
     ],
 )
 def test_the_validator_finds(events: Any, fault: str) -> None:
-    assert any(fault in found for found in FORMAT.validate(body(events)))
+    assert any(fault in found for found in FORMAT.codec.validate(body(events)))
 
 
 def test_the_validator_wants_an_owner() -> None:
-    assert FORMAT.validate(body(app_name=None)) == ["the app_name is missing"]
+    assert FORMAT.codec.validate(body(app_name=None)) == ["the app_name is missing"]
 
 
 def test_the_sample_hides_the_hour() -> None:
     session = reread(FORMAT, story("adk", "adk_session"))
-    assert FORMAT.validate(session.records.data) == []
+    assert FORMAT.codec.validate(session.records.data) == []
     assert len(session.epochs) == 2
     assert any("three o'clock" in m.text for m in session.context(1))
     assert not any("three o'clock" in m.text for m in session.context())
@@ -208,4 +208,4 @@ def test_the_sample_hides_the_hour() -> None:
 @given(changed(body([*EVENTS, compaction(22, 10, 13, "one")])))
 def test_changed_input_is_read_or_refused(raw: bytes) -> None:
     session = survives(FORMAT, raw)
-    assert session is None or FORMAT.write(session, session.context()).data == raw
+    assert session is None or FORMAT.codec.write(session, session.context()).data == raw

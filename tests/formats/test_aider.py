@@ -12,7 +12,8 @@ from tests.formats.outcomes import assert_exact, compacted
 from tests.formats.stories import story
 from workbench.base.errors import BadInput
 from workbench.formats import openai_chat
-from workbench.formats.aider import FORMAT, read_part, sessions_in
+from workbench.formats.aider import FORMAT
+from workbench.formats.aider.read import read_part, sessions_in
 from workbench.formats.format import no_progress
 from workbench.session import Message, Text
 
@@ -21,7 +22,7 @@ SAMPLE = story("aider", "aider_history")
 
 def test_the_sample_forgets_its_console() -> None:
     assert FORMAT.recognise(SAMPLE)
-    assert FORMAT.validate(SAMPLE) == []
+    assert FORMAT.codec.validate(SAMPLE) == []
     parts = sessions_in(Path("x"), SAMPLE)
     assert [(part.id, part.messages) for part in parts] == [("1", 4), ("2", 6)]
     assert parts[0].title.startswith("2026-02-11 07:12:09  Convert the recipes")
@@ -36,7 +37,7 @@ def test_the_sample_forgets_its_console() -> None:
     assert any("FAILED" in m.text for m in session.messages)
     for part in parts:
         one = read_part(Path("x"), SAMPLE, part.id, no_progress)
-        assert FORMAT.write(one, one.context()).data in SAMPLE
+        assert FORMAT.codec.write(one, one.context()).data in SAMPLE
         for outcome in compacted(one):
             assert_exact(FORMAT, one, outcome)
         assert_exact(FORMAT, one, one.context()[1:])
@@ -63,7 +64,7 @@ def test_every_kind_finds_its_way_back(role: Any, kind: Any) -> None:
 
 def test_an_answer_that_looks_like_a_mark_is_moved_in() -> None:
     messages = [Message("u", "user", (Text("x"),)), Message("a", "assistant", (Text("# head\n> quoted\nplain"),))]
-    written = FORMAT.write(session_of(messages), messages)
+    written = FORMAT.codec.write(session_of(messages), messages)
     assert [m.text for m in reread(FORMAT, written.data).context()] == ["x", " # head\n > quoted\nplain"]
     assert "moved in" in written.notes[0]
 
@@ -71,9 +72,9 @@ def test_an_answer_that_looks_like_a_mark_is_moved_in() -> None:
 @settings(max_examples=20)
 @given(conversations())
 def test_other_formats_become_text(messages: list[Message]) -> None:
-    written = FORMAT.write(session_of(messages), messages)
+    written = FORMAT.codec.write(session_of(messages), messages)
     assert FORMAT.recognise(written.data)
-    assert FORMAT.validate(written.data) == []
+    assert FORMAT.codec.validate(written.data) == []
     again = reread(FORMAT, written.data).context()
     assert [m.role for m in again] == ["user" if m.role == "tool" else m.role for m in messages]
 
@@ -82,7 +83,7 @@ def test_other_formats_become_text(messages: list[Message]) -> None:
     ("data", "fault"), [(b"#### x", "when the chat"), (b"# aider chat started at x\n> y", "nobody")]
 )
 def test_the_validator_finds(data: bytes, fault: str) -> None:
-    assert any(fault in found for found in FORMAT.validate(data))
+    assert any(fault in found for found in FORMAT.codec.validate(data))
 
 
 @settings(max_examples=60)
@@ -90,13 +91,13 @@ def test_the_validator_finds(data: bytes, fault: str) -> None:
 def test_any_lines_are_read_or_refused(lines: list[bytes]) -> None:
     raw = b"\n".join(lines)
     FORMAT.recognise(raw)
-    FORMAT.validate(raw)
+    FORMAT.codec.validate(raw)
     try:
         session = reread(FORMAT, raw)
     except BadInput:
         return
-    assert FORMAT.write(session, session.context()).data in raw
+    assert FORMAT.codec.write(session, session.context()).data in raw
     if b"\xff" not in raw:
-        again = reread(FORMAT, FORMAT.write(session, session.context()[1:] or session.context()).data)
+        again = reread(FORMAT, FORMAT.codec.write(session, session.context()[1:] or session.context()).data)
         assert shape(again.context()) == shape(session.context()[1:] or session.context())
-    openai_chat.FORMAT.write(session, session.messages)
+    openai_chat.FORMAT.codec.write(session, session.messages)

@@ -49,26 +49,26 @@ def test_real_bodies_come_back_byte_for_byte(shared: Path, name: str) -> None:
     data = path.read_bytes()
     assert FORMAT.recognise(data[: 64 * 1024])
     assert not openai_chat.FORMAT.recognise(data[: 64 * 1024])
-    session = FORMAT.read(path, data, lambda done, total: None)
+    session = FORMAT.codec.read(path, data, lambda done, total: None)
     assert len(session.messages) == REAL[name]
     assert not session.warnings
-    assert FORMAT.validate(data) == []
+    assert FORMAT.codec.validate(data) == []
 
 
 def test_real_body_loses_its_head_and_nothing_else(shared: Path) -> None:
     path = shared / "sessions/anthropic-api/claude-trace-34-compact-call.json"
     data = path.read_bytes()
-    session = FORMAT.read(path, data, lambda done, total: None)
+    session = FORMAT.codec.read(path, data, lambda done, total: None)
     kept = session.messages[21:]
     summary = Message("summary", "user", (Text("what happened"),), "summary")
-    written = FORMAT.write(session, [summary, *kept])
+    written = FORMAT.codec.write(session, [summary, *kept])
     before, after = json.loads(data), json.loads(written.data)
     assert after["messages"] == [
         {"role": "user", "content": [{"type": "text", "text": "what happened"}]},
         *before["messages"][21:],
     ]
     assert {k: v for k, v in before.items() if k != "messages"} == {k: v for k, v in after.items() if k != "messages"}
-    assert FORMAT.validate(written.data) == []
+    assert FORMAT.codec.validate(written.data) == []
     text = data.decode()
     tail = text[text.index('{"role": "assistant"', text.rindex('"messages"')) :]
     assert written.data.decode().endswith(tail[-2000:])
@@ -77,9 +77,9 @@ def test_real_body_loses_its_head_and_nothing_else(shared: Path) -> None:
 @pytest.mark.parametrize("name", ["claude-trace-34-compact-call.json", "claude-trace-60-after-compact.json"])
 def test_real_body_as_openai_chat(shared: Path, name: str) -> None:
     path = shared / "sessions/anthropic-api" / name
-    session = FORMAT.read(path, path.read_bytes(), lambda done, total: None)
-    written = openai_chat.FORMAT.write(session, session.context())
-    assert openai_chat.FORMAT.validate(written.data) == []
+    session = FORMAT.codec.read(path, path.read_bytes(), lambda done, total: None)
+    written = openai_chat.FORMAT.codec.write(session, session.context())
+    assert openai_chat.FORMAT.codec.validate(written.data) == []
     again = reread(openai_chat.FORMAT, written.data)
     assert [m.text for m in again.messages if m.role == "assistant"] == [
         m.text for m in session.messages if m.role == "assistant"
@@ -174,9 +174,9 @@ def test_another_format_gets_what_the_api_demands() -> None:
         Message("a2", "assistant", (ToolUse("x", "bash", {}),)),
         Message("t3", "tool", (ToolResult("orphan", (Text("?"),)),)),
     ]
-    written = FORMAT.write(session_of(messages, system="base"), messages)
+    written = FORMAT.codec.write(session_of(messages, system="base"), messages)
     made = json.loads(written.data)
-    assert FORMAT.validate(written.data) == []
+    assert FORMAT.codec.validate(written.data) == []
     assert made["system"] == "base\n\nrules"
     assert [m["role"] for m in made["messages"]] == ["user", "assistant", "user", "assistant", "user"]
     assert made["messages"][0]["content"][0]["text"].endswith("\nold things")
@@ -199,8 +199,8 @@ def test_another_format_gets_what_the_api_demands() -> None:
 def test_an_assistant_first_gets_a_user_before_it() -> None:
     session = reread(FORMAT, body())
     for messages in (session.messages[3:], [replace(session.messages[3], source=())]):
-        written = FORMAT.write(session, messages)
-        assert FORMAT.validate(written.data) == []
+        written = FORMAT.codec.write(session, messages)
+        assert FORMAT.codec.validate(written.data) == []
         assert "put first" in written.notes[0]
 
 
@@ -209,21 +209,21 @@ def test_functions_of_another_dialect_become_tools() -> None:
         '{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object","properties":{}}}}'
     )
     messages = [Message("u", "user", (Text("do"),))]
-    made = json.loads(FORMAT.write(session_of(messages, tools=(Tool("f", schema),)), messages).data)
+    made = json.loads(FORMAT.codec.write(session_of(messages, tools=(Tool("f", schema),)), messages).data)
     assert made["tools"] == [{"name": "f", "description": "d", "input_schema": {"type": "object", "properties": {}}}]
 
 
 @settings(max_examples=25)
 @given(conversations(), st.data())
 def test_kept_messages_keep_their_bytes(messages: list[Message], data: st.DataObject) -> None:
-    session = reread(FORMAT, FORMAT.write(session_of(messages), messages).data)
+    session = reread(FORMAT, FORMAT.codec.write(session_of(messages), messages).data)
     chosen = data.draw(
         st.lists(st.sampled_from(session.messages), unique_by=lambda m: m.id).map(
             lambda ms: sorted(ms, key=lambda m: m.source)
         )
     )
     made = Message("new", "user", (Text("summary"),), "summary")
-    written = FORMAT.write(session, [made, *chosen])
+    written = FORMAT.codec.write(session, [made, *chosen])
     again = reread(FORMAT, written.data)
     assert shape(again.messages)[1:] == shape(chosen)
 
@@ -263,7 +263,7 @@ def test_kept_messages_keep_their_bytes(messages: list[Message], data: st.DataOb
     ],
 )
 def test_the_validator_finds(messages: list[object], fault: str) -> None:
-    assert any(fault in found for found in FORMAT.validate(body(messages=messages)))
+    assert any(fault in found for found in FORMAT.codec.validate(body(messages=messages)))
 
 
 def test_odd_files() -> None:
@@ -272,13 +272,13 @@ def test_odd_files() -> None:
     )
     assert len(odd.messages) == 3
     assert len(odd.warnings) == 5
-    assert FORMAT.write(odd, odd.context()).data.startswith(b"\xef\xbb\xbf")
-    kept = FORMAT.write(odd, odd.messages[1:]).data
+    assert FORMAT.codec.write(odd, odd.context()).data.startswith(b"\xef\xbb\xbf")
+    kept = FORMAT.codec.write(odd, odd.messages[1:]).data
     assert kept == b'\xef\xbb\xbf{"system":"s","messages":[{"role":"robot","content":{"a":1}},{"role":"user"}],"n":NaN}'
     surrogate = reread(FORMAT, b'{"system":"s","messages":[{"role":"user","content":"\\ud800 \xff"}]}')
     assert "\ud800" in surrogate.messages[0].text
     made = Message("x", "user", surrogate.messages[0].blocks)
-    assert b"\\ud800" in FORMAT.write(surrogate, [made]).data
+    assert b"\\ud800" in FORMAT.codec.write(surrogate, [made]).data
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ def test_odd_files() -> None:
 )
 def test_refused_in_one_sentence(data: bytes, says: str) -> None:
     with pytest.raises(BadInput) as refused:
-        FORMAT.read(Path("dir/s.json"), data, lambda done, total: None)
+        FORMAT.codec.read(Path("dir/s.json"), data, lambda done, total: None)
     assert says in str(refused.value)
     assert "s.json" in str(refused.value)
 
@@ -310,33 +310,33 @@ def test_the_servers_block_stands_first_and_untouched_whatever_the_session_is(fo
     session = reread(FORMAT, body())
     if format != FORMAT.id:
         session = replace(session, format=format)
-    written = FORMAT.write(session, [summary_of(BLOCK), *session.messages[1:]])
+    written = FORMAT.codec.write(session, [summary_of(BLOCK), *session.messages[1:]])
     first, *_ = json.loads(written.data)["messages"]
     assert (first["role"], first["content"][0]) == ("assistant", BLOCK)
     assert json.dumps(BLOCK["new"]).replace(" ", "") in written.data.decode().replace(" ", "")
     assert "Continue." not in written.data.decode()
-    faults = FORMAT.validate(written.data)
+    faults = FORMAT.codec.validate(written.data)
     assert not [fault for fault in faults if "the first must be" in fault]
 
 
 def test_a_body_that_begins_with_the_servers_block_is_left_as_it_is() -> None:
     begun = [{"role": "user", "content": "before"}, {"role": "assistant", "content": [BLOCK]}, *BODY["messages"][:1]]
     session = reread(FORMAT, body(messages=begun))
-    written = FORMAT.write(session, session.messages[1:])
+    written = FORMAT.codec.write(session, session.messages[1:])
     assert json.loads(written.data)["messages"] == begun[1:]
-    assert FORMAT.validate(written.data) == []
-    without = FORMAT.write(session, [Message("a", "assistant", (Text("hello"),)), *session.messages[2:]])
+    assert FORMAT.codec.validate(written.data) == []
+    without = FORMAT.codec.write(session, [Message("a", "assistant", (Text("hello"),)), *session.messages[2:]])
     assert json.loads(without.data)["messages"][0] == {"role": "user", "content": "Continue."}
 
 
 def test_a_block_of_another_format_is_not_taken_for_the_servers() -> None:
     session = replace(reread(FORMAT, body()), format="codex")
     kept = replace(summary_of(BLOCK), source=(0,))
-    assert b"compaction" not in FORMAT.write(session, [kept, *session.messages[1:]]).data
+    assert b"compaction" not in FORMAT.codec.write(session, [kept, *session.messages[1:]]).data
 
 
 @settings(max_examples=25, deadline=None)
 @given(changed(body()))
 def test_changed_input_is_read_or_refused(raw: bytes) -> None:
     session = survives(FORMAT, raw)
-    assert session is None or FORMAT.write(session, session.context()).data == raw
+    assert session is None or FORMAT.codec.write(session, session.context()).data == raw

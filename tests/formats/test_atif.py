@@ -55,8 +55,8 @@ def test_the_real_trajectory_is_read_and_written_back(shared: Path) -> None:
     data = path.read_bytes()
     assert FORMAT.recognise(data[: 64 * 1024])
     assert not openai_chat.FORMAT.recognise(data[: 64 * 1024])
-    assert FORMAT.validate(data) == []
-    session = FORMAT.read(path, data, no_progress)
+    assert FORMAT.codec.validate(data) == []
+    session = FORMAT.codec.read(path, data, no_progress)
     assert len(session.messages) == 17
     assert [len(epoch.members) for epoch in session.epochs] == [7, 9]
     assert session.context()[0].kind == "summary"
@@ -108,8 +108,8 @@ def test_another_format_gets_a_trajectory() -> None:
         Message("o", "assistant", (Text("yes"), Opaque("odd", {"type": "odd"}))),
         Message("s", "system", (Text("old things"),), "summary"),
     ]
-    written = FORMAT.write(session_of(messages, system="base"), messages)
-    assert FORMAT.validate(written.data) == []
+    written = FORMAT.codec.write(session_of(messages, system="base"), messages)
+    assert FORMAT.codec.validate(written.data) == []
     again = reread(FORMAT, written.data)
     assert [m.role for m in again.messages] == ["system", "user", "assistant", "tool", "user", "assistant", "system"]
     assert again.messages[-1].kind == "summary"
@@ -132,7 +132,7 @@ def test_another_format_gets_a_trajectory() -> None:
 )
 def test_the_validator_finds(changes: Json, fault: str) -> None:
     assert any(
-        fault in found for found in FORMAT.validate(body(**changes) if "steps" not in changes else _raw(changes))
+        fault in found for found in FORMAT.codec.validate(body(**changes) if "steps" not in changes else _raw(changes))
     )
 
 
@@ -142,7 +142,7 @@ def _raw(changes: Json) -> bytes:
 
 def test_the_sample_forgets_what_nobody_asked() -> None:
     session = reread(FORMAT, story("atif", "atif_trajectory"))
-    assert FORMAT.validate(session.records.data) == []
+    assert FORMAT.codec.validate(session.records.data) == []
     assert any("never rotated" in m.text for m in session.context(1))
     assert not any("never rotated" in m.text for m in session.context())
 
@@ -151,4 +151,4 @@ def test_the_sample_forgets_what_nobody_asked() -> None:
 @given(changed(body()))
 def test_changed_input_is_read_or_refused(raw: bytes) -> None:
     session = survives(FORMAT, raw)
-    assert session is None or FORMAT.write(session, session.context()).data == raw
+    assert session is None or FORMAT.codec.write(session, session.context()).data == raw

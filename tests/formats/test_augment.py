@@ -184,15 +184,15 @@ def test_what_a_session_says(session: Session) -> None:
 
 def test_personal_data_stays_in_the_file(session: Session) -> None:
     assert "someone@" not in repr((session.title, session.meta, session.messages, session.system))
-    written = FORMAT.write(session, session.messages[2:4])
+    written = FORMAT.codec.write(session, session.messages[2:4])
     assert b"someone@example.org" in written.data
     assert any("e-mail" in note for note in written.notes)
 
 
 def test_unchanged_is_byte_identical(session: Session) -> None:
     assert FORMAT.recognise(document()[: 64 * 1024])
-    assert FORMAT.write(session, session.context()).data == document()
-    assert FORMAT.validate(document()) == []
+    assert FORMAT.codec.write(session, session.context()).data == document()
+    assert FORMAT.codec.validate(document()) == []
 
 
 def test_flagged_summaries_and_their_versions() -> None:
@@ -201,9 +201,12 @@ def test_flagged_summaries_and_their_versions() -> None:
     session = reread(FORMAT, document([ENTRIES[0], flagged, resumed]))
     assert [m.kind for m in session.messages] == ["normal", "normal", "summary", "summary", "normal", "normal"]
     assert session.meta["summary_versions"] == {"r2:request": 3, "r2:response": 3}
-    assert any("isHistorySummary" in fault for fault in FORMAT.validate(FORMAT.write(session, session.context()).data))
-    written = FORMAT.write(session, session.messages[2:])
-    assert FORMAT.validate(written.data) == []
+    assert any(
+        "isHistorySummary" in fault
+        for fault in FORMAT.codec.validate(FORMAT.codec.write(session, session.context()).data)
+    )
+    written = FORMAT.codec.write(session, session.messages[2:])
+    assert FORMAT.codec.validate(written.data) == []
     assert json.loads(written.data)["chatHistory"][0] == {**flagged, "isHistorySummary": False}
 
 
@@ -239,8 +242,8 @@ def test_a_compacted_session_is_what_auggie_sends(session: Session) -> None:
         "summary",
     )
     kept = [m for m in session.messages[2:9] if m.id != "r3:summary"]
-    written = FORMAT.write(session, [node, answer, *kept])
-    assert FORMAT.validate(written.data) == []
+    written = FORMAT.codec.write(session, [node, answer, *kept])
+    assert FORMAT.codec.validate(written.data) == []
     after, before = json.loads(written.data), json.loads(document())
     assert after["sessionId"] == written.id != "old-id"
     assert written.name == f"{written.id}.json"
@@ -267,8 +270,8 @@ def test_a_compacted_session_is_what_auggie_sends(session: Session) -> None:
 def test_a_shortened_result_takes_the_place_of_the_old_one(session: Session) -> None:
     messages = list(session.context())
     messages[2] = Message("short", "tool", (ToolResult("t1", (Text("so…"),)),))
-    written = FORMAT.write(session, messages)
-    assert FORMAT.validate(written.data) == []
+    written = FORMAT.codec.write(session, messages)
+    assert FORMAT.codec.validate(written.data) == []
     history = json.loads(written.data)["chatHistory"]
     assert [history[0], *history[2:]] == [ENTRIES[0], *ENTRIES[2:4]]
     assert history[1]["exchange"]["request_nodes"][0]["tool_result_node"]["content"] == "so…"
@@ -278,11 +281,11 @@ def test_a_shortened_result_takes_the_place_of_the_old_one(session: Session) -> 
 
 def test_a_summary_without_an_answer_gets_one(session: Session) -> None:
     plain = Message("n", "system", (Text("what happened"),), "summary")
-    written = FORMAT.write(session, [plain, *session.messages[5:9]])
+    written = FORMAT.codec.write(session, [plain, *session.messages[5:9]])
     again = reread(FORMAT, written.data)
     assert [m.kind for m in again.messages[:2]] == ["summary", "summary"]
     assert "<summary>\nwhat happened\n</summary>" in again.messages[0].text
-    assert FORMAT.validate(written.data) == []
+    assert FORMAT.codec.validate(written.data) == []
 
 
 def test_an_entry_that_is_no_exchange_is_kept() -> None:
@@ -290,7 +293,7 @@ def test_an_entry_that_is_no_exchange_is_kept() -> None:
     assert [m.kind for m in session.messages] == ["meta", "normal", "normal", "meta", "normal", "normal"]
     assert len(session.warnings) == 2
     made = Message("x", "assistant", (Text("made"),))
-    written = FORMAT.write(session, [session.messages[0], made, session.messages[3]])
+    written = FORMAT.codec.write(session, [session.messages[0], made, session.messages[3]])
     history = json.loads(written.data)["chatHistory"]
     assert (history[0], history[2]) == (7, {"completed": True})
     assert history[1]["exchange"]["response_text"] == "made"
@@ -342,10 +345,10 @@ def test_sequence_ids_always_rise(existing: list[float | None]) -> None:
 @settings(max_examples=20)
 @given(conversations(), st.data())
 def test_kept_parts_keep_what_they_say(messages: list[Message], data: st.DataObject) -> None:
-    session = reread(FORMAT, FORMAT.write(session_of(messages), messages).data)
+    session = reread(FORMAT, FORMAT.codec.write(session_of(messages), messages).data)
     flags = data.draw(st.lists(st.booleans(), min_size=len(messages), max_size=len(messages)))
     kept = [m for m, flag in zip(session.messages, flags, strict=True) if flag]
-    again = reread(FORMAT, FORMAT.write(session, kept).data)
+    again = reread(FORMAT, FORMAT.codec.write(session, kept).data)
     assert shape(again.messages) == shape(kept)
 
 
@@ -354,9 +357,9 @@ def test_real_sessions_become_valid_augment_sessions(shared: Path) -> None:
         (shared / "sessions/anthropic-api/claude-trace-34-compact-call.json", anthropic_messages.FORMAT),
         (shared / "sessions/openai-chat/taubench-airline-entry3-messages.json", openai_chat.FORMAT),
     ]:
-        session = format.read(path, path.read_bytes(), lambda done, total: None)
-        written = FORMAT.write(session, session.context())
-        assert FORMAT.validate(written.data) == []
+        session = format.codec.read(path, path.read_bytes(), lambda done, total: None)
+        written = FORMAT.codec.write(session, session.context())
+        assert FORMAT.codec.validate(written.data) == []
         again = reread(FORMAT, written.data)
         assert [r.text for m in again.messages for r in m.results] == [
             r.text for m in session.messages for r in m.results
@@ -378,7 +381,7 @@ def test_real_sessions_become_valid_augment_sessions(shared: Path) -> None:
 def test_the_validator_finds(change: object, fault: str) -> None:
     broken = json.loads(document())
     change(broken)  # type: ignore[operator]
-    assert any(fault in found for found in FORMAT.validate(json.dumps(broken).encode()))
+    assert any(fault in found for found in FORMAT.codec.validate(json.dumps(broken).encode()))
 
 
 def test_recognised_though_cut_and_not_mistaken() -> None:
@@ -466,9 +469,9 @@ def test_any_shape_is_read_and_written(entries: list[object], data: st.DataObjec
     ids = [m.id for m in session.messages]
     assert len(set(ids)) == len(ids)
     assert {m.source[0] for m in session.messages} == set(range(len(entries)))
-    assert FORMAT.write(session, session.context()).data == document(entries)
+    assert FORMAT.codec.write(session, session.context()).data == document(entries)
     some = data.draw(st.lists(st.sampled_from(session.messages))) if session.messages else []
-    written = FORMAT.write(session, [Message("made", "user", (Text("made"),)), *some])
+    written = FORMAT.codec.write(session, [Message("made", "user", (Text("made"),)), *some])
     reread(FORMAT, written.data)
 
 
@@ -476,4 +479,4 @@ def test_any_shape_is_read_and_written(entries: list[object], data: st.DataObjec
 @given(changed(document()))
 def test_changed_input_is_read_or_refused(raw: bytes) -> None:
     session = survives(FORMAT, raw)
-    assert session is None or FORMAT.write(session, session.context()).data == raw
+    assert session is None or FORMAT.codec.write(session, session.context()).data == raw

@@ -316,7 +316,7 @@ def test_recognised_by_any_line_and_by_a_cut_one() -> None:
 def test_progress_is_told_and_a_file_without_messages_refused() -> None:
     seen: list[tuple[int, int]] = []
     data = jsonl(*small())
-    claude_code.FORMAT.read(Path("x.jsonl"), data, lambda done, total: seen.append((done, total)))
+    claude_code.FORMAT.codec.read(Path("x.jsonl"), data, lambda done, total: seen.append((done, total)))
     assert seen[-1] == (len(data), len(data))
     with pytest.raises(BadInput, match="without a single message"):
         read({"type": "summary", "summary": "T", "leafUuid": "x"})
@@ -332,7 +332,7 @@ def real(shared: Path, name: str) -> tuple[Session, list[dict[str, Any]]]:
     path = shared / "sessions" / "claude-code" / f"{name}.jsonl"
     data = path.read_bytes()
     values = [orjson.loads(raw) for raw in data.split(b"\n") if raw]
-    return claude_code.FORMAT.read(path, data, no_progress), values
+    return claude_code.FORMAT.codec.read(path, data, no_progress), values
 
 
 @pytest.mark.parametrize("name", sorted(VECTORS))

@@ -11,8 +11,9 @@ import pytest
 
 from tests.formats.claude_code_build import jsonl, small
 from workbench.base.errors import BadInput
-from workbench.formats.claude_code import FORMAT, read_part
+from workbench.formats.claude_code import FORMAT
 from workbench.formats.claude_code.agents import agent_files, agents_inside, compaction_call, compaction_calls
+from workbench.formats.claude_code.read import read_part
 from workbench.formats.files import load
 from workbench.formats.format import no_progress
 
@@ -73,4 +74,4 @@ def test_a_session_without_a_folder_beside_it_has_no_calls(tmp_path: Path) -> No
     path.write_bytes(jsonl(*small()))
     assert compaction_calls(load(path)) == {}
     assert agent_files(path) == []
-    assert json.loads(FORMAT.write(load(path), load(path).context()).data.splitlines()[0])["sessionId"]
+    assert json.loads(FORMAT.codec.write(load(path), load(path).context()).data.splitlines()[0])["sessionId"]

@@ -44,7 +44,7 @@ def test_kept_lines_change_only_in_session_parent_and_last_usage() -> None:
     first = assistant("a1", "u1", "m1", text("A"))
     last = assistant("a2", "u2", "m2", text("B"), body={"usage": {**USAGE, "service_tier": "standard"}})
     session = read(odd, first, user("u2", "a1", "More"), last)
-    written = claude_code.FORMAT.write(session, session.context())
+    written = claude_code.FORMAT.codec.write(session, session.context())
     raw = written.data.splitlines()
     new = written.id.encode()
     assert raw[0] == odd.replace(SESSION.encode(), new)
@@ -60,21 +60,21 @@ def test_kept_lines_change_only_in_session_parent_and_last_usage() -> None:
 
 def test_what_is_no_message_survives_from_the_tail_on() -> None:
     session = read(*small())
-    written = claude_code.FORMAT.write(session, session.context())
+    written = claude_code.FORMAT.codec.write(session, session.context())
     values = lines_of(written.data)
     assert [value.get("uuid", value["type"]) for value in values] == ["b1", "s1", "u2", "queue-operation", "p2", "a5"]
     assert [value.get("parentUuid") for value in values] == [None, "b1", "s1", None, "u2", "p2"]
     assert {value["sessionId"] for value in values} == {written.id}
-    assert claude_code.FORMAT.validate(written.data) == []
+    assert claude_code.FORMAT.codec.validate(written.data) == []
     assert shape(read_bytes(written.data).context()) == shape(session.context())
 
 
 def test_a_merged_message_and_parallel_results_become_one_chain() -> None:
     session = read(*small()[:9])
-    written = claude_code.FORMAT.write(session, session.context())
+    written = claude_code.FORMAT.codec.write(session, session.context())
     values = lines_of(written.data)
     assert [value["uuid"] for value in values if "uuid" in value] == ["u1", "a1", "a2", "p1", "a3", "r1", "r2", "a4"]
-    assert claude_code.FORMAT.validate(written.data) == []
+    assert claude_code.FORMAT.codec.validate(written.data) == []
     again = read_bytes(written.data)
     assert shape(again.context()) == shape(session.context())
     assert again.warnings == ()
@@ -84,7 +84,7 @@ def test_a_made_summary_is_a_boundary_and_a_summary_line() -> None:
     session = read(*small()[1:9])
     context = session.context()
     node = Message("new", "user", (Text("What was done before."),), "summary")
-    written = claude_code.FORMAT.write(session, [node, *context[-1:]])
+    written = claude_code.FORMAT.codec.write(session, [node, *context[-1:]])
     bound, line, kept = lines_of(written.data)
     assert (bound["subtype"], bound["parentUuid"], bound["logicalParentUuid"]) == ("compact_boundary", None, "r2")
     assert bound["compactMetadata"] == {"trigger": "manual", "preTokens": 30_115}
@@ -96,7 +96,7 @@ def test_a_made_summary_is_a_boundary_and_a_summary_line() -> None:
         line["uuid"],
         0,
     )
-    assert claude_code.FORMAT.validate(written.data) == []
+    assert claude_code.FORMAT.codec.validate(written.data) == []
     again = read_bytes(written.data)
     assert len(again.epochs) == 1
     assert shape(again.context()) == shape([node, *context[-1:]])
@@ -115,8 +115,8 @@ def test_made_messages_are_rendered_and_read_back() -> None:
         Message("m", "user", (Text("Reminder"),), "meta"),
         Message("p", "user", (Text("Pinned"), Text("twice")), time=1.5),
     ]
-    written = claude_code.FORMAT.write(session, [*made, context[-1]])
-    assert claude_code.FORMAT.validate(written.data) == []
+    written = claude_code.FORMAT.codec.write(session, [*made, context[-1]])
+    assert claude_code.FORMAT.codec.validate(written.data) == []
     again = read_bytes(written.data).context()
     assert [message.role for message in again] == ["user", "assistant", "tool", "user", "user", "assistant"]
     assert [message.kind for message in again] == ["summary", "summary", "normal", "meta", "normal", "normal"]
@@ -132,10 +132,10 @@ def test_a_moved_pin_is_copied_and_what_lies_between_goes() -> None:
     lines = small()[1:9]
     session = read(*lines)
     context = session.context()
-    written = claude_code.FORMAT.write(session, [context[0], context[-1]])
+    written = claude_code.FORMAT.codec.write(session, [context[0], context[-1]])
     assert next(value["uuid"] for value in lines_of(written.data)) == "u1"
     node = Message("n", "user", (Text("Short."),), "summary")
-    pinned = claude_code.FORMAT.write(session, [node, context[0], node, context[-1]])
+    pinned = claude_code.FORMAT.codec.write(session, [node, context[0], node, context[-1]])
     assert [value.get("uuid") for value in lines_of(pinned.data) if value.get("uuid") in ("u1", "p1", "a4")] == [
         "u1",
         "a4",
@@ -146,12 +146,12 @@ def test_what_cannot_be_carried_is_said() -> None:
     lines = small()[1:9]
     session = read(*lines[:-1], b"{broken", b"42", lines[-1])
     made = Message("x", "user", (Media("image/png", 9),))
-    written = claude_code.FORMAT.write(session, [*session.context(), made])
+    written = claude_code.FORMAT.codec.write(session, [*session.context(), made])
     assert len(written.notes) == 1
     assert "images or documents" in written.notes[0]
-    kept = claude_code.FORMAT.write(session, session.context())
+    kept = claude_code.FORMAT.codec.write(session, session.context())
     assert kept.notes == ("2 records that are no JSON objects were left out",)
-    assert claude_code.FORMAT.validate(kept.data) == []
+    assert claude_code.FORMAT.codec.validate(kept.data) == []
 
 
 def test_a_session_of_another_format_is_rendered_whole() -> None:
@@ -163,8 +163,8 @@ def test_a_session_of_another_format_is_rendered_whole() -> None:
         Message("5", "assistant", (Text("Done"), Opaque("refusal", {"x": 1}))),
     )
     session = Session("openai-chat", None, messages, range(5), (), Records(b""), model="gpt-5")
-    written = claude_code.FORMAT.write(session, messages)
-    assert claude_code.FORMAT.validate(written.data) == []
+    written = claude_code.FORMAT.codec.write(session, messages)
+    assert claude_code.FORMAT.codec.validate(written.data) == []
     again = read_bytes(written.data).context()
     assert [message.role for message in again] == ["user", "assistant", "tool", "assistant"]
     assert again[1].calls[0].id == again[2].results[0].call_id
@@ -175,16 +175,16 @@ def test_a_session_of_another_format_is_rendered_whole() -> None:
 
 def test_a_context_that_begins_with_a_response_gets_a_request_before_it() -> None:
     session = read(*small()[1:9])
-    written = claude_code.FORMAT.write(session, session.context()[-1:])
+    written = claude_code.FORMAT.codec.write(session, session.context()[-1:])
     assert [value["type"] for value in lines_of(written.data)] == ["user", "assistant"]
-    assert claude_code.FORMAT.validate(written.data) == []
+    assert claude_code.FORMAT.codec.validate(written.data) == []
 
 
 def test_a_sub_agents_file_becomes_a_session_of_its_own() -> None:
     session = read(user("x1", None, "Look", isSidechain=True), assistant("x2", "x1", "m", text("Y"), isSidechain=True))
-    written = claude_code.FORMAT.write(session, session.context())
-    assert claude_code.FORMAT.validate(written.data) == []
-    assert claude_code.FORMAT.validate(jsonl(user("x1", None, "Look", isSidechain=True))) != []
+    written = claude_code.FORMAT.codec.write(session, session.context())
+    assert claude_code.FORMAT.codec.validate(written.data) == []
+    assert claude_code.FORMAT.codec.validate(jsonl(user("x1", None, "Look", isSidechain=True))) != []
 
 
 GOOD = [user("u1", None, "Go"), assistant("a1", "u1", "m1", call("t1")), result("r1", "a1", "t1")]
@@ -193,11 +193,11 @@ END = assistant("a2", "r1", "m2", text("Done"), body=CALM)
 
 
 def test_the_rules_pass_a_good_file() -> None:
-    assert claude_code.FORMAT.validate(jsonl(*GOOD, END)) == []
-    assert claude_code.FORMAT.validate(jsonl(*GOOD[:2])) == [
+    assert claude_code.FORMAT.codec.validate(jsonl(*GOOD, END)) == []
+    assert claude_code.FORMAT.codec.validate(jsonl(*GOOD[:2])) == [
         "Line 2 claims 30115 tokens, so Claude Code would compact the session at once."
     ]
-    assert claude_code.FORMAT.validate(jsonl(boundary("b", None), summary("s", "b"))) == []
+    assert claude_code.FORMAT.codec.validate(jsonl(boundary("b", None), summary("s", "b"))) == []
 
 
 @pytest.mark.parametrize(
@@ -219,6 +219,6 @@ def test_the_rules_pass_a_good_file() -> None:
     ],
 )
 def test_the_rules_find_each_fault(lines: list[Any], fault: str) -> None:
-    assert any(fault in found for found in claude_code.FORMAT.validate(jsonl(*lines))), claude_code.validate(
+    assert any(fault in found for found in claude_code.FORMAT.codec.validate(jsonl(*lines))), claude_code.validate(
         jsonl(*lines)
     )

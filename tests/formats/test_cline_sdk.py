@@ -12,7 +12,9 @@ from tests.formats.mangling import changed, survives
 from tests.formats.outcomes import assert_exact
 from tests.formats.stories import story
 from workbench.base.errors import BadInput
-from workbench.formats.cline_sdk import FORMAT, read_folder, recognise_folder
+from workbench.formats.cline_sdk import FORMAT
+from workbench.formats.cline_sdk.read import read_folder
+from workbench.formats.cline_sdk.signature import recognise_folder
 from workbench.formats.format import no_progress
 from workbench.session import Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
 
@@ -66,7 +68,7 @@ def document(*messages: Any, **more: Any) -> Json:
 
 
 def read(*messages: Any) -> Session:
-    return FORMAT.read(Path("1_a.messages.json"), json.dumps(document(*messages)).encode(), no_progress)
+    return FORMAT.codec.read(Path("1_a.messages.json"), json.dumps(document(*messages)).encode(), no_progress)
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -74,8 +76,8 @@ def test_real_sessions_are_read_and_written_back(shared: Path, name: str) -> Non
     path = shared / "sessions/cline-sdk" / name
     data = path.read_bytes()
     assert FORMAT.recognise(data[: 64 * 1024])
-    assert FORMAT.validate(data) == []
-    session = FORMAT.read(path, data, no_progress)
+    assert FORMAT.codec.validate(data) == []
+    session = FORMAT.codec.read(path, data, no_progress)
     assert (len(session.messages), len(session.meta.get("compactions", ()))) == REAL[name]
     assert not session.warnings
     assert session.system.startswith("You are Cline")
@@ -88,12 +90,12 @@ def test_real_sessions_are_read_and_written_back(shared: Path, name: str) -> Non
 def test_real_compactions_are_told(shared: Path) -> None:
     folder = shared / "sessions/cline-sdk"
     data = (folder / "agentic.compaction.json").read_bytes()
-    session = FORMAT.read(folder, data, no_progress)
+    session = FORMAT.codec.read(folder, data, no_progress)
     assert [m.kind for m in session.messages] == ["summary", "normal", "normal"]
     (compaction,) = session.meta["compactions"]
     assert (compaction["tokensBefore"], compaction["message"]) == (21919, session.messages[0].id)
     assert session.messages[0].time == 1784245216.178
-    basic = FORMAT.read(folder, (folder / "basic.compaction.json").read_bytes(), no_progress)
+    basic = FORMAT.codec.read(folder, (folder / "basic.compaction.json").read_bytes(), no_progress)
     assert basic.meta["compactions"][0]["messagesRemoved"] == 22
     assert basic.messages[0].starts_round
 
@@ -163,7 +165,7 @@ def test_the_export_is_an_agentic_compaction() -> None:
     assert last == MESSAGES[3]
     assert after["extra"] == [1]
     assert written.name == f"{written.id}.messages.json"
-    exported = FORMAT.read(Path("x"), written.data, no_progress)
+    exported = FORMAT.codec.read(Path("x"), written.data, no_progress)
     other = Message("t", "user", (Text("shorter"),), "summary")
     handed_on = assert_exact(FORMAT, exported, (other, *exported.context()))
     one, two = json.loads(handed_on.data)["messages"][:2]
@@ -180,7 +182,7 @@ def test_a_system_prompt_comes_along() -> None:
 def test_the_samples_summary_names_no_reason() -> None:
     data = story("cline_sdk", "cline_session")
     assert FORMAT.recognise(data)
-    assert FORMAT.validate(data) == []
+    assert FORMAT.codec.validate(data) == []
     session = reread(FORMAT, data)
     assert session.messages[0].kind == "summary"
     assert "night" not in session.messages[0].text
@@ -204,15 +206,15 @@ def test_the_samples_summary_names_no_reason() -> None:
     ],
 )
 def test_the_validator_finds(change: Json, fault: str) -> None:
-    assert FORMAT.validate(json.dumps(document(*MESSAGES)).encode()) == []
+    assert FORMAT.codec.validate(json.dumps(document(*MESSAGES)).encode()) == []
     changed = {**document(*MESSAGES), **change}
-    assert any(fault in found for found in FORMAT.validate(json.dumps(changed).encode()))
+    assert any(fault in found for found in FORMAT.codec.validate(json.dumps(changed).encode()))
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"[1", b'{"messages":7}'])
 def test_refused_in_one_sentence(data: bytes) -> None:
     with pytest.raises(BadInput, match=r"^x\.json.*[a-zK.]$"):
-        FORMAT.read(Path("x.json"), data, no_progress)
+        FORMAT.codec.read(Path("x.json"), data, no_progress)
 
 
 @settings(max_examples=25, deadline=None)
@@ -222,5 +224,5 @@ def test_refused_in_one_sentence(data: bytes) -> None:
 def test_changed_input_is_read_or_refused(raw: bytes) -> None:
     session = survives(FORMAT, raw)
     if session is not None:
-        again = reread(FORMAT, FORMAT.write(session, session.context()).data)
+        again = reread(FORMAT, FORMAT.codec.write(session, session.context()).data)
         assert shape(again.context()) == shape(session.context())

@@ -223,7 +223,7 @@ def test_kept_lines_stay_and_stale_counts_do_not() -> None:
     assert (meta["id"], meta["extra"], written.id in written.name) == (written.id, 1, True)
     assert written.resume == f"codex resume {written.id}"
     assert not [m for m in read(FORMAT, written.data).messages if m.usage]
-    again = FORMAT.write(session, session.context())
+    again = FORMAT.codec.write(session, session.context())
     assert (again.data, again.id) == (rollout(*FIRST), "old")
 
 
@@ -238,14 +238,14 @@ def test_neighbours_that_lost_what_stood_between_them_stay_apart() -> None:
 def test_a_paginated_history_becomes_a_plain_one() -> None:
     lines = [line("session_meta", {**META, "history_mode": "paginated", "session_id": "old"}, ordinal=0), *FIRST[1:]]
     session = read(FORMAT, rollout(*lines))
-    meta = json.loads(FORMAT.write(session, session.context()[2:]).data.splitlines()[0])["payload"]
+    meta = json.loads(FORMAT.codec.write(session, session.context()[2:]).data.splitlines()[0])["payload"]
     assert (meta["history_mode"], meta["session_id"]) == ("legacy", meta["id"])
-    assert any("ordinal" in fault for fault in FORMAT.validate(rollout(*lines)))
+    assert any("ordinal" in fault for fault in FORMAT.codec.validate(rollout(*lines)))
 
 
 def test_a_system_prompt_of_another_tool_is_left_out_and_told() -> None:
     messages = [Message("1", "user", (Text("do it"),))]
-    written = FORMAT.write(session_of(messages, system="base"), messages)
+    written = FORMAT.codec.write(session_of(messages, system="base"), messages)
     assert written.notes == ("the system prompt was left out: Codex sends its own",)
 
 
@@ -273,7 +273,7 @@ def test_odd_lines_are_told_and_survive() -> None:
         "1 records of unknown type 'new_kind' are kept, but not shown",
         "1 records of a response item without a type are kept, but not shown",
     ]
-    assert b"new_kind" in FORMAT.write(session, session.context()[1:]).data
+    assert b"new_kind" in FORMAT.codec.write(session, session.context()[1:]).data
     with pytest.raises(BadInput, match="without a single message"):
         read(FORMAT, FIRST[0])
 
@@ -304,14 +304,16 @@ def test_what_the_real_files_hold(shared: Path) -> None:
     ],
 )
 def test_the_rules_find_each_fault(lines: list[bytes], fault: str) -> None:
-    assert FORMAT.validate(rollout(*FIRST)) == []
-    assert any(fault in found for found in FORMAT.validate(rollout(*lines))), FORMAT.validate(rollout(*lines))
+    assert FORMAT.codec.validate(rollout(*FIRST)) == []
+    assert any(fault in found for found in FORMAT.codec.validate(rollout(*lines))), FORMAT.codec.validate(
+        rollout(*lines)
+    )
 
 
 def test_the_sample_tells_its_story() -> None:
     data = story("codex", "codex_rollout")
     session = read(FORMAT, data)
-    assert (len(data) < 25_000, FORMAT.validate(data), session.warnings) == (True, [], ())
+    assert (len(data) < 25_000, FORMAT.codec.validate(data), session.warnings) == (True, [], ())
     assert [len(epoch.members) for epoch in session.epochs] == [10, 8, 8]
 
 

@@ -72,7 +72,7 @@ EVENTS = [
 
 def test_what_is_sent() -> None:
     session = read(FORMAT, chain(*EVENTS))
-    assert FORMAT.validate(chain(*EVENTS)) == []
+    assert FORMAT.codec.validate(chain(*EVENTS)) == []
     assert FORMAT.recognise(chain(*EVENTS)) == "line 1 is the session.start event of Copilot CLI"
     assert shape(session.context()) == [
         ("user", "normal", (Text("<now>\n\nlook"),)),
@@ -218,14 +218,14 @@ def test_odd_lines_are_told() -> None:
     ],
 )
 def test_the_rules_find_each_fault(events: list[Event], fault: str) -> None:
-    assert any(fault in found for found in FORMAT.validate(chain(*events))), FORMAT.validate(chain(*events))
-    assert "not an event" in FORMAT.validate(chain(*EVENTS) + b"{broken")[0]
+    assert any(fault in found for found in FORMAT.codec.validate(chain(*events))), FORMAT.codec.validate(chain(*events))
+    assert "not an event" in FORMAT.codec.validate(chain(*EVENTS) + b"{broken")[0]
 
 
 def test_the_sample_tells_its_story() -> None:
     data = story("copilot", "copilot_events")
     session = read(FORMAT, data)
-    assert (len(data) < 25_000, FORMAT.validate(data), session.warnings) == (True, [], ())
+    assert (len(data) < 25_000, FORMAT.codec.validate(data), session.warnings) == (True, [], ())
     assert [len(epoch.members) for epoch in session.epochs] == [12, 11]
 
 

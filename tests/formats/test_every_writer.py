@@ -21,7 +21,7 @@ from workbench.base.errors import BadInput
 from workbench.formats import anthropic_messages, registry
 from workbench.formats.export import export
 from workbench.formats.files import load
-from workbench.formats.format import Format, no_progress
+from workbench.formats.format import HEAD, Format, no_progress
 from workbench.formats.pi.append import WRAPPED
 from workbench.session import Message, Opaque, Session, Text, pairs_of
 
@@ -89,13 +89,13 @@ def test_an_export_in_the_files_own_format_is_exact(name: str) -> None:
     if session.meta.get("web_export"):
         pytest.skip("a web export is written as a session of the command line")
     if own.id not in RENEWED:
-        assert own.write(session, session.context()).data == session.records.data
+        assert own.codec.write(session, session.context()).data == session.records.data
     compactions = outcomes(session)
-    for target in (own.id, *(f"{own.id}:{way.id}" for way in own.ways)):
+    for target in (own.id, *(f"{own.id}:{way.id}" for way in own.codec.ways)):
         for messages in (*contexts(session), *compactions):
             made = export(session, messages, target)
-            assert own.recognise(made.written.data[: registry.HEAD]), target
-            again = own.read(Path(made.written.name), made.written.data, no_progress)
+            assert own.recognise(made.written.data[:HEAD]), target
+            again = own.codec.read(Path(made.written.name), made.written.data, no_progress)
             assert shape(again.context()) == shape(_as_written(target, messages, made.written.notes)), target
             assert again.id == made.written.id, target
             unanswered = any(pair.result is None or pair.call is None for pair in pairs_of(messages))
@@ -134,7 +134,7 @@ def test_every_other_tool_would_take_the_export(name: str) -> None:
             continue
         made = export(session, messages, target.id)
         assert made.problems == () or begins == "assistant", target.id
-        again = target.read(Path("again"), made.written.data, no_progress)
+        again = target.codec.read(Path("again"), made.written.data, no_progress)
         told = "".join(message.text for message in again.messages)
         assert [words for words in said if words not in told] == [], target.id
     assert digest(path) == before
@@ -146,12 +146,12 @@ def test_every_other_tool_would_take_the_export(name: str) -> None:
 def test_any_conversation_comes_through(format: Format, messages: list[Message], model: str | None) -> None:
     """Through the format and the one it came from, with nothing lost, as any API would take it."""
     session = session_of(messages, model=model, system="Be kind.")
-    written = format.write(session, messages)
-    assert format.recognise(written.data[: registry.HEAD])
-    assert format.validate(written.data) == []
+    written = format.codec.write(session, messages)
+    assert format.recognise(written.data[:HEAD])
+    assert format.codec.validate(written.data) == []
     again = reread(format, written.data)
     own = [message for message in again.context() if message.text != session.system]
     assert in_one(own) == in_one(messages)
-    through = anthropic_messages.FORMAT.write(again, own).data
-    assert anthropic_messages.FORMAT.validate(through) == []
+    through = anthropic_messages.FORMAT.codec.write(again, own).data
+    assert anthropic_messages.FORMAT.codec.validate(through) == []
     assert shape(reread(anthropic_messages.FORMAT, through).context()) == shape(messages)

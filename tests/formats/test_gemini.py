@@ -83,7 +83,7 @@ def lines(*values: Any) -> bytes:
 @pytest.mark.parametrize("data", [document(*MESSAGES), lines(HEAD, *MESSAGES)])
 def test_both_forms_say_the_same(data: bytes) -> None:
     assert FORMAT.recognise(data[: 64 * 1024])
-    assert FORMAT.validate(data) == []
+    assert FORMAT.codec.validate(data) == []
     session = read(FORMAT, data)
     assert shape(session.context()) == SHAPE
     assert [m.id for m in session.messages] == ["i", "u1", "c", "g1", "g1:results", "u2", "g2"]
@@ -94,7 +94,7 @@ def test_both_forms_say_the_same(data: bytes) -> None:
     assert [m.usage for m in session.messages if m.usage] == [Usage(90, 5, 10), Usage(190, 5, 10)]
     assert (session.id, session.title, session.model) == ("old", "look", "gemini-x")
     assert session.meta["projectHash"] == "abc"
-    again = FORMAT.write(session, session.context())
+    again = FORMAT.codec.write(session, session.context())
     assert (again.data, again.id) == (data, "old")
 
 
@@ -200,7 +200,7 @@ def test_kept_records_stay_and_the_last_count_is_set_to_nothing() -> None:
 
 def test_what_gemini_would_pass_over_is_not_lost() -> None:
     messages = [Message("1", "user", (Text("/tmp is full"),)), Message("2", "assistant", (Text("I see"),))]
-    written = FORMAT.write(session_of(messages), messages)
+    written = FORMAT.codec.write(session_of(messages), messages)
     assert [m.text for m in read(FORMAT, written.data).context()] == ["Request: /tmp is full", "I see"]
     assert "pass over" in written.notes[0]
 
@@ -243,15 +243,15 @@ def test_odd_records_are_told() -> None:
 def test_the_rules_find_each_fault(messages: list[Any], fault: str) -> None:
     for data in (document(*messages), lines(HEAD, *messages)):
         if "no id" not in fault or data.startswith(b"{\n"):
-            assert any(fault in found for found in FORMAT.validate(data)), FORMAT.validate(data)
-    assert "projectHash" in FORMAT.validate(json.dumps({"sessionId": "x", "messages": MESSAGES}).encode())[0]
-    assert "Line 8" in FORMAT.validate(lines(HEAD, *MESSAGES) + b"{broken")[0]
+            assert any(fault in found for found in FORMAT.codec.validate(data)), FORMAT.codec.validate(data)
+    assert "projectHash" in FORMAT.codec.validate(json.dumps({"sessionId": "x", "messages": MESSAGES}).encode())[0]
+    assert "Line 8" in FORMAT.codec.validate(lines(HEAD, *MESSAGES) + b"{broken")[0]
 
 
 def test_the_sample_tells_its_story() -> None:
     data = story("gemini", "gemini_session")
     session = read(FORMAT, data)
-    assert (len(data) < 25_000, FORMAT.validate(data), session.warnings) == (True, [], ())
+    assert (len(data) < 25_000, FORMAT.codec.validate(data), session.warnings) == (True, [], ())
     assert [len(epoch.members) for epoch in session.epochs] == [10, 10]
 
 

@@ -140,28 +140,28 @@ KEPT_OPEN: list[sqlite3.Connection] = []
 
 
 def loaded(path: Path) -> Any:
-    return FORMAT.read(path, path.read_bytes(), no_progress)
+    return FORMAT.codec.read(path, path.read_bytes(), no_progress)
 
 
 def test_the_three_forms_say_the_same(tmp_path: Path) -> None:
     path = database(tmp_path, *MESSAGES)
     for data in (document(*MESSAGES), lines(*MESSAGES), path.read_bytes()):
         assert FORMAT.recognise(data[: 64 * 1024])
-        session = FORMAT.read(path, data, no_progress)
+        session = FORMAT.codec.read(path, data, no_progress)
         assert shape(session.context()) == SHAPE
         assert len(session.messages) == 5
         assert (session.title, session.cwd, session.meta["tokens_now"]) == ("A name", "/w", 4242)
         assert session.messages[0].time == 1760000000
         assert session.warnings == ()
-    assert FORMAT.validate(document(*MESSAGES)) == []
-    assert FORMAT.validate(lines(*MESSAGES)) == []
-    assert "database" in FORMAT.validate(path.read_bytes())[0]
+    assert FORMAT.codec.validate(document(*MESSAGES)) == []
+    assert FORMAT.codec.validate(lines(*MESSAGES)) == []
+    assert "database" in FORMAT.codec.validate(path.read_bytes())[0]
 
 
 def test_a_database_holds_many_sessions(tmp_path: Path) -> None:
     path = database(tmp_path, *MESSAGES, more=2)
     data = path.read_bytes()
-    assert goose.FORMAT.sessions_in(path, data) == (
+    assert goose.FORMAT.codec.sessions_in(path, data) == (
         Part("20260101_1", "A name", 5),
         Part("20250101_1", "A name", 1),
         Part("20250101_2", "A name", 1),
@@ -171,9 +171,9 @@ def test_a_database_holds_many_sessions(tmp_path: Path) -> None:
         "20260101_1",
         "holds 3 sessions; this is the one that was used last",
     )
-    assert len(goose.FORMAT.read_part(path, data, "20250101_2", no_progress).messages) == 1
+    assert len(goose.FORMAT.codec.read_part(path, data, "20250101_2", no_progress).messages) == 1
     with pytest.raises(BadInput, match="no session 'x'"):
-        goose.FORMAT.read_part(path, data, "x", no_progress)
+        goose.FORMAT.codec.read_part(path, data, "x", no_progress)
     assert path.read_bytes() == data
     assert [each.name for each in tmp_path.iterdir()] == ["sessions.db"]
 
@@ -206,7 +206,7 @@ def test_a_broken_database_is_refused_in_a_sentence(tmp_path: Path) -> None:
     data[100:4096] = bytes(3996)
     for broken in (bytes(data), bytes(data[:5000]), bytes(data[:100])):
         with pytest.raises(BadInput):
-            FORMAT.read(path, broken, no_progress)
+            FORMAT.codec.read(path, broken, no_progress)
 
 
 SUMMARY = said("user", text("We looked."), user=False)
@@ -247,7 +247,7 @@ def test_an_export_is_what_goose_imports(form: Any) -> None:
     assert (value["total_tokens"], value["message_count"], value["id"]) == (None, 6, written.id)
     assert (value["name"], value["working_dir"]) == ("A name", "/w")
     assert value.get("own") == ("kept" if form is document else None)
-    again = FORMAT.write(session, session.context())
+    again = FORMAT.codec.write(session, session.context())
     assert again.data == form(*MESSAGES)
 
 
@@ -281,7 +281,7 @@ def test_the_real_file_gives_back_every_outcome(shared: Path) -> None:
     session = read(FORMAT, data)
     assert [tool.name for tool in session.tools] == ["get_weather"]
     assert [m.role for m in session.context()] == ["user", "assistant", "tool", "assistant"]
-    assert FORMAT.validate(data) == []
+    assert FORMAT.codec.validate(data) == []
     node = Message("n", "user", (Text("Short."),), "summary")
     assert_exact(FORMAT, session, (node, *session.context()[1:]))
 
@@ -318,10 +318,10 @@ def test_odd_entries_are_told(tmp_path: Path) -> None:
 )
 def test_the_rules_find_each_fault(messages: list[Any], fault: str) -> None:
     for data in (document(*messages), lines(*messages)):
-        assert any(fault in found for found in FORMAT.validate(data)), FORMAT.validate(data)
-    assert "who sees it" in FORMAT.validate(document({**MESSAGES[0], "metadata": None}))[0]
-    assert "has no id" in FORMAT.validate(b'{"conversation": []}')[0]
-    assert "not a JSON object" in FORMAT.validate(lines(*MESSAGES) + b"\n{broken")[0]
+        assert any(fault in found for found in FORMAT.codec.validate(data)), FORMAT.codec.validate(data)
+    assert "who sees it" in FORMAT.codec.validate(document({**MESSAGES[0], "metadata": None}))[0]
+    assert "has no id" in FORMAT.codec.validate(b'{"conversation": []}')[0]
+    assert "not a JSON object" in FORMAT.codec.validate(lines(*MESSAGES) + b"\n{broken")[0]
 
 
 @pytest.fixture(scope="module")
@@ -337,16 +337,16 @@ def test_mangled_databases_are_read_or_refused(good: Path, data: st.DataObject) 
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
     FORMAT.recognise(bytes(raw))
     try:
-        session = FORMAT.read(good, bytes(raw), no_progress)
+        session = FORMAT.codec.read(good, bytes(raw), no_progress)
     except BadInput:
         return
-    FORMAT.validate(FORMAT.write(session, session.context()[1:]).data)
+    FORMAT.codec.validate(FORMAT.codec.write(session, session.context()[1:]).data)
 
 
 def test_the_sample_tells_its_story() -> None:
     data = story("goose", "goose_session")
     session = read(FORMAT, data)
-    assert (len(data) < 25_000, FORMAT.validate(data), session.warnings) == (True, [], ())
+    assert (len(data) < 25_000, FORMAT.codec.validate(data), session.warnings) == (True, [], ())
     assert [len(epoch.members) for epoch in session.epochs] == [8, 7]
 
 

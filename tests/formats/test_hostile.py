@@ -28,7 +28,7 @@ from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
 from workbench.formats import registry
 from workbench.formats.files import load
-from workbench.formats.format import no_progress
+from workbench.formats.format import HEAD, no_progress
 
 _LARGEST = 100_000
 """Bytes of a sample that is mutated; larger ones are cut to their first lines or replaced."""
@@ -51,7 +51,7 @@ def seeds(id: str) -> tuple[bytes, ...]:
             continue
         data = path.read_bytes()
         with contextlib.suppress(BadInput):
-            if registry.detect(data[: registry.HEAD])[0].id == id:
+            if registry.detect(data[:HEAD])[0].id == id:
                 found.append(data)
     return tuple(found) + extra(id)
 
@@ -146,9 +146,9 @@ SHAPES = dict(shapes())
 def test_no_shape_of_bytes_stops_any_reader(name: str) -> None:
     for format in registry.FORMATS:
         with contextlib.suppress(BadInput):
-            format.read(Path("nowhere/session"), SHAPES[name], no_progress)
-        format.recognise(SHAPES[name][: registry.HEAD])
-        format.validate(SHAPES[name])
+            format.codec.read(Path("nowhere/session"), SHAPES[name], no_progress)
+        format.recognise(SHAPES[name][:HEAD])
+        format.codec.validate(SHAPES[name])
 
 
 @pytest.mark.parametrize("id", IDS)
@@ -206,7 +206,7 @@ def test_links_in_circles_and_names_that_lead_out_are_not_followed(tmp_path: Pat
     path.write_bytes(jsonl(*lines))
     before = sorted(os.listdir(tmp_path))
     session = load(path)
-    written = registry.by_id("claude-code").write(session, session.context())
+    written = registry.by_id("claude-code").codec.write(session, session.context())
     assert b"the secret" not in written.data
     assert "/" not in written.name
     assert ".." not in written.home.removeprefix("~/")
@@ -219,11 +219,11 @@ def test_no_export_has_a_name_that_leads_elsewhere(id: str) -> None:
     format = registry.by_id(id)
     for raw in seeds(id):
         try:
-            session = format.read(Path("a/../../session.json"), raw, no_progress)
+            session = format.codec.read(Path("a/../../session.json"), raw, no_progress)
         except BadInput:
             continue
         foul = replace(session, id="../../x; rm -rf ~", title="../../../y", cwd="/a/../../../etc\x00/$(rm x)")
-        for write in (format.write, *(way.write for way in format.ways)):
+        for write in (format.codec.write, *(way.write for way in format.codec.ways)):
             for messages in (session.context(), session.context()[1:]):
                 written = write(foul, messages)
                 assert Path(written.name).name == written.name, written.name

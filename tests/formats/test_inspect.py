@@ -16,7 +16,8 @@ from tests.formats.stories import story
 from workbench.base.errors import BadInput
 from workbench.formats import openai_chat
 from workbench.formats.format import no_progress
-from workbench.formats.inspect_log import FORMAT, read_part, sessions_in
+from workbench.formats.inspect_log import FORMAT
+from workbench.formats.inspect_log.read import read_part, sessions_in
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 
 Json = dict[str, Any]
@@ -84,14 +85,14 @@ def test_the_real_log_is_read_and_written_back(shared: Path) -> None:
     data = path.read_bytes()
     assert FORMAT.recognise(data[: 64 * 1024])
     assert not openai_chat.FORMAT.recognise(data[: 64 * 1024])
-    assert FORMAT.validate(data) == []
-    session = FORMAT.read(path, data, no_progress)
+    assert FORMAT.codec.validate(data) == []
+    session = FORMAT.codec.read(path, data, no_progress)
     assert len(session.messages) == 10
     assert not session.warnings
     assert session.messages[3].usage == Usage(544, 17, cache_read=1024)
     assert "attachment://" not in "".join(m.text for m in session.messages)
     assert len(session.tools) == 8
-    before, after = json.loads(data), json.loads(FORMAT.write(session, session.messages[:3]).data)
+    before, after = json.loads(data), json.loads(FORMAT.codec.write(session, session.messages[:3]).data)
     assert after["samples"][0]["messages"] == before["samples"][0].pop("messages")[:3]
     after["samples"][0].pop("messages")
     assert after == before
@@ -158,8 +159,8 @@ def test_another_format_gets_a_log() -> None:
         Message("o", "assistant", (Text("yes"), Opaque("odd", {"type": "odd"}))),
         Message("s", "system", (Text("old things"),), "summary"),
     ]
-    written = FORMAT.write(session_of(messages, system="base"), messages)
-    assert FORMAT.validate(written.data) == []
+    written = FORMAT.codec.write(session_of(messages, system="base"), messages)
+    assert FORMAT.codec.validate(written.data) == []
     again = reread(FORMAT, written.data)
     assert [m.role for m in again.messages][:6] == ["system", "user", "assistant", "tool", "tool", "user"]
     assert again.messages[-1].kind == "summary"
@@ -180,12 +181,12 @@ def test_another_format_gets_a_log() -> None:
     ],
 )
 def test_the_validator_finds(messages: Any, fault: str) -> None:
-    assert any(fault in found for found in FORMAT.validate(log(sample(messages=messages))))
+    assert any(fault in found for found in FORMAT.codec.validate(log(sample(messages=messages))))
 
 
 def test_the_sample_is_two_sessions() -> None:
     data = story("inspect_log", "inspect_log")
-    assert FORMAT.validate(data) == []
+    assert FORMAT.codec.validate(data) == []
     first, second = (read_part(Path("x"), data, part.id, no_progress) for part in sessions_in(Path("x"), data))
     assert first.messages[0].text == second.messages[0].text
     assert (first.messages[-1].text, second.messages[-1].text) == ("1904", "1879")
@@ -196,4 +197,4 @@ def test_the_sample_is_two_sessions() -> None:
 def test_changed_input_is_read_or_refused(raw: bytes) -> None:
     session = survives(FORMAT, raw)
     if session is not None and "holds" not in " ".join(map(str, session.warnings)):
-        assert FORMAT.write(session, session.context()).data == raw
+        assert FORMAT.codec.write(session, session.context()).data == raw

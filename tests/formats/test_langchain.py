@@ -74,8 +74,8 @@ def test_the_real_dump_is_read_and_written_back(shared: Path) -> None:
     data = path.read_bytes()
     assert FORMAT.recognise(data[: 64 * 1024])
     assert not openai_chat.FORMAT.recognise(data[: 64 * 1024])
-    assert FORMAT.validate(data) == []
-    session = FORMAT.read(path, data, no_progress)
+    assert FORMAT.codec.validate(data) == []
+    session = FORMAT.codec.read(path, data, no_progress)
     assert [m.role for m in session.messages] == ["user", "assistant", "tool", "assistant", "tool", "assistant"]
     assert [len(m.calls) for m in session.messages] == [0, 1, 0, 1, 0, 0]
     assert session.messages[1].usage == Usage(3, 116, cache_write=6717)
@@ -133,7 +133,7 @@ def test_removals_are_told_and_kept() -> None:
     session = reread(FORMAT, json.dumps(items).encode())
     assert len(session.messages) == 2
     assert "removes another" in str(session.warnings[0])
-    assert json.loads(FORMAT.write(session, session.messages[1:]).data) == items[1:]
+    assert json.loads(FORMAT.codec.write(session, session.messages[1:]).data) == items[1:]
 
 
 def test_another_format_gets_constructors() -> None:
@@ -144,8 +144,8 @@ def test_another_format_gets_constructors() -> None:
         Message("o", "assistant", (Text("yes"), Opaque("odd", {"type": "odd"}))),
         Message("s", "system", (Text("old things"),), "summary"),
     ]
-    written = FORMAT.write(session_of(messages, system="base"), messages)
-    assert FORMAT.validate(written.data) == []
+    written = FORMAT.codec.write(session_of(messages, system="base"), messages)
+    assert FORMAT.codec.validate(written.data) == []
     again = reread(FORMAT, written.data)
     assert [m.role for m in again.messages] == [
         "system",
@@ -176,12 +176,12 @@ def test_another_format_gets_constructors() -> None:
     ],
 )
 def test_the_validator_finds(items: Any, fault: str) -> None:
-    assert any(fault in found for found in FORMAT.validate(json.dumps(items).encode()))
+    assert any(fault in found for found in FORMAT.codec.validate(json.dumps(items).encode()))
 
 
 def test_the_sample_counts_each_call_once() -> None:
     session = reread(FORMAT, story("langchain", "langchain_messages"))
-    assert FORMAT.validate(session.records.data) == []
+    assert FORMAT.codec.validate(session.records.data) == []
     assert sum(len(m.calls) for m in session.messages) == 2
     assert any(m.kind == "summary" for m in session.messages)
 
@@ -190,4 +190,4 @@ def test_the_sample_counts_each_call_once() -> None:
 @given(changed(*(json.dumps(document).encode() for document in DOCUMENTS.values())))
 def test_changed_input_is_read_or_refused(raw: bytes) -> None:
     session = survives(FORMAT, raw)
-    assert session is None or FORMAT.write(session, session.context()).data == raw
+    assert session is None or FORMAT.codec.write(session, session.context()).data == raw

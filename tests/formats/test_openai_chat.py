@@ -46,12 +46,12 @@ def test_real_documents_come_back_byte_for_byte(shared: Path, name: str) -> None
     data = path.read_bytes()
     assert FORMAT.recognise(data[: 64 * 1024])
     assert not anthropic_messages.FORMAT.recognise(data[: 64 * 1024])
-    session = FORMAT.read(path, data, lambda done, total: None)
+    session = FORMAT.codec.read(path, data, lambda done, total: None)
     assert len(session.messages) == REAL[name]
     assert not session.warnings
     assert session.messages[0].role == "system"
     assert session.system == ""
-    assert FORMAT.validate(data) == []
+    assert FORMAT.codec.validate(data) == []
     assert all(pair.call is not None and pair.result is not None for pair in pairs_of(session.messages))
 
 
@@ -59,11 +59,11 @@ def test_real_documents_come_back_byte_for_byte(shared: Path, name: str) -> None
 def test_real_document_loses_its_middle_and_nothing_else(shared: Path, name: str) -> None:
     path = shared / "sessions/openai-chat" / name
     data = path.read_bytes()
-    session = FORMAT.read(path, data, lambda done, total: None)
+    session = FORMAT.codec.read(path, data, lambda done, total: None)
     start = next(i for i in range(6, len(session.messages)) if session.messages[i].role == "assistant")
     summary = Message("s", "system", (Text("what happened"),), "summary")
-    written = FORMAT.write(session, [*session.messages[:2], summary, *session.messages[start:]])
-    assert FORMAT.validate(written.data) == []
+    written = FORMAT.codec.write(session, [*session.messages[:2], summary, *session.messages[start:]])
+    assert FORMAT.codec.validate(written.data) == []
     before, after = json.loads(data), json.loads(written.data)
     if isinstance(before, dict):
         assert {k: v for k, v in before.items() if k != "messages"} == {
@@ -78,9 +78,9 @@ def test_real_document_loses_its_middle_and_nothing_else(shared: Path, name: str
 @pytest.mark.parametrize("name", REAL)
 def test_real_document_as_anthropic_body(shared: Path, name: str) -> None:
     path = shared / "sessions/openai-chat" / name
-    session = FORMAT.read(path, path.read_bytes(), lambda done, total: None)
-    written = anthropic_messages.FORMAT.write(session, session.context())
-    assert anthropic_messages.FORMAT.validate(written.data) == []
+    session = FORMAT.codec.read(path, path.read_bytes(), lambda done, total: None)
+    written = anthropic_messages.FORMAT.codec.write(session, session.context())
+    assert anthropic_messages.FORMAT.codec.validate(written.data) == []
     again = reread(anthropic_messages.FORMAT, written.data)
     assert again.system == session.messages[0].text
     results = [r.content for m in session.messages for r in m.results]
@@ -89,7 +89,7 @@ def test_real_document_as_anthropic_body(shared: Path, name: str) -> None:
 
 def test_a_litellm_log_keeps_its_response_beside_the_context(shared: Path) -> None:
     path = shared / "sessions/openai-chat/openhands-litellm-log.json"
-    session = FORMAT.read(path, path.read_bytes(), lambda done, total: None)
+    session = FORMAT.codec.read(path, path.read_bytes(), lambda done, total: None)
     assert "LiteLLM" in FORMAT.recognise(body(response={}, cost=1, latency_sec=2, messages=MESSAGES[:1]))
     assert session.model == "litellm_proxy/claude-sonnet-4-20250514"
     assert session.meta["response"]["usage"]["prompt_tokens"] == 6729
@@ -112,8 +112,8 @@ def test_what_a_body_says() -> None:
 
 def test_repeated_ids_become_unique_where_an_api_needs_that() -> None:
     session = reread(FORMAT, body())
-    written = anthropic_messages.FORMAT.write(session, session.context())
-    assert anthropic_messages.FORMAT.validate(written.data) == []
+    written = anthropic_messages.FORMAT.codec.write(session, session.context())
+    assert anthropic_messages.FORMAT.codec.validate(written.data) == []
     again = reread(anthropic_messages.FORMAT, written.data)
     assert [(r.call_id, r.text) for m in again.messages for r in m.results] == [("c", "one"), ("c-2", "two")]
 
@@ -159,7 +159,7 @@ def test_odd_messages_are_read_with_a_warning() -> None:
     assert session.messages[5].blocks == (ToolUse("old", "old", "[1]"),)
     assert session.messages[6].blocks == (ToolResult("old", ()),)
     assert session.messages[7].blocks[1:] == (Text("loose"), Media("audio/wav", 3))
-    assert FORMAT.write(session, session.context()).data == body(messages=odd)
+    assert FORMAT.codec.write(session, session.context()).data == body(messages=odd)
 
 
 def test_another_format_gets_what_the_api_demands() -> None:
@@ -170,8 +170,8 @@ def test_another_format_gets_what_the_api_demands() -> None:
         Message("o", "assistant", (Opaque("compaction", {"type": "compaction"}),)),
         Message("s", "system", (Text("old things"),), "summary"),
     ]
-    written = FORMAT.write(session_of(messages, system="base"), messages)
-    assert FORMAT.validate(written.data) == []
+    written = FORMAT.codec.write(session_of(messages, system="base"), messages)
+    assert FORMAT.codec.validate(written.data) == []
     made = json.loads(written.data)["messages"]
     assert [m["role"] for m in made] == ["system", "user", "assistant", "tool", "tool", "user", "system"]
     assert made[2]["content"] is None
@@ -194,13 +194,15 @@ def test_another_format_gets_what_the_api_demands() -> None:
     ],
 )
 def test_the_validator_finds(messages: list[object], fault: str) -> None:
-    assert any(fault in found for found in FORMAT.validate(body(messages=messages)))
+    assert any(fault in found for found in FORMAT.codec.validate(body(messages=messages)))
 
 
 def test_an_open_call_at_the_end_is_allowed() -> None:
     call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     assert (
-        FORMAT.validate(body(messages=[{"role": "user", "content": "x"}, {"role": "assistant", "tool_calls": [call]}]))
+        FORMAT.codec.validate(
+            body(messages=[{"role": "user", "content": "x"}, {"role": "assistant", "tool_calls": [call]}])
+        )
         == []
     )
 
@@ -209,4 +211,4 @@ def test_an_open_call_at_the_end_is_allowed() -> None:
 @given(changed(body()))
 def test_changed_input_is_read_or_refused(raw: bytes) -> None:
     session = survives(FORMAT, raw)
-    assert session is None or FORMAT.write(session, session.context()).data == raw
+    assert session is None or FORMAT.codec.write(session, session.context()).data == raw

@@ -60,8 +60,8 @@ def test_real_documents_are_read_and_written_back(shared: Path, name: str) -> No
     assert FORMAT.recognise(data[: 64 * 1024])
     assert not openai_chat.FORMAT.recognise(data)
     assert not anthropic_messages.FORMAT.recognise(data)
-    assert FORMAT.validate(data) == []
-    session = FORMAT.read(path, data, no_progress)
+    assert FORMAT.codec.validate(data) == []
+    session = FORMAT.codec.read(path, data, no_progress)
     assert (len(session.messages), len(session.context())) == REAL[name]
     assert not session.warnings
     assert_exact(FORMAT, session, session.context()[1:])
@@ -69,7 +69,7 @@ def test_real_documents_are_read_and_written_back(shared: Path, name: str) -> No
 
 def test_a_compaction_item_replaces_what_the_agent_did_before_it(shared: Path) -> None:
     path = shared / "sessions/openai-responses/pydantic-compact-stateful-4-request.json"
-    session = FORMAT.read(path, path.read_bytes(), no_progress)
+    session = FORMAT.codec.read(path, path.read_bytes(), no_progress)
     before, _now = session.epochs
     assert list(before.members) == list(range(6))
     assert before.ended_by is not None
@@ -78,13 +78,13 @@ def test_a_compaction_item_replaces_what_the_agent_did_before_it(shared: Path) -
     assert (summary.kind, summary.role) == ("summary", "assistant")
     assert isinstance(summary.blocks[0], Opaque)
     assert len(summary.blocks[0].raw["encrypted_content"]) > 100
-    written = FORMAT.write(session, [summary])
+    written = FORMAT.codec.write(session, [summary])
     assert json.loads(written.data)["input"] == [json.loads(path.read_bytes())["input"][6]]
 
 
 def test_what_a_compact_endpoint_kept_is_still_sent(shared: Path) -> None:
     path = shared / "sessions/openai-responses/pydantic-responses-compact-endpoint-response.json"
-    session = FORMAT.read(path, path.read_bytes(), no_progress)
+    session = FORMAT.codec.read(path, path.read_bytes(), no_progress)
     assert [(m.role, m.kind) for m in session.context()] == [
         ("user", "normal"),
         ("user", "normal"),
@@ -116,7 +116,7 @@ def test_what_a_body_says() -> None:
 
 def test_reasoning_stays_whole_with_its_answer() -> None:
     session = reread(FORMAT, body())
-    made = json.loads(FORMAT.write(session, session.messages[2:5]).data)["input"]
+    made = json.loads(FORMAT.codec.write(session, session.messages[2:5]).data)["input"]
     assert made == ITEMS[2:8]
 
 
@@ -158,8 +158,8 @@ def test_another_format_gets_what_the_api_demands() -> None:
         Message("o", "assistant", (Opaque("compaction", {"type": "compaction"}),)),
         Message("s", "system", (Text("old things"),), "summary"),
     ]
-    written = FORMAT.write(session_of(messages, system="base"), messages)
-    assert FORMAT.validate(written.data) == []
+    written = FORMAT.codec.write(session_of(messages, system="base"), messages)
+    assert FORMAT.codec.validate(written.data) == []
     made = json.loads(written.data)
     assert [item.get("type", item.get("role")) for item in made["input"]] == [
         "message",
@@ -190,12 +190,12 @@ def test_another_format_gets_what_the_api_demands() -> None:
     ],
 )
 def test_the_validator_finds(items: Any, fault: str) -> None:
-    assert any(fault in found for found in FORMAT.validate(body(items)))
+    assert any(fault in found for found in FORMAT.codec.validate(body(items)))
 
 
 def test_the_sample_loses_what_its_compaction_item_hides() -> None:
     data = story("responses", "responses_body")
-    assert FORMAT.validate(data) == []
+    assert FORMAT.codec.validate(data) == []
     session = reread(FORMAT, data)
     assert len(session.epochs) == 2
     hidden = "".join(m.text for m in session.context(1))
@@ -208,4 +208,4 @@ def test_the_sample_loses_what_its_compaction_item_hides() -> None:
 @given(changed(body([*ITEMS, COMPACTION])))
 def test_changed_input_is_read_or_refused(raw: bytes) -> None:
     session = survives(FORMAT, raw)
-    assert session is None or FORMAT.write(session, session.context()).data == raw
+    assert session is None or FORMAT.codec.write(session, session.context()).data == raw

@@ -58,7 +58,7 @@ def export(*messages: Json, **info: Any) -> bytes:
 
 
 def read(*messages: Json, **info: Any) -> Session:
-    return FORMAT.read(Path("export.json"), export(*messages, **info), no_progress)
+    return FORMAT.codec.read(Path("export.json"), export(*messages, **info), no_progress)
 
 
 COMPACTED = (
@@ -80,8 +80,8 @@ def test_real_exports_are_read_and_written_back(shared: Path, name: str) -> None
     assert FORMAT.recognise(data[: 64 * 1024])
     assert not anthropic_messages.FORMAT.recognise(data[: 64 * 1024])
     assert not openai_chat.FORMAT.recognise(data[: 64 * 1024])
-    assert FORMAT.validate(data) == []
-    session = FORMAT.read(path, data, no_progress)
+    assert FORMAT.codec.validate(data) == []
+    session = FORMAT.codec.read(path, data, no_progress)
     records, messages, epochs = REAL[name]
     assert len(json.loads(data)["messages"]) == records
     assert (len(session.messages), len(session.epochs)) == (messages, epochs)
@@ -90,7 +90,7 @@ def test_real_exports_are_read_and_written_back(shared: Path, name: str) -> None
 
 def test_real_usage_is_counted_once(shared: Path) -> None:
     path = shared / "sessions/opencode/bestcodes-d2f55b0.json"
-    session = FORMAT.read(path, path.read_bytes(), no_progress)
+    session = FORMAT.codec.read(path, path.read_bytes(), no_progress)
     recorded = json.loads(path.read_bytes())["info"]["tokens"]
     usages = [m.usage for m in session.messages if m.usage]
     assert sum(u.input for u in usages) == recorded["input"]
@@ -100,9 +100,9 @@ def test_real_usage_is_counted_once(shared: Path) -> None:
 
 def test_a_real_record_keeps_its_bytes_but_for_ids(shared: Path) -> None:
     path = shared / "sessions/opencode/bestcodes-d2f55b0.json"
-    session = FORMAT.read(path, path.read_bytes(), no_progress)
+    session = FORMAT.codec.read(path, path.read_bytes(), no_progress)
     before = json.loads(path.read_bytes())["messages"]
-    after = json.loads(FORMAT.write(session, session.context()).data)["messages"]
+    after = json.loads(FORMAT.codec.write(session, session.context()).data)["messages"]
 
     def without_links(record: Json) -> Json:
         gone = ("id", "sessionID", "messageID", "parentID")
@@ -125,7 +125,7 @@ def test_a_real_record_keeps_its_bytes_but_for_ids(shared: Path) -> None:
 
 def test_the_compaction_of_a_real_session(shared: Path) -> None:
     path = shared / "sessions/opencode/sbridge-13dddd4-compaction.json"
-    session = FORMAT.read(path, path.read_bytes(), no_progress)
+    session = FORMAT.codec.read(path, path.read_bytes(), no_progress)
     first, second = session.epochs
     assert first.ended_by == Compaction("auto", 98608, "msg_d883a0c34001CAhfI12hNovc9Z", 1776106998.836)
     assert len(first.members) == 85
@@ -196,7 +196,7 @@ def test_what_is_sent() -> None:
     assert session.meta["overflow_errors"] == [
         {"id": "msg_5", "line": None, "text": "too long", "time": START / 1000 + 0.005}
     ]
-    written = FORMAT.write(session, session.context())
+    written = FORMAT.codec.write(session, session.context())
     assert shape(reread(FORMAT, written.data).context()) == shape(session.context())
 
 
@@ -258,8 +258,8 @@ def test_a_result_that_was_shortened_takes_the_old_ones_place() -> None:
 
 def test_results_without_their_calls_become_text() -> None:
     session = read(*COMPACTED[:4])
-    written = FORMAT.write(session, [session.messages[0], *session.messages[2:]])
-    assert FORMAT.validate(written.data) == []
+    written = FORMAT.codec.write(session, [session.messages[0], *session.messages[2:]])
+    assert FORMAT.codec.validate(written.data) == []
     assert "out" in reread(FORMAT, written.data).context()[1].text
     assert any("without a call" in note for note in written.notes)
 
@@ -270,16 +270,16 @@ def test_sessions_of_other_formats(shared: Path) -> None:
             data = path.read_bytes()
             if len(data) > 1_000_000 or not format.recognise(data[: 64 * 1024]):
                 continue
-            session = format.read(path, data, no_progress)
-            written = FORMAT.write(session, session.context())
-            assert FORMAT.validate(written.data) == []
+            session = format.codec.read(path, data, no_progress)
+            written = FORMAT.codec.write(session, session.context())
+            assert FORMAT.codec.validate(written.data) == []
             again = reread(FORMAT, written.data).context()
             assert sum(len(m.calls) for m in again) == sum(len(m.calls) for m in session.context())
 
 
 def test_the_sample_shows_what_the_model_did_not_see() -> None:
     data = story("opencode", "opencode_session")
-    assert FORMAT.validate(data) == []
+    assert FORMAT.codec.validate(data) == []
     session = reread(FORMAT, data)
     assert b"Grawholm   +41" in data
     said = "\n".join(m.text + "".join(r.text for r in m.results) for e in (1, 2) for m in session.context(e))
@@ -304,15 +304,15 @@ def test_the_sample_shows_what_the_model_did_not_see() -> None:
 )
 def test_the_validator_finds(change: dict[Any, Json], fault: str) -> None:
     document = json.loads(export(*COMPACTED))
-    assert FORMAT.validate(export(*COMPACTED)) == []
+    assert FORMAT.codec.validate(export(*COMPACTED)) == []
     for place, fields in change.items():
         (document["info"] if place == "info" else document["messages"][place]["info"]).update(fields)
-    assert any(fault in found for found in FORMAT.validate(json.dumps(document).encode()))
+    assert any(fault in found for found in FORMAT.codec.validate(json.dumps(document).encode()))
 
 
 def test_the_validator_finds_faulty_parts() -> None:
     bad = agent("msg_2", "msg_1", {"type": "text"}, {"type": "odd"}, tool("c", "done"), tool("d", output=3))
-    found = "\n".join(FORMAT.validate(export(user("msg_1", tool("e", output="")), bad)))
+    found = "\n".join(FORMAT.codec.validate(export(user("msg_1", tool("e", output="")), bad)))
     for fault in ("no text of", "type odd", "status done", "no output of", "a user's message holds a call"):
         assert fault in found
 
@@ -320,7 +320,7 @@ def test_the_validator_finds_faulty_parts() -> None:
 @pytest.mark.parametrize("data", [b"", b"{}", b'{"info":{"id":"ses_1"},"messages":7}', b"[1", b'{"messages":{}}'])
 def test_refused_in_one_sentence(data: bytes) -> None:
     with pytest.raises(BadInput, match=r"^x\.json.*[a-z.]$"):
-        FORMAT.read(Path("x.json"), data, no_progress)
+        FORMAT.codec.read(Path("x.json"), data, no_progress)
 
 
 @settings(max_examples=25, deadline=None)
@@ -328,7 +328,7 @@ def test_refused_in_one_sentence(data: bytes) -> None:
 def test_changed_input_is_read_or_refused(raw: bytes) -> None:
     session = survives(FORMAT, raw)
     if session is not None:
-        written = FORMAT.write(session, session.context())
+        written = FORMAT.codec.write(session, session.context())
         again = reread(FORMAT, written.data).context()
         if any("was put first" in note for note in written.notes):
             again = again[1:]

@@ -13,7 +13,8 @@ from tests.formats.conversations import shape
 from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
 from workbench.formats.files import load
-from workbench.formats.opencode import FORMAT, read_part, sessions_in
+from workbench.formats.opencode import FORMAT
+from workbench.formats.opencode.read import read_part, sessions_in
 
 EXPORT: dict[str, Any] = json.loads((SAMPLES / "opencode-pruned.json").read_bytes())
 TABLES = """
@@ -64,8 +65,8 @@ def test_a_session_of_the_database_is_its_export(tmp_path: Path) -> None:
     assert (session.format, session.id, session.title, session.cwd) == ("opencode", export.id, export.title, export.cwd)
     assert session.epochs[0].ended_by == export.epochs[0].ended_by
     assert [m.usage for m in session.messages] == [m.usage for m in export.messages]
-    written = FORMAT.write(session, session.context())
-    assert FORMAT.validate(written.data) == []
+    written = FORMAT.codec.write(session, session.context())
+    assert FORMAT.codec.validate(written.data) == []
     assert (path.read_bytes(), list(tmp_path.iterdir())) == (before, [path])
 
 

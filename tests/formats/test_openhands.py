@@ -15,8 +15,9 @@ from tests.formats.stories import story
 from workbench.base.errors import BadInput
 from workbench.formats.files import load
 from workbench.formats.format import no_progress
-from workbench.formats.openhands import FORMAT, read_folder, read_part, sessions_in
-from workbench.formats.openhands.stores import recognise_folder
+from workbench.formats.openhands import FORMAT
+from workbench.formats.openhands.read import read_folder, read_part, sessions_in
+from workbench.formats.openhands.signature import recognise_folder
 from workbench.session import Compaction, Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
 
 Json = dict[str, Any]
@@ -107,7 +108,7 @@ def old_condensation(id: int, start: int, end: int, summary: str, offset: int) -
 
 
 def read(events: list[Any]) -> Session:
-    return FORMAT.read(Path("x.json"), json.dumps(events).encode(), no_progress)
+    return FORMAT.codec.read(Path("x.json"), json.dumps(events).encode(), no_progress)
 
 
 def texts(session: Session, epoch: int | None = None) -> list[str]:
@@ -118,8 +119,8 @@ def test_a_real_v0_trajectory(shared: Path) -> None:
     path = shared / "sessions/openhands/v0-basic_gui_mode.json"
     data = path.read_bytes()
     assert FORMAT.recognise(data[: 64 * 1024])
-    assert FORMAT.validate(data) == []
-    session = FORMAT.read(path, data, no_progress)
+    assert FORMAT.codec.validate(data) == []
+    session = FORMAT.codec.read(path, data, no_progress)
     assert [m.role for m in session.messages] == ["user", *["assistant", "tool"] * 4, "assistant"]
     assert session.messages[1].usage == Usage(4, 104, 0, 3435)
 
@@ -129,15 +130,15 @@ def test_a_real_v1_folder(shared: Path, tmp_path: Path) -> None:
     assert recognise_folder(path)
     assert not recognise_folder(path.parent)
     session = read_folder(path, no_progress)
-    assert FORMAT.validate(session.records.data) == []
+    assert FORMAT.codec.validate(session.records.data) == []
     assert [tool.name for tool in session.tools] == ["terminal", "finish", "think"]
     assert (session.model, session.cwd) == ("openai/gpt-4o-mini", "/workspace/project/software-agent-sdk")
     assert session.messages[3].results[0].text.startswith("\n[The command completed with exit code 0.]\n[Current")
-    again = FORMAT.read(path, FORMAT.write(session, session.context()).data, no_progress)
+    again = FORMAT.codec.read(path, FORMAT.codec.write(session, session.context()).data, no_progress)
     assert shape(again.context()) == shape(session.context())
     for outcome in compacted(session):
-        written = FORMAT.write(session, outcome)
-        assert FORMAT.validate(written.data) == []
+        written = FORMAT.codec.write(session, outcome)
+        assert FORMAT.codec.validate(written.data) == []
         assert shape(reread(FORMAT, written.data).context()) == shape(outcome)
     copy = tmp_path / "c"
     shutil.copytree(path, copy)
@@ -272,8 +273,8 @@ def test_what_another_format_holds_is_read_back(messages: list[Message]) -> None
     summary = Message("s", "user", (Text("in short"),), "summary")
     reply = Message("r", "assistant", (Text("Ok."),), "summary")
     for context in (messages, [summary, reply, *messages]):
-        written = FORMAT.write(session_of(context, system="Be kind."), context)
-        assert FORMAT.validate(written.data) == []
+        written = FORMAT.codec.write(session_of(context, system="Be kind."), context)
+        assert FORMAT.codec.validate(written.data) == []
         assert FORMAT.recognise(written.data)
         again = reread(FORMAT, written.data).context()
         assert again[0].text == "Be kind."
@@ -283,7 +284,7 @@ def test_what_another_format_holds_is_read_back(messages: list[Message]) -> None
 def test_the_sample_forgot_one_event_too_many() -> None:
     data = story("openhands", "openhands_conversation")
     assert FORMAT.recognise(data)
-    assert FORMAT.validate(data) == []
+    assert FORMAT.codec.validate(data) == []
     session = reread(FORMAT, data)
     assert session.epochs[0].ended_by is not None
     assert session.epochs[0].ended_by.trigger == "context_limit"
@@ -309,16 +310,16 @@ def test_the_sample_forgot_one_event_too_many() -> None:
     ],
 )
 def test_the_validator_finds(events: list[Any], fault: str) -> None:
-    assert FORMAT.validate(json.dumps(EVENTS).encode()) == []
-    assert FORMAT.validate(json.dumps(OLD).encode()) == []
-    found = FORMAT.validate(json.dumps(events).encode())
+    assert FORMAT.codec.validate(json.dumps(EVENTS).encode()) == []
+    assert FORMAT.codec.validate(json.dumps(OLD).encode()) == []
+    found = FORMAT.codec.validate(json.dumps(events).encode())
     assert any(fault in one for one in found), found
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[1"])
 def test_refused_in_one_sentence(data: bytes) -> None:
     with pytest.raises(BadInput, match=r"^x\.json.*[a-zK.]$"):
-        FORMAT.read(Path("x.json"), data, no_progress)
+        FORMAT.codec.read(Path("x.json"), data, no_progress)
 
 
 def v0_events() -> list[dict[str, Any]]:
@@ -357,8 +358,8 @@ def test_a_v0_folder_is_read_by_the_numbers_of_its_files(tmp_path: Path) -> None
     assert session.id == "abc123"
     assert [m.role for m in session.context()[:4]] == ["user", "assistant", "tool", "assistant"]
     assert [m.text for m in session.context()[4:]] == [f"and {n}?" for n in range(4, 12)]
-    written = FORMAT.write(session, session.context())
-    assert shape(FORMAT.read(folder, written.data, no_progress).context()) == shape(session.context())
+    written = FORMAT.codec.write(session, session.context())
+    assert shape(FORMAT.codec.read(folder, written.data, no_progress).context()) == shape(session.context())
     for file in (folder / "events").glob("*.json"):
         file.unlink()
     with pytest.raises(BadInput, match="has no events"):
@@ -386,7 +387,7 @@ def test_an_evaluation_holds_a_conversation_on_each_line(tmp_path: Path) -> None
     assert "holds 2 runs" in str(first.warnings[0])
     assert shape(first.context()) == shape(old.context())
     assert len(first.context()) == 4
-    assert json.loads(FORMAT.write(first, first.context()).data) == events
+    assert json.loads(FORMAT.codec.write(first, first.context()).data) == events
     with pytest.raises(BadInput, match="no run '1'"):
         read_part(path, data, "1", no_progress)
     path.write_text(json.dumps(lines[0]))
@@ -411,5 +412,5 @@ def test_an_evaluation_is_known_by_a_first_line_longer_than_the_head() -> None:
 def test_changed_input_is_read_or_refused(raw: bytes) -> None:
     session = survives(FORMAT, raw)
     if session is not None:
-        again = reread(FORMAT, FORMAT.write(session, session.context()).data)
+        again = reread(FORMAT, FORMAT.codec.write(session, session.context()).data)
         assert shape(again.context()) == shape(session.context())

@@ -81,7 +81,7 @@ FILE = lines(HEADER, *ENTRIES)
 def test_what_an_entry_says() -> None:
     session = read(FORMAT, FILE)
     assert FORMAT.recognise(FILE)
-    assert FORMAT.validate(FILE) == []
+    assert FORMAT.codec.validate(FILE) == []
     assert shape(session.context()) == [
         ("user", "normal", (Text("look"), Media("image/png", 4))),
         ("assistant", "normal", (Thinking("hm", "sig"), ToolUse("c|1", "ls", {"path": "."}))),
@@ -96,7 +96,7 @@ def test_what_an_entry_says() -> None:
     assert [m.usage for m in session.messages if m.usage][-1] == Usage(285, 5, 10, 0)
     assert (session.id, session.cwd, session.model, session.title) == ("old", "/w/x", "m-1", "look")
     assert session.messages[0].time == 1779271236.42
-    again = FORMAT.write(session, session.context())
+    again = FORMAT.codec.write(session, session.context())
     assert (again.data, again.id) == (FILE, "old")
 
 
@@ -137,7 +137,7 @@ def test_version_1_has_places_for_ids() -> None:
         header, *plain, kept, {k: v for k, v in said("", None, "user", "on").items() if k in ("type", "message")}
     )
     session = read(FORMAT, data)
-    assert FORMAT.validate(data) == []
+    assert FORMAT.codec.validate(data) == []
     assert [m.text[-12:] for m in session.context()] == ["S\n</summary>", "more", "More done.", "on"]
     written = assert_exact(FORMAT, session, session.context()[:-1])
     header, *entries = map(json.loads, written.data.splitlines())
@@ -241,13 +241,13 @@ def test_odd_lines_are_told() -> None:
     ],
 )
 def test_the_rules_find_each_fault(values: list[Any], fault: str) -> None:
-    assert any(fault in found for found in FORMAT.validate(lines(*values))), FORMAT.validate(lines(*values))
+    assert any(fault in found for found in FORMAT.codec.validate(lines(*values))), FORMAT.codec.validate(lines(*values))
 
 
 def test_the_sample_tells_its_story() -> None:
     data = story("pi", "pi_session")
     session = read(FORMAT, data)
-    assert (len(data) < 25_000, FORMAT.validate(data), session.warnings) == (True, [], ())
+    assert (len(data) < 25_000, FORMAT.codec.validate(data), session.warnings) == (True, [], ())
     assert [len(epoch.members) for epoch in session.epochs] == [11, 12]
 
 

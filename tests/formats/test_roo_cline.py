@@ -13,7 +13,9 @@ from tests.formats.outcomes import assert_exact
 from tests.formats.stories import story
 from workbench.base.errors import BadInput
 from workbench.formats.format import no_progress
-from workbench.formats.roo_cline import FORMAT, read_folder, recognise_folder
+from workbench.formats.roo_cline import FORMAT
+from workbench.formats.roo_cline.read import read_folder
+from workbench.formats.roo_cline.signature import recognise_folder
 from workbench.session import Compaction, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage, pairs_of
 
 Json = dict[str, Any]
@@ -36,7 +38,7 @@ def result(id: str, text: str) -> Json:
 
 
 def read(*items: Any) -> Session:
-    return FORMAT.read(Path("api_conversation_history.json"), json.dumps(items, indent=1).encode(), no_progress)
+    return FORMAT.codec.read(Path("api_conversation_history.json"), json.dumps(items, indent=1).encode(), no_progress)
 
 
 def texts(session: Session, epoch: int | None = None) -> list[str]:
@@ -63,8 +65,8 @@ def test_real_tasks_are_read_and_written_back(shared: Path, name: str) -> None:
     path = shared / "sessions/roo-cline" / name / "api_conversation_history.json"
     data = path.read_bytes()
     assert FORMAT.recognise(data[: 64 * 1024])
-    assert FORMAT.validate(data) == []
-    session = FORMAT.read(path, data, no_progress)
+    assert FORMAT.codec.validate(data) == []
+    session = FORMAT.codec.read(path, data, no_progress)
     assert (len(session.messages), len(session.epochs)) == REAL[name]
     assert not session.warnings
 
@@ -137,7 +139,7 @@ def test_a_summary_of_the_user_is_a_fresh_start() -> None:
     assert [list(epoch.members) for epoch in session.epochs] == [[0, 1], [2, 4]]
     assert session.epochs[0].ended_by == Compaction("condense", None, "m3", 1_700_000_000.0)
     assert texts(session) == ["summary one", "b"]
-    assert FORMAT.validate(json.dumps(CONDENSED).encode()) == [
+    assert FORMAT.codec.validate(json.dumps(CONDENSED).encode()) == [
         "message 4: answers t1, which the message before does not call"
     ]
 
@@ -216,7 +218,7 @@ def test_a_summary_behind_other_messages_hides_nothing() -> None:
 def test_the_sample_lost_its_rule_to_the_window() -> None:
     data = story("roo_cline", "roo_task")
     assert FORMAT.recognise(data)
-    assert FORMAT.validate(data) == []
+    assert FORMAT.codec.validate(data) == []
     session = reread(FORMAT, data)
     rule = "never write to it"
     assert any(rule in text for text in texts(session, 1))
@@ -242,13 +244,13 @@ def test_the_sample_lost_its_rule_to_the_window() -> None:
     ],
 )
 def test_the_validator_finds(items: list[Json], fault: str) -> None:
-    assert any(fault in found for found in FORMAT.validate(json.dumps(items).encode()))
+    assert any(fault in found for found in FORMAT.codec.validate(json.dumps(items).encode()))
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[1", b'{"messages":[]}'])
 def test_refused_in_one_sentence(data: bytes) -> None:
     with pytest.raises(BadInput, match=r"^x\.json.*[a-z.]$"):
-        FORMAT.read(Path("x.json"), data, no_progress)
+        FORMAT.codec.read(Path("x.json"), data, no_progress)
 
 
 @settings(max_examples=25, deadline=None)
@@ -256,5 +258,5 @@ def test_refused_in_one_sentence(data: bytes) -> None:
 def test_changed_input_is_read_or_refused(raw: bytes) -> None:
     session = survives(FORMAT, raw)
     if session is not None:
-        again = reread(FORMAT, FORMAT.write(session, session.context()).data)
+        again = reread(FORMAT, FORMAT.codec.write(session, session.context()).data)
         assert shape(again.context()) == shape(session.context())

@@ -14,7 +14,8 @@ from tests.formats.stories import story
 from workbench.base.errors import BadInput
 from workbench.formats import openai_chat
 from workbench.formats.format import no_progress
-from workbench.formats.tau_bench import FORMAT, read_part, sessions_in
+from workbench.formats.tau_bench import FORMAT
+from workbench.formats.tau_bench.read import read_part, sessions_in
 from workbench.session import Message, Text, pairs_of
 
 
@@ -27,12 +28,12 @@ def test_a_real_trajectory_as_a_result(shared: Path) -> None:
     assert [part.messages for part in sessions_in(Path("x"), data)] == [62, 61]
     session = read_part(Path("x"), data, "1", no_progress)
     assert all(pair.call is not None and pair.result is not None for pair in pairs_of(session.messages))
-    assert json.loads(FORMAT.write(session, session.context()).data) == entries[:1]
+    assert json.loads(FORMAT.codec.write(session, session.context()).data) == entries[:1]
 
 
 def test_the_sample_is_two_sessions() -> None:
     data = story("tau_bench", "tau_results")
-    assert FORMAT.validate(data) == []
+    assert FORMAT.codec.validate(data) == []
     assert [(part.id, part.title) for part in sessions_in(Path("x"), data)] == [
         ("1", "task 7, trial 0, reward 1.0"),
         ("2", "task 7, trial 1, reward 0.0"),
@@ -65,7 +66,7 @@ def test_every_kind_finds_its_way_back(role: Any, kind: Any) -> None:
     ],
 )
 def test_the_validator_finds(entries: Any, fault: str) -> None:
-    assert any(fault in found for found in FORMAT.validate(json.dumps(entries).encode()))
+    assert any(fault in found for found in FORMAT.codec.validate(json.dumps(entries).encode()))
 
 
 @settings(max_examples=25, deadline=None)
@@ -73,4 +74,4 @@ def test_the_validator_finds(entries: Any, fault: str) -> None:
 def test_changed_input_is_read_or_refused(raw: bytes) -> None:
     session = survives(FORMAT, raw)
     if session is not None and len(sessions_in(Path("x"), raw)) == 1:
-        assert FORMAT.write(session, session.context()).data == raw
+        assert FORMAT.codec.write(session, session.context()).data == raw

@@ -85,7 +85,7 @@ def swe(history: Any = SWE_HISTORY, **more: Any) -> bytes:
 
 
 def read(format: Format, data: bytes) -> Session:
-    return format.read(Path("x.traj.json"), data, no_progress)
+    return format.codec.read(Path("x.traj.json"), data, no_progress)
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -95,8 +95,8 @@ def test_real_trajectories_are_read_and_written_back(shared: Path, name: str) ->
     format, count = REAL[name]
     assert format.recognise(data[: 64 * 1024])
     assert not (SWE if format is MINI else MINI).recognise(data[: 64 * 1024])
-    assert format.validate(data) == []
-    session = format.read(path, data, no_progress)
+    assert format.codec.validate(data) == []
+    session = format.codec.read(path, data, no_progress)
     assert len(session.messages) == count
     assert [m.id for m in session.messages if m.starts_round] == ["m2"]
     half = session.context()[: count // 2]
@@ -104,7 +104,7 @@ def test_real_trajectories_are_read_and_written_back(shared: Path, name: str) ->
 
 
 def test_a_real_trajectory_tells_its_usage_and_its_one_huge_message(shared: Path) -> None:
-    session = MINI.read(
+    session = MINI.codec.read(
         path := shared / "sessions/mini-swe-agent/psf__requests-1142.traj.json", path.read_bytes(), no_progress
     )
     assert sum(m.usage is not None for m in session.messages) == 71
@@ -117,7 +117,7 @@ def test_a_real_trajectory_tells_its_usage_and_its_one_huge_message(shared: Path
 
 def test_real_history_processors_are_told(shared: Path) -> None:
     path = shared / "sessions/swe-agent/marshmallow-1867-fc-replace.traj"
-    (warning,) = SWE.read(path, path.read_bytes(), no_progress).warnings
+    (warning,) = SWE.codec.read(path, path.read_bytes(), no_progress).warnings
     assert "8 messages shortened by a history processor" in str(warning)
 
 
@@ -169,7 +169,7 @@ def test_kinds_survive_wherever_a_message_ends_up(format: Format, data: bytes) -
         if context[at].role != "tool":
             assert_exact(format, session, (context[0], summary, reply, *context[at:]))
             kept = (context[0], *context[at:])
-            assert shape(read(format, format.write(session, kept).data).context()) == shape(kept)
+            assert shape(read(format, format.codec.write(session, kept).data).context()) == shape(kept)
     task = next(m for m in context if m.starts_round)
     written = assert_exact(format, session, (context[0], summary, reply, task, *context[-1:]))
     assert b'"name"' not in written.data.replace(b'"name": "bash"', b"")
@@ -178,7 +178,7 @@ def test_kinds_survive_wherever_a_message_ends_up(format: Format, data: bytes) -
 def test_an_export_keeps_everything_around_the_list() -> None:
     session = read(SWE, swe(extra=[1]))
     context = session.context()
-    written = json.loads(SWE.write(session, context[:1] + context[3:]).data)
+    written = json.loads(SWE.codec.write(session, context[:1] + context[3:]).data)
     assert written["trajectory"] == json.loads(swe())["trajectory"]
     assert written["extra"] == [1]
     assert written["history"] == [SWE_HISTORY[n] for n in (0, 3, 4, 5, 7, 8, 9)]
@@ -187,7 +187,7 @@ def test_an_export_keeps_everything_around_the_list() -> None:
 def test_calls_before_a_compaction_were_billed_for_another_context() -> None:
     session = read(MINI, mini())
     summary = Message("s", "user", (Text("in short"),), "summary")
-    again = read(MINI, MINI.write(session, (summary, *session.context()[2:])).data)
+    again = read(MINI, MINI.codec.write(session, (summary, *session.context()[2:])).data)
     assert again.messages[0].time is not None
     assert again.messages[0].time > 1_700_000_005.5
 
@@ -195,13 +195,13 @@ def test_calls_before_a_compaction_were_billed_for_another_context() -> None:
 def test_the_samples() -> None:
     data = story("trajectories", "mini_trajectory")
     assert MINI.recognise(data)
-    assert MINI.validate(data) == []
+    assert MINI.codec.validate(data) == []
     session = read(MINI, data)
     sizes = [len(m.text) for m in session.messages]
     assert max(sizes) > 0.7 * sum(sizes)
     data = story("trajectories", "swe_trajectory")
     assert SWE.recognise(data)
-    assert SWE.validate(data) == []
+    assert SWE.codec.validate(data) == []
     session = read(SWE, data)
     demo = sum(len(m.text) for m in session.messages if m.kind == "meta")
     assert demo > sum(len(m.text) + sum(len(r.text) for r in m.results) for m in session.messages if m.kind != "meta")
@@ -243,8 +243,8 @@ def test_recognised_though_cut() -> None:
     ],
 )
 def test_the_validators_find(format: Format, data: bytes, fault: str) -> None:
-    assert format.validate(mini() if format is MINI else swe()) == []
-    assert any(fault in found for found in format.validate(data)), format.validate(data)
+    assert format.codec.validate(mini() if format is MINI else swe()) == []
+    assert any(fault in found for found in format.codec.validate(data)), format.codec.validate(data)
 
 
 @pytest.mark.parametrize("data", [b"", b"7", b"[1", b'{"messages":7,"history":7}'])
@@ -260,5 +260,5 @@ def test_refused_in_one_sentence(format: Format, data: bytes) -> None:
 def test_changed_input_is_read_or_refused(format: Format, whole: bytes, data: st.DataObject) -> None:
     session = survives(format, data.draw(changed(whole)))
     if session is not None:
-        again = reread(format, format.write(session, session.context()).data)
+        again = reread(format, format.codec.write(session, session.context()).data)
         assert shape(again.context()) == shape(session.context())

@@ -42,7 +42,7 @@ async def test_a_body_is_counted_as_it_was_loaded(monkeypatch: pytest.MonkeyPatc
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
     data = b'{"model":"m","max_tokens":9,"metadata":{"a":1},"messages":[{"role":"user","content":[%s]}]}'
     raw = b'{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}'
-    session = anthropic_messages.FORMAT.read(Path("body.json"), data % raw, no_progress)
+    session = anthropic_messages.FORMAT.codec.read(Path("body.json"), data % raw, no_progress)
     async with fake_api(document({"input_tokens": 1_600})) as api:
         client_talks_to(api, monkeypatch)
         await count(session, session.messages, METER, MODEL)

@@ -152,7 +152,7 @@ async def test_the_block_goes_into_the_outcome_and_out_again_untouched(monkeypat
     sealed = [message for message in outcome.messages if message.blocks == (Opaque("compaction", BLOCK),)]
     assert [(message.role, message.kind) for message in sealed] == [("assistant", "summary")]
     assert outcome.fates == done.outcome.fates
-    written = orjson.loads(anthropic_messages.FORMAT.write(session, outcome.messages).data)
+    written = orjson.loads(anthropic_messages.FORMAT.codec.write(session, outcome.messages).data)
     assert BLOCK in [block for turn in written["messages"] if turn["role"] == "assistant" for block in turn["content"]]
 
 

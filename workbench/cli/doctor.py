@@ -53,11 +53,12 @@ def command(chosen: Selection, everything: bool, as_json: bool) -> None:
     session = load(file, part=chosen.part)
     found = verdict(file)
     own = registry.by_id(session.format)
-    targets = [session.format, *(f"{own.id}:{way.id}" for way in own.ways), *BODIES]
+    same = own.id if own.codec.write else BODIES[0]
+    targets = [same, *(f"{own.id}:{way.id}" for way in own.codec.ways), *BODIES]
     if everything:
-        targets = [session.format, *(id for _, id in registry.targets() if id != session.format)]
+        targets = [same, *(one.id for one in registry.targets() if one.id != same)]
     compacted = open_bench(session, Counter()).plan.outcome.messages
-    as_it_is = change(session, session.context(), session.format)
+    as_it_is = change(session, session.context(), same)
     changes = [change(session, compacted, target) for target in dict.fromkeys(targets)]
     busy = still_written(file)
     if as_json:
@@ -94,12 +95,17 @@ def _about(file: Path, session: Session, found: Verdict, busy: str) -> list[tupl
     ]
     if busy:
         rows.append(("in use", f"it seems to be still written: {busy}"))
-    faults = registry.by_id(session.format).validate(session.records.data)
+    faults = _faults(session)
     more = [f"and {counted(len(faults) - OBJECTIONS, 'more objection')}"] if len(faults) > OBJECTIONS else []
     intro = ["would object to this as an export (a tool's own files may have such things):"] if faults else []
     objections = [*intro, *(f"- {fault}" for fault in faults[:OBJECTIONS]), *more]
     rows.append(("validator", "\n".join(objections) or "has nothing to object to"))
     return rows
+
+
+def _faults(session: Session) -> list[str]:
+    validate = registry.by_id(session.format).codec.validate
+    return validate(session.records.data) if validate else []
 
 
 def _heading(text: str) -> None:
@@ -144,7 +150,7 @@ def _document(session: Session, found: Verdict, busy: str, as_it_is: Change, cha
         "findings": [_finding(one) for one in findings(session)],
         "warnings": [{"line": warning.line, "text": warning.text} for warning in session.warnings],
         "beside": [{"id": id, "what": what} for id, what in relatives(session)],
-        "validator": registry.by_id(session.format).validate(session.records.data),
+        "validator": _faults(session),
         "export": {"as_it_is": asdict(as_it_is), "compacted": [asdict(one) for one in changes]},
     }
 

@@ -111,7 +111,7 @@ def listed(paths: Iterable[Path]) -> list[Path]:
 
 def _is_session(folder: Path) -> bool:
     try:
-        return registry.detect_folder(folder)[0].read_folder is not None
+        return registry.detect_folder(folder)[0].codec.read_folder is not None
     except BadInput:
         return False
 

@@ -20,7 +20,7 @@ from workbench.finding.places import Place, places
 from workbench.finding.stores import is_database, stored, stored_file
 from workbench.formats import registry
 from workbench.formats.format import Format
-from workbench.formats.roo_cline.read import HISTORY
+from workbench.formats.roo_cline.signature import HISTORY
 
 MOST = 50_000
 """Files that one search looks at; what lies beyond is told as one that could not be read."""

@@ -17,11 +17,12 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.formats import registry
-from workbench.formats.format import Format, no_progress
+from workbench.formats.format import HEAD, Format, no_progress
 from workbench.formats.kit import zstd
 from workbench.formats.kit.document import glimpse, render
+from workbench.formats.kit.magic import ZSTD
 from workbench.formats.kit.titles import first_words
-from workbench.formats.roo_cline.read import HISTORY
+from workbench.formats.roo_cline.signature import HISTORY
 from workbench.session import Message, Session
 
 REACH = 64 * 1024
@@ -122,15 +123,15 @@ def _ends_of(path: Path, reach: int) -> _Ends:
 
 
 def _recognised(head: bytes, expected: Format | None) -> Format:
-    if expected is not None and expected.recognise(head[: registry.HEAD]):
+    if expected is not None and expected.recognise(head[:HEAD]):
         return expected
-    return registry.detect(head[: registry.HEAD])[0]
+    return registry.detect(head[:HEAD])[0]
 
 
 def _session(path: Path, known: Format, ends: _Ends) -> Session | None:
     """What the ends alone tell, None where half a file tells nothing. Raises BadInput for a whole file that is bad."""
     if ends.is_whole:
-        return known.read(path, ends.head + ends.tail, no_progress)
+        return known.codec.read(path, ends.head + ends.tail, no_progress)
     session = _read_parts(path, known, ends)
     if session is not None and first_words(session.messages):
         return session
@@ -139,10 +140,10 @@ def _session(path: Path, known: Format, ends: _Ends) -> Session | None:
 
 def _read_parts(path: Path, known: Format, ends: _Ends) -> Session | None:
     if ends.is_whole:
-        return known.read(path, ends.head + ends.tail, no_progress)
+        return known.codec.read(path, ends.head + ends.tail, no_progress)
     for data in _as_one(ends):
         try:
-            return known.read(path, data, no_progress)
+            return known.codec.read(path, data, no_progress)
         except BadInput:
             continue  # half a document says nothing against the whole of it
     return None
@@ -151,7 +152,7 @@ def _read_parts(path: Path, known: Format, ends: _Ends) -> Session | None:
 def _as_one(ends: _Ends) -> Iterator[bytes]:
     """The two ends as a file without what lies between them: of lines, one document, or text."""
     head, tail = ends.head, ends.tail
-    if head.startswith(zstd.MAGIC):
+    if head.startswith(ZSTD):
         head = zstd.glimpse(head, FURTHER)
         yield head[: head.rfind(b"\n") + 1]
     elif are_lines(head, tail):
@@ -235,7 +236,7 @@ def _glance_events(path: Path, known: Format) -> Found:
     parts = [(one.head + one.tail).strip() for one in ends if one.is_whole]
     size = sum(one.size for one in ends) * len(events) // len(chosen)
     found = Found(path, size, max(one.time for one in ends), known.id, known.title)
-    session = known.read(path, b"[\n" + b",\n".join(parts) + b"\n]\n", no_progress)
+    session = known.codec.read(path, b"[\n" + b",\n".join(parts) + b"\n]\n", no_progress)
     return _told(found, session, is_whole=is_whole)
 
 

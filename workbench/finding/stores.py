@@ -23,9 +23,10 @@ import orjson
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.finding.glances import REACH, Found
-from workbench.formats.kit.database import MAGIC, rows
+from workbench.formats.kit.database import rows
+from workbench.formats.kit.magic import SQLITE
 from workbench.formats.kit.titles import shortened
-from workbench.formats.opencode.store import is_session_file
+from workbench.formats.opencode.signature import is_session_file
 
 COPIED = 64 << 20
 """Bytes of a database and its log up to which both are copied to be read together."""
@@ -46,7 +47,7 @@ _STEPS = 2_000
 def is_database(path: Path) -> bool:
     try:
         with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
+            return file.read(len(SQLITE)) == SQLITE
     except OSError:
         return False
 

@@ -15,6 +15,7 @@ from workbench.base.figures import grouped
 from workbench.formats import registry
 from workbench.formats.claude_code.agents import agent_files, agents_inside, compaction_call, compaction_calls
 from workbench.formats.export import export
+from workbench.formats.format import HEAD
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import array_items, object_items
 from workbench.formats.kit.jsonl import loads
@@ -45,7 +46,7 @@ def verdict(path: Path) -> Verdict:
         others = [(known.title, reason) for known, reason in folders if reason and known is not found]
     else:
         with path.open("rb") as file:
-            head = file.read(registry.HEAD)
+            head = file.read(HEAD)
         found, why = registry.detect(head)
         rest = ((known, known.recognise(head)) for known in registry.FORMATS if known is not found)
         others = [(known.title, reason) for known, reason in rest if reason]
@@ -268,10 +269,9 @@ def change(session: Session, messages: Sequence[Message], target: str) -> Change
         if same:
             keys.update(_differing(same.pop(), value))
             changed += 1
-    known, way = registry.target(target)
     return Change(
         target,
-        f"{known.title}: {way.title}" if way else known.title,
+        registry.target(target).title,
         kept=sum(kept.values()),
         changed=changed,
         added=len(new) - changed,

@@ -17,17 +17,23 @@ from workbench.session import Message, Session
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A session in its new form and what its format's validator says of it; not yet on disk."""
+    """A session in its new form and what its format's validator says of it; not yet on disk.
+
+    `judged` is False where the format has no validator.
+    """
 
     format: Format
     written: Written
     problems: tuple[str, ...]
+    judged: bool = True
 
     @property
     def verdict(self) -> str:
         """What the validator found, in one line."""
         more = len(self.problems) - 5
         found = "; ".join(self.problems[:5]) + (f"; and {more} more" if more > 0 else "")
+        if not self.judged:
+            return f"{self.format.title} has no rules here to judge it by"
         return found or f"{self.format.title} can load it"
 
 
@@ -40,15 +46,15 @@ def export(
     written is pointed out in the notes. Raises BadInput for an unknown format or way, and when the file was changed
     since it was opened.
     """
-    target, way = registry.target(format_id or session.format)
+    target = registry.target(format_id or session.format)
     source = session if memories is None else replace(session, memories=memories)
     with session.records.held():
-        written = (way or target).write(source, messages)
+        written = target.write(source, messages)
     if session.path is not None and (why := still_written(session.path)):
         told = f"{session.path.name} is still being written ({why}): what came since it was opened is not in the export"
         written = replace(written, notes=(*written.notes, told))
-    validate = (way and way.validate) or target.validate
-    return Export(target, written, tuple(validate(written.data)))
+    problems = tuple(target.validate(written.data)) if target.validate else ()
+    return Export(target.format, written, problems, judged=target.validate is not None)
 
 
 def save(export: Export, out: Path, source: Path | None, *, overwrite: bool = False) -> Path:

@@ -12,7 +12,7 @@ from typing import BinaryIO
 from workbench.base.errors import BadInput
 from workbench.base.files import reason
 from workbench.formats import registry
-from workbench.formats.format import Format, Part, Progress, no_progress
+from workbench.formats.format import HEAD, Format, Part, Progress, no_progress
 from workbench.session import Session
 
 LARGE = 8_000_000
@@ -47,15 +47,15 @@ def load(path: Path, progress: Progress = no_progress, part: str = "") -> Sessio
 
 def load_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: str = "") -> Session:
     """Open a session whose file has been read already: `data` is the file, or what of it is to be seen."""
-    found = _format_of(path, data[: registry.HEAD])
-    if part and found.read_part is None:
+    codec = _format_of(path, data[:HEAD]).codec
+    if part and codec.read_part is None:
         raise BadInput(f"{path} holds one session; leave out the part {part!r}.")
     with gc_paused():
-        if part and found.read_part is not None:
-            session = found.read_part(path, data, part, progress)
+        if part and codec.read_part is not None:
+            session = codec.read_part(path, data, part, progress)
             session = replace(session, meta={**session.meta, "part": part})
         else:
-            session = found.read(path, data, progress)
+            session = codec.read(path, data, progress)
     if len(data) > LARGE and session.records.data is data:
         session.records.let_go(path)
     return session
@@ -69,11 +69,11 @@ def parts_of(path: Path) -> tuple[Part, ...]:
     if path.is_dir():
         return ()
     with _readable(path) as file:
-        head = file.read(registry.HEAD)
+        head = file.read(HEAD)
     if not head.strip(_BLANKS):
         return ()
-    found = _format_of(path, head)
-    return found.sessions_in(path, bytes_of(path)) if found.sessions_in is not None else ()
+    sessions_in = _format_of(path, head).codec.sessions_in
+    return sessions_in(path, bytes_of(path)) if sessions_in is not None else ()
 
 
 def _format_of(path: Path, head: bytes) -> Format:
@@ -88,10 +88,11 @@ def _format_of(path: Path, head: bytes) -> Format:
 
 def _load_folder(path: Path, progress: Progress) -> Session:
     found, _ = registry.detect_folder(path)
-    if found.read_folder is None:
+    read_folder = found.codec.read_folder
+    if read_folder is None:
         raise BadInput(f"{path} is a folder; name a session file in it.")
     with gc_paused():
-        return found.read_folder(path, progress)
+        return read_folder(path, progress)
 
 
 @contextlib.contextmanager
@@ -126,7 +127,7 @@ def bytes_of(path: Path) -> bytes:
     """The whole file. Raises BadInput for what is no regular file, cannot be read, or is empty."""
     with _readable(path) as file:
         data = file.read()
-    if not data[: registry.HEAD].strip(_BLANKS) and not data.strip(_BLANKS):
+    if not data[:HEAD].strip(_BLANKS) and not data.strip(_BLANKS):
         raise BadInput(f"{path} is empty; name a file that holds a session.")
     return data
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from workbench.session import Message, Session
+
+HEAD = 64 * 1024
+"""How much of a file recognition looks at, in bytes."""
 
 Progress = Callable[[int, int], None]
 """Called now and then with (bytes done, bytes in all); may raise to cancel the load."""
@@ -51,11 +55,12 @@ _COMMAND = re.compile(r"[\w.:@+~/ &=,'-]{0,2000}")
 """What a command is made of: words, paths, `&&`, and quotes."""
 
 Writer = Callable[[Session, Sequence[Message]], Written]
+Validator = Callable[[bytes], list[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Another form in which a format's tool takes a compacted session, beside the one that `Format.write` gives.
+    """Another form in which a format's tool takes a compacted session, beside the one that `Codec.write` gives.
 
     `validate` is its own where the loader's rules are others for it.
     """
@@ -63,7 +68,7 @@ class Way:
     id: str
     title: str
     write: Writer
-    validate: Callable[[bytes], list[str]] | None = None
+    validate: Validator | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,31 +81,45 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
-    """One on-disk format. A module of this room ends with `FORMAT = Format(...)`; `registry.py` lists them.
+class Codec:
+    """How the sessions of a format are read, written and judged.
 
-    recognise(head): `head` is the file's first 64 KiB; returns why it is this format (a short phrase), "" if it is not.
     read(path, data, progress): raises BadInput with one sentence when nothing can be read.
     write(session, messages): `messages` is the new context. A message whose `source` is not empty and whose session is
       of this format is copied byte for byte from `session.records` (but for links and ids that the tool's loader
-      requires); any other is rendered from its blocks.
-    recognise_folder(path), read_folder(path, progress): the same for a tool that keeps a session as a folder; None
-      where it does not.
-    validate(data): judged from the tool's own loader rules, sharing no code with `write`; returns what is wrong.
+      requires); any other is rendered from its blocks. None for a format that is read only.
+    validate(data): judged from the tool's own loader rules, sharing no code with `write`; what is wrong, a sentence
+      each. None where nobody has written the rules down: then nothing is said of a file.
     ways: other forms that the tool takes, each as exact as `write`.
+    read_folder(path, progress): for a tool that keeps a session as a folder, which `Format.recognise_folder` knows.
     sessions_in(path, data), read_part(path, data, id, progress): for a file that may hold several sessions; None where
       it holds one. `read` then gives the first or newest, with a warning that there are more. `read_part` alone is for
       what a session keeps apart and nobody need choose from: its sub-agents.
     """
 
+    read: Callable[[Path, bytes, Progress], Session]
+    write: Writer | None = None
+    validate: Validator | None = None
+    ways: tuple[Way, ...] = ()
+    read_folder: Callable[[Path, Progress], Session] | None = None
+    sessions_in: Callable[[Path, bytes], tuple[Part, ...]] | None = None
+    read_part: Callable[[Path, bytes, str, Progress], Session] | None = None
+
+
+@dataclass(frozen=True)
+class Format:
+    """One on-disk format: its name, by what its files are known, and its codec, which is imported when asked for.
+
+    recognise(head): `head` is the file's first 64 KiB; returns why it is this format (a short phrase), "" if it is not.
+    recognise_folder(path): the same for a tool that keeps a session as a folder; None where it does not.
+    """
+
     id: str
     title: str
     recognise: Callable[[bytes], str]
-    read: Callable[[Path, bytes, Progress], Session]
-    write: Writer
-    validate: Callable[[bytes], list[str]]
+    load: Callable[[], Codec]
     recognise_folder: Callable[[Path], str] | None = None
-    read_folder: Callable[[Path, Progress], Session] | None = None
-    ways: tuple[Way, ...] = ()
-    sessions_in: Callable[[Path, bytes], tuple[Part, ...]] | None = None
-    read_part: Callable[[Path, bytes, str, Progress], Session] | None = None
+
+    @cached_property
+    def codec(self) -> Codec:
+        return self.load()

@@ -1,9 +1,17 @@
-"""The formats this program knows, in the order in which they are tried. A new one is one module and one line here."""
+"""The formats this program knows, in the order in which they are tried. A new one is one package and one line here.
+
+Other distributions offer formats as entry points of the group `compaction_workbench.formats`, each a `Format` under its
+id. They are tried after all others, and only then imported; one is imported alone when it is named.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+from workbench.base import plugins
 from workbench.base.errors import BadInput
 from workbench.formats import (
     adk,
@@ -29,10 +37,9 @@ from workbench.formats import (
     swe_agent,
     tau_bench,
 )
-from workbench.formats.format import Format, Way
+from workbench.formats.format import Format, Validator, Writer
 
-HEAD = 64 * 1024
-"""How much of a file detection looks at, in bytes (formats.md §1)."""
+GROUP = "compaction_workbench.formats"
 
 FORMATS: tuple[Format, ...] = (
     claude_code.FORMAT,
@@ -61,56 +68,74 @@ FORMATS: tuple[Format, ...] = (
 
 
 def by_id(id: str) -> Format:
-    """The format called `id`. Raises BadInput with the known ids."""
+    """The format called `id`. Raises BadInput with the known ids, or with what is wrong with that plug-in."""
     for known in FORMATS:
         if known.id == id:
             return known
-    raise BadInput(f"There is no format {id!r}; choose one of {', '.join(known.id for known in FORMATS)}.")
+    if id in _plugged_in():
+        return _sound(id)
+    ids = [*(known.id for known in FORMATS), *_plugged_in()]
+    raise BadInput(f"There is no format {id!r}; choose one of {', '.join(ids)}.")
 
 
-def target(id: str) -> tuple[Format, Way | None]:
-    """What an export is written as: a format's id, or a format and one of its ways as `codex:appended`.
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What an export can be written as: a format as its id, or a format and one of its ways as `codex:appended`."""
 
-    Raises BadInput with the known ids.
-    """
-    name, _, way = id.partition(":")
-    known = by_id(name)
-    if not way:
-        return known, None
-    for one in known.ways:
-        if one.id == way:
-            return known, one
-    ways = " or ".join([known.id, *(f"{known.id}:{one.id}" for one in known.ways)])
-    raise BadInput(f"{known.title} is not written in a way {way!r}; choose {ways}.")
+    id: str
+    title: str
+    format: Format
+    write: Writer
+    validate: Validator | None
 
 
-def targets() -> tuple[tuple[str, str], ...]:
-    """Title and id of everything that an export can be written as, in the order of the formats."""
-    return tuple(
-        pair
-        for known in FORMATS
-        for pair in (
-            (known.title, known.id),
-            *((f"{known.title}: {way.title}", f"{known.id}:{way.id}") for way in known.ways),
-        )
-    )
+def target(id: str) -> Target:
+    """Raises BadInput with the known ids, and for a format that is read only."""
+    known = by_id(id.partition(":")[0])
+    ways = _targets(known)
+    for one in ways:
+        if one.id == id:
+            return one
+    if not ways:
+        raise BadInput(f"{known.title} is read here and not written; choose another format for the export.")
+    names = " or ".join(one.id for one in ways)
+    raise BadInput(f"{known.title} is not written in a way {id.partition(':')[2]!r}; choose {names}.")
+
+
+def targets() -> tuple[Target, ...]:
+    """Everything that an export can be written as, in the order of the formats."""
+    return tuple(one for known in every([]) for one in _targets(known))
+
+
+def _targets(known: Format) -> list[Target]:
+    codec = known.codec
+    if codec.write is None:
+        return []
+    plain = Target(known.id, known.title, known, codec.write, codec.validate)
+    return [plain] + [
+        Target(f"{known.id}:{way.id}", f"{known.title}: {way.title}", known, way.write, way.validate or codec.validate)
+        for way in codec.ways
+    ]
 
 
 def detect(head: bytes) -> tuple[Format, str]:
     """The format of a file by its first bytes, and why. Raises BadInput naming what was tried."""
-    for known in FORMATS:
+    failed: list[str] = []
+    for known in every(failed):
         if reason := known.recognise(head):
             return known, reason
-    tried = ", ".join(known.title for known in FORMATS)
-    raise BadInput(f"This is not a session file of a kind known here; tried {tried}.")
+    tried = ", ".join(known.title for known in every([]))
+    raise BadInput(" ".join([f"This is not a session file of a kind known here; tried {tried}.", *failed]))
 
 
 def detect_folder(path: Path) -> tuple[Format, str]:
     """The format of a session that is kept as a folder, and why. Raises BadInput."""
-    for known in FORMATS:
+    failed: list[str] = []
+    for known in every(failed):
         if known.recognise_folder is not None and (reason := known.recognise_folder(path)):
             return known, reason
-    raise BadInput(f"{path} is a folder and no session of a kind known here; name a session file in it.")
+    refusal = f"{path} is a folder and no session of a kind known here; name a session file in it."
+    raise BadInput(" ".join([refusal, *failed]))
 
 
 def folder_of(path: Path) -> Path | None:
@@ -122,3 +147,35 @@ def folder_of(path: Path) -> Path | None:
             continue
         return folder
     return None
+
+
+def every(failed: list[str]) -> Iterator[Format]:
+    """All formats in their order. A plug-in that cannot be used is passed over, and `failed` says why."""
+    yield from FORMATS
+    for name in _plugged_in():
+        try:
+            yield _sound(name)
+        except BadInput as error:
+            failed.append(str(error))
+
+
+@cache
+def _plugged_in() -> tuple[str, ...]:
+    own = {known.id for known in FORMATS}
+    return tuple(name for name in plugins.offered(GROUP) if name not in own)
+
+
+def _sound(name: str) -> Format:
+    found = _loaded(name)
+    if isinstance(found, BadInput):
+        raise found
+    return found
+
+
+@cache
+def _loaded(name: str) -> Format | BadInput:
+    """Kept, whatever it is: what cannot be imported is not tried anew for every file."""
+    try:
+        return plugins.load(GROUP, name, Format)
+    except BadInput as error:
+        return error

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from workbench.base.errors import BadInput
 from workbench.compaction.outcome import Made, Outcome, Piece
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
-from workbench.formats import anthropic_messages
+from workbench.formats.anthropic_messages.signature import ID as ANTHROPIC
 from workbench.session import Message, Opaque, Session, Text, Usage
 from workbench.summarizers.anthropic_errors import trouble_of
 from workbench.summarizers.connection import connect, secrets_of
@@ -257,11 +257,11 @@ def messages_for(outcome: Outcome, answers: Sequence[Answer], format_id: str) ->
 
     Raises BadInput where the block has no text and the format is another one: the summary would be lost.
     """
-    if format_id == anthropic_messages.FORMAT.id:
+    if format_id == ANTHROPIC:
         return with_blocks(outcome, answers).messages
     if not can_be_read(answers):
         raise BadInput(
             f"The server's summary is encrypted, and {format_id} has no place for its block; "
-            f"write it as {anthropic_messages.FORMAT.id} instead."
+            f"write it as {ANTHROPIC} instead."
         )
     return outcome.messages

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from workbench.base.errors import BadInput
-from workbench.formats import anthropic_messages
+from workbench.formats.anthropic_messages.write import write as anthropic_body
 from workbench.session import Message, Session
 
 
@@ -18,7 +18,7 @@ def wire_body(session: Session, messages: Sequence[Message]) -> dict[str, Any]:
     Kept messages of a Messages API body go byte for byte, images included; in other formats images are placeholders.
     Raises BadInput when nothing of the messages can be sent.
     """
-    written = orjson.loads(anthropic_messages.FORMAT.write(session, messages).data)
+    written = orjson.loads(anthropic_body(session, messages).data)
     document: dict[str, Any] = written if isinstance(written, dict) else {"messages": written}
     if not any(message.kind != "boundary" and message.blocks for message in messages) or not document.get("messages"):
         raise BadInput("Nothing of this context can be sent to the Messages API; choose another part of the session.")

@@ -7,18 +7,19 @@ after their event, and their responses are matched by the tool's name.
 
 from __future__ import annotations
 
-from workbench.formats.adk.append import append
-from workbench.formats.adk.read import ID, read, recognise
-from workbench.formats.adk.rules import validate
-from workbench.formats.adk.write import write
-from workbench.formats.format import Format, Way
+from workbench.formats.adk.signature import ID, recognise
+from workbench.formats.format import Codec, Format, Way
 
-FORMAT = Format(
-    ID,
-    "Google ADK session",
-    recognise,
-    read,
-    write,
-    validate,
-    ways=(Way("appended", "an event with actions.compaction behind what it hides", append),),
-)
+
+def _codec() -> Codec:
+    from workbench.formats.adk import append, read, rules, write
+
+    return Codec(
+        read.read,
+        write.write,
+        rules.validate,
+        ways=(Way("appended", "an event with actions.compaction behind what it hides", append.append),),
+    )
+
+
+FORMAT = Format(ID, "Google ADK session", recognise, _codec)

@@ -9,9 +9,10 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.formats.adk.signature import ID, either
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, kind_of
-from workbench.formats.kit.document import glimpse, parse
+from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.item_list import Item, count_of, dict_of, word_of
 from workbench.formats.kit.mark import marked
@@ -33,28 +34,6 @@ from workbench.session import (
     ToolUse,
     Usage,
 )
-
-ID = "adk"
-
-
-def camel(key: str) -> str:
-    first, *rest = key.split("_")
-    return first + "".join(word.capitalize() for word in rest)
-
-
-def either(holder: Item, key: str) -> Any:
-    """The value of a key that is written in snake_case or in camelCase."""
-    return holder[key] if key in holder else holder.get(camel(key))
-
-
-def recognise(head: bytes) -> str:
-    body = dict_of(glimpse(head))
-    events = body.get("events")
-    owned = either(body, "app_name") is not None and either(body, "user_id") is not None
-    if owned and (isinstance(events, list) or "state" in body):
-        return "events beside app_name and user_id"
-    first = dict_of(events[0]) if isinstance(events, list) and events else {}
-    return "events of authors and invocations" if "author" in first and either(first, "invocation_id") else ""
 
 
 @dataclass(slots=True)

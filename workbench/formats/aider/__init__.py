@@ -7,10 +7,14 @@ an answer cannot be told from one. Kinds are noted in console lines.
 
 from __future__ import annotations
 
-from workbench.formats.aider.read import ID, read, read_part, recognise, sessions_in, write
-from workbench.formats.aider.rules import validate
-from workbench.formats.format import Format
+from workbench.formats.aider.signature import ID, recognise
+from workbench.formats.format import Codec, Format
 
-FORMAT = Format(
-    ID, "aider chat history", recognise, read, write, validate, sessions_in=sessions_in, read_part=read_part
-)
+
+def _codec() -> Codec:
+    from workbench.formats.aider import read, rules, write
+
+    return Codec(read.read, write.write, rules.validate, sessions_in=read.sessions_in, read_part=read.read_part)
+
+
+FORMAT = Format(ID, "aider chat history", recognise, _codec)

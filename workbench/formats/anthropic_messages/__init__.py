@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from workbench.formats.anthropic_messages.read import ID, read, recognise, write
-from workbench.formats.anthropic_messages.rules import validate
-from workbench.formats.format import Format
+from workbench.formats.anthropic_messages.signature import ID, recognise
+from workbench.formats.format import Codec, Format
 
-FORMAT = Format(ID, "Anthropic Messages body", recognise, read, write, validate)
+
+def _codec() -> Codec:
+    from workbench.formats.anthropic_messages import read, rules, write
+
+    return Codec(read.read, write.write, rules.validate)
+
+
+FORMAT = Format(ID, "Anthropic Messages body", recognise, _codec)

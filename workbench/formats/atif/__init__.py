@@ -7,9 +7,14 @@ longer sent. Step numbers count from 1 without gaps, so a kept step may get a ne
 
 from __future__ import annotations
 
-from workbench.formats.atif.read import ID, read, recognise
-from workbench.formats.atif.rules import validate
-from workbench.formats.atif.write import write
-from workbench.formats.format import Format
+from workbench.formats.atif.signature import ID, recognise
+from workbench.formats.format import Codec, Format
 
-FORMAT = Format(ID, "ATIF trajectory", recognise, read, write, validate)
+
+def _codec() -> Codec:
+    from workbench.formats.atif import read, rules, write
+
+    return Codec(read.read, write.write, rules.validate)
+
+
+FORMAT = Format(ID, "ATIF trajectory", recognise, _codec)

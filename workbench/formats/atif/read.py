@@ -8,10 +8,11 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.formats.atif.signature import ID
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of
 from workbench.formats.kit.chat import tools_of
-from workbench.formats.kit.document import glimpse, parse
+from workbench.formats.kit.document import parse
 from workbench.formats.kit.item_list import Item, count_of, dict_of, list_of, word_of
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
@@ -34,13 +35,7 @@ from workbench.session import (
     Usage,
 )
 
-ID = "atif"
 _ROLES: dict[Any, Role] = {"user": "user", "agent": "assistant", "system": "system"}
-
-
-def recognise(head: bytes) -> str:
-    version = dict_of(glimpse(head)).get("schema_version")
-    return f"schema_version {version}" if isinstance(version, str) and version.startswith("ATIF-") else ""
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:

@@ -10,18 +10,19 @@ entry) and `token_usage` ({response id: auggie's own breakdown}).
 
 from __future__ import annotations
 
-from workbench.formats.augment.nodes import ID
-from workbench.formats.augment.read import read, recognise
-from workbench.formats.augment.rules import validate, validate_flagged
-from workbench.formats.augment.write import flagged, write
-from workbench.formats.format import Format, Way
+from workbench.formats.augment.signature import ID, recognise
+from workbench.formats.format import Codec, Format, Way
 
-FORMAT = Format(
-    ID,
-    "Augment CLI session",
-    recognise,
-    read,
-    write,
-    validate,
-    ways=(Way("flagged", "summaries flagged isHistorySummary", flagged, validate_flagged),),
-)
+
+def _codec() -> Codec:
+    from workbench.formats.augment import read, rules, write
+
+    return Codec(
+        read.read,
+        write.write,
+        rules.validate,
+        ways=(Way("flagged", "summaries flagged isHistorySummary", write.flagged, rules.validate_flagged),),
+    )
+
+
+FORMAT = Format(ID, "Augment CLI session", recognise, _codec)

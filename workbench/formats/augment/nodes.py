@@ -15,7 +15,6 @@ from workbench.session import Block, Media, Opaque, Text, Thinking, ToolResult, 
 
 Node = dict[str, Any]
 
-ID = "augment"
 STRAY = "entry"
 """Type of the Opaque block that stands for an entry of the history that is no exchange."""
 

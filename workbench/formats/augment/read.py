@@ -10,7 +10,6 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.formats.augment.nodes import (
-    ID,
     STRAY,
     request_blocks,
     response_blocks,
@@ -18,24 +17,15 @@ from workbench.formats.augment.nodes import (
     token_usage,
     usage_of,
 )
+from workbench.formats.augment.signature import ID
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import RESUMED, as_text, is_summary
-from workbench.formats.kit.document import glimpse, parse
+from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
 from workbench.session import Epoch, Kind, LoadWarning, Message, Opaque, Records, Role, Session, Text, ToolResult
 
 _FALL_TOKENS, _FALL_SHARE = 5_000, 2 / 3
 """A fall of the history sent that calls for an explanation: by so many tokens, and to less than this share."""
-
-
-def recognise(head: bytes) -> str:
-    document = glimpse(head)
-    history = document.get("chatHistory") if isinstance(document, dict) else None
-    if not isinstance(history, list):
-        return ""
-    if any(isinstance(entry, dict) and "exchange" in entry for entry in history):
-        return "chatHistory of exchanges"
-    return "sessionId and chatHistory" if "sessionId" in document else ""
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:

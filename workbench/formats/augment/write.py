@@ -14,7 +14,8 @@ from itertools import pairwise
 from typing import Any
 from uuid import uuid4
 
-from workbench.formats.augment.nodes import ID, STRAY, is_node, is_summary_node, nodes_of, request_nodes, response_nodes
+from workbench.formats.augment.nodes import STRAY, is_node, is_summary_node, nodes_of, request_nodes, response_nodes
+from workbench.formats.augment.signature import ID
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import RESUMED, as_text, is_summary
 from workbench.formats.kit.document import elements, loads, render, splice

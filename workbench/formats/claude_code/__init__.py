@@ -10,9 +10,14 @@ one (`read_part`), be it in the session's file or beside it.
 
 from __future__ import annotations
 
-from workbench.formats.claude_code.read import ID, read, read_part, recognise
-from workbench.formats.claude_code.rules import validate
-from workbench.formats.claude_code.write import write
-from workbench.formats.format import Format
+from workbench.formats.claude_code.signature import ID, recognise
+from workbench.formats.format import Codec, Format
 
-FORMAT = Format(ID, "Claude Code", recognise, read, write, validate, read_part=read_part)
+
+def _codec() -> Codec:
+    from workbench.formats.claude_code import read, rules, write
+
+    return Codec(read.read, write.write, rules.validate, read_part=read.read_part)
+
+
+FORMAT = Format(ID, "Claude Code", recognise, _codec)

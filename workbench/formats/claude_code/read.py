@@ -12,40 +12,21 @@ import orjson
 from workbench.base.errors import BadInput
 from workbench.formats.claude_code.agents import COMPACT, agent_files, agents_inside
 from workbench.formats.claude_code.lines import Draft, Reading, take
+from workbench.formats.claude_code.signature import ID, WEB_EXPORT
 from workbench.formats.claude_code.tree import branch_of, epochs_of
 from workbench.formats.format import Progress
 from workbench.formats.kit.json_spans import array_items
-from workbench.formats.kit.jsonl import Record, first_records, records_of
+from workbench.formats.kit.jsonl import Record, records_of
 from workbench.formats.kit.stale import without_stale
 from workbench.session import LoadWarning, Message, Records, Session
 
-ID = "claude-code"
-
-_LINKED = ("user", "assistant", "system", "attachment", "progress")
-_EXPORT = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"loglines"\s*:')
-_CUT_LINE = re.compile(
-    rb'\{"(?:parentUuid|uuid|type|isSidechain|sessionId|cwd)"\s*:.*?"(?:parentUuid|isSidechain|leafUuid)"'
-)
 _OVERFLOW = re.compile(r"(?:prompt|input) is too long|context[ _](?:length|window|limit)", re.IGNORECASE)
-
-
-def recognise(head: bytes) -> str:
-    """Any kind of line may come first, so up to 50 are looked at; one longer than the head is known by its keys."""
-    if _EXPORT.match(head):
-        return "a JSON object with loglines, as Claude Code on the web exports it"
-    for record in first_records(head):
-        value = record.value
-        if not record.readable and record.stop == len(head) and _CUT_LINE.match(head, record.start):
-            return f"line {record.line} has Claude Code's keys"
-        if isinstance(value, dict) and _is_line(value):
-            return f"line {record.line} is a {value['type']} line of Claude Code"
-    return ""
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
     """Read a session. Raises BadInput when the file holds no message at all."""
     reading = Reading(Records(data))
-    on_web = _EXPORT.match(data) is not None
+    on_web = WEB_EXPORT.match(data) is not None
     due = 0
     for record in _export_lines(path, data) if on_web else records_of(data):
         if record.start >= due:
@@ -74,20 +55,6 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
         return read(file, file.read_bytes(), progress)
     known = ", ".join([*inside, *beside][:20]) or "none"
     raise BadInput(f"{path} has no sub-agent {part_id!r}; it has {known}.")
-
-
-def _is_line(value: dict[str, Any]) -> bool:
-    type = value.get("type")
-    if type in _LINKED:
-        return "uuid" in value and ("sessionId" in value or "parentUuid" in value)
-    return (
-        (type == "summary" and "leafUuid" in value)
-        or (type == "file-history-snapshot" and "snapshot" in value)
-        or (
-            type in ("queue-operation", "last-prompt", "mode", "permission-mode", "custom-title")
-            and "sessionId" in value
-        )
-    )
 
 
 def _export_lines(path: Path, data: bytes) -> Iterator[Record]:

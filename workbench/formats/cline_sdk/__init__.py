@@ -7,18 +7,14 @@ message carries are sent as text.
 
 from __future__ import annotations
 
-from workbench.formats.cline_sdk.read import read, read_folder, recognise, recognise_folder
-from workbench.formats.cline_sdk.rules import validate
-from workbench.formats.cline_sdk.write import ID, write
-from workbench.formats.format import Format
+from workbench.formats.cline_sdk.signature import ID, recognise, recognise_folder
+from workbench.formats.format import Codec, Format
 
-FORMAT = Format(
-    ID,
-    "Cline SDK session",
-    recognise,
-    read,
-    write,
-    validate,
-    recognise_folder=recognise_folder,
-    read_folder=read_folder,
-)
+
+def _codec() -> Codec:
+    from workbench.formats.cline_sdk import read, rules, write
+
+    return Codec(read.read, write.write, rules.validate, read_folder=read.read_folder)
+
+
+FORMAT = Format(ID, "Cline SDK session", recognise, _codec, recognise_folder)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
-from workbench.formats.cline_sdk.write import ID, SUMMARY
+from workbench.formats.cline_sdk.signature import ID, main_file
+from workbench.formats.cline_sdk.write import SUMMARY
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of
-from workbench.formats.kit.document import glimpse, parse
+from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.stale import without_stale
@@ -36,33 +36,10 @@ from workbench.session import (
 _READ = frozenset(["messages", "sessionId", "system_prompt"])
 
 
-def recognise(head: bytes) -> str:
-    document = glimpse(head)
-    if not isinstance(document, dict) or type(document.get("version")) is not int or "agent" not in document:
-        return ""
-    if "sessionId" not in document or not isinstance(document.get("messages", []), list):
-        return ""
-    return "version, agent and sessionId beside messages"
-
-
-def recognise_folder(path: Path) -> str:
-    return "a folder with <id>.messages.json" if _main_file(path) else ""
-
-
-def _main_file(path: Path) -> Path | None:
-    """The lead agent's messages: the file that is called as its folder is, else the only one with a manifest."""
-    own = path / f"{path.name}.messages.json"
-    if own.is_file():
-        return own
-    found = list(islice(path.glob("*.messages.json"), 2))
-    manifest = found[0].name.removesuffix(".messages.json") + ".json" if len(found) == 1 else ""
-    return found[0] if manifest and (path / manifest).is_file() else None
-
-
 def read_folder(path: Path, progress: Progress) -> Session:
     """Read a session's folder: the lead agent's messages, with what the manifest beside them says. The session's path
     is the folder, so that it is read again with both."""
-    found = _main_file(path)
+    found = main_file(path)
     if found is None:
         raise BadInput(f"{path} has no one .messages.json; name the file of the session in it.")
     try:

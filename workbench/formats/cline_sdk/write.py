@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from workbench.base.stamps import iso
+from workbench.formats.cline_sdk.signature import ID
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import from_anthropic, kind_of, to_anthropic
 from workbench.formats.kit.document import elements, loads, render, splice
@@ -17,7 +18,6 @@ from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
 from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult
 
-ID = "cline-sdk"
 SUMMARY = "compaction_summary"
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"

@@ -8,17 +8,19 @@ context before are that message.
 
 from __future__ import annotations
 
-from workbench.formats.codex.read import ID, read, recognise
-from workbench.formats.codex.rules import validate
-from workbench.formats.codex.write import append, write
-from workbench.formats.format import Format, Way
+from workbench.formats.codex.signature import ID, recognise
+from workbench.formats.format import Codec, Format, Way
 
-FORMAT = Format(
-    ID,
-    "Codex rollout",
-    recognise,
-    read,
-    write,
-    validate,
-    ways=(Way("appended", "a compaction behind the loaded rollout", append),),
-)
+
+def _codec() -> Codec:
+    from workbench.formats.codex import read, rules, write
+
+    return Codec(
+        read.read,
+        write.write,
+        rules.validate,
+        ways=(Way("appended", "a compaction behind the loaded rollout", write.append),),
+    )
+
+
+FORMAT = Format(ID, "Codex rollout", recognise, _codec)

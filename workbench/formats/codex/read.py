@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections import Counter
 from dataclasses import dataclass, field
@@ -13,11 +12,13 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.codex.items import Side, blocks_of, role_and_kind, side_of
+from workbench.formats.codex.signature import ID
 from workbench.formats.format import Progress
 from workbench.formats.kit import zstd
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.json_spans import array_items, object_items
-from workbench.formats.kit.jsonl import first_records, records_of
+from workbench.formats.kit.jsonl import records_of
+from workbench.formats.kit.magic import ZSTD
 from workbench.formats.kit.titles import first_words
 from workbench.session import (
     Block,
@@ -35,37 +36,15 @@ from workbench.session import (
     Usage,
 )
 
-ID = "codex"
-
-_HEAD = 64 * 1024
-_LINES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 _OTHERS = ("event_msg", "turn_context", "world_state", "rollout_reference")
-_CUT_META = re.compile(rb'\{"timestamp"\s*:\s*"[^"]*"\s*,.{0,60}?"type"\s*:\s*"session_meta"\s*,\s*"payload"\s*:\s*\{')
 _REQUEST_MARK = "## My request for Codex:"
 _KEPT_TEXT = 80_000
 """Characters of user texts that a compaction without a list of items keeps: 20,000 tokens at four each."""
 
 
-def recognise(head: bytes) -> str:
-    if head.startswith(zstd.MAGIC):
-        why = recognise(zstd.glimpse(head, _HEAD))
-        return f"zstd-compressed, and inside {why}" if why else ""
-    if _CUT_META.match(head.removeprefix(b"\xef\xbb\xbf").lstrip()):
-        return "line 1 is a session_meta line of Codex"
-    for number, record in enumerate(first_records(head)):
-        value = record.value
-        if not isinstance(value, dict):
-            continue
-        if value.get("type") in _LINES and isinstance(value.get("payload"), dict) and "timestamp" in value:
-            return f"line {record.line} is a {value['type']} line of Codex"
-        if number == 0 and {"id", "timestamp", "instructions"} <= value.keys() and "type" not in value:
-            return "line 1 has id, timestamp and instructions, as Codex wrote before 0.32"
-    return ""
-
-
 def read(path: Path, data: bytes, progress: Progress) -> Session:
     """Read a rollout. Raises BadInput when it holds no message, or is compressed and cannot be unpacked."""
-    if data.startswith(zstd.MAGIC):
+    if data.startswith(ZSTD):
         data = zstd.unpack(path, data)
     reading = _Reading(Records(data))
     due = 0

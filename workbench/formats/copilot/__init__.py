@@ -7,9 +7,14 @@ Events of sub-agents are in the file view only. The system prompt stands beside 
 
 from __future__ import annotations
 
-from workbench.formats.copilot.read import ID, read, recognise
-from workbench.formats.copilot.rules import validate
-from workbench.formats.copilot.write import write
-from workbench.formats.format import Format
+from workbench.formats.copilot.signature import ID, recognise
+from workbench.formats.format import Codec, Format
 
-FORMAT = Format(ID, "Copilot CLI events", recognise, read, write, validate)
+
+def _codec() -> Codec:
+    from workbench.formats.copilot import read, rules, write
+
+    return Codec(read.read, write.write, rules.validate)
+
+
+FORMAT = Format(ID, "Copilot CLI events", recognise, _codec)

@@ -11,11 +11,11 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.formats.copilot.signature import ID
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, kind_of
-from workbench.formats.kit.document import glimpse
 from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.jsonl import first_records, records_of
+from workbench.formats.kit.jsonl import records_of
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
 from workbench.session import (
@@ -35,22 +35,6 @@ from workbench.session import (
     ToolResult,
     ToolUse,
 )
-
-ID = "copilot"
-
-_TYPES = ("session.", "user.message", "assistant.", "tool.execution_", "system.", "hook.")
-
-
-def recognise(head: bytes) -> str:
-    for record in first_records(head)[:5]:
-        value = record.value if record.readable else glimpse(head[record.start : record.stop])
-        if not isinstance(value, dict) or not isinstance(value.get("data"), dict):
-            continue
-        if value.get("type") == "session.start" and value["data"].get("producer") == "copilot-agent":
-            return f"line {record.line} is the session.start event of Copilot CLI"
-        if "parentId" in value and "timestamp" in value and str(value.get("type")).startswith(_TYPES):
-            return f"line {record.line} is a {value['type']} event of Copilot CLI"
-    return ""
 
 
 @dataclass(slots=True)

@@ -7,17 +7,19 @@ is written), and `$rewindTo` removes a message and all later ones. Notices and w
 
 from __future__ import annotations
 
-from workbench.formats.format import Format, Way
-from workbench.formats.gemini.read import ID, read, recognise
-from workbench.formats.gemini.rules import validate
-from workbench.formats.gemini.write import append, write
+from workbench.formats.format import Codec, Format, Way
+from workbench.formats.gemini.signature import ID, recognise
 
-FORMAT = Format(
-    ID,
-    "Gemini CLI",
-    recognise,
-    read,
-    write,
-    validate,
-    ways=(Way("appended", "a $set.messages behind the loaded history", append),),
-)
+
+def _codec() -> Codec:
+    from workbench.formats.gemini import read, rules, write
+
+    return Codec(
+        read.read,
+        write.write,
+        rules.validate,
+        ways=(Way("appended", "a $set.messages behind the loaded history", write.append),),
+    )
+
+
+FORMAT = Format(ID, "Gemini CLI", recognise, _codec)

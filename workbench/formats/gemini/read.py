@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,27 +12,15 @@ from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.format import Progress
 from workbench.formats.gemini.parts import NOWHERE, Calls, is_sent, messages_of
-from workbench.formats.kit.document import glimpse, parse
+from workbench.formats.gemini.signature import ID
+from workbench.formats.kit.document import parse
 from workbench.formats.kit.json_spans import array_items, object_items
-from workbench.formats.kit.jsonl import Record, first_records, records_of
+from workbench.formats.kit.jsonl import Record, records_of
 from workbench.formats.kit.stale import without_stale
 from workbench.formats.kit.titles import first_words
 from workbench.session import Compaction, Epoch, LoadWarning, Message, Records, Session, ToolResult
 
-ID = "gemini"
-
-_CUT = re.compile(rb'\s*\{\s*"(?:sessionId|projectHash)"\s*:\s*"[^"]*"\s*,\s*"(?:sessionId|projectHash)"\s*:')
 _FACTS = ("sessionId", "projectHash", "summary", "kind", "directories", "startTime")
-
-
-def recognise(head: bytes) -> str:
-    first = next(iter(first_records(head)), None)
-    value = first.value if first and isinstance(first.value, dict) else glimpse(head)
-    if isinstance(value, dict) and isinstance(value.get("sessionId"), str) and "projectHash" in value:
-        return "sessionId and projectHash" + (
-            " beside messages" if "messages" in value else " on line 1, as Gemini has"
-        )
-    return "it begins with sessionId and projectHash" if _CUT.match(head.removeprefix(b"\xef\xbb\xbf")) else ""
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:

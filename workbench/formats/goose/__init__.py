@@ -6,9 +6,14 @@ sees. A database becomes records like those of an export, one for each message o
 
 from __future__ import annotations
 
-from workbench.formats.format import Format
-from workbench.formats.goose.read import ID, read, read_part, recognise, sessions_in
-from workbench.formats.goose.rules import validate
-from workbench.formats.goose.write import write
+from workbench.formats.format import Codec, Format
+from workbench.formats.goose.signature import ID, recognise
 
-FORMAT = Format(ID, "goose", recognise, read, write, validate, sessions_in=sessions_in, read_part=read_part)
+
+def _codec() -> Codec:
+    from workbench.formats.goose import read, rules, write
+
+    return Codec(read.read, write.write, rules.validate, sessions_in=read.sessions_in, read_part=read.read_part)
+
+
+FORMAT = Format(ID, "goose", recognise, _codec)

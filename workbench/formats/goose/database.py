@@ -7,14 +7,9 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.formats.format import Part
-from workbench.formats.kit.database import MAGIC, opened, rows
+from workbench.formats.kit.database import opened, rows
 
 _TABLES = frozenset(["sessions", "messages"])
-
-
-def is_goose(head: bytes) -> bool:
-    """Whether the schema at the start of a database is goose's."""
-    return head.startswith(MAGIC) and b"content_json" in head and b"working_dir" in head
 
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:

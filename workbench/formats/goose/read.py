@@ -14,46 +14,20 @@ from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.format import Part, Progress
 from workbench.formats.goose.content import blocks_of, is_sent
-from workbench.formats.goose.database import is_goose, session_rows
+from workbench.formats.goose.database import session_rows
 from workbench.formats.goose.database import sessions_in as _sessions_in
+from workbench.formats.goose.signature import ID
 from workbench.formats.kit.blocks import kind_of
 from workbench.formats.kit.chat import tools_of
-from workbench.formats.kit.database import MAGIC
-from workbench.formats.kit.document import glimpse, parse, render
-from workbench.formats.kit.jsonl import first_records, records_of
+from workbench.formats.kit.document import parse, render
+from workbench.formats.kit.jsonl import records_of
+from workbench.formats.kit.magic import SQLITE
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
 from workbench.session import Compaction, Epoch, Kind, LoadWarning, Message, Records, Role, Session, Text, ToolResult
 
-ID = "goose"
-
 _CONTINUES = "Your context was compacted"
 """How the answer to a summary begins, whatever the reason for the compaction."""
-_CONTENT = frozenset(["text", "image", "toolRequest", "toolResponse", "thinking", "redactedThinking"])
-
-
-def recognise(head: bytes) -> str:
-    if head.startswith(MAGIC):
-        return "an SQLite database with goose's sessions and messages" if is_goose(head) else ""
-    first = next(iter(first_records(head)), None)
-    value = first.value if first and first.readable else glimpse(head)
-    if isinstance(value, dict) and isinstance(value.get("conversation"), list) and "working_dir" in value:
-        return "conversation beside working_dir, as goose exports a session"
-    for record in first_records(head):
-        if isinstance(record.value, dict) and _is_message(record.value):
-            return f"line {record.line} is a message of goose"
-    if first and isinstance(first.value, dict) and "working_dir" in first.value and "message_count" in first.value:
-        return "line 1 has working_dir and message_count, as goose's has"
-    return ""
-
-
-def _is_message(value: Mapping[str, Any]) -> bool:
-    content = value.get("content")
-    if value.get("role") not in ("user", "assistant") or type(value.get("created")) is not int:
-        return False
-    return isinstance(content, list) and all(
-        isinstance(item, dict) and str(item.get("type")) in _CONTENT for item in content
-    )
 
 
 @dataclass(slots=True)
@@ -70,7 +44,7 @@ class _Reading:
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
     """Read a session; of a database the newest one. Raises BadInput when there is no message."""
-    if not data.startswith(MAGIC):
+    if not data.startswith(SQLITE):
         return _session(path, _read_text(path, data, progress))
     parts = sessions_in(path, data)
     if not parts:

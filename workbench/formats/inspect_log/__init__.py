@@ -6,9 +6,14 @@ A log has many samples; each is a session, opened as the log with that one sampl
 
 from __future__ import annotations
 
-from workbench.formats.format import Format
-from workbench.formats.inspect_log.read import ID, read, read_part, recognise, sessions_in
-from workbench.formats.inspect_log.rules import validate
-from workbench.formats.inspect_log.write import write
+from workbench.formats.format import Codec, Format
+from workbench.formats.inspect_log.signature import ID, recognise
 
-FORMAT = Format(ID, "Inspect log", recognise, read, write, validate, sessions_in=sessions_in, read_part=read_part)
+
+def _codec() -> Codec:
+    from workbench.formats.inspect_log import read, rules, write
+
+    return Codec(read.read, write.write, rules.validate, sessions_in=read.sessions_in, read_part=read.read_part)
+
+
+FORMAT = Format(ID, "Inspect log", recognise, _codec)

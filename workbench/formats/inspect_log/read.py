@@ -14,11 +14,13 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.formats.format import Part, Progress
+from workbench.formats.inspect_log.signature import ID
 from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of
-from workbench.formats.kit.document import elements, glimpse, parse, splice
+from workbench.formats.kit.document import elements, parse, splice
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.item_list import Item, count_of, dict_of, list_of, word_of
 from workbench.formats.kit.json_spans import replace_fields
+from workbench.formats.kit.magic import ZIP
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.zstd import HIGHEST_RATIO, LARGEST
@@ -40,22 +42,11 @@ from workbench.session import (
     Usage,
 )
 
-ID = "inspect"
-_ZIP = b"PK\x03\x04"
-_ENTRY = re.compile(rb"header\.json|_journal/start\.json|_journal/summaries/|samples/[^/\x00]{1,200}_epoch_\d+\.json")
 _SAMPLE = re.compile(r"samples/.+\.json")
 _ATTACHED = "attachment://"
 _FREE = 1 << 26
 """Bytes that may be unpacked whatever the ratio."""
 _ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
-
-
-def recognise(head: bytes) -> str:
-    if head.startswith(_ZIP):
-        return "a zip of Inspect samples" if _ENTRY.search(head) else ""
-    body = dict_of(glimpse(head))
-    log = isinstance(body.get("eval"), dict) and body.keys() & {"status", "plan", "samples"}
-    return "eval beside status, plan or samples" if log else ""
 
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
@@ -88,7 +79,7 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
 
 def _samples(path: Path, data: bytes) -> list[bytes]:
     """The bytes of every sample. Raises BadInput when there is none."""
-    if data.startswith(_ZIP):
+    if data.startswith(ZIP):
         samples = [raw for name, raw in _unzipped(path, data) if _SAMPLE.fullmatch(name)]
     else:
         found = dict_of(parse(path, data)[0]).get("samples")
@@ -124,7 +115,7 @@ def _by_number(name: str) -> tuple[list[int], str]:
 
 def _read(path: Path, data: bytes, samples: Sequence[bytes], number: int, progress: Progress) -> Session:
     progress(0, len(data))
-    if data.startswith(_ZIP):
+    if data.startswith(ZIP):
         found = dict(_unzipped(path, data))
         header = found.get("header.json") or found.get("_journal/start.json") or b'{"version":2,"eval":{}}'
         if not isinstance(parse(path, header)[0], dict):

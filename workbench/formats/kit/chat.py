@@ -6,12 +6,12 @@ import json
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from workbench.formats.format import HEAD
 from workbench.formats.kit.document import glimpse
 from workbench.session import Message, Tool
 
 Dialect = Literal["anthropic", "openai", ""]
 
-HEAD = 64 * 1024
 _OTHERS = frozenset(
     [
         "sessionId",

@@ -15,7 +15,6 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 
-MAGIC = b"SQLite format 3\x00"
 _STEPS = 50_000
 """Calls of the progress handler, one per 10,000 instructions of SQLite, after which a query is given up."""
 

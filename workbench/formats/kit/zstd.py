@@ -6,7 +6,6 @@ from pathlib import Path
 
 from workbench.base.errors import BadInput
 
-MAGIC = b"\x28\xb5\x2f\xfd"
 LARGEST = 1 << 30
 """Bytes that are unpacked at most."""
 HIGHEST_RATIO = 200

@@ -6,8 +6,14 @@ summaries of LangChain's own middleware are user messages whose `additional_kwar
 
 from __future__ import annotations
 
-from workbench.formats.format import Format
-from workbench.formats.langchain.read import ID, read, recognise, write
-from workbench.formats.langchain.rules import validate
+from workbench.formats.format import Codec, Format
+from workbench.formats.langchain.signature import ID, recognise
 
-FORMAT = Format(ID, "LangChain messages", recognise, read, write, validate)
+
+def _codec() -> Codec:
+    from workbench.formats.langchain import read, rules, write
+
+    return Codec(read.read, write.write, rules.validate)
+
+
+FORMAT = Format(ID, "LangChain messages", recognise, _codec)

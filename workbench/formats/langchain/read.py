@@ -8,25 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
-from workbench.formats.format import Progress, Written
+from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of, to_anthropic
-from workbench.formats.kit.document import glimpse, new_name, parse, splice
+from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.item_list import (
     Item,
-    Notes,
-    Render,
     count_of,
     dict_of,
     list_of,
-    pieces,
-    with_unread,
     word_of,
 )
-from workbench.formats.kit.mark import MARK, marked
-from workbench.formats.kit.settle import settled
+from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
-from workbench.formats.openai_chat.embedded import told
+from workbench.formats.langchain.signature import ID, ROLES, items_of
 from workbench.session import (
     Block,
     Epoch,
@@ -36,7 +31,6 @@ from workbench.session import (
     Message,
     Opaque,
     Records,
-    Role,
     Session,
     Text,
     Thinking,
@@ -45,36 +39,14 @@ from workbench.session import (
     Usage,
 )
 
-ID = "langchain"
-_ROLES: dict[str, Role] = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "tool"}
-_NAMES: dict[Role, tuple[str, str]] = {
-    "user": ("human", "HumanMessage"),
-    "assistant": ("ai", "AIMessage"),
-    "system": ("system", "SystemMessage"),
-    "tool": ("tool", "ToolMessage"),
-}
-_SUMMARY = {"lc_source": "summarization"}
-
-
-def recognise(head: bytes) -> str:
-    items = _items(glimpse(head))
-    first = dict_of(items[0]) if items else {}
-    if first.get("lc") == 1 and first.get("type") == "constructor":
-        return "a list of LangChain constructors"
-    known = as_text(first.get("type")) in (*_ROLES, "chat")
-    return "a list of LangChain's type and data" if known and isinstance(first.get("data"), dict) else ""
-
-
-def _items(document: Any) -> list[Any] | None:
-    items = document if isinstance(document, list) else dict_of(document).get("messages")
-    return items if isinstance(items, list) else None
+SUMMARY = {"lc_source": "summarization"}
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
     """One epoch: a list is a context already. Raises BadInput when there is no list of messages."""
     progress(0, len(data))
     document, warnings = parse(path, data)
-    items = _items(document)
+    items = items_of(document)
     if items is None:
         raise BadInput(f"{path}: has no list of messages; open a dump of LangChain messages.")
     ids: dict[str, int] = {}
@@ -118,7 +90,7 @@ def _message(index: int, item: Any, ids: dict[str, int], warnings: list[LoadWarn
     if name == "remove":
         warnings.append(LoadWarning(f"message {index + 1} removes another one; it is not shown"))
         return None
-    role = _ROLES.get({"human": "human", "user": "human", "assistant": "ai"}.get(name, name))
+    role = ROLES.get({"human": "human", "user": "human", "assistant": "ai"}.get(name, name))
     if name == "chat":
         role = {"user": "user", "assistant": "assistant", "system": "system"}.get(as_text(given.get("role")))  # type: ignore[assignment]
     if role is None:
@@ -205,85 +177,3 @@ def _usage(given: Item) -> Usage | None:
         count_of(v) for v in (given.get("input_tokens"), details.get("cache_read"), details.get("cache_creation"))
     )
     return Usage(max(sent - read - made, 0), count_of(given.get("output_tokens")), read, made) if sent else None
-
-
-def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The loaded list with its messages replaced; from another format, a list of constructors."""
-    name = new_name(session.path)
-    notes: Notes = Notes()
-    if session.format != ID:
-        settled_messages, more = settled(messages)
-        notes.update(more)
-        if session.system:
-            settled_messages.insert(0, Message("system", "system", (Text(session.system),)))
-        found = pieces((), settled_messages, _renderer(own=False, dumped=True), notes)
-        return Written(splice(b"[]", None, found), name, notes=told(notes))
-    data = session.records.data
-    if list(messages) == list(session.context()):
-        return Written(data, name)
-    document, _ = parse(session.path or Path(), data)
-    dumped = any("lc" in dict_of(item) for item in _items(document) or ())
-    found = pieces(session.messages, messages, _renderer(own=True, dumped=dumped), notes)
-    found = with_unread(found, session.meta["unread"])
-    return Written(splice(data, None if isinstance(document, list) else "messages", found), name, notes=told(notes))
-
-
-def _renderer(*, own: bool, dumped: bool) -> Render:
-    def rendered(message: Message, notes: Notes) -> list[Item]:
-        made: list[tuple[Role, Item]] = [("tool", _result(result)) for result in message.results]
-        others = [block for block in message.blocks if not isinstance(block, ToolResult)]
-        if others or not made:
-            role: Role = "user" if message.role == "tool" else message.role
-            made.append((role, _said(message, role, others, notes, own)))
-        return [_dressed(role, fields, dumped) for role, fields in made]
-
-    return rendered
-
-
-def _dressed(role: Role, fields: Item, dumped: bool) -> Item:
-    short, long = _NAMES[role]
-    if not dumped:
-        return {"type": short, "data": fields | {"type": short}}
-    where = ["langchain", "schema", "messages", long]
-    return {"lc": 1, "type": "constructor", "id": where, "kwargs": fields | {"type": short}}
-
-
-def _result(result: ToolResult) -> Item:
-    texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
-    content = texts[0] if len(texts) == 1 else [{"type": "text", "text": text} for text in texts if text] or ""
-    status = "error" if result.is_error else "success"
-    return {"content": content, "tool_call_id": result.call_id, "status": status}
-
-
-def _said(message: Message, role: Role, blocks: Sequence[Block], notes: Notes, own: bool) -> Item:
-    content: list[Any] = []
-    calls: list[ToolUse] = []
-    for place, block in enumerate(blocks):
-        if isinstance(block, ToolUse):
-            calls.append(block)
-            if not all(isinstance(later, ToolUse) for later in blocks[place:]):
-                content.append(to_anthropic(block))
-        elif isinstance(block, Thinking) and not own:
-            notes["reasoning was left out: a model takes back only its own"] += 1
-        elif isinstance(block, Thinking) and not block.signature:
-            content.append({"type": "reasoning", "reasoning": block.text})
-        elif isinstance(block, Opaque) and not (own and isinstance(block.raw, dict)):
-            notes["blocks that only the session's own format knows were left out"] += 1
-        elif not isinstance(block, Text) or block.text:
-            content.append(to_anthropic(block))
-    plain = [part["text"] for part in content if part.get("type") == "text"]
-    fields: Item = {"content": "".join(plain) if len(content) <= 1 and len(plain) == len(content) else content}
-    extra: Item = {}
-    if message.kind == "summary" and role == "user":
-        extra = dict(_SUMMARY)
-    elif message.kind != kind_of(role, tuple(blocks)):
-        extra = {MARK: message.kind}
-    fields |= {"additional_kwargs": extra, "response_metadata": {}}
-    if role == "assistant":
-        good = [call for call in calls if isinstance(call.input, dict)]
-        bad = [call for call in calls if not isinstance(call.input, dict)]
-        fields["tool_calls"] = [{"name": c.name, "args": c.input, "id": c.id, "type": "tool_call"} for c in good]
-        fields["invalid_tool_calls"] = [
-            {"name": c.name, "args": c.input, "id": c.id, "error": None, "type": "invalid_tool_call"} for c in bad
-        ]
-    return fields

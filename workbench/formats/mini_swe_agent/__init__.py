@@ -7,8 +7,14 @@ a user's message: of kind meta from the first answer on, but for what a person t
 
 from __future__ import annotations
 
-from workbench.formats.format import Format
-from workbench.formats.mini_swe_agent.read import ID, read, recognise, write
-from workbench.formats.mini_swe_agent.rules import validate
+from workbench.formats.format import Codec, Format
+from workbench.formats.mini_swe_agent.signature import ID, recognise
 
-FORMAT = Format(ID, "mini-swe-agent trajectory", recognise, read, write, validate)
+
+def _codec() -> Codec:
+    from workbench.formats.mini_swe_agent import read, rules, write
+
+    return Codec(read.read, write.write, rules.validate)
+
+
+FORMAT = Format(ID, "mini-swe-agent trajectory", recognise, _codec)

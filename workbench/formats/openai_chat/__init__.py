@@ -7,8 +7,14 @@ message, the one field that the API leaves to its caller.
 
 from __future__ import annotations
 
-from workbench.formats.format import Format
-from workbench.formats.openai_chat.read import ID, read, recognise, write
-from workbench.formats.openai_chat.rules import validate
+from workbench.formats.format import Codec, Format
+from workbench.formats.openai_chat.signature import ID, recognise
 
-FORMAT = Format(ID, "OpenAI Chat body", recognise, read, write, validate)
+
+def _codec() -> Codec:
+    from workbench.formats.openai_chat import read, rules, write
+
+    return Codec(read.read, write.write, rules.validate)
+
+
+FORMAT = Format(ID, "OpenAI Chat body", recognise, _codec)

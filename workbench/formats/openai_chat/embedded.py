@@ -14,7 +14,9 @@ from typing import Any
 
 from workbench.formats.format import no_progress
 from workbench.formats.kit.document import elements, loads, render
-from workbench.formats.openai_chat.read import ID, read, write
+from workbench.formats.openai_chat.read import read
+from workbench.formats.openai_chat.signature import ID
+from workbench.formats.openai_chat.write import write
 from workbench.session import Kind, LoadWarning, Message, Records, Session
 
 Item = dict[str, Any]

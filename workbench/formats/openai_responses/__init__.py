@@ -8,8 +8,14 @@ nothing is written into the item's id, the one field that is left to the caller.
 
 from __future__ import annotations
 
-from workbench.formats.format import Format
-from workbench.formats.openai_responses.read import ID, read, recognise, write
-from workbench.formats.openai_responses.rules import validate
+from workbench.formats.format import Codec, Format
+from workbench.formats.openai_responses.signature import ID, recognise
 
-FORMAT = Format(ID, "OpenAI Responses body", recognise, read, write, validate)
+
+def _codec() -> Codec:
+    from workbench.formats.openai_responses import read, rules, write
+
+    return Codec(read.read, write.write, rules.validate)
+
+
+FORMAT = Format(ID, "OpenAI Responses body", recognise, _codec)

@@ -13,21 +13,21 @@ one message here, of the user's role as summaries are in other formats, so that 
 
 from __future__ import annotations
 
-from workbench.formats.format import Format
-from workbench.formats.opencode.parts import ID
-from workbench.formats.opencode.read import read, read_folder, read_part, recognise, recognise_folder, sessions_in
-from workbench.formats.opencode.rules import validate
-from workbench.formats.opencode.write import write
+from workbench.formats.format import Codec, Format
+from workbench.formats.opencode.signature import ID, recognise, recognise_folder
 
-FORMAT = Format(
-    ID,
-    "opencode",
-    recognise,
-    read,
-    write,
-    validate,
-    recognise_folder=recognise_folder,
-    read_folder=read_folder,
-    sessions_in=sessions_in,
-    read_part=read_part,
-)
+
+def _codec() -> Codec:
+    from workbench.formats.opencode import read, rules, write
+
+    return Codec(
+        read.read,
+        write.write,
+        rules.validate,
+        read_folder=read.read_folder,
+        sessions_in=read.sessions_in,
+        read_part=read.read_part,
+    )
+
+
+FORMAT = Format(ID, "opencode", recognise, _codec, recognise_folder)

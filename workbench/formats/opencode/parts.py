@@ -10,7 +10,6 @@ from workbench.session import Block, Kind, Media, Opaque, Text, Thinking, ToolRe
 
 Part = dict[str, Any]
 
-ID = "opencode"
 QUESTION = "What did we do so far?"
 """What a compaction's request says to the model."""
 

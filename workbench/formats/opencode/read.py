@@ -11,13 +11,14 @@ from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import as_text, is_summary
-from workbench.formats.kit.database import MAGIC
 from workbench.formats.kit.document import glimpse, parse
 from workbench.formats.kit.ids import unique_id
+from workbench.formats.kit.magic import SQLITE
 from workbench.formats.kit.stale import without_stale
 from workbench.formats.kit.titles import first_words
 from workbench.formats.opencode import store
-from workbench.formats.opencode.parts import ID, block_of, is_bookkeeping, noted_kind, tool_blocks
+from workbench.formats.opencode.parts import block_of, is_bookkeeping, noted_kind, tool_blocks
+from workbench.formats.opencode.signature import ID, is_session_file
 from workbench.session import (
     Block,
     Compaction,
@@ -33,33 +34,14 @@ from workbench.session import (
 )
 
 
-def recognise(head: bytes) -> str:
-    if head.startswith(MAGIC):
-        return "an SQLite database with opencode's sessions, messages and parts" if store.is_database(head) else ""
-    document = glimpse(head)
-    if store.is_session_file(document):
-        return "a ses_ id beside title and time, as opencode's storage has of a session"
-    info = document.get("info") if isinstance(document, dict) else None
-    if not isinstance(info, dict) or not str(info.get("id", "")).startswith("ses_"):
-        return ""
-    items = document.get("messages", [])
-    if not isinstance(items, list) or any(isinstance(item, dict) and "info" not in item for item in items[:1]):
-        return ""
-    return "info with a ses_ id beside messages of info and parts"
-
-
-def recognise_folder(path: Path) -> str:
-    return "a folder with session, message and part, as opencode's storage" if store.is_storage(path) else ""
-
-
 def read(path: Path, data: bytes, progress: Progress) -> Session:
     """Read an export, the newest session of a database, or one by its file in the storage folder. Raises BadInput."""
-    if data.startswith(MAGIC):
+    if data.startswith(SQLITE):
         parts = sessions_in(path, data)
         if not parts:
             raise BadInput(f"{path} has no session with a message; name another database.")
         return _one_of(read_part(path, data, parts[0].id, progress), len(parts))
-    if store.is_session_file(glimpse(data[: 1 << 16])):
+    if is_session_file(glimpse(data[: 1 << 16])):
         export, warnings = store.from_files(path, data)
         return _export(path, export, progress, warnings)
     return _export(path, data, progress, [])
@@ -67,12 +49,12 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
     """The sessions of a database, the newest first; none for an export, which is one. Raises BadInput."""
-    return store.sessions_in(path, data) if data.startswith(MAGIC) else ()
+    return store.sessions_in(path, data) if data.startswith(SQLITE) else ()
 
 
 def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
     """Read one session of a database. Raises BadInput when there is no such session."""
-    if not data.startswith(MAGIC):
+    if not data.startswith(SQLITE):
         return read(path, data, progress)
     export, warnings = store.from_database(path, data, part_id)
     return _export(path, export, progress, warnings)

@@ -8,7 +8,6 @@ come from columns and file names alone.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,28 +16,14 @@ import orjson
 
 from workbench.base.errors import BadInput
 from workbench.formats.format import Part
-from workbench.formats.kit.database import MAGIC, opened, rows
+from workbench.formats.kit.database import opened, rows
 from workbench.formats.kit.document import render
+from workbench.formats.opencode.signature import SESSION_ID
 from workbench.session import LoadWarning
 
 _TABLES = frozenset(["session", "message", "part"])
-_SIGNS = re.compile(
-    rb"CREATE TABLE [`\"]?part[`\"]?|part_session_idx|message_session_|part_message_|session_project_idx"
-)
-_ID = re.compile(r"ses_[A-Za-z0-9]{1,100}")
 _LARGEST = 1 << 30
 _MOST_FILES = 200_000
-
-
-def is_database(head: bytes) -> bool:
-    return head.startswith(MAGIC) and _SIGNS.search(head) is not None
-
-
-def is_session_file(value: Any) -> bool:
-    """Whether a document is the file of a session in the storage folder: what it says of itself, without messages."""
-    if not isinstance(value, Mapping) or not isinstance(value.get("id"), str) or "messages" in value:
-        return False
-    return _ID.fullmatch(value["id"]) is not None and "time" in value and "title" in value
 
 
 # -- The database
@@ -99,10 +84,6 @@ def _info(row: Mapping[str, Any]) -> dict[str, Any]:
 # -- The storage folder
 
 
-def is_storage(path: Path) -> bool:
-    return (path / "session").is_dir() and (path / "message").is_dir() and (path / "part").is_dir()
-
-
 def session_files(storage: Path) -> list[Path]:
     """The files of the sessions in a storage folder, the one that was changed last first."""
     projects = [entry for entry in _entries(storage / "session") if entry.is_dir(follow_symlinks=False)]
@@ -110,7 +91,7 @@ def session_files(storage: Path) -> list[Path]:
         (entry.stat(follow_symlinks=False).st_mtime, Path(entry.path))
         for project in projects
         for entry in _entries(Path(project.path))
-        if entry.is_file(follow_symlinks=False) and _ID.fullmatch(entry.name.removesuffix(".json"))
+        if entry.is_file(follow_symlinks=False) and SESSION_ID.fullmatch(entry.name.removesuffix(".json"))
     ]
     return [path for _, path in sorted(found, reverse=True)]
 
@@ -121,7 +102,7 @@ def from_files(path: Path, info: bytes) -> tuple[bytes, list[LoadWarning]]:
     warnings: list[LoadWarning] = []
     records: list[tuple[float, str, bytes]] = []
     budget = [_LARGEST, _MOST_FILES]
-    if _ID.fullmatch(id):
+    if SESSION_ID.fullmatch(id):
         for name, raw in _files(path, storage / "message" / id, budget):
             named = {"id": name, "sessionID": id}
             body = _named(raw, named, warnings)

@@ -20,7 +20,8 @@ from workbench.formats.kit.document import elements, loads, render, splice
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.settle import as_user_text, settled
 from workbench.formats.kit.titles import first_words
-from workbench.formats.opencode.parts import ID, Part, tool_blocks, with_kind
+from workbench.formats.opencode.parts import Part, tool_blocks, with_kind
+from workbench.formats.opencode.signature import ID
 from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 _VERSION = "1.4.3"

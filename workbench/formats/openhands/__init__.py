@@ -8,21 +8,21 @@ in the file and are no messages. A folder is read as the list of its events, in 
 
 from __future__ import annotations
 
-from workbench.formats.format import Format
-from workbench.formats.openhands.read import read, read_folder, read_part, recognise, sessions_in
-from workbench.formats.openhands.rules import validate
-from workbench.formats.openhands.stores import recognise_folder
-from workbench.formats.openhands.write import ID, write
+from workbench.formats.format import Codec, Format
+from workbench.formats.openhands.signature import ID, recognise, recognise_folder
 
-FORMAT = Format(
-    ID,
-    "OpenHands conversation",
-    recognise,
-    read,
-    write,
-    validate,
-    recognise_folder=recognise_folder,
-    read_folder=read_folder,
-    sessions_in=sessions_in,
-    read_part=read_part,
-)
+
+def _codec() -> Codec:
+    from workbench.formats.openhands import read, rules, write
+
+    return Codec(
+        read.read,
+        write.write,
+        rules.validate,
+        read_folder=read.read_folder,
+        sessions_in=read.sessions_in,
+        read_part=read.read_part,
+    )
+
+
+FORMAT = Format(ID, "OpenHands conversation", recognise, _codec, recognise_folder)

@@ -12,6 +12,7 @@ from typing import Any
 from workbench.formats.kit.blocks import as_text, from_anthropic
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK, marked
+from workbench.formats.openhands.signature import is_v1
 from workbench.session import Block, Kind, Media, Role, Text, Thinking, ToolResult, ToolUse, Usage
 
 Event = dict[str, Any]
@@ -54,10 +55,6 @@ class Forgetting:
     forgotten: frozenset[str]
     summary: str
     offset: int | None
-
-
-def is_v1(event: Any) -> bool:
-    return isinstance(event, dict) and isinstance(event.get("kind"), str)
 
 
 def key_of(event: Event) -> str:

@@ -8,37 +8,20 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
-from workbench.formats.format import Part, Progress
+from workbench.formats.format import HEAD, Part, Progress
 from workbench.formats.kit.blocks import as_text
-from workbench.formats.kit.document import glimpse, parse
+from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.titles import first_words
 from workbench.formats.openhands import stores
-from workbench.formats.openhands.events import Event, Said, forgetting_of, is_counted, is_v1, key_of, said_by
-from workbench.formats.openhands.write import ID
+from workbench.formats.openhands.events import Event, Said, forgetting_of, is_counted, key_of, said_by
+from workbench.formats.openhands.signature import ID, is_output
 from workbench.session import Compaction, Epoch, LoadWarning, Message, Records, Session, Text, Tool
-
-_HEAD = 1 << 16
-_SOURCES = ("user", "agent", "environment")
-
-
-def recognise(head: bytes) -> str:
-    if stores.is_output(head):
-        return "lines of instance_id and history, as OpenHands' evaluations write them"
-    items = glimpse(head)
-    events = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
-    if not events or not all(event.get("source") in _SOURCES and "id" in event for event in events[:3]):
-        return ""
-    if any(("action" in event or "observation" in event) and not is_v1(event) for event in events[:3]):
-        return "a list of events with action or observation, source and id"
-    if all(is_v1(event) and "timestamp" in event for event in events[:3]):
-        return "a list of events with kind, source and id"
-    return ""
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
     """Read a list of events; of an evaluation's output the first run. Raises BadInput when there is none."""
-    if not stores.is_output(data[:_HEAD]):
+    if not is_output(data[:HEAD]):
         return _session(path, data, progress, {})
     runs = sessions_in(path, data)
     if not runs:
@@ -51,7 +34,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
     """The runs of an evaluation's output; none for a list of events, which is one conversation."""
-    return stores.runs_in(data) if stores.is_output(data[:_HEAD]) else ()
+    return stores.runs_in(data) if is_output(data[:HEAD]) else ()
 
 
 def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:

@@ -6,49 +6,25 @@ Each is given as the list of events that it is.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.formats.format import Part
 from workbench.formats.kit.blocks import as_text
-from workbench.formats.kit.document import glimpse, render
+from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import field_of
-from workbench.formats.kit.jsonl import first_records, loads, records_of
+from workbench.formats.kit.jsonl import loads, records_of
+from workbench.formats.openhands.signature import V0_FILE
 
 Event = dict[str, Any]
 
 _LARGEST = 1 << 30
-_HEAD = 1 << 16
 _MOST_FILES = 200_000
-_V0_FILE = re.compile(r"[0-9]{1,9}\.json")
 
 
 # -- Folders
-
-
-def recognise_folder(path: Path) -> str:
-    """A V1 conversation has base_state.json; V0 names its events by their numbers."""
-    events = path / "events"
-    if not events.is_dir():
-        return ""
-    if (path / "base_state.json").is_file():
-        return "a folder with base_state.json and events"
-    first = next((file for file in islice(events.iterdir(), 1000) if _V0_FILE.fullmatch(file.name)), None)
-    event = glimpse(_head(first)) if first is not None and first.is_file() else None
-    known = isinstance(event, dict) and "source" in event and ("action" in event or "observation" in event)
-    return "a folder with events by their numbers, as OpenHands V0 kept them" if known else ""
-
-
-def _head(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(_HEAD)
-    except OSError:
-        return b""
 
 
 def events_of(path: Path) -> bytes:
@@ -72,23 +48,13 @@ def events_of(path: Path) -> bytes:
 
 def _event_files(folder: Path) -> list[Path]:
     files = [file for file in folder.iterdir() if not file.is_symlink() and file.is_file()]
-    numbered = [file for file in files if _V0_FILE.fullmatch(file.name)]
+    numbered = [file for file in files if V0_FILE.fullmatch(file.name)]
     if numbered:
         return sorted(numbered, key=lambda file: int(file.stem))
     return sorted(file for file in files if file.name.startswith("event-") and file.suffix == ".json")
 
 
 # -- Evaluations
-
-
-def is_output(head: bytes) -> bool:
-    """Whether a file is an evaluation's output: its first line names an instance and holds its history."""
-    first = next(iter(first_records(head)), None)
-    line = first.value if first is not None and first.readable else glimpse(head)
-    if not isinstance(line, dict) or "instance_id" not in line:
-        return False
-    about = line.get("metadata")
-    return isinstance(line.get("history"), list) or (isinstance(about, dict) and "agent_class" in about)
 
 
 def runs_in(data: bytes) -> tuple[Part, ...]:

@@ -19,10 +19,10 @@ from workbench.formats.kit.document import loads, render, splice
 from workbench.formats.kit.json_spans import array_items, replace_fields
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
-from workbench.formats.openhands.events import CALL, SENDER, Event, forgetting_of, is_counted, is_v1, key_of, said_by
+from workbench.formats.openhands.events import CALL, SENDER, Event, forgetting_of, is_counted, key_of, said_by
+from workbench.formats.openhands.signature import ID, is_v1
 from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
-ID = "openhands"
 _FOLDER = "for a V1 conversation, put each event into a file events/event-<number>-<id>.json of a copy of its folder"
 
 

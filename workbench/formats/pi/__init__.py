@@ -7,18 +7,19 @@ failed, and commands that the person kept to herself, are in the file view and t
 
 from __future__ import annotations
 
-from workbench.formats.format import Format, Way
-from workbench.formats.pi.append import append
-from workbench.formats.pi.read import read, recognise
-from workbench.formats.pi.rules import validate
-from workbench.formats.pi.write import ID, write
+from workbench.formats.format import Codec, Format, Way
+from workbench.formats.pi.signature import ID, recognise
 
-FORMAT = Format(
-    ID,
-    "pi",
-    recognise,
-    read,
-    write,
-    validate,
-    ways=(Way("appended", "a compaction entry behind the loaded session", append),),
-)
+
+def _codec() -> Codec:
+    from workbench.formats.pi import append, read, rules, write
+
+    return Codec(
+        read.read,
+        write.write,
+        rules.validate,
+        ways=(Way("appended", "a compaction entry behind the loaded session", append.append),),
+    )
+
+
+FORMAT = Format(ID, "pi", recognise, _codec)

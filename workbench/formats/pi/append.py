@@ -16,7 +16,8 @@ from workbench.formats.format import Written
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads
-from workbench.formats.pi.write import ID, NO_USAGE, Sheet, header, kept, last_response, made, new_id, write, written
+from workbench.formats.pi.signature import ID
+from workbench.formats.pi.write import NO_USAGE, Sheet, header, kept, last_response, made, new_id, write, written
 from workbench.session import Message, Session, Text, Usage
 
 WRAPPED = (

@@ -14,12 +14,12 @@ from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, kind_of
-from workbench.formats.kit.jsonl import first_records, records_of
+from workbench.formats.kit.jsonl import records_of
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.stale import without_stale
 from workbench.formats.kit.titles import first_words
 from workbench.formats.pi.append import WRAPPED
-from workbench.formats.pi.write import ID
+from workbench.formats.pi.signature import ID
 from workbench.session import (
     Block,
     Compaction,
@@ -43,15 +43,6 @@ _CAME_BACK = "The following is a summary of a branch that this conversation came
 _SILENT = ("model_change", "thinking_level_change", "custom", "label", "session_info")
 _CUSTOM = ("custom", "hookMessage")
 """Roles of messages that an extension put into the context; the second is version 2's name."""
-
-
-def recognise(head: bytes) -> str:
-    first = next((record for record in first_records(head) if record.readable), None)
-    value = first.value if first else None
-    if first is None or not isinstance(value, dict) or value.get("type") != "session":
-        return ""
-    known = isinstance(value.get("id"), str) and ("cwd" in value or "version" in value)
-    return f"line {first.line} is the header of a pi session" if known else ""
 
 
 @dataclass(slots=True)

@@ -22,6 +22,7 @@ from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
+from workbench.formats.pi.signature import ID
 from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 NO_USAGE = dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "totalTokens"), b"0")
@@ -29,7 +30,6 @@ _NOTHING = {
     **dict.fromkeys(NO_USAGE, 0),
     "cost": dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "total"), 0),
 }
-ID = "pi"
 _SETTINGS = ("model_change", "thinking_level_change", "session_info")
 """Entries of which the newest holds for all that follows."""
 

@@ -11,19 +11,14 @@ order. A user's message that the extension wrote alone (results, errors, environ
 
 from __future__ import annotations
 
-from workbench.formats.format import Format
-from workbench.formats.roo_cline.blocks import ID
-from workbench.formats.roo_cline.read import read, read_folder, recognise, recognise_folder
-from workbench.formats.roo_cline.rules import validate
-from workbench.formats.roo_cline.write import write
+from workbench.formats.format import Codec, Format
+from workbench.formats.roo_cline.signature import ID, recognise, recognise_folder
 
-FORMAT = Format(
-    ID,
-    "Cline or Roo task",
-    recognise,
-    read,
-    write,
-    validate,
-    recognise_folder=recognise_folder,
-    read_folder=read_folder,
-)
+
+def _codec() -> Codec:
+    from workbench.formats.roo_cline import read, rules, write
+
+    return Codec(read.read, write.write, rules.validate, read_folder=read.read_folder)
+
+
+FORMAT = Format(ID, "Cline or Roo task", recognise, _codec, recognise_folder)

@@ -9,8 +9,6 @@ from typing import Any
 from workbench.formats.kit.blocks import as_text, from_anthropic, is_summary
 from workbench.session import Block, Kind, Media, Opaque, Text, Thinking, ToolResult, ToolUse
 
-ID = "roo-cline"
-
 _RESULT = re.compile(r"\[(\w+)(?: for [^\n]{0,4000}?)?\] Result:")
 _DETAILS = "<environment_details>"
 _TYPED = re.compile(r".{0,200}?^<(?:task|feedback|answer|user_message)>", re.DOTALL | re.MULTILINE)

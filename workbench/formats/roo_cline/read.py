@@ -12,35 +12,16 @@ from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text
-from workbench.formats.kit.document import glimpse, parse
+from workbench.formats.kit.document import parse
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
-from workbench.formats.roo_cline.blocks import ID, blocks_of, kind_of
+from workbench.formats.roo_cline.blocks import blocks_of, kind_of
+from workbench.formats.roo_cline.signature import HISTORY, ID
 from workbench.session import Compaction, Epoch, Kind, LoadWarning, Message, Opaque, Records, Role, Session, Usage
 
-HISTORY = "api_conversation_history.json"
 _LIMIT = 256 << 20
-_KEYS = frozenset(["ts", "modelInfo", "isSummary", "condenseId", "condenseParent", "truncationParent"])
 _CWD = re.compile(r"# Current (?:Workspace|Working) Directory \(([^)\n]{1,500})\)")
 _MODEL = re.compile(r"<model>([^<\n]{1,200})</model>")
-
-
-def recognise(head: bytes) -> str:
-    items = glimpse(head)
-    if not isinstance(items, list):
-        return ""
-    messages = [item for item in items if isinstance(item, dict) and item.get("role") in ("user", "assistant")]
-    if not messages or len(messages) < len(items):
-        return ""
-    if any(_KEYS & item.keys() and "content" in item for item in messages):
-        return "a bare list of messages with the keys of Cline and Roo"
-    if any(b"<environment_details>" in as_text(item.get("content")).encode() for item in messages[:3]):
-        return "a bare list of messages with <environment_details>"
-    return ""
-
-
-def recognise_folder(path: Path) -> str:
-    return f"a folder with {HISTORY}" if (path / HISTORY).is_file() else ""
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:

@@ -19,7 +19,8 @@ from workbench.formats.kit.document import loads, render, splice
 from workbench.formats.kit.json_spans import array_items, replace_fields
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import as_user_text, settled
-from workbench.formats.roo_cline.blocks import ID, blocks_of, kind_of
+from workbench.formats.roo_cline.blocks import blocks_of, kind_of
+from workbench.formats.roo_cline.signature import ID
 from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult
 
 NAME = "api_conversation_history.json"

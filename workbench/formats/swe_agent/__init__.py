@@ -7,8 +7,14 @@ view only. What a history processor left out of the last prompt is told by a war
 
 from __future__ import annotations
 
-from workbench.formats.format import Format
-from workbench.formats.swe_agent.read import ID, read, recognise, write
-from workbench.formats.swe_agent.rules import validate
+from workbench.formats.format import Codec, Format
+from workbench.formats.swe_agent.signature import ID, recognise
 
-FORMAT = Format(ID, "SWE-agent trajectory", recognise, read, write, validate)
+
+def _codec() -> Codec:
+    from workbench.formats.swe_agent import read, rules, write
+
+    return Codec(read.read, write.write, rules.validate)
+
+
+FORMAT = Format(ID, "SWE-agent trajectory", recognise, _codec)

@@ -6,8 +6,14 @@ noted beside a message's own keys: the benchmark reads its results, and never se
 
 from __future__ import annotations
 
-from workbench.formats.format import Format
-from workbench.formats.tau_bench.read import ID, read, read_part, recognise, sessions_in, write
-from workbench.formats.tau_bench.rules import validate
+from workbench.formats.format import Codec, Format
+from workbench.formats.tau_bench.signature import ID, recognise
 
-FORMAT = Format(ID, "tau-bench results", recognise, read, write, validate, sessions_in=sessions_in, read_part=read_part)
+
+def _codec() -> Codec:
+    from workbench.formats.tau_bench import read, rules, write
+
+    return Codec(read.read, write.write, rules.validate, sessions_in=read.sessions_in, read_part=read.read_part)
+
+
+FORMAT = Format(ID, "tau-bench results", recognise, _codec)

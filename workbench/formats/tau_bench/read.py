@@ -8,26 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
-from workbench.formats.format import Part, Progress, Written
+from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import as_text
-from workbench.formats.kit.document import elements, glimpse, new_name, parse, render, splice
-from workbench.formats.kit.item_list import Item, dict_of, list_of, word_of
-from workbench.formats.kit.json_spans import array_items, replace_fields
-from workbench.formats.kit.mark import MARK, marked
-from workbench.formats.kit.settle import settled
+from workbench.formats.kit.document import parse, splice
+from workbench.formats.kit.item_list import dict_of, list_of, word_of
+from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
-from workbench.formats.openai_chat.embedded import chat_messages, pieces, told
+from workbench.formats.openai_chat.embedded import chat_messages
+from workbench.formats.tau_bench.signature import ID
 from workbench.session import Epoch, Kind, LoadWarning, Message, Records, Session
-
-ID = "tau-bench"
-_NOTHING = "tau-bench results are a record: nothing resumes them"
-
-
-def recognise(head: bytes) -> str:
-    items = glimpse(head)
-    first = dict_of(items[0]) if isinstance(items, list) and items else {}
-    known = "task_id" in first and (isinstance(first.get("traj"), list) or {"reward", "info"} <= first.keys())
-    return "a list of task_id and traj" if known else ""
 
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
@@ -91,41 +80,5 @@ def kinds_of(items: Sequence[Any], chat: Sequence[Message]) -> list[Kind]:
     return [marked(dict_of(item)) or message.kind for item, message in zip(items, chat, strict=True)]
 
 
-def _kinds(items: Sequence[Any]) -> list[Kind]:
+def kinds(items: Sequence[Any]) -> list[Kind]:
     return kinds_of(items, chat_messages(Path(), items, []))
-
-
-def write(session: Session, messages: Sequence[Message]) -> Written:
-    """The loaded entry with its messages replaced; from another format, a new entry without a reward."""
-    name = new_name(session.path)
-    if session.format == ID:
-        data, id = session.records.data, session.id
-        if list(messages) == list(session.context()):
-            return Written(data, name, id, notes=(_NOTHING,))
-        entry = _entry(data)
-        found, notes = pieces(session, elements(entry, "traj"), messages, _plain, _kinds, _with_kind)
-    else:
-        settled_messages, more = settled(messages)
-        id = session.id or "session"
-        entry = render({"task_id": id, "reward": 0.0, "info": {}, "traj": []})
-        found, notes = pieces(session, [], settled_messages, _plain, _kinds, _with_kind)
-        if session.system:
-            found.insert(0, render({"role": "system", "content": session.system}))
-        notes.update(more)
-        data = b"[]"
-    notes[_NOTHING] += 1
-    return Written(splice(data, None, [splice(entry, "traj", found)]), name, id, notes=told(notes))
-
-
-def _entry(data: bytes) -> bytes:
-    text = data.removeprefix(b"\xef\xbb\xbf").decode("latin-1")
-    start, stop = array_items(text)[0]
-    return text[start:stop].encode("latin-1")
-
-
-def _plain(item: Item) -> Item:
-    return item
-
-
-def _with_kind(raw: bytes, kind: Kind) -> bytes:
-    return replace_fields(raw, {MARK: render(kind)})

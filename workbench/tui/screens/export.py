@@ -104,12 +104,18 @@ that resumes it there is shown. Nothing is ever written over, and the open sessi
         self.written: tuple[Export, Path] | None = None
 
     def compose(self) -> ComposeResult:
+        forms = {one.id: one.title for one in registry.targets()}
+        own = self.bench.session.format
         with Vertical():
             yield Static(Text(self._about()), id="about")
             with Horizontal(classes="row"):
                 yield Static("format", classes="name")
                 yield Select(
-                    registry.targets(), value=self.bench.session.format, allow_blank=False, compact=True, id="format"
+                    [(title, id) for id, title in forms.items()],
+                    value=own if own in forms else next(iter(forms)),
+                    allow_blank=False,
+                    compact=True,
+                    id="format",
                 )
             with Horizontal(classes="row"):
                 yield Static("to", classes="name")

@@ -1,0 +1,122 @@
+"""Which format a file is taken for, what is imported to tell, and formats that other distributions bring."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.paths import SAMPLES
+from workbench.base.errors import BadInput
+from workbench.formats import registry
+from workbench.formats.export import export
+from workbench.formats.files import load
+from workbench.formats.format import HEAD
+
+TAKEN_FOR = json.loads((Path(__file__).parent / "recognised.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in SAMPLES.iterdir() if path.name != "README.md"))
+def test_each_sample_is_taken_for_its_format_and_for_its_reason(name: str) -> None:
+    """What every format says of a file, in the order in which they are asked; the first takes it."""
+    head = (SAMPLES / name).read_bytes()[:HEAD]
+    said = [[known.id, reason] for known in registry.FORMATS if (reason := known.recognise(head))]
+    assert said == TAKEN_FOR[name]
+    found, why = registry.detect(head)
+    assert [found.id, why] == said[0]
+
+
+_LOADED = """
+import sys
+from pathlib import Path
+from workbench.formats.files import load
+load(Path(sys.argv[1]))
+print(*sorted(name for name in sys.modules if name.startswith("workbench.formats.") and name.endswith(sys.argv[2])))
+"""
+
+
+@pytest.mark.parametrize("part", [".read", ".write", ".rules"])
+def test_only_the_format_that_a_file_has_is_imported(part: str) -> None:
+    run = [sys.executable, "-c", _LOADED, str(SAMPLES / "codex-two-compactions.jsonl"), part]
+    assert subprocess.run(run, capture_output=True, text=True, check=True).stdout.split() == [
+        f"workbench.formats.codex{part}"
+    ]
+
+
+GOOD = """
+from workbench.formats.format import Codec, Format
+from workbench.session import Session, Message, Text, Epoch, Records
+
+def read(path, data, progress):
+    said = Message("1", "user", (Text(data.decode()),))
+    return Session("toy", path, (said,), range(1), (Epoch(1, range(1)),), Records(data))
+
+FORMAT = Format("toy", "Toy", lambda head: "begins with TOY" * head.startswith(b"TOY"), lambda: Codec(read))
+"""
+
+
+@pytest.fixture
+def plugged_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of installed distributions: `toy-tools` with a format that reads only, and two that are broken."""
+    for name, module, value in (
+        ("toy-tools", GOOD, "toy_tools:FORMAT"),
+        ("rusty-tools", "import no_such_module", "rusty_tools:FORMAT"),
+        ("other-tools", "FORMAT = 'a word'", "other_tools:FORMAT"),
+    ):
+        about = tmp_path / f"{name.replace('-', '_')}-1.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+        (about / "entry_points.txt").write_text(f"[{registry.GROUP}]\n{name.partition('-')[0]} = {value}\n")
+        (tmp_path / f"{name.replace('-', '_')}.py").write_text(module)
+    monkeypatch.syspath_prepend(tmp_path)
+    for kept in (registry._plugged_in, registry._loaded):
+        kept.cache_clear()
+    yield tmp_path
+    for kept in (registry._plugged_in, registry._loaded):
+        kept.cache_clear()
+    for module in ("toy_tools", "rusty_tools", "other_tools"):
+        sys.modules.pop(module, None)
+
+
+def test_a_format_of_another_distribution_is_found_by_name_and_by_content(plugged_in: Path) -> None:
+    assert registry.by_id("toy").title == "Toy"
+    assert "rusty_tools" not in sys.modules
+    path = plugged_in / "a.toy"
+    path.write_text("TOY hello")
+    session = load(path)
+    assert (session.format, session.messages[0].text) == ("toy", "TOY hello")
+
+
+def test_a_format_that_is_read_only_says_so_when_an_export_is_asked_for(plugged_in: Path) -> None:
+    path = plugged_in / "a.toy"
+    path.write_text("TOY hello")
+    session = load(path)
+    with pytest.raises(BadInput, match=r"^Toy is read here and not written; choose another format for the export"):
+        export(session, session.context())
+    assert export(session, session.context(), "openai-chat").problems == ()
+    assert "toy" not in [one.id for one in registry.targets()]
+
+
+RUSTY = "'rusty' of rusty-tools cannot be imported (ModuleNotFoundError: No module named 'no_such_module'); " + (
+    "update rusty-tools, or uninstall it."
+)
+OTHER = "'other' of other-tools is a str and no Format; let its entry point name a Format."
+
+
+def test_one_that_fails_gives_a_sentence_and_stops_nothing(plugged_in: Path) -> None:
+    for name, sentence in (("rusty", RUSTY), ("other", OTHER)):
+        with pytest.raises(BadInput) as refused:
+            registry.by_id(name)
+        assert str(refused.value) == sentence
+    with pytest.raises(BadInput) as refused:
+        registry.detect(b"nothing known")
+    assert str(refused.value).endswith(f"aider chat history, Toy. {OTHER} {RUSTY}")
+
+
+def test_the_known_names_are_told_with_those_of_plug_ins(plugged_in: Path) -> None:
+    with pytest.raises(BadInput, match=r"choose one of claude-code, .*, aider, other, rusty, toy\."):
+        registry.by_id("x")

@@ -1,0 +1,30 @@
+"""By what a file is known: Google ADK session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.formats.kit.document import glimpse
+from workbench.formats.kit.item_list import Item, dict_of
+
+ID = "adk"
+
+
+def recognise(head: bytes) -> str:
+    body = dict_of(glimpse(head))
+    events = body.get("events")
+    owned = either(body, "app_name") is not None and either(body, "user_id") is not None
+    if owned and (isinstance(events, list) or "state" in body):
+        return "events beside app_name and user_id"
+    first = dict_of(events[0]) if isinstance(events, list) and events else {}
+    return "events of authors and invocations" if "author" in first and either(first, "invocation_id") else ""
+
+
+def camel(key: str) -> str:
+    first, *rest = key.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def either(holder: Item, key: str) -> Any:
+    """The value of a key that is written in snake_case or in camelCase."""
+    return holder[key] if key in holder else holder.get(camel(key))

@@ -1,0 +1,87 @@
+"""Writing: aider chat history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from workbench.formats.aider.signature import HEADING, ID
+from workbench.formats.format import Written
+from workbench.formats.kit.blocks import as_text, kind_of
+from workbench.formats.kit.item_list import Notes
+from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.settle import as_user_text, settled
+from workbench.formats.openai_chat.embedded import told
+from workbench.session import (
+    Message,
+    Opaque,
+    Role,
+    Session,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+)
+
+_MARKS = ("# ", "> ", "#### ")
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """A history with one session. Kept messages are copied; calls and results of other formats become text."""
+    notes: Notes = Notes()
+    native = session.format == ID
+    data = session.records.data
+    home, resume = "the folder where aider runs", "aider --restore-chat-history"
+    if native and list(messages) == list(session.context()):
+        return Written(data, ".aider.chat.history.md", "", resume, home)
+    if not native:
+        messages, more = settled(messages)
+        notes.update(more)
+        if session.system:
+            notes["the system prompt was left out: aider writes its own"] += 1
+    heading = HEADING.match(data) if native else None
+    made = [heading[0] if heading else f"# aider chat started at {datetime.now():%Y-%m-%d %H:%M:%S}\n".encode(), b"\n"]
+    before: Role | None = None
+    for message in messages:
+        if message.kind == "boundary":
+            continue
+        role: Role = "assistant" if message.role == "assistant" else "user"
+        text = _said(message, notes)
+        if not text.strip():
+            continue
+        if message.kind != kind_of(role, (Text(text),)) or (role == before == "assistant"):
+            made.append(f"> {MARK}: {message.kind}\n\n".encode())
+        raw = session.records[message.source[0]] if native and message.source else _rendered(role, text, notes)
+        made.append(raw if raw.endswith(b"\n\n") else raw.rstrip(b"\n") + b"\n\n")
+        before = role
+    return Written(b"".join(made), ".aider.chat.history.md", "", resume, home, told(notes))
+
+
+def _said(message: Message, notes: Notes) -> str:
+    if message.role == "system":
+        return as_user_text(message)
+    texts: list[str] = []
+    for block in message.blocks:
+        match block:
+            case Text(text):
+                texts.append(text)
+            case ToolUse(_, name, given):
+                notes["calls became text: aider has none"] += 1
+                texts.append(f"[called {name}: {as_text(given)}]")
+            case ToolResult():
+                notes["results became text: aider has none"] += 1
+                texts.append(f"[result]\n{block.text}")
+            case Thinking() | Opaque():
+                notes["reasoning and unknown blocks were left out"] += 1
+            case _:
+                texts.append(block.placeholder)
+    return "\n".join(texts)
+
+
+def _rendered(role: Role, text: str, notes: Notes) -> bytes:
+    lines = text.split("\n")
+    if role == "user":
+        return "".join(f"#### {line}  \n" for line in lines).encode(errors="replace")
+    if any(line.startswith(_MARKS) for line in lines):
+        notes["lines of answers that look like marks were moved in by a space"] += 1
+    return "".join(f"{' ' if line.startswith(_MARKS) else ''}{line}\n" for line in lines).encode(errors="replace")

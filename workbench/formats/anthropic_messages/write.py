@@ -1,0 +1,125 @@
+"""Writing: Anthropic Messages body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any
+
+from workbench.formats.anthropic_messages.signature import ID
+from workbench.formats.format import Written
+from workbench.formats.kit.blocks import to_anthropic
+from workbench.formats.kit.chat import definitions_for
+from workbench.formats.kit.document import new_name, render, splice
+from workbench.formats.kit.settle import as_user_text, settled, system_prompt
+from workbench.session import Message, Opaque, Session, Text, Thinking
+
+MAX_TOKENS = 8192
+"""What a new body allows for the answer; the API demands the field."""
+
+
+_SIGNED = frozenset(["anthropic-messages", "claude-code"])
+"""Formats whose thinking and unknown blocks the Messages API itself made, and so takes back."""
+
+
+_OPENER = "Continue."
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """The loaded body with its messages replaced; from another format, a new body of the fields the API demands."""
+    notes: list[str] = []
+    if session.format == ID:
+        data = _spliced(session, messages, notes)
+        return Written(data, new_name(session.path), notes=tuple(notes))
+    system, rest = system_prompt(session, messages)
+    settled_messages, notes = settled(rest)
+    turns = _turns(settled_messages, notes, signed=session.format in _SIGNED)
+    tools = [
+        {"name": name, "description": description, "input_schema": schema}
+        for name, description, schema in definitions_for(session.tools, settled_messages)
+    ]
+    body: dict[str, Any] = {"model": session.model or "", "max_tokens": MAX_TOKENS}
+    body |= {"system": system} if system else {}
+    body |= {"tools": tools} if tools else {}
+    body["messages"] = _opened(turns, notes)
+    return Written(render(body), new_name(session.path), notes=tuple(notes))
+
+
+def _spliced(session: Session, messages: Sequence[Message], notes: list[str]) -> bytes:
+    data = session.records.data
+    key = None if data.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[") else "messages"
+    if [message.source for message in messages] == [message.source for message in session.messages]:
+        return data
+    pieces: list[int | bytes] = []
+    first = messages[0] if messages else None
+    if first is not None and first.source and first.source != (0,) and _needs_opener(first.role, first.blocks):
+        pieces += map(render, _opened([], notes))
+    for kept, run in groupby(messages, key=lambda message: bool(message.source)):
+        if kept:
+            pieces += (message.source[0] for message in run)
+        else:
+            turns = _turns((message for message in run if message.kind != "boundary"), notes, signed=True)
+            pieces += map(render, turns if pieces else _opened(turns, notes))
+    return splice(data, key, pieces)
+
+
+def _turns(messages: Iterable[Message], notes: list[str], *, signed: bool) -> list[dict[str, Any]]:
+    """API messages in alternating roles; results stand first in theirs. What cannot be sent is left out and noted.
+
+    `signed`: whether thinking and unknown blocks come from the Messages API.
+    """
+    turns: list[dict[str, Any]] = []
+    left_out: dict[str, int] = {}
+    for message in messages:
+        content: list[dict[str, Any]] = []
+        if message.role == "system":
+            content = [to_anthropic(Text(as_user_text(message)))] if message.text.strip() else []
+        else:
+            for block in message.blocks:
+                if what := _unsendable(block, signed or _is_from_the_server(message)):
+                    left_out[what] = left_out.get(what, 0) + 1
+                elif not isinstance(block, Text) or block.text.strip():
+                    content.append(to_anthropic(block))
+        role = "assistant" if message.role == "assistant" else "user"
+        if content and turns and turns[-1]["role"] == role:
+            turns[-1]["content"] += content
+        elif content:
+            turns.append({"role": role, "content": content})
+    for turn in turns:
+        if turn["role"] == "user":
+            turn["content"].sort(key=lambda block: block.get("type") != "tool_result")
+    notes += [f"{count} {what}" for what, count in left_out.items()]
+    return turns
+
+
+def _unsendable(block: object, signed: bool) -> str:
+    """What to say of a block that the API refuses; "" for one it takes."""
+    if isinstance(block, Thinking) and not (signed and block.signature):
+        return "thinking blocks without a signature of the Messages API were left out"
+    if isinstance(block, Opaque) and not (signed and isinstance(block.raw, dict)):
+        return "blocks that only the session's own format knows were left out"
+    return ""
+
+
+def _is_from_the_server(message: Message) -> bool:
+    """Whether this is the Messages API's own summary, made just now, whatever the session's format."""
+    return message.kind == "summary" and not message.source and _is_compaction(message.blocks)
+
+
+def _is_compaction(blocks: Sequence[object]) -> bool:
+    return bool(blocks) and isinstance(blocks[0], Opaque) and blocks[0].type == "compaction"
+
+
+def _needs_opener(role: str, blocks: Sequence[object]) -> bool:
+    return role == "assistant" and not _is_compaction(blocks)
+
+
+def _opened(turns: list[dict[str, Any]], notes: list[str]) -> list[dict[str, Any]]:
+    """The turns, with a user's word before them where an assistant's comes first: the API refuses that.
+
+    A compaction block stands first by itself: whatever stood before it the API would not read.
+    """
+    if turns and (turns[0]["role"] == "user" or turns[0]["content"][0].get("type") == "compaction"):
+        return turns
+    notes.append(f"a user message {_OPENER!r} was put first, because the API demands one")
+    return [{"role": "user", "content": _OPENER}, *turns]

@@ -1,0 +1,17 @@
+"""By what a file is known: Augment CLI session."""
+
+from __future__ import annotations
+
+from workbench.formats.kit.document import glimpse
+
+ID = "augment"
+
+
+def recognise(head: bytes) -> str:
+    document = glimpse(head)
+    history = document.get("chatHistory") if isinstance(document, dict) else None
+    if not isinstance(history, list):
+        return ""
+    if any(isinstance(entry, dict) and "exchange" in entry for entry in history):
+        return "chatHistory of exchanges"
+    return "sessionId and chatHistory" if "sessionId" in document else ""

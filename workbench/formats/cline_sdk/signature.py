@@ -1,0 +1,33 @@
+"""By what a file is known: Cline SDK session."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+from workbench.formats.kit.document import glimpse
+
+ID = "cline-sdk"
+
+
+def recognise(head: bytes) -> str:
+    document = glimpse(head)
+    if not isinstance(document, dict) or type(document.get("version")) is not int or "agent" not in document:
+        return ""
+    if "sessionId" not in document or not isinstance(document.get("messages", []), list):
+        return ""
+    return "version, agent and sessionId beside messages"
+
+
+def recognise_folder(path: Path) -> str:
+    return "a folder with <id>.messages.json" if main_file(path) else ""
+
+
+def main_file(path: Path) -> Path | None:
+    """The lead agent's messages: the file that is called as its folder is, else the only one with a manifest."""
+    own = path / f"{path.name}.messages.json"
+    if own.is_file():
+        return own
+    found = list(islice(path.glob("*.messages.json"), 2))
+    manifest = found[0].name.removesuffix(".messages.json") + ".json" if len(found) == 1 else ""
+    return found[0] if manifest and (path / manifest).is_file() else None

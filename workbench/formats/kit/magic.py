@@ -1,0 +1,7 @@
+"""The first bytes by which files that are no text are known."""
+
+from __future__ import annotations
+
+SQLITE = b"SQLite format 3\x00"
+ZIP = b"PK\x03\x04"
+ZSTD = b"\x28\xb5\x2f\xfd"

@@ -1,0 +1,124 @@
+"""Writing: LangChain messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from workbench.formats.format import Written
+from workbench.formats.kit.blocks import kind_of, to_anthropic
+from workbench.formats.kit.document import new_name, parse, splice
+from workbench.formats.kit.item_list import (
+    Item,
+    Notes,
+    Render,
+    dict_of,
+    pieces,
+    with_unread,
+)
+from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.settle import settled
+from workbench.formats.langchain.read import SUMMARY
+from workbench.formats.langchain.signature import ID, items_of
+from workbench.formats.openai_chat.embedded import told
+from workbench.session import (
+    Block,
+    Message,
+    Opaque,
+    Role,
+    Session,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+)
+
+_NAMES: dict[Role, tuple[str, str]] = {
+    "user": ("human", "HumanMessage"),
+    "assistant": ("ai", "AIMessage"),
+    "system": ("system", "SystemMessage"),
+    "tool": ("tool", "ToolMessage"),
+}
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """The loaded list with its messages replaced; from another format, a list of constructors."""
+    name = new_name(session.path)
+    notes: Notes = Notes()
+    if session.format != ID:
+        settled_messages, more = settled(messages)
+        notes.update(more)
+        if session.system:
+            settled_messages.insert(0, Message("system", "system", (Text(session.system),)))
+        found = pieces((), settled_messages, _renderer(own=False, dumped=True), notes)
+        return Written(splice(b"[]", None, found), name, notes=told(notes))
+    data = session.records.data
+    if list(messages) == list(session.context()):
+        return Written(data, name)
+    document, _ = parse(session.path or Path(), data)
+    dumped = any("lc" in dict_of(item) for item in items_of(document) or ())
+    found = pieces(session.messages, messages, _renderer(own=True, dumped=dumped), notes)
+    found = with_unread(found, session.meta["unread"])
+    return Written(splice(data, None if isinstance(document, list) else "messages", found), name, notes=told(notes))
+
+
+def _renderer(*, own: bool, dumped: bool) -> Render:
+    def rendered(message: Message, notes: Notes) -> list[Item]:
+        made: list[tuple[Role, Item]] = [("tool", _result(result)) for result in message.results]
+        others = [block for block in message.blocks if not isinstance(block, ToolResult)]
+        if others or not made:
+            role: Role = "user" if message.role == "tool" else message.role
+            made.append((role, _said(message, role, others, notes, own)))
+        return [_dressed(role, fields, dumped) for role, fields in made]
+
+    return rendered
+
+
+def _dressed(role: Role, fields: Item, dumped: bool) -> Item:
+    short, long = _NAMES[role]
+    if not dumped:
+        return {"type": short, "data": fields | {"type": short}}
+    where = ["langchain", "schema", "messages", long]
+    return {"lc": 1, "type": "constructor", "id": where, "kwargs": fields | {"type": short}}
+
+
+def _result(result: ToolResult) -> Item:
+    texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
+    content = texts[0] if len(texts) == 1 else [{"type": "text", "text": text} for text in texts if text] or ""
+    status = "error" if result.is_error else "success"
+    return {"content": content, "tool_call_id": result.call_id, "status": status}
+
+
+def _said(message: Message, role: Role, blocks: Sequence[Block], notes: Notes, own: bool) -> Item:
+    content: list[Any] = []
+    calls: list[ToolUse] = []
+    for place, block in enumerate(blocks):
+        if isinstance(block, ToolUse):
+            calls.append(block)
+            if not all(isinstance(later, ToolUse) for later in blocks[place:]):
+                content.append(to_anthropic(block))
+        elif isinstance(block, Thinking) and not own:
+            notes["reasoning was left out: a model takes back only its own"] += 1
+        elif isinstance(block, Thinking) and not block.signature:
+            content.append({"type": "reasoning", "reasoning": block.text})
+        elif isinstance(block, Opaque) and not (own and isinstance(block.raw, dict)):
+            notes["blocks that only the session's own format knows were left out"] += 1
+        elif not isinstance(block, Text) or block.text:
+            content.append(to_anthropic(block))
+    plain = [part["text"] for part in content if part.get("type") == "text"]
+    fields: Item = {"content": "".join(plain) if len(content) <= 1 and len(plain) == len(content) else content}
+    extra: Item = {}
+    if message.kind == "summary" and role == "user":
+        extra = dict(SUMMARY)
+    elif message.kind != kind_of(role, tuple(blocks)):
+        extra = {MARK: message.kind}
+    fields |= {"additional_kwargs": extra, "response_metadata": {}}
+    if role == "assistant":
+        good = [call for call in calls if isinstance(call.input, dict)]
+        bad = [call for call in calls if not isinstance(call.input, dict)]
+        fields["tool_calls"] = [{"name": c.name, "args": c.input, "id": c.id, "type": "tool_call"} for c in good]
+        fields["invalid_tool_calls"] = [
+            {"name": c.name, "args": c.input, "id": c.id, "error": None, "type": "invalid_tool_call"} for c in bad
+        ]
+    return fields

@@ -1,0 +1,32 @@
+"""By what a file is known: mini-swe-agent trajectory."""
+
+from __future__ import annotations
+
+from workbench.formats.kit.blocks import as_text
+from workbench.formats.kit.document import glimpse
+from workbench.formats.kit.item_list import dict_of
+
+ID = "mini-swe-agent"
+
+_OBSERVED = ("<returncode>", "<output>", "<exception>", "<error>")
+_SUBMITTED = frozenset(["exit_status", "submission"])
+
+
+def recognise(head: bytes) -> str:
+    document = glimpse(head)
+    if isinstance(document, dict):
+        format = document.get("trajectory_format")
+        if isinstance(format, str) and format.startswith("mini-swe-agent"):
+            return f"trajectory_format {format}"
+        info = dict_of(document.get("info"))
+        if "mini_version" in info:
+            return "info with a mini_version"
+        # A submission may be longer than the head, and everything else stands behind it.
+        return "info with a submission" if document.keys() == {"info"} and info.keys() >= _SUBMITTED else ""
+    items = [item for item in document if isinstance(item, dict)] if isinstance(document, list) else []
+    if not items or any("ts" in item or "type" in item for item in items):
+        return ""
+    if any(isinstance(item.get("extra"), dict) for item in items):
+        return "a bare list of messages with extra"
+    observed = any(i.get("role") == "user" and as_text(i.get("content")).startswith(_OBSERVED) for i in items[2:])
+    return "a bare list of messages with <returncode> observations" if observed else ""

@@ -1,0 +1,63 @@
+"""Writing: mini-swe-agent trajectory."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+
+from workbench.formats.format import Written
+from workbench.formats.kit.document import elements, render, splice
+from workbench.formats.kit.json_spans import array_items, field_of, replace_fields
+from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.settle import settled
+from workbench.formats.mini_swe_agent.read import COMPACTED, VERSION, kinds_of
+from workbench.formats.mini_swe_agent.signature import ID
+from workbench.formats.openai_chat.embedded import Item, pieces, told
+from workbench.session import Kind, Message, Session
+
+_BOM = b"\xef\xbb\xbf"
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """The trajectory with its messages replaced. The agent has no command that resumes one."""
+    native = session.format == ID
+    notes: Counter[str] = Counter()
+    messages = [message for message in messages if message.blocks]
+    name = f"{session.path.name.split('.')[0] if session.path else 'session'}.compacted.traj.json"
+    if native and messages == list(session.context()):
+        return Written(session.records.data, name, session.id)
+    if not native:
+        messages, more = settled(messages)
+        notes.update(more)
+        if session.system:
+            notes["the system prompt beside the messages was left out"] += 1
+    data = session.records.data.removeprefix(_BOM) if native else b"{}"
+    bare = native and data.lstrip().startswith(b"[")
+    found, more_notes = pieces(session, _raws(data, bare) if native else [], messages, _dressed, kinds_of, _with_kind)
+    notes.update(more_notes)
+    if bare:
+        return Written(splice(data, None, found), name, notes=told(notes))
+    if not native:
+        info = {"config": {"model": {"model_name": session.model or ""}}, "model_stats": {}, "exit_status": ""}
+        data = render({"info": info, "messages": [], "trajectory_format": VERSION})
+    data = splice(data, "messages", found)
+    data = replace_fields(data, {COMPACTED: render(round(time.time(), 3))})
+    return Written(data, name, session.id if native else "", notes=told(notes))
+
+
+def _raws(data: bytes, bare: bool) -> list[bytes]:
+    if not bare:
+        return elements(data, "messages")
+    return [data[start:stop] for start, stop in array_items(data.decode("latin-1"))]
+
+
+def _dressed(item: Item) -> Item:
+    return item
+
+
+def _with_kind(raw: bytes, kind: Kind) -> bytes:
+    """An item with its kind noted in `extra`, the one key that is not sent."""
+    old = field_of(raw, "extra") or b""
+    extra = old if old.startswith(b"{") else b"{}"
+    return replace_fields(raw, {"extra": replace_fields(extra, {MARK: render(kind)})})

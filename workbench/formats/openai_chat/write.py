@@ -1,0 +1,106 @@
+"""Writing: OpenAI Chat body."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from workbench.formats.format import Written
+from workbench.formats.kit.chat import definitions_for
+from workbench.formats.kit.document import new_name, render, splice
+from workbench.formats.kit.settle import settled
+from workbench.formats.openai_chat.read import SUMMARY_NAME
+from workbench.formats.openai_chat.signature import ID
+from workbench.session import (
+    Media,
+    Message,
+    Opaque,
+    Session,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+)
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """The loaded document with its messages replaced; from another format, a new body."""
+    if session.format == ID:
+        return _spliced(session, messages)
+    settled_messages, notes = settled(messages)
+    items: list[dict[str, Any]] = [{"role": "system", "content": session.system}] if session.system else []
+    for message in settled_messages:
+        items += _rendered(message, notes, own=False)
+    tools = [
+        {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
+        for name, description, schema in definitions_for(session.tools, settled_messages)
+    ]
+    body = {"model": session.model or "", **({"tools": tools} if tools else {}), "messages": items}
+    return Written(render(body), new_name(session.path), notes=_counted(notes))
+
+
+def _spliced(session: Session, messages: Sequence[Message]) -> Written:
+    data = session.records.data
+    if [message.source for message in messages] == [message.source for message in session.messages]:
+        return Written(data, new_name(session.path))
+    notes: list[str] = []
+    pieces: list[int | bytes] = []
+    for message in messages:
+        if message.source:
+            pieces.append(message.source[0])
+        elif message.kind != "boundary":
+            pieces += map(render, _rendered(message, notes, own=True))
+    key = None if data.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[") else "messages"
+    return Written(splice(data, key, pieces), new_name(session.path), notes=_counted(notes))
+
+
+def _rendered(message: Message, notes: list[str], *, own: bool) -> list[dict[str, Any]]:
+    """The API messages of one message: one for each tool result, and one for the rest.
+
+    `own`: whether unknown blocks come from this format, and so may go back into it.
+    """
+    items = [_result(result, notes) for result in message.results]
+    parts: list[dict[str, Any]] = []
+    for block in message.blocks:
+        match block:
+            case Text(text) if text:
+                parts.append({"type": "text", "text": text})
+            case Media():
+                parts.append({"type": "text", "text": block.placeholder})
+            case Opaque(_, raw) if own and isinstance(raw, dict):
+                parts.append(raw)
+            case Opaque():
+                notes.append("blocks that only the session's own format knows were left out")
+            case Thinking():
+                notes.append("reasoning was left out: the Chat API takes none back")
+            case _:
+                pass
+    calls = [_call(call) for call in message.calls] if message.role == "assistant" else []
+    if parts or calls:
+        role = "user" if message.role == "tool" else message.role
+        content = parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else parts or None
+        item = {"role": role, "content": content}
+        item |= {"name": SUMMARY_NAME} if message.kind == "summary" else {}
+        items.append(item | ({"tool_calls": calls} if calls else {}))
+    return items
+
+
+def _result(result: ToolResult, notes: list[str]) -> dict[str, Any]:
+    if result.is_error:
+        notes.append("tool results lost their error mark: the Chat API has none")
+    texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
+    content = texts[0] if len(texts) == 1 else [{"type": "text", "text": text} for text in texts if text] or ""
+    return {"role": "tool", "tool_call_id": result.call_id, "content": content}
+
+
+def _call(call: ToolUse) -> dict[str, Any]:
+    given = call.input if isinstance(call.input, str) else render(call.input).decode()
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": given}}
+
+
+def _counted(notes: Sequence[str]) -> tuple[str, ...]:
+    """Each note once, with how often it holds."""
+    counts: dict[str, int] = {}
+    for note in notes:
+        counts[note] = counts.get(note, 0) + 1
+    return tuple(note if count == 1 else f"{note} ({count} times)" for note, count in counts.items())

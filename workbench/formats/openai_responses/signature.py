@@ -1,0 +1,50 @@
+"""By what a file is known: OpenAI Responses body."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from workbench.formats.kit.blocks import as_text
+from workbench.formats.kit.document import glimpse
+from workbench.formats.kit.item_list import dict_of, list_of
+
+ID = "openai-responses"
+
+_ITEMS = (
+    "function_call",
+    "function_call_output",
+    "custom_tool_call",
+    "web_search_call",
+    "reasoning",
+    "compaction",
+)
+
+
+def recognise(head: bytes) -> str:
+    document = glimpse(head)
+    if isinstance(document, list):
+        known = any(_is_item(item) for item in document)
+        return "a bare list of Responses items" if known and _all_items(document) else ""
+    body = dict_of(document)
+    if "messages" in body:
+        return ""
+    if str(body.get("object")) in ("response", "response.compaction"):
+        return f"an object {body['object']}"
+    given = body.get("input")
+    if isinstance(given, list) and _all_items(given) and ("model" in body or "previous_response_id" in body):
+        return "input items beside a model"
+    if isinstance(given, str) and isinstance(body.get("model"), str):
+        return "input beside a model"
+    return ""
+
+
+def _all_items(items: Sequence[Any]) -> bool:
+    return all(isinstance(item, dict) and ("role" in item or "type" in item) for item in items)
+
+
+def _is_item(item: Any) -> bool:
+    """Whether an item is one that only the Responses API has."""
+    kind = as_text(dict_of(item).get("type"))
+    parts = list_of(dict_of(item).get("content"))
+    return kind in _ITEMS or any(dict_of(part).get("type") in ("input_text", "output_text") for part in parts)

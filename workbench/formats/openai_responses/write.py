@@ -1,0 +1,125 @@
+"""Writing: OpenAI Responses body."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from workbench.formats.format import Written
+from workbench.formats.kit.blocks import kind_of
+from workbench.formats.kit.chat import definitions_for
+from workbench.formats.kit.document import new_name, parse, render, splice
+from workbench.formats.kit.item_list import Item, Notes, dict_of, pieces
+from workbench.formats.kit.json_spans import replace_fields
+from workbench.formats.kit.settle import settled
+from workbench.formats.openai_chat.embedded import told
+from workbench.formats.openai_responses.read import COMPACTIONS
+from workbench.formats.openai_responses.signature import ID
+from workbench.session import (
+    Media,
+    Message,
+    Opaque,
+    Role,
+    Session,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+)
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """The loaded document with its items replaced; from another format, a new request body."""
+    name = new_name(session.path)
+    notes: Notes = Notes()
+    if session.format != ID:
+        settled_messages, more = settled(messages)
+        notes.update(more)
+        items = [json.loads(p) for p in pieces((), settled_messages, _foreign, notes) if isinstance(p, bytes)]
+        tools = [
+            {"type": "function", "name": name, "description": description, "parameters": schema, "strict": False}
+            for name, description, schema in definitions_for(session.tools, settled_messages)
+        ]
+        body = {"model": session.model or "", **({"instructions": session.system} if session.system else {})}
+        body |= {"input": items} | ({"tools": tools} if tools else {})
+        return Written(render(body), name, notes=told(notes))
+    data = session.records.data
+    id = session.id
+    if list(messages) == list(session.context()):
+        return Written(data, name, id)
+    found = pieces(session.messages, messages, _own, notes)
+    body = dict_of(parse(session.path or Path(), data)[0])
+    if isinstance(body.get("input"), str):
+        first = render({"role": "user", "content": body["input"]})
+        parts = [piece if isinstance(piece, bytes) else first for piece in found]
+        return Written(replace_fields(data, {"input": b"[" + b",".join(parts) + b"]"}), name, id, notes=told(notes))
+    key = "input" if "input" in body else "output" if "output" in body else None
+    return Written(splice(data, key, found), name, id, notes=told(notes))
+
+
+def _own(message: Message, notes: Notes) -> list[Item]:
+    return _rendered(message, notes, own=True)
+
+
+def _foreign(message: Message, notes: Notes) -> list[Item]:
+    return _rendered(message, notes, own=False)
+
+
+def _rendered(message: Message, notes: Notes, *, own: bool) -> list[Item]:
+    """The items of one message: its results, reasoning, text and calls.
+
+    `own`: whether reasoning and unknown blocks come from this format, and so may go back into it.
+    """
+    items: list[Item] = []
+    texts: list[str] = []
+    others: list[Item] = []
+    for block in message.blocks:
+        match block:
+            case ToolResult(call_id):
+                if block.is_error:
+                    notes["tool results lost their error mark: the Responses API has none"] += 1
+                items.append({"type": "function_call_output", "call_id": call_id, "output": _output(block)})
+            case Thinking(text, signature) if own and signature:
+                summary = [{"type": "summary_text", "text": text}] if text else []
+                items.append({"type": "reasoning", "summary": summary, "encrypted_content": signature})
+            case Thinking():
+                notes["reasoning was left out: the Responses API takes back only its own"] += 1
+            case Text(text) if text:
+                texts.append(text)
+            case Media():
+                texts.append(block.placeholder)
+            case ToolUse(id, name, given) if message.role == "assistant":
+                arguments = given if isinstance(given, str) else render(given).decode()
+                others.append({"type": "function_call", "call_id": id, "name": name, "arguments": arguments})
+            case Opaque(type, raw) if own and isinstance(raw, dict) and (type in COMPACTIONS or type.endswith("call")):
+                others.append(raw)
+            case Opaque():
+                notes["blocks that only the session's own format knows were left out"] += 1
+            case _:
+                pass
+    return [*items, *_said(message, texts), *others]
+
+
+def _output(result: ToolResult) -> Any:
+    texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
+    return texts[0] if len(texts) == 1 else [{"type": "input_text", "text": text} for text in texts if text] or ""
+
+
+def _said(message: Message, texts: list[str]) -> list[Item]:
+    if not texts:
+        return []
+    role: Role = "user" if message.role == "tool" else message.role
+    plain: Item = {"role": role, "content": texts[0]}
+    shown = kind_of(role, tuple(map(Text, texts)))
+    if len(texts) == 1 and shown == message.kind:
+        return [plain]
+    part: Item = {"type": "output_text", "annotations": []} if role == "assistant" else {"type": "input_text"}
+    item: Item = {"type": "message", "role": role, "content": [part | {"text": text} for text in texts]}
+    if shown != message.kind:
+        item["id"] = f"msg_{message.kind}_{crc32(message.id.encode(errors='replace'))}"
+    if role == "assistant":
+        item["status"] = "completed"
+    return [item]

@@ -1,0 +1,52 @@
+"""By what a file is known: opencode."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from workbench.formats.kit.document import glimpse
+from workbench.formats.kit.magic import SQLITE
+
+ID = "opencode"
+
+_SIGNS = re.compile(
+    rb"CREATE TABLE [`\"]?part[`\"]?|part_session_idx|message_session_|part_message_|session_project_idx"
+)
+SESSION_ID = re.compile(r"ses_[A-Za-z0-9]{1,100}")
+
+
+def recognise(head: bytes) -> str:
+    if head.startswith(SQLITE):
+        return "an SQLite database with opencode's sessions, messages and parts" if is_database(head) else ""
+    document = glimpse(head)
+    if is_session_file(document):
+        return "a ses_ id beside title and time, as opencode's storage has of a session"
+    info = document.get("info") if isinstance(document, dict) else None
+    if not isinstance(info, dict) or not str(info.get("id", "")).startswith("ses_"):
+        return ""
+    items = document.get("messages", [])
+    if not isinstance(items, list) or any(isinstance(item, dict) and "info" not in item for item in items[:1]):
+        return ""
+    return "info with a ses_ id beside messages of info and parts"
+
+
+def recognise_folder(path: Path) -> str:
+    return "a folder with session, message and part, as opencode's storage" if is_storage(path) else ""
+
+
+def is_database(head: bytes) -> bool:
+    return head.startswith(SQLITE) and _SIGNS.search(head) is not None
+
+
+def is_session_file(value: Any) -> bool:
+    """Whether a document is the file of a session in the storage folder: what it says of itself, without messages."""
+    if not isinstance(value, Mapping) or not isinstance(value.get("id"), str) or "messages" in value:
+        return False
+    return SESSION_ID.fullmatch(value["id"]) is not None and "time" in value and "title" in value
+
+
+def is_storage(path: Path) -> bool:
+    return (path / "session").is_dir() and (path / "message").is_dir() and (path / "part").is_dir()

@@ -1,0 +1,66 @@
+"""By what a file is known: OpenHands conversation."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from workbench.formats.format import HEAD
+from workbench.formats.kit.document import glimpse
+from workbench.formats.kit.jsonl import first_records
+
+ID = "openhands"
+
+V0_FILE = re.compile(r"[0-9]{1,9}\.json")
+_SOURCES = ("user", "agent", "environment")
+
+
+def recognise(head: bytes) -> str:
+    if is_output(head):
+        return "lines of instance_id and history, as OpenHands' evaluations write them"
+    items = glimpse(head)
+    events = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+    if not events or not all(event.get("source") in _SOURCES and "id" in event for event in events[:3]):
+        return ""
+    if any(("action" in event or "observation" in event) and not is_v1(event) for event in events[:3]):
+        return "a list of events with action or observation, source and id"
+    if all(is_v1(event) and "timestamp" in event for event in events[:3]):
+        return "a list of events with kind, source and id"
+    return ""
+
+
+def recognise_folder(path: Path) -> str:
+    """A V1 conversation has base_state.json; V0 names its events by their numbers."""
+    events = path / "events"
+    if not events.is_dir():
+        return ""
+    if (path / "base_state.json").is_file():
+        return "a folder with base_state.json and events"
+    first = next((file for file in islice(events.iterdir(), 1000) if V0_FILE.fullmatch(file.name)), None)
+    event = glimpse(_head(first)) if first is not None and first.is_file() else None
+    known = isinstance(event, dict) and "source" in event and ("action" in event or "observation" in event)
+    return "a folder with events by their numbers, as OpenHands V0 kept them" if known else ""
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(HEAD)
+    except OSError:
+        return b""
+
+
+def is_output(head: bytes) -> bool:
+    """Whether a file is an evaluation's output: its first line names an instance and holds its history."""
+    first = next(iter(first_records(head)), None)
+    line = first.value if first is not None and first.readable else glimpse(head)
+    if not isinstance(line, dict) or "instance_id" not in line:
+        return False
+    about = line.get("metadata")
+    return isinstance(line.get("history"), list) or (isinstance(about, dict) and "agent_class" in about)
+
+
+def is_v1(event: Any) -> bool:
+    return isinstance(event, dict) and isinstance(event.get("kind"), str)

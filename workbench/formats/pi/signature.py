@@ -1,0 +1,16 @@
+"""By what a file is known: pi."""
+
+from __future__ import annotations
+
+from workbench.formats.kit.jsonl import first_records
+
+ID = "pi"
+
+
+def recognise(head: bytes) -> str:
+    first = next((record for record in first_records(head) if record.readable), None)
+    value = first.value if first else None
+    if first is None or not isinstance(value, dict) or value.get("type") != "session":
+        return ""
+    known = isinstance(value.get("id"), str) and ("cwd" in value or "version" in value)
+    return f"line {first.line} is the header of a pi session" if known else ""

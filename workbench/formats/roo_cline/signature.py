@@ -1,0 +1,31 @@
+"""By what a file is known: Cline or Roo task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from workbench.formats.kit.blocks import as_text
+from workbench.formats.kit.document import glimpse
+
+ID = "roo-cline"
+
+HISTORY = "api_conversation_history.json"
+_KEYS = frozenset(["ts", "modelInfo", "isSummary", "condenseId", "condenseParent", "truncationParent"])
+
+
+def recognise(head: bytes) -> str:
+    items = glimpse(head)
+    if not isinstance(items, list):
+        return ""
+    messages = [item for item in items if isinstance(item, dict) and item.get("role") in ("user", "assistant")]
+    if not messages or len(messages) < len(items):
+        return ""
+    if any(_KEYS & item.keys() and "content" in item for item in messages):
+        return "a bare list of messages with the keys of Cline and Roo"
+    if any(b"<environment_details>" in as_text(item.get("content")).encode() for item in messages[:3]):
+        return "a bare list of messages with <environment_details>"
+    return ""
+
+
+def recognise_folder(path: Path) -> str:
+    return f"a folder with {HISTORY}" if (path / HISTORY).is_file() else ""

@@ -1,0 +1,70 @@
+"""Writing: SWE-agent trajectory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from workbench.formats.format import Written
+from workbench.formats.kit.document import elements, parse, render, splice
+from workbench.formats.kit.item_list import dict_of
+from workbench.formats.kit.json_spans import replace_fields
+from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.settle import settled
+from workbench.formats.openai_chat.embedded import Item, pieces, told
+from workbench.formats.swe_agent.read import kinds_of
+from workbench.formats.swe_agent.signature import ID
+from workbench.session import Kind, Message, Session
+
+_TYPES = {"system": "system_prompt", "assistant": "action"}
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """The file with its history replaced; the steps of its trajectory stay. SWE-agent has no command that resumes."""
+    native = session.format == ID
+    notes: Counter[str] = Counter()
+    messages = [message for message in messages if message.blocks]
+    name = f"{session.path.name.split('.')[0] if session.path else 'session'}.compacted.traj"
+    if native and messages == list(session.context()):
+        return Written(session.records.data, name)
+    if native:
+        data = session.records.data
+        raws = elements(data, "history")
+    else:
+        messages, more = settled(messages)
+        notes.update(more)
+        if session.system:
+            notes["the system prompt beside the messages was left out"] += 1
+        data, raws = render({"environment": "", "trajectory": [], "history": [], "info": {}}), []
+    agent = next((i["agent"] for i in _items(session) if isinstance(i.get("agent"), str)), "main") if native else "main"
+    found, more_notes = pieces(session, raws, messages, lambda item: _dressed(item, agent), kinds_of, _with_kind)
+    notes.update(more_notes)
+    if native:
+        notes["the steps under `trajectory` are left as they were recorded: only the history is what is sent"] += 1
+    return Written(splice(data, "history", found), name, notes=told(notes))
+
+
+def _items(session: Session) -> list[Item]:
+    document = parse(session.path or Path("session"), session.records.data)[0]
+    return [dict_of(item) for item in document["history"]]
+
+
+def _dressed(item: Item, agent: str) -> Item:
+    """A chat item with SWE-agent's keys. Its content is never null there."""
+    role = item["role"]
+    dressed = {
+        **item,
+        "content": item.get("content") or "",
+        "agent": agent,
+        "message_type": _TYPES.get(role, "observation"),
+    }
+    if role == "tool":
+        dressed["tool_call_ids"] = [dressed.pop("tool_call_id")]
+    if role == "assistant":
+        dressed |= {"thought": dressed["content"] if isinstance(dressed["content"], str) else "", "action": ""}
+    return dressed
+
+
+def _with_kind(raw: bytes, kind: Kind) -> bytes:
+    return replace_fields(raw, {MARK: render(kind)})

@@ -1,0 +1,54 @@
+"""Writing: tau-bench results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.formats.format import Written
+from workbench.formats.kit.document import elements, new_name, render, splice
+from workbench.formats.kit.item_list import Item
+from workbench.formats.kit.json_spans import array_items, replace_fields
+from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.settle import settled
+from workbench.formats.openai_chat.embedded import pieces, told
+from workbench.formats.tau_bench.read import kinds
+from workbench.formats.tau_bench.signature import ID
+from workbench.session import Kind, Message, Session
+
+_NOTHING = "tau-bench results are a record: nothing resumes them"
+
+
+def write(session: Session, messages: Sequence[Message]) -> Written:
+    """The loaded entry with its messages replaced; from another format, a new entry without a reward."""
+    name = new_name(session.path)
+    if session.format == ID:
+        data, id = session.records.data, session.id
+        if list(messages) == list(session.context()):
+            return Written(data, name, id, notes=(_NOTHING,))
+        entry = _entry(data)
+        found, notes = pieces(session, elements(entry, "traj"), messages, _plain, kinds, _with_kind)
+    else:
+        settled_messages, more = settled(messages)
+        id = session.id or "session"
+        entry = render({"task_id": id, "reward": 0.0, "info": {}, "traj": []})
+        found, notes = pieces(session, [], settled_messages, _plain, kinds, _with_kind)
+        if session.system:
+            found.insert(0, render({"role": "system", "content": session.system}))
+        notes.update(more)
+        data = b"[]"
+    notes[_NOTHING] += 1
+    return Written(splice(data, None, [splice(entry, "traj", found)]), name, id, notes=told(notes))
+
+
+def _entry(data: bytes) -> bytes:
+    text = data.removeprefix(b"\xef\xbb\xbf").decode("latin-1")
+    start, stop = array_items(text)[0]
+    return text[start:stop].encode("latin-1")
+
+
+def _plain(item: Item) -> Item:
+    return item
+
+
+def _with_kind(raw: bytes, kind: Kind) -> bytes:
+    return replace_fields(raw, {MARK: render(kind)})
