@@ -12,8 +12,7 @@ import workbench
 from tests.commands import cwb, document
 from tests.paths import SAMPLES
 from workbench.base.figures import grouped
-from workbench.remembered import keep_scale
-from workbench.tokens import Scale
+from workbench.tokens import Scale, scales
 
 BILLED, UNBILLED = SAMPLES / "claude-code-overflow.jsonl", SAMPLES / "openai-chat-tools.json"
 WINDOW = {BILLED: 100_000, UNBILLED: 3_000}
@@ -79,7 +78,7 @@ def test_what_is_used_again_later_counts_in_calls_too() -> None:
 
 def test_the_session_played(policy: tuple[Path, str, tuple[object, ...]]) -> None:
     file, preset, args = policy
-    keep_scale(workbench.load(file), Scale(1.25, 1, "an exact count"))
+    scales.keep(workbench.load(file), Scale(1.25, 1, "an exact count"))
     [played] = document("replay", *args, "--preset", preset)["replays"]
     why = document("why", *args, "--preset", preset)
     assert "1.25" in document("inspect", *args)["context"]["method"]

@@ -14,8 +14,8 @@ from workbench import bench as steps
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, open_bench
 from workbench.compaction.preset import load_preset
-from workbench.remembered import Work, carry_over, fingerprint, keep, recall, work_of
-from workbench.session import Epoch, Session
+from workbench.remembered import Work, carry_over, keep, recall, work_of
+from workbench.session import Epoch, Session, fingerprint
 from workbench.tokens import CountCache, Counter
 
 FIELD = "history_tail_size_chars_to_exclude"

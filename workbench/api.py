@@ -25,11 +25,11 @@ from workbench.analysis.suggested_pins import SuggestedPin, suggest
 from workbench.analysis.why import Diagnosis, diagnose
 from workbench.analysis.why.diagnosis import overflowed
 from workbench.base.errors import BadInput
-from workbench.bench import counted, open_bench
 from workbench.compaction.checks import Check, check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import Entry
 from workbench.compaction.ledger.text import read_ledger
+from workbench.compaction.opening import context_at, epoch_of
 from workbench.compaction.outcome import Fate, Made, Outcome, Status
 from workbench.compaction.policy import explain
 from workbench.compaction.preset import default_preset, load_preset
@@ -146,11 +146,10 @@ def context(
     of no known style and for an epoch or an id that is not there.
     """
     session, counter = _session_of(source), Counter()
-    opened = open_bench(session, counter, epoch=epoch, window=window)
-    counter.count_all(opened.messages, no_progress, lambda: False)
-    found = counted(opened, counter).context
+    counter.count_all(session.context(epoch_of(session, epoch)), no_progress, lambda: False)
+    found = context_at(session, epoch, counter, window=window)
     pinned = frozenset((pins,) if isinstance(pins, str) else pins)
-    if unknown := sorted(pinned - found.layout.shape.index_of.keys()):
+    if unknown := sorted(pinned - found.shape.index_of.keys()):
         raise BadInput(f"There is no message {unknown[0]!r} to pin; there are {', '.join(_ends(found))}.")
     return found.with_(pins=pinned)
 
@@ -268,8 +267,7 @@ def replay(
 def _played_from(session: Session, epoch: int, window: int | None) -> tuple[Context, Course]:
     counter = Counter()
     counter.count_all(uncounted(session), no_progress, lambda: False)
-    opened = open_bench(session, counter, epoch=epoch, window=window)
-    return opened.context, course_of(session, counter, first=epoch)
+    return context_at(session, epoch, counter, window=window), course_of(session, counter, first=epoch)
 
 
 def save(compacted: Compacted, path: str | Path, format: str = "", *, overwrite: bool = False) -> Path:

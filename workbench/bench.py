@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
@@ -18,17 +17,17 @@ from workbench.compaction.context import Context
 from workbench.compaction.edits import SHORT_CHARS, UNEDITED, Edits, compacting, given, shortened_message
 from workbench.compaction.keeping import with_pairs
 from workbench.compaction.layout import Layout
+from workbench.compaction.opening import context_at, epoch_of, recounted
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, load_preset
-from workbench.compaction.shape import Shape
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import Compacting, Strategy, SummaryRequest, Trigger
 from workbench.session import Message, Session
 from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
-from workbench.tokens import Counter, Scale, find_model, rescaled, session_sizes
+from workbench.tokens import Counter, Scale, rescaled, scales
 from workbench.tokens.sizes import Size
 
 
@@ -78,7 +77,8 @@ class Bench:
 
     session: Session
     epoch: int
-    layout: Layout
+    opened: Context
+    """The epoch's context before anything is done to it."""
     strategy: Strategy[Any]
     policy: Policy
     preset: str = ""
@@ -86,9 +86,6 @@ class Bench:
     dropped: frozenset[str] = frozenset()
     shortened: frozenset[str] = frozenset()
     split_at: str | None = None
-    window: int | None = None
-    rules: str = ""
-    overflowed: bool = False
     summarizer: str = "extractive"
     scale: Scale | None = None
     """What an exact count taught of the session's token figures; None while none was made."""
@@ -96,20 +93,15 @@ class Bench:
 
     @cached_property
     def context(self) -> Context:
-        return Context(
-            self.layout,
-            pins=self.pins,
-            split_at=self.split_at,
-            manual=True,
-            window=self.window,
-            model=self.session.model,
-            system=self.session.system,
-            tools=self.session.tools,
-            memories=self.session.memories,
-            rules=self.rules,
-            summary_versions=self.session.meta.get("summary_versions", {}),
-            overflow_error_seen=self.overflowed,
-        )
+        return self.opened.with_(pins=self.pins, split_at=self.split_at)
+
+    @property
+    def layout(self) -> Layout:
+        return self.opened.layout
+
+    @property
+    def window(self) -> int | None:
+        return self.opened.window
 
     @cached_property
     def plan(self) -> Plan:
@@ -161,53 +153,41 @@ def open_bench(
     window: int | None = None,
 ) -> Bench:
     """Put a session on the bench. Raises BadInput for an epoch or a preset that does not exist."""
-    number = epoch if epoch is not None else len(session.epochs)
-    if not 1 <= number <= len(session.epochs):
-        raise BadInput(f"{session.path}: there is no epoch {number}; this session has 1 to {len(session.epochs)}.")
     chosen = load_preset(preset)
-    model = find_model(session.model) if session.model else None
-    return Bench(
-        session,
-        number,
-        layout_of(session, number, counter),
-        strategy(chosen.strategy),
-        chosen.policy,
-        preset=chosen.id,
-        window=window or (model.window if model else None),
-        rules=_project_rules(session.cwd),
-        overflowed=_overflowed(session, number),
-    )
-
-
-def layout_of(session: Session, epoch: int, counter: Counter, scale: Scale | None = None) -> Layout:
-    """The layout of one epoch's context, with the sizes that `counter` knows so far."""
-    messages = session.context(epoch)
-    return Layout(Shape(messages), session_sizes(session, messages, counter, scale))
+    opened = context_at(session, epoch, counter, window=window)
+    return Bench(session, epoch_of(session, epoch), opened, strategy(chosen.strategy), chosen.policy, preset=chosen.id)
 
 
 def counted(bench: Bench, counter: Counter) -> Bench:
     """The same bench with figures from what `counter` has counted by now; a result stays."""
-    sizes = session_sizes(bench.session, bench.layout.messages, counter, bench.scale)
-    return replace(bench, layout=Layout(bench.layout.shape, sizes))
+    return replace(bench, opened=recounted(bench.opened, bench.session, counter, bench.scale))
 
 
 def recalibrated(bench: Bench, scale: Scale) -> Bench:
     """The same bench with figures by a scale that an exact count taught; a result stays."""
-    return replace(bench, scale=scale, layout=Layout(bench.layout.shape, rescaled(bench.layout.sizes, scale)))
+    return replace(relaid(bench, Layout(bench.layout.shape, rescaled(bench.layout.sizes, scale))), scale=scale)
+
+
+def with_kept_scale(bench: Bench) -> Bench:
+    """The same bench with figures by what an exact count has taught of its session before, if one was made."""
+    scale = scales.recall(bench.session)
+    return recalibrated(bench, scale) if scale else bench
+
+
+def relaid(bench: Bench, layout: Layout) -> Bench:
+    """The same bench with the figures of another layout of its messages; a result stays."""
+    return replace(bench, opened=bench.opened.with_(layout=layout))
 
 
 def at_epoch(bench: Bench, epoch: int, counter: Counter) -> Bench:
     """Another epoch of the same session. Pins and edits of messages that it does not hold are let go."""
-    if not 1 <= epoch <= len(bench.session.epochs):
-        raise BadInput(f"There is no epoch {epoch}; this session has 1 to {len(bench.session.epochs)}.")
-    layout = layout_of(bench.session, epoch, counter, bench.scale)
-    overflowed = _overflowed(bench.session, epoch)
+    opened = context_at(bench.session, epoch, counter, scale=bench.scale).with_(window=bench.window)
     pins, dropped, shortened = (
-        frozenset(id for id in marked if id in layout.shape.index_of)
+        frozenset(id for id in marked if id in opened.shape.index_of)
         for marked in (bench.pins, bench.dropped, bench.shortened)
     )
-    there = replace(bench, epoch=epoch, layout=layout, pins=pins, dropped=dropped, shortened=shortened)
-    return replace(there, split_at=None, overflowed=overflowed, result=None)
+    there = replace(bench, epoch=epoch, opened=opened, pins=pins, dropped=dropped, shortened=shortened)
+    return replace(there, split_at=None, result=None)
 
 
 def toggle_pin(bench: Bench, id: str) -> Bench:
@@ -290,7 +270,7 @@ def choose_preset(bench: Bench, preset: Preset) -> Bench:
 
 
 def with_window(bench: Bench, window: int | None) -> Bench:
-    return replace(bench, window=window, result=None)
+    return replace(bench, opened=bench.opened.with_(window=window), result=None)
 
 
 def summarized_by(bench: Bench, name: str) -> Bench:
@@ -308,22 +288,3 @@ def _index(bench: Bench, id: str) -> int:
         return bench.layout.shape.index_of[id]
     except KeyError:
         raise BadInput(f"There is no message {id!r} in epoch {bench.epoch}; `cwb inspect` lists the ids.") from None
-
-
-def _overflowed(session: Session, epoch: int) -> bool:
-    """Whether an error "prompt is too long" was recorded while this epoch was the context."""
-    errors = [time for error in session.meta.get("overflow_errors", ()) if (time := error.get("time")) is not None]
-    times = [message.time for message in session.context(epoch) if message.time is not None]
-    last = epoch == len(session.epochs)
-    return any(times and times[0] <= error and (last or error <= times[-1]) for error in errors)
-
-
-def _project_rules(cwd: str | None) -> str:
-    """The text of CODE_LAW.md (any case) in the session's project directory, "" where there is none."""
-    if not cwd:
-        return ""
-    try:
-        found = sorted(p for p in Path(cwd).iterdir() if p.name.lower() == "code_law.md" and p.is_file())
-        return found[0].read_text("utf-8", "replace")[:200_000] if found else ""
-    except (OSError, ValueError):  # a session may name any string as its folder, one with a NUL too
-        return ""

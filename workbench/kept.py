@@ -9,7 +9,7 @@ from workbench.bench import Bench
 from workbench.compaction.checks import Check
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Outcome
-from workbench.remembered import fingerprint
+from workbench.session import fingerprint
 from workbench.summarizers import runs
 from workbench.summarizers.named import Name
 from workbench.summarizers.recorder import Recorder

@@ -6,8 +6,6 @@ growing file keeps its work. What no longer exists in the session is let go and 
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,14 +13,13 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from workbench import bench as steps
-from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.files import make_folder, write_atomically
 from workbench.bench import Bench
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, load_preset
-from workbench.session import Session
-from workbench.tokens import Counter, Scale
+from workbench.session import Session, fingerprint
+from workbench.tokens import Counter
 
 
 class Work(BaseModel):
@@ -58,19 +55,6 @@ class Carried:
         kept = f"carried over: {', '.join(self.kept)}" if self.kept else ""
         lost = f"let go, because it no longer exists: {', '.join(self.lost)}" if self.lost else ""
         return "; ".join(part for part in (kept, lost) if part)
-
-
-def fingerprint(session: Session) -> str:
-    """32 hex digits that stay the same while a session grows, "" for one that has neither an id nor a file.
-
-    Made of the format, the session's id (its path where it has none) and its first message.
-    """
-    name = session.id or (str(session.path.resolve()) if session.path else "")
-    if not name:
-        return ""
-    first = session.messages[0] if session.messages else None
-    parts = (session.format, name, first.role if first else "", repr(first.blocks) if first else "")
-    return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def work_of(bench: Bench) -> Work:
@@ -172,9 +156,6 @@ def _counted(number: int, thing: str) -> str:
     return f"{number} {thing}{'s' * (number != 1)}"
 
 
-# --- on disk --------------------------------------------------------------------------------------------------------
-
-
 def recall(session: Session, folder: Path) -> Work | None:
     """The work on `session` that was kept in `folder`, None where there is none.
 
@@ -200,41 +181,3 @@ def keep(session: Session, work: Work, folder: Path) -> None:
         return
     make_folder(folder)
     write_atomically(folder / f"{key}.json", work.model_dump_json(indent=1).encode("utf-8", "replace"), overwrite=True)
-
-
-# --- what an exact count taught --------------------------------------------------------------------------------------
-
-
-def scale_path(session: Session) -> Path | None:
-    """Where a session's scale is kept, None for a session without a fingerprint."""
-    key = fingerprint(session)
-    return paths.scales() / f"{key}.json" if key else None
-
-
-def recall_scale(session: Session) -> Scale | None:
-    """What an exact count has taught of the session, None where none was made or the file is damaged."""
-    path = scale_path(session)
-    try:
-        kept = json.loads(path.read_bytes()) if path else None
-        return Scale(min(2.0, max(0.5, float(kept["value"]))), 1, str(kept["source"])) if kept else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def with_kept_scale(bench: Bench) -> Bench:
-    """The bench with figures by what an exact count has taught of its session before."""
-    scale = recall_scale(bench.session)
-    return steps.recalibrated(bench, scale) if scale else bench
-
-
-def keep_scale(session: Session, scale: Scale) -> None:
-    """Remember it for the next time; what cannot be written is counted again, and nothing else is lost."""
-    path = scale_path(session)
-    if path is None:
-        return
-    try:
-        make_folder(path.parent)
-        data = json.dumps({"value": scale.value, "source": scale.source})
-        write_atomically(path, data.encode("utf-8", "replace"), overwrite=True)
-    except BadInput:
-        return

@@ -32,15 +32,15 @@ def test_layers_add_up_to_the_context(preset: str) -> None:
 
 
 def test_a_strategy_that_builds_the_prompt_tells_its_own_layers() -> None:
-    opened = toggle_pin(bench(), "m4")
-    opened = replace(opened, rules="Never log a token. " * 30)
-    found = {layer.name: layer for layer in opened.strategy.layers(opened.context, opened.outcome)}
+    shown = toggle_pin(bench(), "m4")
+    shown = replace(shown, opened=shown.opened.with_(rules="Never log a token. " * 30))
+    found = {layer.name: layer for layer in shown.strategy.layers(shown.context, shown.outcome)}
     assert list(found) == [
         "L1 system+tools", "L2 rules", "L3 summaries", "L3 head", "L3 pins", "L3 tail", "current input",
     ]  # fmt: skip
     session = sum(layer.tokens for name, layer in found.items() if name not in ("L2 rules", "recap"))
-    assert session == opened.context.total.tokens
-    assert found["L2 rules"].tokens == opened.layout.sizes.meter.text_tokens(opened.rules)
+    assert session == shown.context.total.tokens
+    assert found["L2 rules"].tokens == shown.layout.sizes.meter.text_tokens(shown.context.rules)
 
 
 def test_a_session_without_rules_has_no_such_layer() -> None:

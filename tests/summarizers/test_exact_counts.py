@@ -14,13 +14,12 @@ from tests.summarizers.live_calls import client_talks_to
 from tests.summarizers.test_server_side import MESSAGES, SESSION
 from workbench import bench as steps
 from workbench.base.errors import BadInput
-from workbench.bench import counted, open_bench
+from workbench.bench import counted, open_bench, with_kept_scale
 from workbench.formats import anthropic_messages
 from workbench.formats.format import no_progress
-from workbench.remembered import keep_scale, recall_scale, scale_path, with_kept_scale
 from workbench.session import Epoch, Message, Opaque, Usage
 from workbench.summarizers.exact_counts import Cleared, Exact, count, count_cleared, recalibrated, scale_after
-from workbench.tokens import Basis, Counter
+from workbench.tokens import Basis, Counter, scales
 from workbench.tokens.calibration import Scale
 
 
@@ -118,14 +117,14 @@ def test_a_bench_learns_from_an_exact_count_and_remembers_it() -> None:
     assert taught.context.total.basis is Basis.CALIBRATED
     assert counted(taught, counter).context.total == taught.context.total
     named = replace(SESSION, id="s1")
-    keep_scale(named, scale)
-    assert recall_scale(named) == replace(scale, calls=1)
-    assert with_kept_scale(replace(bench, session=named)).scale == recall_scale(named)
-    assert recall_scale(SESSION) is None
-    path = scale_path(named)
+    scales.keep(named, scale)
+    assert scales.recall(named) == replace(scale, calls=1)
+    assert with_kept_scale(replace(bench, session=named)).scale == scales.recall(named)
+    assert scales.recall(SESSION) is None
+    path = scales.path_of(named)
     assert path is not None
     path.write_text('{"value": "broken"')
-    assert recall_scale(named) is None
+    assert scales.recall(named) is None
 
 
 def test_what_was_billed_is_not_scaled() -> None:

@@ -13,9 +13,9 @@ from tests.tui.app import app_of, bench_screen, press, settled, story, story_fil
 from workbench.base import paths
 from workbench.bench import choose_preset
 from workbench.compaction.preset import load_preset
-from workbench.remembered import recall_scale
 from workbench.summarizers import journal
 from workbench.summarizers.named import Name
+from workbench.tokens import scales
 from workbench.tui.screens.ab import AbScreen
 from workbench.tui.screens.exact import ExactScreen
 from workbench.tui.screens.prompt_text import PromptTextScreen
@@ -172,7 +172,7 @@ async def test_exact_counts_stand_beside_the_local_ones_and_calibrate(
         await press(pilot, "escape")
         scale = bench.bench.scale
         assert scale is not None
-        assert recall_scale(bench.bench.session) in (None, scale)
+        assert scales.recall(bench.bench.session) in (None, scale)
         assert bench.bench.context.total.tokens == pytest.approx(before * scale.value, rel=0.01)
         assert f"an exact count by {MODEL}" in words(bench.query_one("#title", Static))
         bench.step(lambda: choose_preset(bench.bench, load_preset("codex")))

@@ -22,7 +22,8 @@ from workbench.analysis.losses import importance
 from workbench.analysis.suggested_pins import pin_tokens, standing_of
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, Kept, Made, Outcome
-from workbench.compaction.shape import Shape, facts_of, per_shape
+from workbench.compaction.shape import Shape, per_shape
+from workbench.compaction.shape_facts import facts_of
 from workbench.facts import FactKind, find
 from workbench.facts.again import Uses
 from workbench.facts.known import Known, known

@@ -11,10 +11,9 @@ from workbench.base.errors import BadInput
 from workbench.cli.output import warn
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Outcome
-from workbench.remembered import keep_scale
 from workbench.session import Message, Session
 from workbench.summarizers.exact_counts import Exact, count, scale_after
-from workbench.tokens import Scale
+from workbench.tokens import Scale, scales
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ def counted_exactly(session: Session, context: Context, outcome: Outcome, model:
 def _learnt(session: Session, context: Context, exact: Exact) -> Scale | None:
     scale = scale_after(context.layout.sizes.meter, exact)
     if scale:
-        keep_scale(session, scale)
+        scales.keep(session, scale)
     return scale
 
 

@@ -8,11 +8,10 @@ import click
 
 from workbench.analysis.course import Course, course_of, uncounted
 from workbench.base import paths
-from workbench.bench import Bench, counted, open_bench
+from workbench.bench import Bench, counted, open_bench, with_kept_scale
 from workbench.cli.output import on_a_terminal
 from workbench.cli.selection import Selection
 from workbench.formats.files import load
-from workbench.remembered import with_kept_scale
 from workbench.session import Session
 from workbench.tokens import Counter
 from workbench.tokens.cache import CountCache

@@ -25,7 +25,7 @@ from workbench.cli.output import counted, on_a_terminal, warn, write_json, write
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.preset import load_preset, preset_names, save_preset
 from workbench.formats import registry
-from workbench.remembered import recall_scale
+from workbench.tokens import scales
 
 CANCELLED = 130
 FAILED = 2
@@ -128,7 +128,7 @@ def _done(plan: Plan, files: list[str], resume: Path | None, cluster: str) -> li
     journal = Journal(resume, plan) if resume else None
     try:
         with _bar(sum(len(each) for _, each in work)) as advance:
-            for made in spread(work, plan, cluster, recall_scale):
+            for made in spread(work, plan, cluster, scales.recall):
                 if journal:
                     journal.note(made)
                 cells += made

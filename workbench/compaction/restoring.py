@@ -12,6 +12,7 @@ from itertools import islice
 
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Made
+from workbench.compaction.shape_facts import actions_at
 from workbench.facts.tools import actions_of
 from workbench.session import Message, Span, Text
 
@@ -50,7 +51,9 @@ def newest_reads(context: Context) -> Iterator[Read]:
     seen: set[str] = set()
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
-        touched.update(a.target for a in layout.shape.actions(index) if a.kind in ("created", "modified", "deleted"))
+        touched.update(
+            a.target for a in actions_at(layout.shape, index) if a.kind in ("created", "modified", "deleted")
+        )
         for result in reversed(message.results):
             if result.is_error or not result.text.strip():
                 continue

@@ -17,9 +17,6 @@ from typing import Any, TypeVar
 import orjson
 
 from workbench.compaction.outcome import Kept, Outcome, Piece
-from workbench.facts import Fact, find
-from workbench.facts.calls import Called, calls_in
-from workbench.facts.tools import Action, actions_of
 from workbench.session import (
     Media,
     Message,
@@ -80,7 +77,6 @@ class Shape:
         self.messages = messages
         self.known: dict[Callable[..., Any], Any] = {}
         """What `per_shape` and `newest_per_shape` keep, by the function that found it out."""
-        self._actions: dict[int, tuple[Action, ...]] = {}
 
     def followed_by(self, other: Shape, start: int, stop: int) -> Shape:
         """The shape of these messages and then of `start`..`stop` of another one, the sums of both carried on."""
@@ -166,14 +162,6 @@ class Shape:
         """How many exchanges begin before message `index`."""
         return bisect_left(self.exchange_starts, index)
 
-    def actions(self, index: int) -> tuple[Action, ...]:
-        """What the calls of message `index` did to files and on the command line; looked up once."""
-        found = self._actions.get(index)
-        if found is None:
-            found = tuple(action for call in self.messages[index].calls for action in actions_of(call))
-            self._actions[index] = found
-        return found
-
     @cached_property
     def summaries(self) -> tuple[int, ...]:
         """Indexes of messages of kind summary."""
@@ -258,15 +246,3 @@ def newest_per_shape(compute: Callable[[Shape, K], T]) -> Callable[[Shape, K], T
         return known[1]
 
     return found
-
-
-@per_shape
-def calls_of(shape: Shape) -> tuple[Called, ...]:
-    """Every tool call with its result."""
-    return calls_in(shape.messages)
-
-
-@per_shape
-def facts_of(shape: Shape) -> tuple[Fact, ...]:
-    """Every fact of the messages: seconds for 60 000 of them."""
-    return find(shape.messages)

@@ -1,5 +1,6 @@
 """What a session is. This room knows no file format, no token and no strategy."""
 
+from workbench.session.fingerprint import fingerprint
 from workbench.session.message import (
     Block,
     Kind,
@@ -38,6 +39,7 @@ __all__ = [
     "ToolUse",
     "Usage",
     "exchanges_of",
+    "fingerprint",
     "leading_system",
     "pairs_of",
     "rounds_of",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from workbench.bench import Bench, layout_of, open_bench
+from workbench.bench import Bench, open_bench
 from workbench.compaction.layout import Layout
+from workbench.compaction.opening import context_at
 from workbench.remembered import carry_over, work_of
 from workbench.session import Session
 from workbench.tokens import Counter
@@ -34,14 +35,17 @@ def grown(bench: Bench, session: Session, counter: Counter) -> Grown | None:
     if session.messages == bench.session.messages and session.epochs == bench.session.epochs:
         return None
     last = len(session.epochs)
-    layout = layout_of(session, bench.epoch, counter, bench.scale) if last == len(bench.session.epochs) else None
-    if layout is None or not continues(bench.layout, layout):
+    if last != len(bench.session.epochs):
+        return _fresh(bench, session, counter)
+    opened = context_at(session, bench.epoch, counter, scale=bench.scale)
+    layout = opened.layout
+    if not continues(bench.layout, layout):
         return _fresh(bench, session, counter)
 
     def change(old: Bench) -> Bench:
         if old.epoch != bench.epoch:
             return replace(old, session=session)
-        return replace(old, session=session, layout=layout, result=None)
+        return replace(old, session=session, opened=opened.with_(window=old.window), result=None)
 
     present = change(bench)
     present.context.outcome_size(present.plan.outcome)

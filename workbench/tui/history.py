@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from workbench import bench as steps
 from workbench.bench import Bench
 from workbench.compaction.layout import Layout
 
@@ -49,7 +50,7 @@ class History:
         """The same steps with the token figures of `layout` wherever they stand in `epoch`."""
 
         def fresh(bench: Bench) -> Bench:
-            return replace(bench, layout=layout) if bench.epoch == epoch else bench
+            return steps.relaid(bench, layout) if bench.epoch == epoch else bench
 
         return self.everywhere(fresh)
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from workbench.analysis.growth import Point
 from workbench.analysis.why.fillers import part
 from workbench.compaction.context import Context
-from workbench.compaction.shape import calls_of
+from workbench.compaction.shape_facts import calls_of
 from workbench.facts.calls import Called
 from workbench.facts.tools import PATH_KEYS
 from workbench.session import Message, ToolResult, ToolUse

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.compaction.prompts import Prompt, file_of, filled, load_prompt
 from workbench.compaction.shape import Shape
+from workbench.compaction.shape_facts import actions_at
 from workbench.compaction.text import cut_middle
 from workbench.session import Span
 
@@ -90,7 +91,7 @@ def _entry(template: Prompt, shape: Shape, span: Span, *, continues: bool, param
     asked = "\n".join(message.text for message in messages if message.starts_round)
     done: dict[str, dict[str, None]] = {}
     for index in range(span.start, span.stop):
-        for action in shape.actions(index):
+        for action in actions_at(shape, index):
             done.setdefault(action.kind, {})[cut_middle(action.target, params.action_chars_limit)] = None
     last = messages[-1]
     answered = last.role == "assistant" and not last.calls and bool(last.text)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from workbench.compaction.ledger.entries import Entry, EntryKind
 from workbench.compaction.ledger.text import Ledger, is_ledger, read_ledger
-from workbench.compaction.shape import Shape, facts_of, per_shape
+from workbench.compaction.shape import Shape, per_shape
+from workbench.compaction.shape_facts import facts_of
 from workbench.facts import Fact, standing
 from workbench.facts.done import REFUSED, same_command
 from workbench.session import Message, Text

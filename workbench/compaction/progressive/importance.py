@@ -27,7 +27,8 @@ from operator import mul
 from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.compaction.progressive.key_events import changed_by, fixes_of
-from workbench.compaction.shape import Shape, calls_of, per_shape
+from workbench.compaction.shape import Shape, per_shape
+from workbench.compaction.shape_facts import actions_at, calls_of
 from workbench.facts.said import is_decision, is_instruction
 from workbench.facts.wording import LONGEST_SENTENCE, own_words, sentences
 from workbench.session import Message
@@ -167,5 +168,5 @@ def _reused(shape: Shape, words: Sequence[str]) -> list[int]:
 
 def _names(shape: Shape, index: int, words: str) -> Iterator[str]:
     yield from _NAME.findall(words[:SCANNED])
-    for action in shape.actions(index):
+    for action in actions_at(shape, index):
         yield from _NAME.findall(action.target[:TARGET])

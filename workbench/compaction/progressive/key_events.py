@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from workbench.compaction.shape import Shape, calls_of, per_shape
+from workbench.compaction.shape import Shape, per_shape
+from workbench.compaction.shape_facts import calls_of
 from workbench.facts.calls import Called
 from workbench.facts.done import error_line, normal_path, same_command
 from workbench.facts.plan import plan_of

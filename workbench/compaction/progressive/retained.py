@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs, with_pairs
-from workbench.compaction.shape import Shape, calls_of, per_shape
+from workbench.compaction.shape import Shape, per_shape
+from workbench.compaction.shape_facts import calls_of
 from workbench.facts.diffstat import FileChange, changes, diffstat, in_words
 from workbench.facts.plan import Status, Task, plan_of
 from workbench.facts.tools import tool_name

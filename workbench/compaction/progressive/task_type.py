@@ -12,7 +12,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.base.figures import grouped
-from workbench.compaction.shape import Shape, calls_of, per_shape
+from workbench.compaction.shape import Shape, per_shape
+from workbench.compaction.shape_facts import calls_of
 from workbench.facts.calls import Called, is_check
 from workbench.facts.done import same_command
 from workbench.facts.tools import tool_name

@@ -21,7 +21,7 @@ from workbench.analysis.prompt_use import Found, policy_with
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, set_policy
 from workbench.compaction.policy import Policy
-from workbench.remembered import fingerprint
+from workbench.session import fingerprint
 from workbench.sides import Side, Tried, tried
 from workbench.summarizers import journal
 from workbench.summarizers.live_events import LiveEvent, Retrying, Sent, Shrunk, Wrote, sentence

@@ -55,7 +55,7 @@ class Living(Screen[None]):
 
         def fresh(bench: Bench) -> Bench:
             if bench.epoch == epoch:
-                return replace(bench, scale=scale, layout=layout)
+                return replace(steps.relaid(bench, layout), scale=scale)
             return steps.recalibrated(bench, scale)
 
         self.history = self.history.everywhere(fresh)

@@ -16,12 +16,11 @@ from textual.worker import Worker
 
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
-from workbench.remembered import keep_scale
 from workbench.session import Message
 from workbench.summarizers.exact_counts import Exact, count, scale_after
 from workbench.summarizers.named import parsed
 from workbench.summarizers.server_side import with_blocks
-from workbench.tokens import Scale
+from workbench.tokens import Scale, scales
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, plain
@@ -84,7 +83,7 @@ Anthropic's where it names none. From then on this session's local figures are s
             return
         self.scale = scale_after(meter, before)
         if self.scale:
-            await asyncio.to_thread(keep_scale, bench.session, self.scale)
+            await asyncio.to_thread(scales.keep, bench.session, self.scale)
         text = counts_text(before, later)
         self._say(text.append(f"\n\nfrom now on: × {self.scale.value:.2f}, {self.scale.source}" if self.scale else ""))
 

@@ -203,8 +203,7 @@ def open_on_bench(opening: Opening, progress: Progress) -> LoadingScreen.Ready:
     session = load(source, progress, opening.part) if isinstance(source, Path) else source
     # Here, in the thread, for the screen that follows; after the load, when the file's bytes are let go.
     import workbench.tui.screens.bench  # noqa: F401
-    from workbench.bench import open_bench, with_window
-    from workbench.remembered import with_kept_scale
+    from workbench.bench import open_bench, with_kept_scale, with_window
     from workbench.tokens import CountCache, Counter
     from workbench.tui.rows import Groups
 

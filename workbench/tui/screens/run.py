@@ -21,8 +21,7 @@ from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.strategy import Answer, SummaryFailed, SummaryRequest
 from workbench.drafts import Draft, Quote, drafts_of, drafts_or, quotes
-from workbench.remembered import fingerprint
-from workbench.session import Usage
+from workbench.session import Usage, fingerprint
 from workbench.summarizers.connection import connect
 from workbench.summarizers.driver import Event, Run, drive, run
 from workbench.summarizers.estimate import estimate

@@ -15,7 +15,7 @@ from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, do
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
-from workbench.remembered import fingerprint
+from workbench.session import fingerprint
 from workbench.summarizers import journal
 from workbench.summarizers.journal import Entry
 from workbench.summarizers.named import Name

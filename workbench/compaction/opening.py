@@ -1,0 +1,73 @@
+"""An epoch of a session as the context that a model would be sent, before anything is done to it: no strategy, no
+policy, no plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from workbench.base.errors import BadInput
+from workbench.compaction.context import Context
+from workbench.compaction.layout import Layout
+from workbench.compaction.shape import Shape
+from workbench.session import Session
+from workbench.tokens import Counter, Scale, find_model, session_sizes
+
+RULES = "code_law.md"
+RULES_CHARS = 200_000
+
+
+def context_at(
+    session: Session, epoch: int | None, counter: Counter, *, window: int | None = None, scale: Scale | None = None
+) -> Context:
+    """The context of an epoch, from 1, by default the newest, with the sizes that `counter` knows so far, by the scale
+    that an exact count taught, if there was one. `window` is that of the session's model where it is not given.
+
+    Raises BadInput for an epoch that the session does not have.
+    """
+    number = epoch_of(session, epoch)
+    messages = session.context(number)
+    model = find_model(session.model) if session.model else None
+    return Context(
+        Layout(Shape(messages), session_sizes(session, messages, counter, scale)),
+        window=window or (model.window if model else None),
+        model=session.model,
+        system=session.system,
+        tools=session.tools,
+        memories=session.memories,
+        rules=_project_rules(session.cwd),
+        summary_versions=session.meta.get("summary_versions", {}),
+        overflow_error_seen=_overflowed(session, number),
+    )
+
+
+def epoch_of(session: Session, epoch: int | None) -> int:
+    """The number of an epoch, the newest one's for None. Raises BadInput where there is none."""
+    last = len(session.epochs)
+    if epoch is not None and not 1 <= epoch <= last:
+        raise BadInput(f"{session.path}: there is no epoch {epoch}; this session has 1 to {last}.")
+    return last if epoch is None else epoch
+
+
+def recounted(context: Context, session: Session, counter: Counter, scale: Scale | None = None) -> Context:
+    """The same context of `session` with figures from what `counter` has counted by now."""
+    sizes = session_sizes(session, context.messages, counter, scale)
+    return context.with_(layout=Layout(context.shape, sizes))
+
+
+def _overflowed(session: Session, epoch: int) -> bool:
+    """Whether an error "prompt is too long" was recorded while this epoch was the context."""
+    errors = [time for error in session.meta.get("overflow_errors", ()) if (time := error.get("time")) is not None]
+    times = [message.time for message in session.context(epoch) if message.time is not None]
+    last = epoch == len(session.epochs)
+    return any(times and times[0] <= error and (last or error <= times[-1]) for error in errors)
+
+
+def _project_rules(cwd: str | None) -> str:
+    """The text of CODE_LAW.md (any case) in the session's project directory, "" where there is none."""
+    if not cwd:
+        return ""
+    try:
+        found = sorted(path for path in Path(cwd).iterdir() if path.name.lower() == RULES and path.is_file())
+        return found[0].read_text("utf-8", "replace")[:RULES_CHARS] if found else ""
+    except (OSError, ValueError):  # a session may name any string as its folder, one with a NUL too
+        return ""

@@ -1,0 +1,33 @@
+"""What the messages of a shape say that a strategy asks for: calls with their results, deeds, facts. Looked up once."""
+
+from __future__ import annotations
+
+from workbench.compaction.shape import Shape, per_shape
+from workbench.facts import Fact, find
+from workbench.facts.calls import Called, calls_in
+from workbench.facts.tools import Action, actions_of
+
+
+@per_shape
+def calls_of(shape: Shape) -> tuple[Called, ...]:
+    """Every tool call with its result."""
+    return calls_in(shape.messages)
+
+
+@per_shape
+def facts_of(shape: Shape) -> tuple[Fact, ...]:
+    """Every fact of the messages: seconds for 60 000 of them."""
+    return find(shape.messages)
+
+
+def actions_at(shape: Shape, index: int) -> tuple[Action, ...]:
+    """What the calls of message `index` did to files and on the command line."""
+    known = _actions(shape)
+    if index not in known:
+        known[index] = tuple(action for call in shape.messages[index].calls for action in actions_of(call))
+    return known[index]
+
+
+@per_shape
+def _actions(shape: Shape) -> dict[int, tuple[Action, ...]]:
+    return {}
