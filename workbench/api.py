@@ -25,6 +25,7 @@ from workbench.analysis.suggested_pins import SuggestedPin, suggest
 from workbench.analysis.why import Diagnosis, diagnose
 from workbench.analysis.why.diagnosis import overflowed
 from workbench.base.errors import BadInput
+from workbench.base.secrets import error_line
 from workbench.compaction.checks import Check, check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import Entry
@@ -319,7 +320,7 @@ def _answered_by(summarize: Summarize) -> Answerer:
         try:
             return Summary(summarize(request.text))
         except Exception as error:  # whatever the caller's function raises, the strategy hears of it and falls back
-            return SummaryFailed("error", str(error) or type(error).__name__)
+            return SummaryFailed("error", error_line(str(error)) or type(error).__name__)
 
     return answer
 

@@ -79,7 +79,7 @@ def test_retry_after_in_its_three_forms() -> None:
 
 
 def test_secrets_are_blacked_out_wherever_they_stand() -> None:
-    error = Refused(401, said("key hunter2hunter2 is bad, Bearer abcdefgh too"))
+    error = Refused(401, said("key hunter2hunter2 is bad, Bearer abcdefgh01234567 too"))
     sentence = trouble_of(error, ("hunter2hunter2",)).sentence
     assert "hunter2" not in sentence
     assert "abcdefgh" not in sentence

@@ -19,7 +19,6 @@ from workbench.summarizers.driver import (
     StepTaken,
     drive,
     run,
-    without_secrets,
 )
 from workbench.summarizers.extractive import extractive
 from workbench.summarizers.recorded import recorded
@@ -140,14 +139,7 @@ async def test_an_exception_becomes_one_sentence_without_secrets() -> None:
 
     told = Told()
     await run(two_rungs(told, (request("a"),)), summarizer)
-    assert told == ["error: RuntimeError: 401 for api_key=[…] and […]"]
-
-
-def test_secrets_of_headers_are_blacked_out() -> None:
-    text = without_secrets('{"Authorization": "Bearer abc.def-ghi", "x-api-key": "0123456789"} ' + "y" * 400)
-    assert "abc.def" not in text
-    assert "0123456789" not in text
-    assert len(text) == 300
+    assert told == ["error: RuntimeError: 401 for api_key=[masked] and [masked]"]
 
 
 async def test_cancelling_while_a_summary_is_awaited_closes_the_generator() -> None:

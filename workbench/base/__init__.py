@@ -7,6 +7,7 @@ errors.py     the exception whose message a person reads
 files.py      the one way anything is written
 paths.py      where the user's own files lie
 resources.py  where the program's prompts and samples lie
+secrets.py    keys and passwords masked in what is shown
 stamps.py     times, read and written
 figures.py    numbers as a person reads them
 """

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Generic, Literal, TypeVar
 
 from workbench.base.figures import grouped
+from workbench.base.secrets import masked
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge, Meter, read_on
 from workbench.compaction.layers import Layer, layers
@@ -116,8 +117,13 @@ FailureKind = Literal["timeout", "overflow", "empty", "truncated", "refused", "i
 
 @dataclass(frozen=True, slots=True)
 class SummaryFailed:
+    """Why there is no summary. Secrets in `detail` are masked: it may quote a server, and is shown and kept."""
+
     kind: FailureKind
     detail: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "detail", masked(self.detail))
 
     def __str__(self) -> str:
         return f"the summary failed ({self.kind})" + (f": {self.detail}" if self.detail else "")

@@ -2,6 +2,5 @@
 
 gathered.py   what the page tells, as one frozen value, from the functions that screen and command line use
 drawing.py    plots as SVG
-masking.py    secrets out of everything that is shown
 pages.py      the page as HTML or Markdown
 """

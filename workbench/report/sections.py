@@ -11,9 +11,9 @@ from workbench.analysis.retention import Retention
 from workbench.analysis.transcript import one_line, printable
 from workbench.analysis.why.fillers import Share
 from workbench.base.figures import grouped
+from workbench.base.secrets import masked
 from workbench.compaction.preset import Preset, preset_toml
 from workbench.report.gathered import Judged, Report
-from workbench.report.masking import masked
 
 ROWS = 15
 """A longer table is cut to so many rows and says so."""
@@ -58,7 +58,7 @@ def sections(report: Report) -> tuple[Section, ...]:
 
 def clean(text: str) -> str:
     """A session's text as a report shows it: printable, on one line, secrets masked."""
-    return masked(one_line(text, WORDS))
+    return one_line(masked(text[: 8 * WORDS]), WORDS)
 
 
 def _session(report: Report) -> Section:

@@ -13,8 +13,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from workbench.base.secrets import MASK, error_line
 from workbench.compaction.strategy import FailureKind
-from workbench.summarizers.driver import without_secrets
 
 Remedy = Literal["retry", "shrink", "adapt", "none"]
 
@@ -135,5 +135,5 @@ def _inner(body: object) -> dict[str, object]:
 
 def _clean(text: str, secrets: Collection[str]) -> str:
     for secret in secrets:
-        text = text.replace(secret, "[…]")
-    return without_secrets(text).rstrip(". ")
+        text = text.replace(secret, MASK)
+    return error_line(text).rstrip(". ")

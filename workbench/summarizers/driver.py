@@ -7,13 +7,13 @@ work happens in a thread, so that an event loop that draws a screen never waits 
 from __future__ import annotations
 
 import asyncio
-import re
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
+from workbench.base.secrets import error_line
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategy import (
     Answer,
@@ -218,25 +218,10 @@ async def ask(summarizer: Summarizer, request: SummaryRequest) -> Answer:
         return SummaryFailed("timeout", f"no answer within {request.timeout_s:g} s")
     except Exception as error:
         # Whatever a summarizer raises, the session is not lost: the strategy hears of it and falls back.
-        return SummaryFailed("error", without_secrets(f"{type(error).__name__}: {error}".rstrip(": ")))
+        return SummaryFailed("error", error_line(f"{type(error).__name__}: {error}".rstrip(": ")))
     if isinstance(got, Summary) and not got.seconds:
         got = replace(got, seconds=time.perf_counter() - began)
     return _not_blank(got)
-
-
-_NAMED_SECRET = re.compile(
-    r"((?:bearer|api[-_]?key|token|secret|password|authorization)[\"']?\s{0,2}[:= ]\s{0,2}[\"']?)"
-    r"(?!bearer)[^\s\"',}]{6,400}",
-    re.IGNORECASE,
-)
-_BARE_SECRET = re.compile(r"\b(?:sk|pk|rk|ghp|gho|xox[bp])[-_][-_A-Za-z0-9]{10,300}")
-
-
-def without_secrets(text: str, limit: int = 300) -> str:
-    """The first line of an error's text, keys and tokens blacked out, at most `limit` characters."""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")[: 10 * limit]
-    line = _BARE_SECRET.sub("[…]", _NAMED_SECRET.sub(r"\1[…]", line))
-    return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
 def _not_blank(answer: Answer) -> Answer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual.worker import Worker, WorkerState
 
+from workbench.base.secrets import error_line
 from workbench.tui.plain import one_line
 
 
@@ -12,4 +13,4 @@ def failure_of(event: Worker.StateChanged) -> str:
     error = event.worker.error
     if event.state is not WorkerState.ERROR or error is None:
         return ""
-    return one_line(f"{event.worker.name} failed: {type(error).__name__}: {error}", 400)
+    return one_line(error_line(f"{event.worker.name} failed: {type(error).__name__}: {error}", 400), 400)

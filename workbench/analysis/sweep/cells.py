@@ -17,6 +17,7 @@ from workbench.analysis.retention import retention
 from workbench.analysis.sweep.axes import MOST_VALUES, WINDOW, Axis, Number, parse_axis
 from workbench.base import paths
 from workbench.base.errors import BadInput
+from workbench.base.secrets import error_line
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.policy import Policy, explain
@@ -175,7 +176,7 @@ def told(file: str, setting: tuple[Number, ...], played: Replay, held: Sequence[
 
 def _reason(error: Exception) -> str:
     text = " ".join(str(error).split())
-    return text if isinstance(error, BadInput) else f"{type(error).__name__}: {text}".rstrip(": ")[:300]
+    return text if isinstance(error, BadInput) else error_line(f"{type(error).__name__}: {text}".rstrip(": "))
 
 
 def as_preset(plan: Plan, setting: Sequence[Number], name: str) -> Preset:
