@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
+from annotated_types import Ge, Gt, Le
 from hypothesis import strategies as st
+from pydantic import BaseModel, ValidationError
 
 from tests.building import agent, call, context_of, conversations, result, user
 from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, Made, Outcome
 from workbench.compaction.policy import Policy
+from workbench.compaction.preset import default_preset
 from workbench.compaction.strategy import Answer, Step, Strategy, Summary, SummaryFailed, SummaryRequest
 from workbench.session import Message, Text, pairs_of
 
@@ -79,6 +82,36 @@ def contexts(draw: st.DrawFn, **wishes: Any) -> Context:
     window = draw(st.none() | st.integers(1, 2_000))
     given = {"pins": frozenset(pins), "split_at": split, "window": window, "manual": draw(st.booleans()), **wishes}
     return context_of(messages, **given)
+
+
+@st.composite
+def policies(draw: st.DrawFn, strategy: Strategy[Any]) -> Policy:
+    """Any policy of a strategy: its preset with any of its fields changed, numbers to such as a short conversation
+    meets. What is no number, choice, switch or short text stays."""
+    base = default_preset(strategy.id).policy
+    drawn = {name: draw(one) for name, one in _changes(type(base)).items() if draw(st.booleans())}
+    try:
+        return base.with_(**drawn)
+    except ValidationError:  # numbers that do not go together
+        return base
+
+
+def _changes(model: type[BaseModel]) -> dict[str, st.SearchStrategy[Any]]:
+    found: dict[str, st.SearchStrategy[Any]] = {}
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if get_origin(kind) is Literal:
+            found[name] = st.sampled_from(get_args(kind))
+        elif kind is bool:
+            found[name] = st.booleans()
+        elif kind is str and not field.default:
+            found[name] = st.sampled_from(["", "Ok."])
+        elif kind in (int, float):
+            bounds = {type(one): getattr(one, type(one).__name__.lower()) for one in field.metadata}
+            low, high = bounds.get(Ge, bounds.get(Gt, 0)), bounds.get(Le, 10**6)
+            near = {kind(low + more) for more in (0, 1, 3, 12, 40, 250)} | {kind(high / 2), field.default}
+            found[name] = st.sampled_from(sorted(n for n in near if low <= n <= high and n != bounds.get(Gt)))
+    return found
 
 
 def assert_holds(

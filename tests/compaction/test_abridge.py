@@ -97,11 +97,3 @@ def test_markup_in_session_text_is_left_alone() -> None:
     text = abridge(context.shape, 2, PARAMS)[0].text
     assert "{{ 7 * 7 }} {% raw %} <b>&amp;" in text
     assert "{summary}" in text
-
-
-def test_an_entry_that_just_fits_is_taken() -> None:
-    context = context_of([message for n in range(3) for message in (user(f"u{n}", f"ask {n}"), agent(f"a{n}", "ok"))])
-    lengths = [len(entry.text) for entry in abridge(context.shape, 6, PARAMS)]
-    for limit, count in ((sum(lengths[1:]) - 1, 1), (sum(lengths[1:]), 2), (sum(lengths), 3), (0, 0)):
-        limited = PARAMS.model_copy(update={"total_chars_limit": limit})
-        assert len(abridge(context.shape, 6, limited)) == count, limit

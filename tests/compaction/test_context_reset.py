@@ -6,15 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.building import agent, context_of, result, user
-from tests.compaction.holding import FAILED, assert_holds, assert_lives_on, chat, contexts, loop, run
+from tests.compaction.holding import chat, loop, run
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.outcome import Fate
 from workbench.compaction.strategies.context_reset import MARKER, STRATEGY, ContextResetPolicy, triggers
-from workbench.compaction.strategy import SummaryFailed
 from workbench.session import Message, Text
 
 FRAME = "[System] Context cleared. Summary of previous conversation: \n "
@@ -95,13 +92,6 @@ def test_what_the_guard_hides_is_dropped() -> None:
     assert outcome.fate_at(0).fate is outcome.fate_at(19).fate is Fate.SUMMARIZED
 
 
-def test_a_failed_summary_changes_nothing() -> None:
-    context = context_of(loop("1", 3))
-    outcome, _ = run(STRATEGY, context, policy(), SummaryFailed("refused", "no"))
-    assert (outcome.status, outcome.reason) == ("unchanged", "the summary failed (refused): no")
-    assert outcome.messages == tuple(context.messages)
-
-
 def test_pins_stand_before_the_summary_unless_the_agent_would_speak_first() -> None:
     messages = loop("1", 3)
     outcome, _ = run(STRATEGY, context_of(messages, pins=frozenset({"1u", "1r1"})), policy())
@@ -115,44 +105,3 @@ def test_the_last_request_may_stay() -> None:
     chosen = policy(keep_last_request=True, reply="Understood.")
     outcome, _ = run(STRATEGY, context_of(messages, pins=frozenset({"u0", "1z"})), chosen)
     assert [m.id for m in outcome.messages] == ["u0", "summary-1z", "summary-1z:reply", "1u", "1z"]
-
-
-@pytest.mark.parametrize("choice", ["drop", "keep", "nest", "extend"])
-def test_what_becomes_of_an_earlier_summary(choice: str) -> None:
-    first, _ = run(STRATEGY, context_of(chat(5)), policy(), "FIRST")
-    context = context_of([*first.messages, *chat(5, "b")])
-    second, (request,) = run(STRATEGY, context, policy(earlier_summary=choice), "SECOND")
-    assert ("FIRST" in request.text) is (choice in ("nest", "extend"))
-    texts = [m.text for m in second.messages]
-    expected = {"keep": [FRAME + "FIRST", FRAME + "SECOND"], "extend": [FRAME + "FIRST\n\nSECOND"]}
-    assert texts == expected.get(choice, [FRAME + "SECOND"])
-
-
-def test_an_earlier_summary_alone_is_nothing_to_compact() -> None:
-    first, _ = run(STRATEGY, context_of(chat(5)), policy(), "FIRST")
-    assert run(STRATEGY, context_of(first.messages), policy())[0].status == "unchanged"
-
-
-POLICIES = st.builds(
-    policy,
-    earlier_summary=st.sampled_from(["drop", "keep", "nest", "extend"]),
-    estimate_from=st.sampled_from(["characters", "counted"]),
-    trigger_events=st.integers(0, 20),
-    guard_chars=st.integers(10, 2_000),
-    guard_first_percent=st.floats(0, 50),
-    guard_last_percent=st.floats(0, 50),
-    reply=st.sampled_from(["", "Ok."]),
-    keep_last_request=st.booleans(),
-)
-
-
-@settings(max_examples=50, deadline=None)
-@given(contexts(), POLICIES, st.sampled_from(["A summary.", FAILED]))
-def test_what_always_holds(context: Any, chosen: ContextResetPolicy, answer: str | SummaryFailed) -> None:
-    assert_holds(STRATEGY, context, chosen, answer)
-
-
-@settings(max_examples=15, deadline=None)
-@given(contexts(manual=True, split_at=None), POLICIES)
-def test_three_generations(context: Any, chosen: ContextResetPolicy) -> None:
-    assert_lives_on(STRATEGY, context, chosen)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.building import agent, context_of, summary, user
-from tests.compaction.holding import FAILED, assert_holds, assert_lives_on, chat, contexts, loop, run
+from tests.compaction.holding import FAILED, assert_holds, assert_lives_on, chat, contexts, loop, policies, run
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, Made
 from workbench.compaction.policy import Policy
@@ -57,20 +57,19 @@ def talk() -> Context:
 
 
 @EVERY
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_what_always_holds(strategy: Strategy, data: st.DataObject) -> None:
     """1 to 4 and 6: pairs, pins, system messages, tail; every input has one fate; nothing is written over."""
-    chosen = policy(strategy, earlier_summary=data.draw(st.sampled_from(CHOICES)))
-    timeout = SummaryFailed("timeout", "120 s")
-    assert_holds(strategy, data.draw(contexts()), chosen, data.draw(st.sampled_from(["A summary.", FAILED, timeout])))
+    answer = data.draw(st.sampled_from(["A summary.", FAILED, SummaryFailed("timeout", "120 s")]))
+    assert_holds(strategy, data.draw(contexts()), data.draw(policies(strategy)), answer)
 
 
 @EVERY
-@settings(max_examples=10, deadline=None)
-@given(context=contexts(manual=True, split_at=None), choice=st.sampled_from(CHOICES))
-def test_what_always_holds_through_generations(strategy: Strategy, context: Context, choice: str) -> None:
-    assert_lives_on(strategy, context, policy(strategy, earlier_summary=choice))
+@settings(max_examples=15)
+@given(data=st.data())
+def test_what_always_holds_through_generations(strategy: Strategy, data: st.DataObject) -> None:
+    assert_lives_on(strategy, data.draw(contexts(manual=True, split_at=None)), data.draw(policies(strategy)))
 
 
 @ASKS
@@ -87,6 +86,20 @@ def test_2_an_earlier_summary_is_dropped_kept_nested_or_carried_on(strategy: Str
     assert there == (choice in ("keep", "extend"))
     fates = {"drop": Fate.DROPPED, "keep": Fate.KEPT}
     assert outcome.fate_at(old).fate is fates.get(choice, Fate.SUMMARIZED)
+
+
+FRAMING = [one for one in ASKING if "summary_template" in one.policy_type.model_fields]
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("strategy", FRAMING, ids=[one.id for one in FRAMING])
+def test_2_an_earlier_summary_of_its_own_is_carried_without_its_frame(strategy: Strategy, choice: str) -> None:
+    chosen = policy(strategy, earlier_summary=choice, summary_template="<<{summary}>>", reply="")
+    first, _ = run(strategy, context_of(chat(5)), chosen, "FIRST")
+    second, (request,) = run(strategy, context_of([*first.messages, *chat(5, "b")]), chosen, "SECOND")
+    assert request.previous == ("FIRST" if choice in ("nest", "extend") else "")
+    expected = {"keep": ["<<FIRST>>", "<<SECOND>>"], "extend": ["<<FIRST\n\nSECOND>>"]}
+    assert [m.text for m in second.messages if m.kind == "summary"] == expected.get(choice, ["<<SECOND>>"])
 
 
 HIDING: dict[str, dict[str, Any]] = {

@@ -6,17 +6,14 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tests.building import agent, call, context_of, conversations, result, summary, user
+from tests.building import agent, call, context_of, result, summary, user
 from workbench.base.errors import BadInput
-from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.exchange.cut import preprocess
 from workbench.compaction.exchange.params import policy_from_params
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.outcome import Fate, Made, Outcome
+from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.strategies.exchange_summary import (
     STRATEGY,
     ExchangeSummaryPolicy,
@@ -25,7 +22,7 @@ from workbench.compaction.strategies.exchange_summary import (
     triggers,
 )
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
-from workbench.session import Message, Text, pairs_of
+from workbench.session import Message, Text
 
 
 def policy(**changes: Any) -> ExchangeSummaryPolicy:
@@ -70,13 +67,6 @@ def test_the_defaults_are_disabled_and_say_why() -> None:
     outcome, requests = run(context_of(loop("1", 3)), ExchangeSummaryPolicy())
     assert (outcome.status, requests) == ("unchanged", [])
     assert "minimum version" in outcome.reason
-
-
-@pytest.mark.parametrize(("chars", "fires"), [(9_999, False), (10_000, True), (10_001, True)])
-def test_the_history_trigger_fires_at_its_threshold(chars: int, fires: bool) -> None:
-    (trigger,) = triggers(Gauge(meters={"history": chars}), policy(trigger_on_history_size_chars=10_000))
-    assert trigger.fires is fires
-    assert trigger.distance == 10_000 - chars
 
 
 @pytest.mark.parametrize(("age", "fires"), [(0, True), (269_999, True), (270_000, False), (None, False)])
@@ -159,49 +149,10 @@ def test_a_pinned_call_at_the_end_of_the_head_is_not_carried_twice() -> None:
     assert sorted(ids) == ["1c2", "1c3"]
 
 
-@pytest.mark.parametrize("choice", ["drop", "keep", "nest", "extend"])
-def test_what_becomes_of_an_earlier_summary(choice: str) -> None:
-    messages = [summary("s", "<summary>\nOLD TEXT\n</summary>"), *loop("1", 2), *loop("2", 1)]
-    outcome, (request,) = run(context_of(messages), policy(earlier_summary=choice), "NEW TEXT")
-    assert ("OLD TEXT" in request.text) is (choice in ("nest", "extend"))
-    assert (messages[0] in outcome.messages) is (choice == "keep")
-    assert ("OLD TEXT" in outcome.messages[0].text) is (choice == "extend")
-    expected = {"drop": Fate.DROPPED, "keep": Fate.KEPT}.get(choice, Fate.SUMMARIZED)
-    assert outcome.fate_at(0).fate is expected
-
-
 def test_a_head_of_pins_alone_is_nothing_to_compact() -> None:
     messages = [*loop("1", 0), *loop("2", 1)]
     outcome, _ = run(context_of(messages, split_at="2u", pins=frozenset({"1u", "1z"})), policy())
     assert outcome.reason == "nothing to compact: every message of the head stays"
-
-
-def test_a_failed_summary_gives_the_input_back() -> None:
-    context = context_of([*loop("1", 2), *loop("2", 1)])
-    outcome, _ = run(context, policy(), SummaryFailed("timeout", "no first token in 120 s"))
-    assert outcome.status == "unchanged"
-    assert "timeout" in outcome.reason
-    assert tuple(outcome.messages) == tuple(context.messages)
-    assert "empty" in run(context, policy(), "  ")[0].reason
-
-
-def test_a_summary_over_its_limit_is_cut_and_the_trace_says_so() -> None:
-    outcome, _ = run(context_of([*loop("1", 2), *loop("2", 1)]), policy(summary_char_limit=40), "One. " * 40)
-    assert "cut to 40" in " ".join(outcome.trace)
-    assert "One. " * 9 not in outcome.messages[0].text
-
-
-def test_an_outcome_that_is_not_smaller_says_so() -> None:
-    outcome, _ = run(context_of([*loop("1", 0), *loop("2", 0)]), policy(), "long " * 2_000)
-    assert outcome.status == "not_smaller"
-    assert outcome.reason.startswith("not smaller")
-
-
-def test_if_triggered_obeys_the_threshold_and_a_manual_run_does_not() -> None:
-    messages = [*loop("1", 9), *loop("2", 1)]
-    high = policy(trigger_on_history_size_chars=10**6)
-    assert run(context_of(messages, manual=False), high)[0].reason == "no trigger fires"
-    assert run(context_of(messages), high)[0].status == "compacted"
 
 
 def test_the_hard_limit_cuts_the_middle_of_the_request() -> None:
@@ -242,50 +193,6 @@ def test_pasted_parameters() -> None:
         policy_from_params('{"colour": 1}')
     with pytest.raises(BadInput, match="trigger_on_history_size_chars"):
         policy_from_params('{"trigger_on_history_size_chars": -1}')
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.data())
-def test_what_always_holds(data: st.DataObject) -> None:
-    messages = data.draw(conversations())
-    pins = frozenset(data.draw(st.sets(st.sampled_from([m.id for m in messages]))) if messages else ())
-    split = data.draw(st.none() | st.sampled_from([m.id for m in messages])) if messages else None
-    chosen = policy(
-        earlier_summary=data.draw(st.sampled_from(["drop", "keep", "nest", "extend"])),
-        history_tail_size_chars_to_exclude=data.draw(st.integers(0, 2_000)),
-        min_tail_exchanges=data.draw(st.integers(0, 3)),
-        guard_total_chars=data.draw(st.sampled_from([300, 800_000])),
-        request_hard_limit_chars=data.draw(st.sampled_from([1_000, 1_000_000])),
-    )
-    context = context_of(messages, pins=pins, split_at=split)
-    before = tuple(context.messages)
-    outcome, _ = run(context, chosen, "A summary.")
-
-    assert tuple(context.messages) == before, "the input never changes"
-    checks = check(context, outcome, STRATEGY, chosen)
-    assert failures(checks) == (), [f"{c.name}: {c.detail}" for c in failures(checks)]
-    assert sum(outcome.fate_counts.values()) == len(messages), "fates add up"
-    assert len(outcome.provenance) == len(outcome.messages)
-    open_before = {p.id for p in pairs_of(messages) if p.result is None}
-    assert {p.id for p in pairs_of(outcome.messages) if p.result is None} <= open_before
-    for index, message in enumerate(messages):
-        if outcome.fate_at(index).fate in (Fate.KEPT, Fate.PINNED):
-            assert any(message is kept for kept in outcome.messages)
-    for piece in outcome.pieces:
-        if isinstance(piece, Made):
-            assert piece.stands_for
-    again, _ = run(context, chosen, "A summary.")
-    assert again.messages == outcome.messages, "the same input gives the same outcome"
-
-
-def test_a_second_compaction_works_on_the_first_ones_output() -> None:
-    context = context_of([*loop("1", 3), *loop("2", 3)])
-    first, _ = run(context, policy(), "FIRST")
-    after = context.from_outcome(first)
-    second, (request,) = run(context_of([*after.messages, *loop("3", 2)]), policy(), "SECOND")
-    assert second.status == "compacted"
-    assert "FIRST" not in request.text
-    assert "SECOND" in second.messages[0].text
 
 
 def test_the_age_of_the_cache_comes_from_the_time_stamps_or_from_the_person() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from tests.building import agent, context_of, user
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Outcome
-from workbench.compaction.strategies.memories_rewrite import MemoriesRewritePolicy, compact, triggers
+from workbench.compaction.strategies.memories_rewrite import MemoriesRewritePolicy, compact
 from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
 
 MEMORIES = "\n".join(f"- memory {n} about the project and its many rules" for n in range(1, 71))
@@ -42,21 +42,10 @@ def test_the_newest_are_kept_word_for_word_and_not_shown() -> None:
     assert tuple(outcome.messages) == tuple(outcome.source)
 
 
-def test_fires_above_its_limit() -> None:
-    assert triggers(context().gauge(), MemoriesRewritePolicy(max_lines=69))[0].fires
-    assert not triggers(context().gauge(), MemoriesRewritePolicy(max_lines=70))[0].fires
-    assert run(context(manual=False), MemoriesRewritePolicy(max_lines=70))[0].reason == "no trigger fires"
-
-
 def test_without_a_prompt_it_is_skipped() -> None:
     outcome, requests = run(context(), MemoriesRewritePolicy(compression_prompt=" "))
     assert (outcome.status, requests) == ("unchanged", [])
     assert "no prompt" in outcome.reason
-
-
-def test_too_many_lines_are_cut_to_the_target() -> None:
-    outcome, _ = run(context(), MemoriesRewritePolicy(compression_target=3), "\n".join(f"- {n}" for n in range(9)))
-    assert (outcome.memories or "").split("\n")[2:4] == ["- 2", "The 10 newest memories, word for word:"]
 
 
 def test_failures_change_nothing() -> None:

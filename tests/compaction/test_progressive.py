@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.building import agent, call, context_of, conversations, result, summary, user
+from tests.compaction.holding import policies
 from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
@@ -111,12 +112,6 @@ def test_an_unknown_window_does_not_fire_and_says_so() -> None:
     trigger = triggers(Gauge(tokens=10**9), policy())[0]
     assert not trigger.fires
     assert "window is not known" in trigger.note
-
-
-@pytest.mark.parametrize(("rounds", "fires"), [(199, False), (200, True)])
-def test_two_hundred_rounds_fire(rounds: int, fires: bool) -> None:
-    assert triggers(Gauge(rounds=rounds), policy())[1].fires is fires
-    assert not triggers(Gauge(rounds=rounds), policy(trigger_on_rounds=False))[1].fires
 
 
 def test_the_marker_counts_in_an_assistant_message_alone() -> None:
@@ -569,23 +564,6 @@ def test_on_real_sessions_every_rung_gives_a_whole_context(shared: Path, name: s
         assert spared in requests[-1].purpose
 
 
-@st.composite
-def policies(draw: st.DrawFn) -> ProgressivePolicy:
-    return policy(
-        earlier_summary=draw(st.sampled_from(["drop", "keep", "nest", "extend"])),
-        manual_runs=draw(st.sampled_from(["full", "ladder"])),
-        task_type=draw(st.sampled_from(["auto", *CHAINS])),
-        sliding_window_size=draw(st.sampled_from([1, 3, 5, 9])),
-        importance_score_threshold=draw(st.sampled_from([0.5, 2.0, 3.0])),
-        importance_newest=draw(st.integers(0, 5)),
-        key_events_newest=draw(st.integers(0, 5)),
-        incremental_summary_chunk_size=draw(st.integers(1, 3)),
-        request_hard_limit_chars=draw(st.sampled_from([0, 500, 1_000_000])),
-        non_interactive=draw(st.booleans()),
-        conversation_turn_threshold=draw(st.sampled_from([3, 200])),
-    )
-
-
 def heavy(messages: Sequence[Message]) -> tuple[Message, ...]:
     """The same messages with longer words, so that a summary is smaller than what it stands for."""
     return tuple(
@@ -597,7 +575,7 @@ def heavy(messages: Sequence[Message]) -> tuple[Message, ...]:
 @given(st.data())
 def test_what_always_holds(data: st.DataObject) -> None:
     messages = heavy(data.draw(conversations(max_rounds=8)))
-    chosen = data.draw(policies())
+    chosen = data.draw(policies(STRATEGY))
     context = context_of(
         messages,
         pins=frozenset(data.draw(st.sets(st.sampled_from([m.id for m in messages]), max_size=3)) if messages else ()),
@@ -649,15 +627,3 @@ def test_what_always_holds(data: st.DataObject) -> None:
     again, asked_again = run(context, chosen, answering())
     assert again.messages == outcome.messages, "the same input gives the same outcome"
     assert [r.key for r in asked_again] == [r.key for r in requests]
-
-
-@settings(max_examples=15, deadline=None)
-@given(conversations(), policies())
-def test_a_second_compaction_takes_the_first_ones_output(
-    messages: tuple[Message, ...], chosen: ProgressivePolicy
-) -> None:
-    first, _ = run(context_of(messages), chosen, "FIRST")
-    context = context_of([*first.messages, *talk(6, first=1_000)])
-    second, _ = run(context, chosen, "SECOND")
-    assert failures(check(context, second, STRATEGY, chosen)) == ()
-    assert second.status != "unchanged"

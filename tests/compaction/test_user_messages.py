@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.building import METER, agent, call, context_of, result, user
-from tests.compaction.holding import FAILED, assert_holds, assert_lives_on, chat, contexts, loop, run
+from tests.compaction.holding import chat, loop, run
 from workbench.compaction.outcome import Fate
 from workbench.compaction.strategies.user_messages import PREFIX, STRATEGY, UserMessagesPolicy
-from workbench.compaction.strategy import SummaryFailed
 from workbench.session import Message
 
 
@@ -107,14 +104,6 @@ def test_a_restored_file_says_when_it_was_edited_later() -> None:
     assert outcome.messages[-1].text == "[Restored file] a.py (edited after it was read)\nA"
 
 
-def test_restored_files_share_a_budget() -> None:
-    messages = reads(*((f"{n}.py", "x" * 400) for n in range(9)))
-    chosen = policy(user_message_tokens=0, restore_files=9, restore_tokens=250)
-    outcome, _ = run(STRATEGY, context_of(messages), chosen)
-    restored = [m for m in outcome.messages if m.text.startswith("[Restored file]")]
-    assert len(restored) == 2
-
-
 def test_first_messages_and_preamble_may_stay() -> None:
     injected = user("i", "AGENTS.md says …", kind="meta")
     messages = [injected, *loop("1", 3), *loop("2", 1)]
@@ -128,51 +117,3 @@ def test_the_summary_goes_first_where_the_agent_would() -> None:
     context = context_of(loop("1", 3), pins=frozenset({"1r1"}))
     outcome, _ = run(STRATEGY, context, policy(user_message_tokens=0))
     assert [m.id for m in outcome.messages] == ["summary-1z", "1a1", "1r1"]
-
-
-def test_a_failed_summary_changes_nothing() -> None:
-    outcome, _ = run(STRATEGY, context_of(loop("1", 3)), policy(), SummaryFailed("overflow"))
-    assert (outcome.status, outcome.reason) == ("unchanged", "the summary failed (overflow)")
-
-
-@pytest.mark.parametrize(("window", "fires"), [(100, True), (101, False), (None, False)])
-def test_it_fires_at_a_share_of_the_window(window: int | None, fires: bool) -> None:
-    context = context_of([user("u", "x" * 316), agent("a", "y" * 36)], manual=False, window=window)
-    assert context.total.tokens == 90
-    assert any(t.fires for t in STRATEGY.triggered(context, policy())) is fires
-
-
-@pytest.mark.parametrize("choice", ["drop", "keep", "nest", "extend"])
-def test_what_becomes_of_an_earlier_summary(choice: str) -> None:
-    first, _ = run(STRATEGY, context_of(chat(3)), policy(user_message_tokens=0), "FIRST")
-    context = context_of([*first.messages, *chat(3, "b")])
-    chosen = policy(user_message_tokens=0, earlier_summary=choice)
-    second, (request,) = run(STRATEGY, context, chosen, "SECOND")
-    assert ("FIRST" in request.text) is (choice in ("nest", "extend"))
-    texts = [m.text.removeprefix(PREFIX).strip() for m in second.messages]
-    assert texts == {"keep": ["FIRST", "SECOND"], "extend": ["FIRST\n\nSECOND"]}.get(choice, ["SECOND"])
-
-
-POLICIES = st.builds(
-    policy,
-    earlier_summary=st.sampled_from(["drop", "keep", "nest", "extend"]),
-    user_message_tokens=st.integers(0, 60),
-    keep_first=st.integers(0, 4),
-    keep_preamble=st.booleans(),
-    request_limit_chars=st.sampled_from([1_000, 1_000_000]),
-    restore_files=st.integers(0, 3),
-    restore_tokens=st.integers(0, 100),
-    reply=st.sampled_from(["", "Ok."]),
-)
-
-
-@settings(max_examples=50, deadline=None)
-@given(contexts(), POLICIES, st.sampled_from(["A summary.", FAILED]))
-def test_what_always_holds(context: Any, chosen: UserMessagesPolicy, answer: str | SummaryFailed) -> None:
-    assert_holds(STRATEGY, context, chosen, answer)
-
-
-@settings(max_examples=15, deadline=None)
-@given(contexts(manual=True, split_at=None), POLICIES)
-def test_three_generations(context: Any, chosen: UserMessagesPolicy) -> None:
-    assert_lives_on(STRATEGY, context, chosen)
