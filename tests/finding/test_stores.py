@@ -46,7 +46,7 @@ def test_gooses_sessions_are_listed_each_with_its_tokens(tmp_path: Path) -> None
         4242,
     )
     session = load(path, part=first.part)
-    assert (session.id, session.meta["part"]) == (first.part, first.part)
+    assert (session.id, session.facts.part) == (first.part, first.part)
     assert (path.read_bytes(), list(folder.iterdir())) == (before, [path])
 
 

@@ -109,7 +109,7 @@ def test_what_events_say() -> None:
     ]
     assert session.messages[1].usage == Usage(9)
     assert session.messages[0].time == 1_700_000_010.5
-    assert (session.id, session.model, session.meta["app_name"]) == ("s1", "g-1", "app")
+    assert (session.id, session.model) == ("s1", "g-1")
 
 
 def test_camel_case_says_the_same() -> None:

@@ -13,7 +13,7 @@ from tests.formats.mangling import changed, survives
 from workbench.base.errors import BadInput
 from workbench.formats import openai_chat
 from workbench.formats.anthropic_messages import FORMAT
-from workbench.session import Message, Opaque, Text, Thinking, Tool, ToolResult, ToolUse
+from workbench.session import Message, Opaque, SessionFacts, Text, Thinking, Tool, ToolResult, ToolUse
 
 REAL = {
     "claude-trace-34-compact-call.json": 27,
@@ -102,8 +102,6 @@ def test_what_a_body_says() -> None:
     assert session.system == "be brief"
     assert session.model == "claude-x"
     assert [tool.name for tool in session.tools] == ["read"]
-    assert session.meta["max_tokens"] == 100
-    assert "metadata" not in session.meta
 
 
 def test_a_compaction_block_makes_a_summary() -> None:
@@ -340,3 +338,8 @@ def test_a_block_of_another_format_is_not_taken_for_the_servers() -> None:
 def test_changed_input_is_read_or_refused(raw: bytes) -> None:
     session = survives(FORMAT, raw)
     assert session is None or FORMAT.codec.write(session, session.context()).data == raw
+
+
+def test_a_bodys_own_keys_are_not_taken_for_facts_of_the_session() -> None:
+    session = reread(FORMAT, body(overflow_errors=["x"], exit_status="too long", tokens_now=1, part="2"))
+    assert session.facts == SessionFacts()

@@ -177,13 +177,11 @@ def test_what_a_session_says(session: Session) -> None:
     assert (session.id, session.title, session.model) == ("old-id", "A day", "model-x")
     assert session.memories == "- likes tests\n- hates sleeps"
     assert session.system == "be kind"
-    assert session.meta["sequence_ids"] == [1, 2, 3, 4.5, 5]
-    assert session.meta["token_usage"]["r1:response"]["chat_history_tokens"] == 50_000
     assert not session.warnings
 
 
 def test_personal_data_stays_in_the_file(session: Session) -> None:
-    assert "someone@" not in repr((session.title, session.meta, session.messages, session.system))
+    assert "someone@" not in repr((session.title, session.facts, session.messages, session.system))
     written = FORMAT.codec.write(session, session.messages[2:4])
     assert b"someone@example.org" in written.data
     assert any("e-mail" in note for note in written.notes)
@@ -200,7 +198,7 @@ def test_flagged_summaries_and_their_versions() -> None:
     resumed = entry(3, "x", [text_node("x")], "y", [], isHistorySummary=False, historySummaryVersion=0)
     session = reread(FORMAT, document([ENTRIES[0], flagged, resumed]))
     assert [m.kind for m in session.messages] == ["normal", "normal", "summary", "summary", "normal", "normal"]
-    assert session.meta["summary_versions"] == {"r2:request": 3, "r2:response": 3}
+    assert session.facts.summary_versions == {"r2:request": 3, "r2:response": 3}
     assert any(
         "isHistorySummary" in fault
         for fault in FORMAT.codec.validate(FORMAT.codec.write(session, session.context()).data)

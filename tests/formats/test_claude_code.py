@@ -194,7 +194,7 @@ def test_a_file_of_a_sub_agent_alone_is_its_own_session() -> None:
         assistant("x2", "x1", "m9", text("Seen"), isSidechain=True, agentId="a7"),
     )
     assert ids(session.context()) == ["x1", "x2"]
-    assert session.meta["agentId"] == "a7"
+    assert session.facts.agent == "a7"
 
 
 def test_boundaries_divide_the_branch_into_epochs() -> None:
@@ -230,7 +230,7 @@ def test_facts_of_the_session() -> None:
     session = read(*small())
     assert (session.format, session.model, session.cwd) == ("claude-code", "claude-opus-4-6", "/home/me/my_project")
     assert session.id == "11111111-2222-4333-8444-555555555555"
-    assert (session.meta["version"], session.meta["gitBranch"]) == ("2.1.37", "main")
+    assert (session.facts.version, session.facts.git_branch) == ("2.1.37", "main")
     assert session.messages[0].time == 1770546650.235
 
 
@@ -245,7 +245,7 @@ def test_api_errors_are_seen_but_not_sent() -> None:
     )
     assert branch(session) == ["u1", "a1", "u2", "a2", "a3"]
     assert ids(session.context()) == ["u1", "u2", "a2", "a3"]
-    assert [error["line"] for error in session.meta["overflow_errors"]] == [2]
+    assert [error.line for error in session.facts.overflow_errors] == [2]
     assert session.model == "claude-opus-4-6"
     assert [message.usage is None for message in session.messages] == [True, True, True, True, False]
 

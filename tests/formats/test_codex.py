@@ -17,7 +17,7 @@ from tests.formats.stories import story
 from workbench.base.errors import BadInput
 from workbench.formats.codex import FORMAT
 from workbench.formats.kit import zstd
-from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
+from workbench.session import Media, Message, Opaque, SessionFacts, Text, Thinking, ToolResult, ToolUse, Usage
 
 STAMP = "2026-03-04T05:06:07.000Z"
 META = {"id": "old", "timestamp": STAMP, "cwd": "/w", "originator": "codex_cli_rs", "cli_version": "0.140.0"}
@@ -111,7 +111,7 @@ def test_items_of_one_response_are_one_message_and_nothing_counts_twice() -> Non
     assert [m.usage for m in session.messages if m.role == "assistant"] == [Usage(90, 5, 10), Usage(190, 5, 10)]
     assert (session.id, session.cwd, session.model, session.title) == ("old", "/w", "gpt-x", "do it")
     assert session.system == "You are Codex."
-    assert session.meta == {"version": "0.140.0", "context_window": 1000}
+    assert session.facts == SessionFacts(version="0.140.0", context_window=1000)
     assert session.warnings == ()
     assert session.messages[0].time == 1772600767.0
 
@@ -185,7 +185,7 @@ def test_the_form_before_0_32_is_read_and_written_as_todays() -> None:
     ]
     session = read(FORMAT, rollout(*bare))
     assert "before 0.32" in FORMAT.recognise(rollout(*bare))
-    assert (session.id, session.system, session.meta["gitBranch"]) == ("b", "be brief", "main")
+    assert (session.id, session.system, session.facts.git_branch) == ("b", "be brief", "main")
     assert session.messages[2].blocks == (ToolResult("c", (Text("no"),), is_error=True),)
     written = assert_exact(FORMAT, session, session.context()[:-1])
     assert all(raw in written.data for raw in (bare[1], bare[3], bare[4]))

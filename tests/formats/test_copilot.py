@@ -90,7 +90,6 @@ def test_what_is_sent() -> None:
     assert (len(session.messages), len(session.branch)) == (11, 9)
     assert (session.id, session.cwd, session.model, session.title) == ("old", "/w", "m-1", "look")
     assert session.system == "You are Copilot."
-    assert session.meta["subagent_messages"] == 2
 
 
 COMPACTION = [
@@ -137,7 +136,7 @@ def test_a_rewind_a_truncation_and_a_cleared_context() -> None:
 
 def test_kept_events_change_only_in_their_place() -> None:
     session = read(FORMAT, chain(*EVENTS, event("session.shutdown", currentTokens=77)))
-    assert session.meta["tokens_now"] == 77
+    assert session.facts.tokens_now == 77
     node = Message("n", "user", (Text("Short."),), "summary")
     written = assert_exact(FORMAT, session, (node, *session.context()[2:]))
     events = [json.loads(raw) for raw in written.data.splitlines()]

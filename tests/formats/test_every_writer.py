@@ -86,7 +86,7 @@ def test_an_export_in_the_files_own_format_is_exact(name: str) -> None:
         pytest.skip("no session")
     before = digest(path)
     own = registry.by_id(session.format)
-    if session.meta.get("web_export"):
+    if getattr(session.facts.own, "on_web", False):
         pytest.skip("a web export is written as a session of the command line")
     if own.id not in RENEWED:
         assert own.codec.write(session, session.context()).data == session.records.data

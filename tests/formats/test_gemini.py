@@ -93,7 +93,7 @@ def test_both_forms_say_the_same(data: bytes) -> None:
     ]
     assert [m.usage for m in session.messages if m.usage] == [Usage(90, 5, 10), Usage(190, 5, 10)]
     assert (session.id, session.title, session.model) == ("old", "look", "gemini-x")
-    assert session.meta["projectHash"] == "abc"
+    assert session.facts.project == "abc"
     again = FORMAT.codec.write(session, session.context())
     assert (again.data, again.id) == (data, "old")
 

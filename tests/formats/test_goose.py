@@ -150,7 +150,7 @@ def test_the_three_forms_say_the_same(tmp_path: Path) -> None:
         session = FORMAT.codec.read(path, data, no_progress)
         assert shape(session.context()) == SHAPE
         assert len(session.messages) == 5
-        assert (session.title, session.cwd, session.meta["tokens_now"]) == ("A name", "/w", 4242)
+        assert (session.title, session.cwd, session.facts.tokens_now) == ("A name", "/w", 4242)
         assert session.messages[0].time == 1760000000
         assert session.warnings == ()
     assert FORMAT.codec.validate(document(*MESSAGES)) == []

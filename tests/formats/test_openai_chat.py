@@ -92,7 +92,6 @@ def test_a_litellm_log_keeps_its_response_beside_the_context(shared: Path) -> No
     session = FORMAT.codec.read(path, path.read_bytes(), lambda done, total: None)
     assert "LiteLLM" in FORMAT.recognise(body(response={}, cost=1, latency_sec=2, messages=MESSAGES[:1]))
     assert session.model == "litellm_proxy/claude-sonnet-4-20250514"
-    assert session.meta["response"]["usage"]["prompt_tokens"] == 6729
 
 
 def test_what_a_body_says() -> None:
@@ -106,7 +105,6 @@ def test_what_a_body_says() -> None:
         ("assistant", "normal", (Thinking("hm"), Text("done"))),
     ]
     assert session.system == ""
-    assert session.meta["seed"] == 4
     assert [(pair.call, pair.result) for pair in pairs_of(session.messages)] == [(2, 3), (2, 4)]
 
 

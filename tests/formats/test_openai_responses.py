@@ -110,7 +110,7 @@ def test_what_a_body_says() -> None:
         ("user", "meta", (Opaque("item_reference", ITEMS[11]),)),
     ]
     assert session.messages[2].source == (2, 3, 4, 5)
-    assert (session.system, session.model, session.meta["store"]) == ("base", "gpt-x", False)
+    assert (session.system, session.model) == ("base", "gpt-x")
     assert_exact(FORMAT, session, (*session.messages[:1], *session.messages[2:]))
 
 

@@ -16,7 +16,19 @@ from workbench.base.errors import BadInput
 from workbench.formats import anthropic_messages, openai_chat
 from workbench.formats.format import no_progress
 from workbench.formats.opencode import FORMAT
-from workbench.session import Compaction, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse, Usage
+from workbench.session import (
+    Compaction,
+    Media,
+    Message,
+    Opaque,
+    Session,
+    Text,
+    Thinking,
+    TooLong,
+    ToolResult,
+    ToolUse,
+    Usage,
+)
 
 Json = dict[str, Any]
 
@@ -193,9 +205,7 @@ def test_what_is_sent() -> None:
     ]
     assert len(session.messages) == 8
     assert [m.usage for m in session.messages if m.role == "assistant"][:2] == [None, Usage(10, 7, 20, 30)]
-    assert session.meta["overflow_errors"] == [
-        {"id": "msg_5", "line": None, "text": "too long", "time": START / 1000 + 0.005}
-    ]
+    assert session.facts.overflow_errors == (TooLong("msg_5", "too long", START / 1000 + 0.005),)
     written = FORMAT.codec.write(session, session.context())
     assert shape(reread(FORMAT, written.data).context()) == shape(session.context())
 

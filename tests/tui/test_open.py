@@ -94,12 +94,12 @@ async def test_a_file_with_several_sessions_asks_which_one(tmp_path: Path) -> No
         assert "Nothing fits" in notes(pilot)[0]
         await press(pilot, "escape", "down", "enter")
         session = bench_screen(pilot).bench.session
-        assert (len(session.messages), session.meta["part"]) == (7, "2")
+        assert (len(session.messages), session.facts.part) == (7, "2")
         bench_screen(pilot).action_reread()
         await settled(pilot)
         again = bench_screen(pilot).bench.session
         assert again is not session
-        assert again.meta["part"] == "2"
+        assert again.facts.part == "2"
     async with WorkbenchApp(path).run_test(size=SIZES[0]) as pilot:
         await settled(pilot)
         await pilot.press("escape")

@@ -29,7 +29,7 @@ class Running:
         self.course, self.strategy, self.policy, self.window = course, strategy, policy, window
         self.start = self.stop = 0
         self.compacted = self.marker = False
-        times = (error.get("time") for error in course.session.meta.get("overflow_errors", ()))
+        times = (error.time for error in course.session.facts.overflow_errors)
         self._errors: tuple[float, ...] = tuple(time for time in times if time is not None)
         session = course.session
         sizes = Sizes(array("q"), Basis.CALIBRATED, course.sizes.overhead, Basis.CALIBRATED, 0, course.sizes.meter)
@@ -41,7 +41,7 @@ class Running:
             system=session.system,
             tools=session.tools,
             memories=session.memories,
-            summary_versions=session.meta.get("summary_versions", {}),
+            summary_versions=session.facts.summary_versions,
         )
         self._restart(self.base)
 

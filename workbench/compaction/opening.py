@@ -35,7 +35,7 @@ def context_at(
         tools=session.tools,
         memories=session.memories,
         rules=_project_rules(session.cwd),
-        summary_versions=session.meta.get("summary_versions", {}),
+        summary_versions=session.facts.summary_versions,
         overflow_error_seen=_overflowed(session, number),
     )
 
@@ -56,7 +56,7 @@ def recounted(context: Context, session: Session, counter: Counter, scale: Scale
 
 def _overflowed(session: Session, epoch: int) -> bool:
     """Whether an error "prompt is too long" was recorded while this epoch was the context."""
-    errors = [time for error in session.meta.get("overflow_errors", ()) if (time := error.get("time")) is not None]
+    errors = [error.time for error in session.facts.overflow_errors if error.time is not None]
     times = [message.time for message in session.context(epoch) if message.time is not None]
     last = epoch == len(session.epochs)
     return any(times and times[0] <= error and (last or error <= times[-1]) for error in errors)

@@ -246,7 +246,7 @@ def _glance_events(path: Path, known: Format) -> Found:
 def _told(found: Found, session: Session | None, *, is_whole: bool) -> Found:
     if session is None:
         return found
-    window = session.meta.get("context_window")
+    window = session.facts.context_window
     return replace(
         found,
         title=session.title,
@@ -254,7 +254,7 @@ def _told(found: Found, session: Session | None, *, is_whole: bool) -> Found:
         folder=session.cwd or "",
         model=session.model or "",
         tokens=_tokens(session),
-        window=window if type(window) is int and window > 0 else None,
+        window=window if window and window > 0 else None,
         compactions=sum(epoch.ended_by is not None for epoch in session.epochs),
         complete=is_whole,
         whole=session if is_whole else None,
@@ -263,8 +263,8 @@ def _told(found: Found, session: Session | None, *, is_whole: bool) -> Found:
 
 def _tokens(session: Session) -> int | None:
     """The context of the last recorded call and its answer. Nothing where a compaction came after that."""
-    now = session.meta.get("tokens_now")
-    if type(now) is int and now > 0:
+    now = session.facts.tokens_now
+    if now and now > 0:
         return now
     ended = session.epochs[-2].ended_by if len(session.epochs) > 1 else None
     return _last_context(session.context(), (ended.time if ended else None) or 0.0)

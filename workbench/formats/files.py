@@ -36,7 +36,7 @@ def load(path: Path, progress: Progress = no_progress, part: str = "") -> Sessio
     """Open a session file of any known format, recognised by its content.
 
     A folder is opened when a tool keeps its sessions so. Of a file with several sessions `part` chooses one by its id
-    (`parts_of` lists them), which is noted in the session's `meta`; without it the format chooses. Raises BadInput with
+    (`parts_of` lists them), which is noted in the session's facts; without it the format chooses. Raises BadInput with
     one sentence for any other folder, for a missing, unreadable, empty or binary file, for one that no format
     recognises, and for a part that it does not have. The file itself is never changed or held open.
     """
@@ -53,7 +53,7 @@ def load_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: 
     with gc_paused():
         if part and codec.read_part is not None:
             session = codec.read_part(path, data, part, progress)
-            session = replace(session, meta={**session.meta, "part": part})
+            session = replace(session, facts=replace(session.facts, part=part))
         else:
             session = codec.read(path, data, progress)
     if len(data) > LARGE and session.records.data is data:

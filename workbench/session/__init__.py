@@ -14,7 +14,7 @@ from workbench.session.message import (
     ToolUse,
     Usage,
 )
-from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, Tool
+from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts, Tool, TooLong
 from workbench.session.structure import Pair, Rounds, Span, exchanges_of, leading_system, pairs_of, rounds_of
 
 __all__ = [
@@ -31,9 +31,11 @@ __all__ = [
     "Role",
     "Rounds",
     "Session",
+    "SessionFacts",
     "Span",
     "Text",
     "Thinking",
+    "TooLong",
     "Tool",
     "ToolResult",
     "ToolUse",

@@ -8,13 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.session.message import Message
-
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Records(Sequence[bytes]):
@@ -133,6 +130,45 @@ class Epoch:
 
 
 @dataclass(frozen=True, slots=True)
+class TooLong:
+    """An error of the API that says a prompt was too long. `id` is that of its message or record; `time` is in seconds
+    since the epoch, `line` is 1-based."""
+
+    id: str
+    text: str
+    time: float | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFacts:
+    """What a file says of its session beside the messages; None, nothing or "" where it does not say.
+
+    `part` names the session among several of its file, `agent` the sub-agent whose session it is. `context_window` and
+    `tokens_now` are tokens: the model's window, and the size of the context as the tool last told it. `exit_status` is
+    how a run ended. `summary_versions` are the versions of summaries by the ids of their messages. `version`,
+    `git_branch` and `project` are the tool's own. `unread` are the records that hold no message and stay where the list
+    is written anew. `own` is what only the format's writer needs, of the format's own type.
+    """
+
+    part: str = ""
+    agent: str = ""
+    overflow_errors: tuple[TooLong, ...] = ()
+    context_window: int | None = None
+    tokens_now: int | None = None
+    exit_status: str = ""
+    summary_versions: Mapping[str, int] = field(default_factory=dict)
+    version: str = ""
+    git_branch: str = ""
+    project: str = ""
+    unread: tuple[int, ...] = ()
+    own: object = None
+
+
+_NO_FACTS = SessionFacts()
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """A loaded session. Never changed: every compaction gives new messages beside it.
 
@@ -154,7 +190,7 @@ class Session:
     tools: tuple[Tool, ...] = ()
     memories: str = ""
     warnings: tuple[LoadWarning, ...] = ()
-    meta: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    facts: SessionFacts = _NO_FACTS
 
     def context(self, epoch: int | None = None) -> tuple[Message, ...]:
         """The messages of an epoch by its number, the last one by default. Raises KeyError for no such epoch."""

@@ -41,17 +41,14 @@ def refusals(session: Session) -> tuple[Refusal, ...]:
     """
     place = {message.id: index for index, message in enumerate(session.messages)}
     found: dict[str, Refusal] = {}
-    for error in session.meta.get("overflow_errors", ()):
-        id = str(error.get("id", ""))
-        at = _place_of(session, place.get(id), error.get("time"))
+    for error in session.facts.overflow_errors:
+        at = _place_of(session, place.get(error.id), error.time)
         named = session.messages[at].id if at is not None else None
-        found[id or str(len(found))] = Refusal(
-            " ".join(str(error.get("text", "")).split()), named, at, error.get("time")
-        )
+        found[error.id or str(len(found))] = Refusal(" ".join(error.text.split()), named, at, error.time)
     for index, message in enumerate(session.messages):
         if message.id not in found and _is_error(message):
             found[message.id] = Refusal(" ".join(message.text.split()), message.id, index, message.time)
-    status = str(session.meta.get("exit_status") or "")
+    status = session.facts.exit_status
     if TOO_LONG.search(status) and session.messages:
         found["exit status"] = Refusal(f"exit status {status}", session.messages[-1].id, len(session.messages) - 1)
     return tuple(sorted(found.values(), key=lambda one: len(place) if one.member is None else one.member))

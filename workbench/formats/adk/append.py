@@ -14,7 +14,8 @@ from uuid import uuid4
 from workbench.formats.adk.write import Key, key_of, own_renderer, write
 from workbench.formats.format import Written
 from workbench.formats.kit.document import new_name, parse, render, splice
-from workbench.formats.kit.item_list import Item, Notes, dict_of
+from workbench.formats.kit.item_list import Item, Notes
+from workbench.formats.kit.values import dict_of
 from workbench.formats.openai_chat.embedded import told
 from workbench.session import Media, Message, Session, Text
 

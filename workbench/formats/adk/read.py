@@ -14,9 +14,10 @@ from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, kind_of
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.item_list import Item, count_of, dict_of, word_of
+from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.values import count_of, dict_of, word_of
 from workbench.session import (
     Block,
     Compaction,
@@ -28,6 +29,7 @@ from workbench.session import (
     Records,
     Role,
     Session,
+    SessionFacts,
     Text,
     Thinking,
     ToolResult,
@@ -90,12 +92,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         title=first_words(reading.messages),
         model=next((m.model for m in reversed(reading.messages) if m.model), None),
         warnings=tuple(warnings),
-        meta={
-            "state": body.get("state"),
-            "app_name": either(body, "app_name"),
-            "user_id": either(body, "user_id"),
-            "unread": tuple(_unread(events, reading.messages)),
-        },
+        facts=SessionFacts(unread=tuple(_unread(events, reading.messages))),
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.formats.kit.document import glimpse
-from workbench.formats.kit.item_list import Item, dict_of
+from workbench.formats.kit.item_list import Item
+from workbench.formats.kit.values import dict_of
 
 ID = "adk"
 

@@ -16,9 +16,10 @@ from zlib import crc32
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import kind_of
 from workbench.formats.kit.document import new_name, parse, render, splice
-from workbench.formats.kit.item_list import Item, Notes, dict_of, pieces, with_unread
+from workbench.formats.kit.item_list import Item, Notes, pieces, with_unread
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import as_user_text, settled
+from workbench.formats.kit.values import dict_of
 from workbench.formats.openai_chat.embedded import told
 from workbench.session import Block, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
@@ -48,7 +49,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     events = [dict_of(event) for event in body["events"]]
     plain = [_unhidden(message, events, notes) for message in messages]
     found = pieces(session.messages, plain, own_renderer(session, body, events), notes)
-    found = with_unread(found, session.meta["unread"])
+    found = with_unread(found, session.facts.unread)
     return Written(splice(data, "events", found), name, session.id, notes=told(notes))
 
 

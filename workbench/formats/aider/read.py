@@ -9,7 +9,6 @@ from itertools import groupby
 from pathlib import Path
 
 from workbench.base.errors import BadInput
-from workbench.base.stamps import seconds_of
 from workbench.formats.aider.signature import HEADING, ID
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import kind_of
@@ -68,8 +67,6 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
     own = data if len(sessions) == 1 else sessions[int(part_id) - 1]
     records = Records(own)
     messages = tuple(_messages(own, records))
-    heading = HEADING.match(own)
-    started = heading[1].decode(errors="replace").strip() if heading else ""
     progress(len(data), len(data))
     return Session(
         format=ID,
@@ -79,7 +76,6 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
         epochs=(Epoch(1, [n for n, message in enumerate(messages) if message.kind != "boundary"]),),
         records=records,
         title=first_words(messages),
-        meta={"started": seconds_of(started)},
     )
 
 

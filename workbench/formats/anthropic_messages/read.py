@@ -13,8 +13,6 @@ from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse
 from workbench.session import Epoch, LoadWarning, Message, Opaque, Records, Role, Session, Text, ToolResult
 
-_READ = frozenset(["messages", "system", "tools", "model", "metadata"])
-
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
     """One epoch: a body is a context already. Ids are `m1`, `m2`, … by position in the list."""
@@ -39,7 +37,6 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         system=_system(body.get("system")),
         tools=tools_of(body.get("tools")),
         warnings=tuple(warnings),
-        meta={key: value for key, value in body.items() if key not in _READ},
     )
 
 

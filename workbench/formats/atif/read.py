@@ -13,9 +13,10 @@ from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse
-from workbench.formats.kit.item_list import Item, count_of, dict_of, list_of, word_of
+from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.values import count_of, dict_of, list_of, word_of
 from workbench.session import (
     Block,
     Compaction,
@@ -64,7 +65,6 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         model=word_of(agent.get("model_name")) or next((m.model for m in messages if m.model), None),
         tools=tools_of(agent.get("tool_definitions")),
         warnings=tuple(warnings),
-        meta={key: value for key, value in body.items() if key != "steps"},
     )
 
 

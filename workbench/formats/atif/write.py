@@ -11,10 +11,11 @@ from workbench.base.stamps import iso
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import kind_of
 from workbench.formats.kit.document import elements, loads, new_name, render, splice
-from workbench.formats.kit.item_list import Item, Notes, dict_of
+from workbench.formats.kit.item_list import Item, Notes
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import settled
+from workbench.formats.kit.values import dict_of
 from workbench.formats.openai_chat.embedded import told
 from workbench.session import Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 

@@ -3,9 +3,8 @@
 Verified against the description of the format only: no real file was at hand.
 
 Each entry gives up to three messages that share its record: the summary its request carries, the request, the response.
-Summaries stay in the context, whatever auggie itself would cut: the strategy decides about them. What it needs for that
-is in `Session.meta`: `summary_versions` ({message id: version}, where a version is recorded), `sequence_ids` (one per
-entry) and `token_usage` ({response id: auggie's own breakdown}).
+Summaries stay in the context, whatever auggie itself would cut: the strategy decides about them. The versions
+of summaries, where they are recorded, are in the session's facts.
 """
 
 from __future__ import annotations

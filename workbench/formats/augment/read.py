@@ -22,7 +22,19 @@ from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import RESUMED, as_text, is_summary
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
-from workbench.session import Epoch, Kind, LoadWarning, Message, Opaque, Records, Role, Session, Text, ToolResult
+from workbench.session import (
+    Epoch,
+    Kind,
+    LoadWarning,
+    Message,
+    Opaque,
+    Records,
+    Role,
+    Session,
+    SessionFacts,
+    Text,
+    ToolResult,
+)
 
 _FALL_TOKENS, _FALL_SHARE = 5_000, 2 / 3
 """A fall of the history sent that calls for an explanation: by so many tokens, and to less than this share."""
@@ -53,7 +65,6 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
                 versions[message.id] = version
             messages.append(message)
     progress(len(data), len(data))
-    usages = {f"{key}:response": counts for key, counts in _usages(entries)}
     warnings += _silent_drops(entries)
     state = document.get("agentState")
     state = state if isinstance(state, dict) else {}
@@ -71,11 +82,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         system="\n\n".join(text for text in guidelines if isinstance(text, str) and text),
         memories=as_text(state.get("agentMemories") or ""),
         warnings=tuple(warnings),
-        meta={
-            "summary_versions": versions,
-            "sequence_ids": [entry.get("sequenceId") if isinstance(entry, dict) else None for entry in entries],
-            "token_usage": usages,
-        },
+        facts=SessionFacts(summary_versions=versions),
     )
 
 
@@ -128,14 +135,6 @@ def _request_kind(exchange: dict[str, Any], blocks: tuple[Any, ...]) -> Kind:
     if is_summary(text):
         return "summary"
     return "normal" if exchange.get("request_message") else "meta"
-
-
-def _usages(entries: list[Any]) -> Iterator[tuple[str, dict[str, int]]]:
-    keys: dict[str, int] = {}
-    for index, entry in enumerate(entries):
-        key = _key(index, entry, keys)
-        if counts := token_usage(_exchange(entry) or {}):
-            yield key, counts
 
 
 def _silent_drops(entries: list[Any]) -> Iterator[LoadWarning]:

@@ -21,6 +21,7 @@ from workbench.formats.kit.blocks import RESUMED, as_text, is_summary
 from workbench.formats.kit.document import elements, loads, render, splice
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
+from workbench.formats.kit.values import dict_of
 from workbench.session import Message, Opaque, Session, Text, Thinking
 
 CONTINUES = f"{RESUMED} the conversation from this point."
@@ -68,7 +69,7 @@ def flagged(session: Session, messages: Sequence[Message]) -> Written:
     """
     written = write(session, messages)
     data = written.data.removeprefix(_BOM)
-    versions = session.meta.get("summary_versions", {}).values() if session.format == ID else ()
+    versions = session.facts.summary_versions.values() if session.format == ID else ()
     version = max(versions, default=0)
     pieces: list[int | bytes] = []
     for index, raw in enumerate(elements(data, "chatHistory")):
@@ -111,7 +112,7 @@ def _pieces(session: Session, exchanges: Sequence[_Exchange], notes: list[str]) 
     parts: dict[int, list[str]] = {}
     for message in session.messages:
         parts.setdefault(message.source[0], []).append(message.id)
-    recorded = session.meta["sequence_ids"]
+    recorded = [dict_of(loads(raw)).get("sequenceId") for raw in raws]
     old = [None if exchange.entry is None else _number(recorded[exchange.entry]) for exchange in exchanges]
     pieces: list[int | bytes] = []
     for exchange, was, sequence_id in zip(exchanges, old, sequence_ids(old), strict=True):

@@ -2,7 +2,7 @@
 
 What is sent to the model and what is not, where the file does not say: API error lines (`isApiErrorMessage`) are
 filtered out by the tool before a call, so they are in the file view and the branch but in no epoch; so are messages
-whose content cannot be read. `Session.meta["overflow_errors"]` lists the API errors that say a prompt was too long.
+whose content cannot be read. `SessionFacts.overflow_errors` lists the API errors that say a prompt was too long.
 System lines are no messages, but for `local_command` (sent as the user's) and `compact_boundary`. Sub-agents' lines are
 in the file view only, unless the file holds nothing else: then it is the sub-agent's own session. Each can be read as
 one (`read_part`), be it in the session's file or beside it.

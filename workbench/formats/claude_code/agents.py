@@ -104,7 +104,7 @@ def compaction_calls(session: Session) -> dict[str, Path]:
 
 def compaction_call(session: Session) -> CompactionCall | None:
     """The call that a sub-agent's file holds, None where it is the file of no such call."""
-    return _call(session.context()) if str(session.meta.get("agentId", "")).startswith(COMPACT) else None
+    return _call(session.context()) if session.facts.agent.startswith(COMPACT) else None
 
 
 def _call(messages: Sequence[Message]) -> CompactionCall | None:

@@ -80,6 +80,14 @@ class Draft:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What a new file takes over from the loaded one: the session's slug, and whether it is an export of the web."""
+
+    slug: str = ""
+    on_web: bool = False
+
+
 @dataclass(slots=True)
 class Reading:
     """What has been read of one file so far. `facts` holds the newest value of each of a line's common keys."""

@@ -5,20 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 from workbench.base.errors import BadInput
 from workbench.formats.claude_code.agents import COMPACT, agent_files, agents_inside
-from workbench.formats.claude_code.lines import Draft, Reading, take
+from workbench.formats.claude_code.lines import Draft, Own, Reading, take
 from workbench.formats.claude_code.signature import ID, WEB_EXPORT
 from workbench.formats.claude_code.tree import branch_of, epochs_of
 from workbench.formats.format import Progress
 from workbench.formats.kit.json_spans import array_items
 from workbench.formats.kit.jsonl import Record, records_of
 from workbench.formats.kit.stale import without_stale
-from workbench.session import LoadWarning, Message, Records, Session
+from workbench.session import LoadWarning, Message, Records, Session, SessionFacts, TooLong
 
 _OVERFLOW = re.compile(r"(?:prompt|input) is too long|context[ _](?:length|window|limit)", re.IGNORECASE)
 
@@ -86,12 +85,8 @@ def _session(path: Path, reading: Reading, on_web: bool) -> Session:
     for type, count in reading.unknown.items():
         warnings.append(LoadWarning(f"{count} records of unknown type {type!r} are kept, but not shown"))
     epochs = epochs_of(messages, branch, reading.compactions, [draft.sent for draft in drafts])
-    meta: dict[str, Any] = {key: facts[key] for key in ("version", "gitBranch", "slug", "agentId") if key in facts}
-    if errors := [_error(draft, line) for draft, line in reading.api_errors if _OVERFLOW.search(_said(draft))]:
-        meta["overflow_errors"] = errors
-    if on_web:
-        meta["web_export"] = True
-    is_call = str(meta.get("agentId", "")).startswith(COMPACT)
+    errors = (TooLong(draft.id, _said(draft), draft.time, line) for draft, line in reading.api_errors)
+    agent = facts.get("agentId", "")
     return Session(
         format=ID,
         path=path,
@@ -100,11 +95,17 @@ def _session(path: Path, reading: Reading, on_web: bool) -> Session:
         epochs=epochs,
         records=reading.records,
         id=facts.get("sessionId", ""),
-        title="the call for a summary" if is_call else _title(reading, messages, branch),
+        title="the call for a summary" if agent.startswith(COMPACT) else _title(reading, messages, branch),
         model=next((m.model for m in map(messages.__getitem__, reversed(branch)) if _is_model(m)), None),
         cwd=facts.get("cwd"),
         warnings=tuple(sorted([*reading.warnings, *warnings], key=lambda warning: warning.line or 0)),
-        meta=meta,
+        facts=SessionFacts(
+            agent=agent,
+            overflow_errors=tuple(error for error in errors if _OVERFLOW.search(error.text)),
+            version=facts.get("version", ""),
+            git_branch=facts.get("gitBranch", ""),
+            own=Own(facts.get("slug", ""), on_web),
+        ),
     )
 
 
@@ -114,10 +115,6 @@ def _is_model(message: Message) -> bool:
 
 def _said(draft: Draft) -> str:
     return draft.message().text
-
-
-def _error(draft: Draft, line: int) -> dict[str, Any]:
-    return {"id": draft.id, "line": line, "text": _said(draft), "time": draft.time}
 
 
 def _title(reading: Reading, messages: tuple[Message, ...], branch: list[int]) -> str:

@@ -15,13 +15,15 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+from workbench.formats.claude_code.lines import Own
+from workbench.formats.claude_code.signature import ID
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import to_anthropic
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.settle import as_user_text, settled
-from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult
+from workbench.session import Media, Message, Opaque, Session, SessionFacts, Text, Thinking, ToolResult
 
 _VERSION = "2.1.0"
 """The version of Claude Code whose loader these lines are written for; said where the session names none."""
@@ -56,7 +58,8 @@ class _Sheet:
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The messages as a new session. Never raises; what could not be carried stands in `notes`."""
-    native = session.format == "claude-code" and not session.meta.get("web_export")
+    own = session.facts.own
+    native = isinstance(own, Own) and not own.on_web
     notes: list[str] = []
     messages = [message for message in messages if message.kind != "boundary"]
     if not native:
@@ -99,17 +102,17 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
 
 
 def _common(session: Session, id: str) -> dict[str, Any]:
-    own = session.meta if session.format == "claude-code" else {}
+    own = session.facts if session.format == ID else SessionFacts()
     common: dict[str, Any] = {
         "isSidechain": False,
         "userType": "external",
         "cwd": session.cwd or "/",
         "sessionId": id,
-        "version": own.get("version") or _VERSION,
-        "gitBranch": own.get("gitBranch") or "",
+        "version": own.version or _VERSION,
+        "gitBranch": own.git_branch,
     }
-    if slug := own.get("slug"):
-        common["slug"] = slug
+    if isinstance(own.own, Own) and own.own.slug:
+        common["slug"] = own.own.slug
     return common
 
 

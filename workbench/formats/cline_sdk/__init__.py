@@ -1,8 +1,7 @@
 """Cline SDK and CLI sessions: `~/.cline/data/sessions/<id>/<id>.messages.json` (formats.md §2.9).
 
-A compaction rewrites the file, so there is one epoch; what the file still says of it stands in `Session.meta`
-("compactions"). The basic one leaves a notice in the user's own messages, the agentic one a summary. Files that a
-message carries are sent as text.
+A compaction rewrites the file, so there is one epoch. The basic one leaves a notice in the user's own messages, the
+agentic one a summary. Files that a message carries are sent as text.
 """
 
 from __future__ import annotations

@@ -33,8 +33,6 @@ from workbench.session import (
     Usage,
 )
 
-_READ = frozenset(["messages", "sessionId", "system_prompt"])
-
 
 def read_folder(path: Path, progress: Progress) -> Session:
     """Read a session's folder: the lead agent's messages, with what the manifest beside them says. The session's path
@@ -65,18 +63,13 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     messages: list[Message] = []
     sent: list[int] = []
     ids: dict[str, int] = {}
-    compactions: list[dict[str, Any]] = []
     for index, item in enumerate(items):
         message = _message(index, item, ids, warnings)
         if message.blocks:
             sent.append(index)
         messages.append(message)
-        about = _metadata(item)
-        if about.get("kind") in (SUMMARY, "compaction"):
-            compactions.append({"message": message.id, **{k: v for k, v in about.items() if k != "summary"}})
     progress(len(data), len(data))
     known = without_stale(messages)
-    meta = {key: value for key, value in document.items() if key not in _READ}
     return Session(
         format=ID,
         path=path,
@@ -89,7 +82,6 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         model=next((m.model for m in reversed(messages) if m.model), None),
         system=as_text(document.get("system_prompt") or ""),
         warnings=tuple(warnings),
-        meta=meta | ({"compactions": compactions} if compactions else {}),
     )
 
 

@@ -16,6 +16,7 @@ from workbench.formats.kit.document import elements, loads, render, splice
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
+from workbench.formats.kit.values import dict_of, list_of
 from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult
 
 SUMMARY = "compaction_summary"
@@ -127,11 +128,11 @@ def _files(session: Session) -> dict[str, list[str]]:
                 found["readFiles"] += _paths(call.input)
             elif call.name in _EDITORS:
                 found["modifiedFiles"] += _paths(call.input)
-    for compaction in session.meta.get("compactions", ()) if session.format == ID else ():
-        details = compaction.get("details")
-        for key, paths in found.items():
-            older = details.get(key) if isinstance(details, dict) else None
-            paths += [path for path in older if isinstance(path, str)] if isinstance(older, list) else []
+    for raw in elements(session.records.data, "messages") if session.format == ID else ():
+        about = dict_of(dict_of(loads(raw)).get("metadata"))
+        if about.get("kind") in (SUMMARY, "compaction"):
+            for key, paths in found.items():
+                paths += [path for path in list_of(dict_of(about.get("details")).get(key)) if isinstance(path, str)]
     return found
 
 

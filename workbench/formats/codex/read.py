@@ -20,6 +20,7 @@ from workbench.formats.kit.json_spans import array_items, object_items
 from workbench.formats.kit.jsonl import records_of
 from workbench.formats.kit.magic import ZSTD
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.values import dict_of, text_of
 from workbench.session import (
     Block,
     Compaction,
@@ -31,6 +32,7 @@ from workbench.session import (
     Records,
     Role,
     Session,
+    SessionFacts,
     Text,
     ToolUse,
     Usage,
@@ -320,12 +322,6 @@ def _session(path: Path, reading: _Reading) -> Session:
     instructions = about.get("base_instructions", about.get("instructions"))
     instructions = instructions.get("text") if isinstance(instructions, dict) else instructions
     warnings = [LoadWarning(f"{n} records {what} are kept, but not shown") for what, n in _unknown(reading)]
-    git = about.get("git")
-    facts = {
-        "version": about.get("cli_version"),
-        "gitBranch": git.get("branch") if isinstance(git, dict) else None,
-        "context_window": reading.window,
-    }
     id = about.get("id")
     return Session(
         format=ID,
@@ -341,7 +337,11 @@ def _session(path: Path, reading: _Reading) -> Session:
         system=instructions if isinstance(instructions, str) else "",
         tools=tools_of(about.get("dynamic_tools")),
         warnings=tuple(reading.warnings + warnings),
-        meta={key: fact for key, fact in facts.items() if fact},
+        facts=SessionFacts(
+            context_window=reading.window,
+            version=text_of(about.get("cli_version")),
+            git_branch=text_of(dict_of(about.get("git")).get("branch")),
+        ),
     )
 
 

@@ -197,7 +197,7 @@ def _meta(session: Session, id: str, now: float, *, own: bool) -> bytes:
     except (ValueError, AttributeError):
         pass
     meta: dict[str, Any] = {"id": id, "timestamp": iso(now), "cwd": session.cwd or "/", "originator": "codex_cli_rs"}
-    version = (session.meta.get("version") if own else None) or _VERSION
+    version = (session.facts.version if own else "") or _VERSION
     meta |= {"cli_version": version, "source": "cli", "model_provider": "openai"}
     if own and session.system:
         meta["base_instructions"] = {"text": session.system}

@@ -18,6 +18,7 @@ from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.jsonl import records_of
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.values import dict_of, text_of
 from workbench.session import (
     Block,
     Compaction,
@@ -30,6 +31,7 @@ from workbench.session import (
     Records,
     Role,
     Session,
+    SessionFacts,
     Text,
     Thinking,
     ToolResult,
@@ -247,14 +249,7 @@ def _session(path: Path, reading: _Reading) -> Session:
         reading.history, reading.sides = list(range(len(messages))), set()
     epochs = (*reading.epochs, Epoch(len(reading.epochs) + 1, array("q", reading.history)))
     gone = reading.gone.difference(*(epoch.members for epoch in epochs)) | reading.sides
-    place = about.get("context")
-    place = place if isinstance(place, dict) else {}
-    facts = {
-        "version": about.get("copilotVersion"),
-        "gitBranch": place.get("branch"),
-        "tokens_now": reading.tokens,
-        "subagent_messages": len(reading.sides),
-    }
+    place = dict_of(about.get("context"))
     id, cwd = about.get("sessionId"), place.get("cwd")
     return Session(
         format=ID,
@@ -269,5 +264,9 @@ def _session(path: Path, reading: _Reading) -> Session:
         cwd=cwd if isinstance(cwd, str) else None,
         system=reading.system,
         warnings=tuple(reading.warnings),
-        meta={key: fact for key, fact in facts.items() if fact},
+        facts=SessionFacts(
+            tokens_now=reading.tokens,
+            version=text_of(about.get("copilotVersion")),
+            git_branch=text_of(place.get("branch")),
+        ),
     )

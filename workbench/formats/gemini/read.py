@@ -18,7 +18,8 @@ from workbench.formats.kit.json_spans import array_items, object_items
 from workbench.formats.kit.jsonl import Record, records_of
 from workbench.formats.kit.stale import without_stale
 from workbench.formats.kit.titles import first_words
-from workbench.session import Compaction, Epoch, LoadWarning, Message, Records, Session, ToolResult
+from workbench.formats.kit.values import text_of
+from workbench.session import Compaction, Epoch, LoadWarning, Message, Records, Session, SessionFacts, ToolResult
 
 _FACTS = ("sessionId", "projectHash", "summary", "kind", "directories", "startTime")
 
@@ -207,7 +208,7 @@ def _session(path: Path, reading: _Reading) -> Session:
         if isinstance(directories, list) and directories and isinstance(directories[0], str)
         else None,
         warnings=tuple(reading.warnings),
-        meta={key: facts[key] for key in ("projectHash", "kind", "startTime") if key in facts},
+        facts=SessionFacts(project=text_of(facts.get("projectHash"))),
     )
 
 

@@ -152,7 +152,7 @@ def _metadata(session: Session, id: str, *, own: bool) -> bytes:
             changes |= {"sessionId": id, "lastUpdated": now}
             changes.pop("messages", None)
             return replace_fields(first, {key: render(value) for key, value in changes.items()})
-    project = session.meta.get("projectHash") if own else None
+    project = session.facts.project if own else ""
     project = project or hashlib.sha256((session.cwd or "/").encode(errors="replace")).hexdigest()
     return render({"sessionId": id, "projectHash": project, "startTime": now, "lastUpdated": now, "kind": "main"})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from workbench.formats.kit.blocks import as_text
@@ -13,6 +14,14 @@ INVALID = "invalid_call"
 
 _SHOWN = ("systemNotification", "toolConfirmationRequest", "actionRequired", "conversationCompacted")
 """Content that goose shows but never sends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """How a session was stored (a document, lines or a database), and what is said of it, in the words of an export."""
+
+    form: str
+    about: Mapping[str, Any]
 
 
 def is_sent(content: Any) -> bool:

@@ -13,7 +13,7 @@ import orjson
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.format import Part, Progress
-from workbench.formats.goose.content import blocks_of, is_sent
+from workbench.formats.goose.content import Own, blocks_of, is_sent
 from workbench.formats.goose.database import session_rows
 from workbench.formats.goose.database import sessions_in as _sessions_in
 from workbench.formats.goose.signature import ID
@@ -24,7 +24,19 @@ from workbench.formats.kit.jsonl import records_of
 from workbench.formats.kit.magic import SQLITE
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
-from workbench.session import Compaction, Epoch, Kind, LoadWarning, Message, Records, Role, Session, Text, ToolResult
+from workbench.session import (
+    Compaction,
+    Epoch,
+    Kind,
+    LoadWarning,
+    Message,
+    Records,
+    Role,
+    Session,
+    SessionFacts,
+    Text,
+    ToolResult,
+)
 
 _CONTINUES = "Your context was compacted"
 """How the answer to a summary begins, whatever the reason for the compaction."""
@@ -167,7 +179,7 @@ def _session(path: Path, reading: _Reading) -> Session:
         cwd=cwd if isinstance(cwd, str) and cwd else None,
         tools=tools_of(about.get("tools")),
         warnings=tuple(reading.warnings),
-        meta={"form": reading.form, "about": about, **({"tokens_now": tokens} if type(tokens) is int else {})},
+        facts=SessionFacts(tokens_now=tokens if type(tokens) is int else None, own=Own(reading.form, about)),
     )
 
 

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from workbench.base.stamps import iso, seconds_of
 from workbench.formats.format import Written
-from workbench.formats.goose.content import rendered
+from workbench.formats.goose.content import Own, rendered
 from workbench.formats.kit.document import elements, render
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads
@@ -31,8 +31,8 @@ _SEEN = b'{"userVisible":true,"agentVisible":true}'
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The messages as a session to import; a loaded text if nothing changed. Never raises."""
     own = session.format == "goose"
-    about: Mapping[str, Any] = session.meta.get("about", {}) if own else {}
-    form = session.meta.get("form") if own else None
+    stored = session.facts.own
+    form, about = (stored.form, stored.about) if isinstance(stored, Own) else ("", {})
     same = own and list(messages) == list(session.context())
     if same and form in ("document", "lines"):
         ending = "json" if form == "document" else "jsonl"
@@ -54,7 +54,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         entries += [raw] if raw is not None else []
     now = datetime.now(UTC)
     id = f"{now:%Y%m%d}_{uuid4().hex[:6]}"
-    data = _document(session, about, id, entries)
+    data = _document(session, form, about, id, entries)
     counts = Counter([*notes, _IMPORT])
     told = tuple(note if count == 1 else f"{note} ({count} times)" for note, count in counts.items())
     return Written(data, f"{id}.json", id, notes=told)
@@ -113,11 +113,11 @@ def _made(message: Message, notes: list[str], *, own: bool) -> bytes | None:
     return render(entry)
 
 
-def _document(session: Session, about: Mapping[str, Any], id: str, entries: Sequence[bytes]) -> bytes:
+def _document(session: Session, form: str, about: Mapping[str, Any], id: str, entries: Sequence[bytes]) -> bytes:
     """An exported session around the messages. Columns of the database have the names that an export gives them."""
     name = about.get("name") or about.get("description") or session.title
     fields: dict[str, Any] = {
-        **(about if session.meta.get("form") == "document" else {}),
+        **(about if form == "document" else {}),
         "id": id,
         "working_dir": session.cwd or "/",
         "name": name if isinstance(name, str) else session.title,

@@ -18,11 +18,12 @@ from workbench.formats.inspect_log.signature import ID
 from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of
 from workbench.formats.kit.document import elements, parse, splice
 from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.item_list import Item, count_of, dict_of, list_of, word_of
+from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.magic import ZIP
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.values import count_of, dict_of, list_of, word_of
 from workbench.formats.kit.zstd import HIGHEST_RATIO, LARGEST
 from workbench.session import (
     Block,
@@ -155,7 +156,6 @@ def _session(path: Path, log: bytes, body: Item, warnings: list[LoadWarning]) ->
         model=word_of(about.get("model")),
         tools=_tools(events, attachments),
         warnings=tuple(warnings),
-        meta={"task": about.get("task"), "sample": sample.get("id"), "scores": sample.get("scores")},
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from workbench.formats.kit.document import glimpse
-from workbench.formats.kit.item_list import dict_of
 from workbench.formats.kit.magic import ZIP
+from workbench.formats.kit.values import dict_of
 
 ID = "inspect"
 

@@ -41,26 +41,6 @@ def pieces(own: Sequence[Message], messages: Sequence[Message], render: Render, 
     return made
 
 
-def dict_of(value: Any) -> Item:
-    """The value where it is an object, an empty one otherwise."""
-    return value if isinstance(value, dict) else {}
-
-
-def list_of(value: Any) -> list[Any]:
-    """The value where it is a list, an empty one otherwise."""
-    return value if isinstance(value, list) else []
-
-
-def word_of(value: Any) -> str | None:
-    """The value where it is a text with something in it."""
-    return value if isinstance(value, str) and value else None
-
-
-def count_of(value: Any) -> int:
-    """The value where it is a positive whole number, 0 otherwise."""
-    return value if type(value) is int and value > 0 else 0
-
-
 def with_unread(made: Sequence[int | bytes], unread: Sequence[int]) -> list[int | bytes]:
     """The new list with the items that hold no message, each before the first kept item that it stood before."""
     whole: list[int | bytes] = []

@@ -12,15 +12,10 @@ from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of, to_anthropic
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.item_list import (
-    Item,
-    count_of,
-    dict_of,
-    list_of,
-    word_of,
-)
+from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.values import count_of, dict_of, list_of, word_of
 from workbench.formats.langchain.signature import ID, ROLES, items_of
 from workbench.session import (
     Block,
@@ -32,6 +27,7 @@ from workbench.session import (
     Opaque,
     Records,
     Session,
+    SessionFacts,
     Text,
     Thinking,
     ToolResult,
@@ -65,7 +61,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         title=first_words(messages),
         model=next((message.model for message in reversed(messages) if message.model), None),
         warnings=tuple(warnings),
-        meta={"unread": tuple(n for n in range(len(items)) if n not in sources)},
+        facts=SessionFacts(unread=tuple(n for n in range(len(items)) if n not in sources)),
     )
 
 

@@ -9,16 +9,10 @@ from typing import Any
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import kind_of, to_anthropic
 from workbench.formats.kit.document import new_name, parse, splice
-from workbench.formats.kit.item_list import (
-    Item,
-    Notes,
-    Render,
-    dict_of,
-    pieces,
-    with_unread,
-)
+from workbench.formats.kit.item_list import Item, Notes, Render, pieces, with_unread
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import settled
+from workbench.formats.kit.values import dict_of
 from workbench.formats.langchain.read import SUMMARY
 from workbench.formats.langchain.signature import ID, items_of
 from workbench.formats.openai_chat.embedded import told
@@ -59,7 +53,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     document, _ = parse(session.path or Path(), data)
     dumped = any("lc" in dict_of(item) for item in items_of(document) or ())
     found = pieces(session.messages, messages, _renderer(own=True, dumped=dumped), notes)
-    found = with_unread(found, session.meta["unread"])
+    found = with_unread(found, session.facts.unread)
     return Written(splice(data, None if isinstance(document, list) else "messages", found), name, notes=told(notes))
 
 

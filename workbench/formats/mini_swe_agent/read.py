@@ -12,12 +12,12 @@ from workbench.base.stamps import seconds_of
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, is_summary
 from workbench.formats.kit.document import parse
-from workbench.formats.kit.item_list import dict_of
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.values import dict_of
 from workbench.formats.mini_swe_agent.signature import ID
 from workbench.formats.openai_chat.embedded import chat_messages
-from workbench.session import Epoch, Kind, LoadWarning, Message, Records, Session, Usage
+from workbench.session import Epoch, Kind, LoadWarning, Message, Records, Session, SessionFacts, Usage
 
 VERSION = "mini-swe-agent-1.1"
 COMPACTED = "workbench_compacted_at"
@@ -55,7 +55,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         model=named if isinstance(named, str) else next((m.model for m in reversed(messages) if m.model), None),
         cwd=cwd if isinstance(cwd, str) else None,
         warnings=(*warnings, *odd),
-        meta={key: info[key] for key in ("exit_status", "mini_version", "model_stats") if key in info},
+        facts=SessionFacts(exit_status=as_text(info.get("exit_status") or "")),
     )
 
 

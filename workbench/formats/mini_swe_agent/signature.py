@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import glimpse
-from workbench.formats.kit.item_list import dict_of
+from workbench.formats.kit.values import dict_of
 
 ID = "mini-swe-agent"
 

@@ -38,7 +38,6 @@ _ROLES: dict[Any, Role] = {
     "function": "tool",
 }
 SUMMARY_NAME = "summary"
-_READ = frozenset(["messages", "tools", "model", "kwargs", "user", "metadata"])
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
@@ -62,7 +61,6 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         model=_model(body),
         tools=tools_of(body.get("tools")),
         warnings=tuple(warnings),
-        meta={key: value for key, value in body.items() if key not in _READ},
     )
 
 

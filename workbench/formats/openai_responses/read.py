@@ -15,8 +15,9 @@ from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse
-from workbench.formats.kit.item_list import Item, count_of, dict_of, list_of, word_of
+from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.values import count_of, dict_of, list_of, word_of
 from workbench.formats.openai_responses.signature import ID
 from workbench.session import (
     Block,
@@ -40,7 +41,6 @@ from workbench.session import (
 _ROLES: dict[Any, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
 COMPACTIONS = ("compaction", "compaction_summary")
 _ID = re.compile(r"msg_(normal|summary|meta)_\d+")
-_READ = frozenset(["input", "output", "instructions", "model", "tools"])
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
@@ -73,7 +73,6 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         system=word_of(body.get("instructions")) or "",
         tools=tools_of(body.get("tools")),
         warnings=tuple(warnings),
-        meta={key: value for key, value in body.items() if key not in _READ},
     )
 
 

@@ -12,9 +12,10 @@ from workbench.formats.format import Written
 from workbench.formats.kit.blocks import kind_of
 from workbench.formats.kit.chat import definitions_for
 from workbench.formats.kit.document import new_name, parse, render, splice
-from workbench.formats.kit.item_list import Item, Notes, dict_of, pieces
+from workbench.formats.kit.item_list import Item, Notes, pieces
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.settle import settled
+from workbench.formats.kit.values import dict_of
 from workbench.formats.openai_chat.embedded import told
 from workbench.formats.openai_responses.read import COMPACTIONS
 from workbench.formats.openai_responses.signature import ID

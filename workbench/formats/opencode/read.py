@@ -16,6 +16,7 @@ from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.magic import SQLITE
 from workbench.formats.kit.stale import without_stale
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.values import text_of
 from workbench.formats.opencode import store
 from workbench.formats.opencode.parts import block_of, is_bookkeeping, noted_kind, tool_blocks
 from workbench.formats.opencode.signature import ID, is_session_file
@@ -29,6 +30,8 @@ from workbench.session import (
     Opaque,
     Records,
     Session,
+    SessionFacts,
+    TooLong,
     ToolResult,
     Usage,
 )
@@ -113,7 +116,7 @@ def _export(path: Path, data: bytes, progress: Progress, warnings: list[LoadWarn
         cwd=info["directory"] if isinstance(info.get("directory"), str) else None,
         system=system,
         warnings=tuple(warnings),
-        meta=_meta(info, reading),
+        facts=SessionFacts(overflow_errors=tuple(reading.errors), version=text_of(info.get("version"))),
     )
 
 
@@ -130,7 +133,7 @@ class _Reading:
     epochs: list[Epoch] = field(default_factory=list)
     requests: dict[str, tuple[int, dict[str, Any], list[int]]] = field(default_factory=dict)
     ids: dict[str, int] = field(default_factory=dict)
-    errors: list[dict[str, Any]] = field(default_factory=list)
+    errors: list[TooLong] = field(default_factory=list)
     live: bool = True
 
     def add(self, message: Message, *, sent: bool) -> None:
@@ -247,7 +250,7 @@ def _take_answer(reading: _Reading, index: int, info: dict[str, Any], parts: lis
     sent = not error or aborted
     if error.get("name") == "ContextOverflowError":
         said = as_text(_dict(error.get("data")).get("message") or "")
-        reading.errors.append({"id": id, "line": None, "text": said, "time": _created(info)})
+        reading.errors.append(TooLong(id, said, _created(info)))
     steps = list(_steps(parts))
     time, source = _created(info), (index,)
     for number, step in enumerate(steps, 1):
@@ -313,11 +316,6 @@ def _title(info: dict[str, Any]) -> str:
     """The session's title, "" where opencode has not yet given it one of its own."""
     title = as_text(info.get("title") or "")
     return "" if title.startswith(("New session - ", "Child session - ")) else title
-
-
-def _meta(info: dict[str, Any], reading: _Reading) -> dict[str, Any]:
-    found = {key: info[key] for key in ("version", "projectID", "parentID") if key in info}
-    return found | ({"overflow_errors": reading.errors} if reading.errors else {})
 
 
 def _dict(value: Any) -> dict[str, Any]:

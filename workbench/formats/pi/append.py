@@ -83,7 +83,8 @@ def _entries(sheet: Sheet) -> list[tuple[int, str, bytes]]:
             values.append((record, raw, value))
         else:
             sheet.notes.append("lines that are no JSON objects were left out")
-    linear = session.meta["session_version"] == 1
+    head = next((value for _, _, value in values if value.get("type") == "session"), {})
+    linear = type(version := head.get("version")) is not int or version == 1
     places: list[str] = []
     entries: list[tuple[int, str, bytes]] = []
     parent: str | None = None

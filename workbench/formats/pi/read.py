@@ -224,7 +224,7 @@ def _session(path: Path, reading: _Reading) -> Session:
         for kind, n in reading.unknown.items()
     ]
     header = reading.header
-    version, cwd, id = header.get("version"), header.get("cwd"), header.get("id")
+    cwd, id = header.get("cwd"), header.get("id")
     spoken = [messages[number] for number in branch]
     return Session(
         format=ID,
@@ -238,7 +238,6 @@ def _session(path: Path, reading: _Reading) -> Session:
         model=next((m.model for m in reversed(spoken) if m.model), None),
         cwd=cwd if isinstance(cwd, str) else None,
         warnings=tuple(reading.warnings + warnings),
-        meta={"session_version": version if type(version) is int else 1},
     )
 
 

@@ -11,12 +11,12 @@ from workbench.base.errors import BadInput
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic, is_summary
 from workbench.formats.kit.document import parse
-from workbench.formats.kit.item_list import dict_of
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.values import dict_of
 from workbench.formats.openai_chat.embedded import Item, chat_messages
 from workbench.formats.swe_agent.signature import ID
-from workbench.session import Epoch, Kind, LoadWarning, Records, Session, Thinking
+from workbench.session import Epoch, Kind, LoadWarning, Records, Session, SessionFacts, Thinking
 
 _NO_MODELS = ("replay", "human", "human_thought", "instant_empty_submit")
 
@@ -53,7 +53,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         model=name if isinstance(name, str) and name not in _NO_MODELS else None,
         cwd=_cwd(document.get("trajectory")),
         warnings=(*warnings, *odd, *_processed(document.get("trajectory"), [items[n] for n in own])),
-        meta={key: info[key] for key in ("exit_status", "model_stats") if key in info},
+        facts=SessionFacts(exit_status=as_text(info.get("exit_status") or "")),
     )
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from workbench.formats.format import Written
 from workbench.formats.kit.document import elements, parse, render, splice
-from workbench.formats.kit.item_list import dict_of
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import settled
+from workbench.formats.kit.values import dict_of
 from workbench.formats.openai_chat.embedded import Item, pieces, told
 from workbench.formats.swe_agent.read import kinds_of
 from workbench.formats.swe_agent.signature import ID

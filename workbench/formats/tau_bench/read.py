@@ -11,9 +11,9 @@ from workbench.base.errors import BadInput
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import parse, splice
-from workbench.formats.kit.item_list import dict_of, list_of, word_of
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.values import dict_of, list_of, word_of
 from workbench.formats.openai_chat.embedded import chat_messages
 from workbench.formats.tau_bench.signature import ID
 from workbench.session import Epoch, Kind, LoadWarning, Message, Records, Session
@@ -65,7 +65,6 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
         title=first_words(messages),
         model=word_of(dict_of(entry.get("info")).get("model")),
         warnings=tuple(warnings),
-        meta={key: value for key, value in entry.items() if key != "traj"},
     )
 
 

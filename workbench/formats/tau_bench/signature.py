@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.formats.kit.document import glimpse
-from workbench.formats.kit.item_list import dict_of
+from workbench.formats.kit.values import dict_of
 
 ID = "tau-bench"
 

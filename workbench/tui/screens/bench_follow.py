@@ -118,7 +118,7 @@ class Following(Screen[None]):
         path = bench.session.path
         assert path is not None
         try:
-            session = read_finished(path, str(bench.session.meta.get("part", "")))
+            session = read_finished(path, bench.session.facts.part)
         except BadInput as refused:
             self.post_message(self.Unread(str(refused)))
             return

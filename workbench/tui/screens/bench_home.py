@@ -102,7 +102,7 @@ class Remembering(Screen[None]):
             self.notify("This session was not read from a file.", severity="warning")
             return
         self.write_now()
-        part = str(bench.session.meta.get("part", ""))
+        part = bench.session.facts.part
         self.post_message(self.ReadAgain(bench.session.path, bench.window, work_of(bench), part))
 
     async def action_choose_file(self) -> None:

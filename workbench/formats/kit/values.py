@@ -1,0 +1,30 @@
+"""Values of decoded JSON, taken only where they are of their kind: a file may hold anything anywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def dict_of(value: Any) -> dict[str, Any]:
+    """The value where it is an object, an empty one otherwise."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_of(value: Any) -> list[Any]:
+    """The value where it is a list, an empty one otherwise."""
+    return value if isinstance(value, list) else []
+
+
+def word_of(value: Any) -> str | None:
+    """The value where it is a text with something in it."""
+    return value if isinstance(value, str) and value else None
+
+
+def text_of(value: Any) -> str:
+    """The value where it is a text, an empty one otherwise."""
+    return value if isinstance(value, str) else ""
+
+
+def count_of(value: Any) -> int:
+    """The value where it is a positive whole number, 0 otherwise."""
+    return value if type(value) is int and value > 0 else 0
