@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from workbench.base.errors import BadInput
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 T = TypeVar("T")
 
 
 def offered(group: str) -> tuple[str, ...]:
     """The names in a group of entry points, in the order of the alphabet."""
-    return tuple(sorted({entry.name for entry in entry_points(group=group)}))
+    return tuple(sorted({entry.name for entry in _entries(group)}))
+
+
+def _entries(group: str) -> EntryPoints:
+    from importlib.metadata import entry_points  # takes as long to import as a format
+
+    return entry_points(group=group)
 
 
 def load(group: str, name: str, kind: type[T]) -> T:
     """The value offered under `name`, one of those `offered`. Raises BadInput, which names the distribution, what went
     wrong and the remedy, whatever the plug-in raises when it is imported."""
-    (entry, *_) = entry_points(group=group, name=name)
+    entry = next(entry for entry in _entries(group) if entry.name == name)
     by = entry.dist.name if entry.dist else "a distribution without a name"
     try:
         value = entry.load()

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from workbench.analysis.transcript import VERBOSITIES, Verbosity, one_line, printable, transcript
 from workbench.base.figures import grouped
-from workbench.bench import Bench
-from workbench.cli.exact import count_now, exact_fields
-from workbench.cli.loading import on_bench
+from workbench.cli.opening import Opened, opened
 from workbench.cli.output import counted, size_fields, size_words, write_fields, write_json, write_table
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.context import Context
-from workbench.compaction.layered.react import react
 from workbench.compaction.layers import layers
 from workbench.session import Message, Session, Span, exchanges_of, rounds_of
-from workbench.summarizers.exact_counts import Exact
 from workbench.tokens.sizes import Size
+
+if TYPE_CHECKING:
+    from workbench.summarizers.exact_counts import Exact
 
 FIRST_WORDS = 60
 MAX_WARNINGS = 10
@@ -44,20 +43,38 @@ def command(chosen: Selection, verbosity: Verbosity | None, exact: str | None, a
     A figure without a sign was billed by the provider, ≈ is calibrated against such figures, ~ is an estimate.
     Message numbers and ids are those that `cwb compact --pin` and `--split-at` take.
     """
-    bench = on_bench(chosen)
-    count = count_now(bench.session, bench.context, exact) if exact else None
+    found = opened(chosen)
+    count = _count(found, exact) if exact else None
     if as_json:
-        write_json(_document(bench, verbosity, count))
+        write_json(_document(found, verbosity, count))
     elif as_react:
-        click.echo("\n\n".join(printable(text) for text in react(bench.context.messages)))
+        _react(found.context)
     elif verbosity:
-        _transcript(bench, verbosity)
+        _transcript(found.context, verbosity)
     else:
-        _tables(bench, count)
+        _tables(found, count)
 
 
-def _document(bench: Bench, verbosity: Verbosity | None, exact: Exact | None) -> dict[str, Any]:
-    session, context = bench.session, bench.context
+def _count(found: Opened, model: str) -> Exact:
+    from workbench.cli.exact import count_now
+
+    return count_now(found.session, found.context, model)
+
+
+def _exact_fields(exact: Exact) -> dict[str, Any]:
+    from workbench.cli.exact import exact_fields
+
+    return exact_fields(exact)
+
+
+def _react(context: Context) -> None:
+    from workbench.compaction.layered.react import react
+
+    click.echo("\n\n".join(printable(text) for text in react(context.messages)))
+
+
+def _document(found: Opened, verbosity: Verbosity | None, exact: Exact | None) -> dict[str, Any]:
+    session, context = found.session, found.context
     total = context.total
     document: dict[str, Any] = {
         "format": session.format,
@@ -65,19 +82,19 @@ def _document(bench: Bench, verbosity: Verbosity | None, exact: Exact | None) ->
         "id": session.id,
         "title": session.title,
         "model": session.model,
-        "window": bench.window,
+        "window": context.window,
         "messages": len(session.messages),
         "rounds": len(context.shape.rounds.rounds),
         "exchanges": len(context.shape.exchanges),
         "epochs": len(session.epochs),
-        "epoch": bench.epoch,
+        "epoch": found.epoch,
         "warnings": [str(warning) for warning in session.warnings],
         "context": {
             **size_fields(total),
             "basis": total.basis.name.lower(),
             "method": context.layout.sizes.meter.method,
         },
-        "exact": exact_fields(exact) if exact else None,
+        "exact": _exact_fields(exact) if exact else None,
         "layers": [
             {"name": layer.name, "tokens": layer.tokens, "basis": layer.basis.name.lower()} for layer in layers(context)
         ],
@@ -164,16 +181,16 @@ def stretches(context: Context) -> list[Stretch]:
     return found
 
 
-def _tables(bench: Bench, exact: Exact | None) -> None:
-    session, context = bench.session, bench.context
+def _tables(found: Opened, exact: Exact | None) -> None:
+    session, context = found.session, found.context
     total, shape = context.total, context.shape
-    share = f", {100 * total.tokens / bench.window:.1f} % of {grouped(bench.window)}" if bench.window else ""
+    share = f", {100 * total.tokens / context.window:.1f} % of {grouped(context.window)}" if context.window else ""
     write_fields(
         [
             ("session", printable(session.title or session.id or str(session.path))),
             ("format", f"{session.format}, {counted(len(session.messages), 'message')} in the file"),
-            ("model", f"{printable(session.model or 'not recorded')}, {_window_words(bench)}"),
-            ("epoch", f"{bench.epoch} of {len(session.epochs)}"),
+            ("model", f"{printable(session.model or 'not recorded')}, {_window_words(context.window)}"),
+            ("epoch", f"{found.epoch} of {len(session.epochs)}"),
             ("context", f"{size_words(total)}{share}"),
             ("units", f"{counted(len(shape.rounds.rounds), 'round')}, {counted(len(shape.exchanges), 'exchange')}"),
             ("layers", ", ".join(f"{part.name} {part.basis.value}{grouped(part.tokens)}" for part in layers(context))),
@@ -190,8 +207,8 @@ def _tables(bench: Bench, exact: Exact | None) -> None:
     write_table(heads, [stretch.row() for stretch in stretches(context)])
 
 
-def _window_words(bench: Bench) -> str:
-    return f"window of {grouped(bench.window)} tokens" if bench.window else "window unknown (name it with --window)"
+def _window_words(window: int | None) -> str:
+    return f"window of {grouped(window)} tokens" if window else "window unknown (name it with --window)"
 
 
 def _warnings(session: Session) -> list[tuple[str, str]]:
@@ -219,8 +236,8 @@ def _time(seconds: float | None) -> str:
         return ""
 
 
-def _transcript(bench: Bench, verbosity: Verbosity) -> None:
-    for entry in transcript(bench.context.messages, verbosity):
+def _transcript(context: Context, verbosity: Verbosity) -> None:
+    for entry in transcript(context.messages, verbosity):
         label = f"#{entry.index + 1} {entry.voice}"
         if verbosity == "quiet":
             click.echo(entry.text)

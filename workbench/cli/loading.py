@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import click
-
 from workbench.analysis.course import Course, course_of, uncounted
 from workbench.base import paths
 from workbench.bench import Bench, counted, open_bench, with_kept_scale
-from workbench.cli.output import on_a_terminal
+from workbench.cli.opening import Watched
 from workbench.cli.selection import Selection
 from workbench.formats.files import load
 from workbench.session import Session
@@ -20,7 +18,7 @@ from workbench.tokens.cache import CountCache
 def on_bench(chosen: Selection) -> Bench:
     """The epoch. Raises BadInput for a file that is no session and for an epoch that it does not have."""
     counter = Counter(CountCache(paths.token_counts()))
-    with _Watched() as watched:
+    with Watched() as watched:
         session = load(chosen.file, watched.bytes_read, chosen.part)
         bench = with_kept_scale(open_bench(session, counter, epoch=chosen.epoch, window=chosen.window))
         counter.count_all(bench.messages, watched.messages_counted, lambda: False)
@@ -33,30 +31,9 @@ def on_bench_and_course(chosen: Selection, begin: Callable[[Session], int | None
     Raises BadInput as `on_bench` does.
     """
     counter = Counter(CountCache(paths.token_counts()))
-    with _Watched() as watched:
+    with Watched() as watched:
         session = load(chosen.file, watched.bytes_read, chosen.part)
         counter.count_all(uncounted(session), watched.messages_counted, lambda: False)
     epoch = begin(session) if chosen.epoch is None else chosen.epoch
     bench = with_kept_scale(open_bench(session, counter, epoch=epoch, window=chosen.window))
     return counted(bench, counter), course_of(session, counter, first=bench.epoch, scale=bench.scale)
-
-
-class _Watched:
-    """One line on a terminal's stderr that says how far the work is, and is gone afterwards."""
-
-    def __enter__(self) -> _Watched:
-        self._seen = on_a_terminal()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._say("")
-
-    def bytes_read(self, done: int, total: int) -> None:
-        self._say(f"Reading, {100 * done // max(1, total)} %")
-
-    def messages_counted(self, done: int, total: int) -> None:
-        self._say(f"Counting tokens, {100 * done // max(1, total)} %")
-
-    def _say(self, text: str) -> None:
-        if self._seen:
-            click.echo(f"\r\033[K{text}", nl=False, err=True)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from workbench.base.figures import grouped
-from workbench.compaction.strategy import Trigger
 from workbench.tokens.sizes import Size
+
+if TYPE_CHECKING:  # `cwb inspect` writes no trigger and does not wait for what strategies need.
+    from workbench.compaction.strategy import Trigger
 
 
 def write_json(value: dict[str, Any]) -> None:

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.analysis.compare import candidates
 from workbench.base.errors import BadInput
-from workbench.cli import settings
-from workbench.compaction.preset import Preset, preset_names
+
+if TYPE_CHECKING:  # A command without a policy does not wait for what policies need.
+    from workbench.compaction.preset import Preset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +45,8 @@ class Selection:
 
     def policy(self, otherwise: str | None = None) -> Preset:
         """The policy named last, else the preset `otherwise`, with its fields changed. Raises BadInput."""
+        from workbench.cli import settings
+
         strategy = self.strategies[-1] if self.strategies else None
         preset = self.presets[-1] if self.presets else None if strategy else otherwise
         return settings.chosen(strategy, preset, self.params, self.fields)
@@ -54,6 +56,9 @@ class Selection:
 
         Raises BadInput.
         """
+        from workbench.analysis.compare import candidates
+        from workbench.compaction.preset import preset_names
+
         strategies, presets = _listed(self.strategies), _listed(self.presets)
         if not self.fields:
             return list(candidates(strategies, preset_names() if "all" in presets else presets))

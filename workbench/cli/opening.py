@@ -1,0 +1,56 @@
+"""The session that was named and one of its epochs, every token counted: for commands that plan nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import click
+
+from workbench.base import paths
+from workbench.cli.output import on_a_terminal
+from workbench.cli.selection import Selection
+from workbench.compaction.context import Context
+from workbench.compaction.opening import context_at, epoch_of
+from workbench.formats.files import load
+from workbench.session import Session
+from workbench.tokens import Counter, scales
+from workbench.tokens.cache import CountCache
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    session: Session
+    epoch: int
+    context: Context
+
+
+def opened(chosen: Selection) -> Opened:
+    """The epoch. Raises BadInput for a file that is no session and for an epoch that it does not have."""
+    counter = Counter(CountCache(paths.token_counts()))
+    with Watched() as watched:
+        session = load(chosen.file, watched.bytes_read, chosen.part)
+        epoch = epoch_of(session, chosen.epoch)
+        counter.count_all(session.context(epoch), watched.messages_counted, lambda: False)
+    scale = scales.recall(session)
+    return Opened(session, epoch, context_at(session, epoch, counter, window=chosen.window, scale=scale))
+
+
+class Watched:
+    """One line on a terminal's stderr that says how far the work is, and is gone afterwards."""
+
+    def __enter__(self) -> Watched:
+        self._seen = on_a_terminal()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._say("")
+
+    def bytes_read(self, done: int, total: int) -> None:
+        self._say(f"Reading, {100 * done // max(1, total)} %")
+
+    def messages_counted(self, done: int, total: int) -> None:
+        self._say(f"Counting tokens, {100 * done // max(1, total)} %")
+
+    def _say(self, text: str) -> None:
+        if self._seen:
+            click.echo(f"\r\033[K{text}", nl=False, err=True)
