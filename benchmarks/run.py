@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -30,6 +31,7 @@ MARKS = {"first paint": b"Opening", "usable": " rounds ·".encode(), "counted": 
 
 PEER_LINES, PEER_MEGABYTES = 5_000, 8
 KEYS = 200
+NEEDED = "import click, orjson, tiktoken"
 FRAME = "16 ms"
 
 
@@ -63,6 +65,9 @@ def _measure(file: Path, megabytes: float, home: Path) -> None:
     tokens, counting = _inside("tokens_alone", file), _inside("counting", file)
     _seconds(f"counting with {counting['engine']}", counting["seconds"], "", tokens["seconds"], "tiktoken, same texts")
 
+    inspect = ["-m", "workbench", "inspect", str(SAMPLE)]
+    start, alone = (statistics.median(_cpu(*given) for _ in range(5)) for given in (inspect, ["-c", NEEDED]))
+    _seconds("CPU of cwb inspect, small session", start, "", alone, NEEDED)
     imports = statistics.median(_import_seconds() for _ in range(3))
     small = statistics.median(_first_paint(SAMPLE) for _ in range(3))
     _seconds("first paint, small session", small, "0.6 s", imports, "import textual.app")
@@ -186,6 +191,14 @@ def _inside(name: str, file: Path) -> dict[str, Any]:
     run = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     found: dict[str, Any] = json.loads(run.stdout)
     return found
+
+
+def _cpu(*given: str) -> float:
+    """Seconds of the processor, user and system, of a Python process from its start to its end."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, *given], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def _import_seconds() -> float:

@@ -8,7 +8,7 @@ from graphlib import TopologicalSorter
 import grimp
 import pytest
 
-from tests.paths import ROOT
+from tests.paths import ROOT, SAMPLES
 from workbench.compaction.strategies import all_strategies
 
 ROOMS = ("base", "session", "formats", "tokens", "facts", "compaction", "summarizers", "analysis", "bench")
@@ -41,6 +41,20 @@ rooms = {name.split(".")[1] for name in sys.modules if name.startswith("workbenc
 heavy = {"textual", "anthropic", "tiktoken", "pydantic", "orjson"} & set(sys.modules)
 print(sorted(rooms - {"cli", "base"}), sorted(heavy))
 """
+_INSPECT = """
+import json, sys
+from workbench.cli import commands
+commands.main(["inspect", sys.argv[1]], prog_name="cwb", standalone_mode=False)
+ours = [name.split(".") for name in sys.modules if name.startswith("workbench.")]
+packages = {name.partition(".")[0] for name, module in sys.modules.items()
+            if "site-packages" in (getattr(module, "__file__", None) or "")}
+print(json.dumps({
+    "rooms": sorted({name[1] for name in ours}),
+    "compaction": sorted({name[2] for name in ours if name[1] == "compaction" and len(name) > 2}),
+    "read": sorted({name[2] for name in ours if name[1] == "formats" and name[3:] == ["read"]}),
+    "others": sorted(name for name in packages - {"tiktoken", "splintr"} if not name.startswith("_")),
+}))
+"""
 
 
 def _last_line(*code: str) -> str:
@@ -70,6 +84,16 @@ def test_the_library_compacts_without_screen_and_client() -> None:
 
 def test_help_imports_no_room() -> None:
     assert _last_line(_HELP) == "[] []"
+
+
+def test_inspect_imports_what_it_shows_and_nothing_that_plans() -> None:
+    """What a person waits for each time: of all formats the file's own is read, and no strategy or policy is loaded."""
+    assert json.loads(_last_line(_INSPECT, str(SAMPLES / "claude-code-overflow.jsonl"))) == {
+        "rooms": ["analysis", "base", "cli", "compaction", "formats", "session", "tokens"],
+        "compaction": ["context", "gauge", "layers", "layout", "opening", "outcome", "shape"],
+        "read": ["claude_code"],
+        "others": ["click", "orjson", "platformdirs"],
+    }
 
 
 def test_no_circle_of_imports() -> None:
