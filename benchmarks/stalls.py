@@ -51,7 +51,8 @@ async def longest(file: Path, memory: Path) -> dict[str, float]:
 
     from workbench.compaction.preset import load_preset
     from workbench.tui.app import WorkbenchApp
-    from workbench.tui.screens.bench import BenchScreen
+    from workbench.tui.bench.policy import choose
+    from workbench.tui.bench.screen import BenchScreen
     from workbench.tui.widgets.field_row import FieldRow
 
     app = WorkbenchApp(file, memory=memory)
@@ -61,7 +62,7 @@ async def longest(file: Path, memory: Path) -> dict[str, float]:
 
             def busy() -> bool:
                 screen = app.screen
-                unready = not isinstance(screen, BenchScreen) or screen.counting or screen.checks is None
+                unready = not isinstance(screen, BenchScreen) or screen.view.counting or screen.view.checks is None
                 return bool(unready or any(not worker.is_finished for worker in app.workers))
 
             async def rest() -> None:
@@ -93,7 +94,7 @@ async def longest(file: Path, memory: Path) -> dict[str, float]:
             await press()
             found["changing a number"] = stalls.take()
             for name in ("progressive", "augment-example"):
-                screen.choose(load_preset(name))
+                choose(screen, load_preset(name))
                 await press()
             found["switching the strategy"] = stalls.take()
     return found

@@ -26,8 +26,8 @@ from textual.worker import WorkerCancelled, WorkerFailed
 from workbench.compaction import prompts
 from workbench.summarizers.recording import DEMO, load_recording
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.demo import DemoApp
-from workbench.tui.screens.bench import BenchScreen
 from workbench.tui.screens.export import ExportScreen
 from workbench.tui.screens.run import RunScreen
 
@@ -89,7 +89,7 @@ async def settled(pilot: Pilot[None]) -> None:
             with suppress(WorkerCancelled, WorkerFailed):
                 await worker.wait()
         benches = [screen for screen in pilot.app.screen_stack if isinstance(screen, BenchScreen)]
-        ready = benches and not benches[0].counting and benches[0].checks is not None
+        ready = benches and not benches[0].view.counting and benches[0].view.checks is not None
         idle = idle + 1 if ready and not busy else 0
 
 

@@ -14,7 +14,7 @@ from textual.worker import WorkerCancelled, WorkerFailed
 
 from workbench.session import Block, Epoch, Message, Records, Session, Text, ToolResult, ToolUse
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.bench import BenchScreen
+from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.screens.loading import LoadingScreen
 
 STORY = (
@@ -103,7 +103,7 @@ def _state(app: App[None]) -> str:
     benches = [screen for screen in app.screen_stack if isinstance(screen, BenchScreen)]
     busy = [f"{worker.name} {worker.state.name}" for worker in app.workers]
     said = [notification.message for notification in app._notifications]
-    return f"{app.screen_stack} {[(bench.counting, bench.checks) for bench in benches]} {busy} {said}"
+    return f"{app.screen_stack} {[(bench.view.counting, bench.view.checks) for bench in benches]} {busy} {said}"
 
 
 def _at_work(app: App[None]) -> bool:
@@ -111,7 +111,7 @@ def _at_work(app: App[None]) -> bool:
     if type(front) is Screen or isinstance(front, LoadingScreen):
         return True
     benches = [screen for screen in app.screen_stack if isinstance(screen, BenchScreen)]
-    unready = any(screen.counting or screen.checks is None for screen in benches)
+    unready = any(screen.view.counting or screen.view.checks is None for screen in benches)
     return unready or any(not worker.is_finished for worker in app.workers)
 
 

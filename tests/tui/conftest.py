@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 RESTS = (
-    "screens.bench.SETTLE_S",
-    "screens.bench_find.TYPED_S",
+    "bench.reading.SETTLE_S",
+    "bench.finding.TYPED_S",
+    "bench.planning.CHECK_S",
     "screens.open.SETTLE_S",
     "screens.policy_text.SETTLE_S",
     "screens.run_draft.SETTLE_S",

@@ -30,8 +30,8 @@ async def test_opens_a_session_and_shows_its_plan() -> None:
         assert rows.rows is not None
         assert rows.rows.split_line is not None
         assert "4 rounds · 32 messages" in str(rows.border_title)
-        assert screen.checks
-        assert all(check.passed for check in screen.checks)
+        assert screen.view.checks
+        assert all(check.passed for check in screen.view.checks)
 
 
 async def test_pin_keeps_the_message_and_its_pair_and_undo_lets_it_go() -> None:
@@ -76,7 +76,7 @@ async def test_moving_the_split_several_times_is_one_step_to_undo() -> None:
         screen = bench_screen(pilot)
         await press(pilot, "[", "[", "u")
         assert screen.bench.split_at is None
-        assert not screen.history.past
+        assert not screen.view.history.past
 
 
 async def test_c_compacts_up_to_the_cursor() -> None:
@@ -95,7 +95,7 @@ async def test_run_gives_a_real_summary_that_stands_until_something_changes() ->
         screen = bench_screen(pilot)
         await press(pilot, "r")
         assert screen.bench.result is not None
-        assert screen.tab == "node"
+        assert screen.view.tab == "node"
         shown = screen.query_one(TextView).text
         assert "result of the run" in shown
         assert "Never log the token" in shown
@@ -172,9 +172,9 @@ async def test_what_cannot_be_done_is_grey() -> None:
     async with app_of(story()).run_test(size=SIZE) as pilot:
         await settled(pilot)
         screen = bench_screen(pilot)
-        assert [screen.check_action(action, ()) for action in ("undo", "redo", "unsplit")] == [None, None, None]
+        assert [screen.check_action("act", (action,)) for action in ("undo", "redo", "unsplit")] == [None, None, None]
         await press(pilot, "[")
-        assert [screen.check_action(action, ()) for action in ("undo", "redo", "unsplit")] == [True, None, True]
+        assert [screen.check_action("act", (action,)) for action in ("undo", "redo", "unsplit")] == [True, None, True]
 
 
 async def test_help_names_every_key_of_the_screen() -> None:

@@ -12,8 +12,8 @@ from tests.paths import SAMPLES
 from tests.tui.app import settled
 from workbench.summarizers import journal
 from workbench.summarizers.recording import DEMO, load_recording
+from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.demo import DemoApp
-from workbench.tui.screens.bench import BenchScreen
 from workbench.tui.screens.run import RunScreen
 
 

@@ -6,6 +6,7 @@ import gc
 import inspect
 import pkgutil
 from collections.abc import Iterator
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -18,8 +19,10 @@ from workbench import bench as steps
 from workbench.session import Message, Text
 from workbench.tui import screens
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.bench.host import take
+from workbench.tui.bench.planning import move_split
+from workbench.tui.bench.store import AT_ONCE
 from workbench.tui.rest import AT_MOST
-from workbench.tui.screens.bench_plan import AT_ONCE, is_planned
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.rounds_list import RoundsList
 
@@ -33,25 +36,25 @@ async def test_in_a_long_session_a_key_is_answered_before_its_plan_is_there() ->
         screen, rounds = bench_screen(pilot), bench_screen(pilot).query_one(RoundsList)
         before = screen.bench
 
-        screen.step(lambda: steps.toggle_pin(screen.bench, "m0"), said="pinned")
-        assert (screen.bench.pins, screen.said) == ({"m0"}, "pinned")
+        take(screen, partial(steps.toggle_pin, id="m0"), said="pinned")
+        assert (screen.bench.pins, screen.view.said) == ({"m0"}, "pinned")
         assert rounds.drawn is not None
         assert rounds.drawn.pins == {"m0"}
-        assert not is_planned(screen.bench)
-        assert screen.shown is before
+        assert not screen.bench.is_planned
+        assert screen.view.shown is before
         await settled(pilot)
-        assert is_planned(screen.bench)
-        assert screen.shown is screen.bench
+        assert screen.bench.is_planned
+        assert screen.view.shown is screen.bench
         assert rounds.drawn.outcome is screen.bench.outcome
 
         starts, split = screen.bench.context.unit_starts(screen.bench.strategy.unit), screen.bench.outcome.split
         for _ in range(3):
-            screen.action_move_split(-1)
+            move_split(screen, -1)
         await settled(pilot)
         assert screen.bench.outcome.split == starts[list(starts).index(split) - 3]
         await press(pilot, "u", "u")
         assert screen.bench.outcome.split == split
-        assert screen.shown is screen.bench
+        assert screen.view.shown is screen.bench
 
 
 async def test_footer_and_inputs_ask_for_no_layout(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +117,7 @@ def _workers() -> Iterator[tuple[str, Any]]:
 def test_a_worker_that_is_given_data_says_what_it_is_called() -> None:
     """Else Textual calls it by the `repr` of what it is given: half a second for a session of 100 MB."""
     workers = dict(_workers())
-    assert "workbench.tui.screens.bench_home.Remembering.keep_work" in workers
+    assert "workbench.tui.screens.retention.RetentionScreen.judge" in workers
     unnamed = []
     for name, method in workers.items():
         given = inspect.signature(method).parameters.values()

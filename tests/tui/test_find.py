@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from tests.paths import SAMPLES
 from tests.tui.app import app_of, bench_screen, press, settled, story
+from workbench import bench as steps
 from workbench.analysis.growth import Point
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, FateSpan, Outcome
 from workbench.compaction.shape import Shape
 from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tokens import Basis, Counter, sizes_of
+from workbench.tui.bench.host import take
 from workbench.tui.filters import Filter, matching, tools_of
 from workbench.tui.screens.filtering import FilterScreen
 from workbench.tui.widgets.find_bar import FindBar
@@ -123,7 +127,7 @@ async def test_hits_are_marked_until_escape_clears_the_search() -> None:
         await press(pilot, "escape")
         assert shown() == ""
         assert said(pilot) == ""
-        assert bench_screen(pilot).check_action("find_next", (1,)) is None
+        assert bench_screen(pilot).check_action("act", ("find-next.1",)) is None
 
 
 async def test_escape_while_typing_returns_to_where_the_search_began() -> None:
@@ -213,9 +217,7 @@ async def test_a_filter_by_fate_follows_the_plan() -> None:
         assert said(pilot).startswith("only pinned: 0 shown, 32 hidden")
         assert rounds(pilot).rows is not None
         assert len(rounds(pilot).rows or ()) == 0
-        from workbench import bench as steps
-
-        screen.step(lambda: steps.toggle_pin(screen.bench, "m3"))
+        take(screen, partial(steps.toggle_pin, id="m3"))
         await settled(pilot)
         assert said(pilot).startswith("only pinned: 2 shown, 30 hidden")
 
@@ -243,7 +245,7 @@ async def test_the_filter_dialog_gives_what_was_chosen_in_it() -> None:
         assert "a whole number" in str(dialog.query_one("#refused", Static).render())
         dialog.query_one("#larger", Input).value = "300"
         await press(pilot, "ctrl+s")
-        assert bench_screen(pilot).narrowing == Filter(larger_than=300)
+        assert bench_screen(pilot).view.finding.narrowing == Filter(larger_than=300)
         assert "only over 300 tokens: 12 shown" in said(pilot)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.tui.app import story
 from workbench.bench import counted, open_bench, toggle_pin
 from workbench.tokens import Counter
+from workbench.tui.bench.planning import planned
 from workbench.tui.history import PLANNED, History
-from workbench.tui.screens.bench_plan import is_planned, planned
 
 COUNTER = Counter()
 BENCH = open_bench(story(), COUNTER)
@@ -54,5 +54,5 @@ def test_only_the_last_steps_keep_their_plans() -> None:
     for number in range(PLANNED + 3):
         planned(history.present)
         history = history.then(toggle_pin(history.present, f"m{number % 3}"))
-    assert [is_planned(bench) for bench in history.past] == [False] * 3 + [True] * PLANNED
+    assert [bench.is_planned for bench in history.past] == [False] * 3 + [True] * PLANNED
     assert history.past[1].pins == {"m0"}

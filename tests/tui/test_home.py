@@ -13,8 +13,9 @@ from tests.finding.test_discover import session_at
 from tests.paths import SAMPLES
 from tests.tui.app import bench_screen, press, settled, story, story_file
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.bench.following import look
+from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.home import Home, read_home, write_home
-from workbench.tui.screens.bench import BenchScreen
 from workbench.tui.screens.export import ExportScreen
 from workbench.tui.screens.help import HelpScreen, explained
 from workbench.tui.screens.loading import LoadingScreen
@@ -148,7 +149,7 @@ class TestRemembering:
         async with WorkbenchApp(path, memory=memory).run_test(size=SIZE) as pilot:
             await settled(pilot)
             await press(pilot, "p")
-            bench_screen(pilot)._write_down()
+            bench_screen(pilot)._write_soon()
             await settled(pilot)
             assert len(list((memory / "sessions").iterdir())) == 1
 
@@ -166,12 +167,12 @@ class TestRemembering:
             await press(pilot, "home", "p")
             screen = bench_screen(pilot)
             messages, pins = len(screen.bench.messages), screen.bench.pins
-            screen.look_at_file()
+            look(screen)
             await settled(pilot)
             assert notes(pilot) == []
             session_at(path, "go on", 2_000, filler=12)
-            screen.look_at_file()
-            screen.look_at_file()
+            look(screen)
+            look(screen)
             await settled(pilot)
             assert [note for note in notes(pilot) if "has changed on disk" in note] == [
                 "live.jsonl has changed on disk; F5 reads it again and keeps your work."

@@ -68,8 +68,8 @@ async def test_debug_an_overflow() -> None:
         for i in cleared:
             assert any(isinstance(block, ToolResult) for block in after.messages[i].blocks)
         assert after.context.outcome_size(after.outcome).tokens < before.context.total.tokens
-        assert bench.checks
-        assert all(check.passed for check in bench.checks if check.hard)
+        assert bench.view.checks
+        assert all(check.passed for check in bench.view.checks if check.hard)
         assert not after.plan.requests, "no model is asked"
 
 
@@ -95,8 +95,8 @@ async def test_tune_a_threshold() -> None:
         assert tuned.outcome.split < before.outcome.split
         sizes = [bench.context.outcome_size(bench.outcome).tokens for bench in (before, tuned)]
         assert sizes[0] < sizes[1]
-        assert screen.checks
-        assert all(check.passed for check in screen.checks if check.hard)
+        assert screen.view.checks
+        assert all(check.passed for check in screen.view.checks if check.hard)
         assert sum(row.differs for row in screen.query(FieldRow)) == 2
 
         await press(pilot, "escape", "C")
@@ -178,11 +178,11 @@ async def test_undo() -> None:
         for expected in reversed(states[:-1]):
             await press(pilot, "u")
             assert state(screen.bench) == expected
-        assert screen.check_action("undo", ()) is None
+        assert screen.check_action("act", ("undo",)) is None
         for expected in states[1:]:
             await press(pilot, "U")
             assert state(screen.bench) == expected
-        assert screen.check_action("redo", ()) is None
+        assert screen.check_action("act", ("redo",)) is None
 
 
 def state(bench: Bench) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from workbench.compaction.preset import load_preset
 from workbench.summarizers import journal
 from workbench.summarizers.named import Name
 from workbench.tokens import scales
+from workbench.tui.bench.host import take
 from workbench.tui.screens.ab import AbScreen
 from workbench.tui.screens.exact import ExactScreen
 from workbench.tui.screens.prompt_text import PromptTextScreen
@@ -175,6 +177,6 @@ async def test_exact_counts_stand_beside_the_local_ones_and_calibrate(
         assert scales.recall(bench.bench.session) in (None, scale)
         assert bench.bench.context.total.tokens == pytest.approx(before * scale.value, rel=0.01)
         assert f"an exact count by {MODEL}" in words(bench.query_one("#title", Static))
-        bench.step(lambda: choose_preset(bench.bench, load_preset("codex")))
+        take(bench, partial(choose_preset, preset=load_preset("codex")))
         await press(pilot, "u", "u")
         assert bench.bench.scale == scale

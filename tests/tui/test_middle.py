@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ from workbench.compaction.preset import default_preset
 from workbench.session import Media, Message, Text, Thinking, ToolResult, ToolUse
 from workbench.tokens import Counter
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.bench.planning import want
+from workbench.tui.bench.shaping import redo, undo
 from workbench.tui.details import TABS
 from workbench.tui.lines import Drawn, split_words
 from workbench.tui.middle.blocks import block_parts, text_parts
@@ -270,9 +273,9 @@ async def test_a_grey_key_says_why_and_undo_lets_go_of_a_change_that_is_still_be
         ]
         await press(pilot, "[")
         before = screen.bench
-        for travel in (screen.action_undo, screen.action_redo):
-            screen.replan(lambda bench: steps.with_window(bench, 55_555))
-            await travel()
+        for travel in (undo, redo):
+            want(screen, partial(steps.with_window, window=55_555))
+            travel(screen)
             await settled(pilot)
             assert screen.bench is before, "what was planned is gone, what was done before it stands"
         await press(pilot, "u")

@@ -16,8 +16,8 @@ from tests.paths import SAMPLES
 from tests.tui.app import bench_screen, press, settled
 from workbench.finding.glances import Found
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.bench.following import TRIES, look
 from workbench.tui.entries import found_entry
-from workbench.tui.screens.bench_follow import TRIES
 from workbench.tui.screens.choose_part import ChoosePartScreen
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.open import OpenScreen
@@ -95,8 +95,7 @@ async def test_a_file_with_several_sessions_asks_which_one(tmp_path: Path) -> No
         await press(pilot, "escape", "down", "enter")
         session = bench_screen(pilot).bench.session
         assert (len(session.messages), session.facts.part) == (7, "2")
-        bench_screen(pilot).action_reread()
-        await settled(pilot)
+        await press(pilot, "f5")
         again = bench_screen(pilot).bench.session
         assert again is not session
         assert again.facts.part == "2"
@@ -124,7 +123,7 @@ async def test_a_session_that_grows_is_followed(tmp_path: Path) -> None:
         async def grow(more: str) -> int:
             with path.open("a") as file:
                 file.write(more)
-            screen.look_for_more(math.inf)
+            look(screen, math.inf)
             await settled(pilot)
             return len(screen.bench.messages)
 
@@ -142,24 +141,24 @@ async def test_a_session_that_grows_is_followed(tmp_path: Path) -> None:
         assert rounds.line == line
         assert rounds.rows is not None
         assert 0 in rounds.rows.opened
-        assert "1 new message" in screen.said
-        assert len(screen.history.past) == 1
+        assert "1 new message" in screen.view.said
+        assert len(screen.view.history.past) == 1
         await press(pilot, "end")
         assert await grow(said(5)) == 12
         assert rounds.line == len(rounds.rows) - 1
 
-        assert not screen.history.undone().present.pins
-        assert len(screen.history.undone().present.messages) == 12
+        assert not screen.view.history.undone().present.pins
+        assert len(screen.view.history.undone().present.messages) == 12
         assert path.read_text() == "".join(map(said, range(6)))  # never written to
 
         for number in range(TRIES):
             path.write_text("nothing of the kind" + "!" * number)
-            screen.look_for_more(math.inf)
+            look(screen, math.inf)
             await settled(pilot)
         assert len([note for note in notes(pilot) if "not a session file" in note]) == 1
         assert len(screen.bench.messages) == 12
         path.write_text(said(0))
-        screen.look_for_more(math.inf)
+        look(screen, math.inf)
         await settled(pilot)
         assert len(screen.bench.messages) == 2
         assert "does not go on as it began: this is how it stands now; carried over: 1 pin" in notes(pilot)[-1]

@@ -18,8 +18,8 @@ from workbench.compaction.preset import load_preset, preset_names, read_preset
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
 from workbench.compaction.strategies.progressive import ProgressivePolicy
 from workbench.session import Message, Text
+from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.screens.ask import AskScreen, read_preset_name, read_window
-from workbench.tui.screens.bench import BenchScreen
 from workbench.tui.screens.choose_preset import ChoosePresetScreen, choices, matching
 from workbench.tui.screens.paste_params import PasteParamsScreen
 from workbench.tui.screens.policy_text import PolicyTextScreen
@@ -122,7 +122,9 @@ async def test_keys_of_the_split_are_grey_without_one_and_say_why() -> None:
         await settled(pilot)
         screen = bench_screen(pilot)
         before = screen.bench
-        assert [screen.check_action(action, (1,)) for action in ("move_split", "split_here", "unsplit")] == [None] * 3
+        assert [screen.check_action("act", (action,)) for action in ("move_split.1", "split_here", "unsplit")] == [
+            None
+        ] * 3
         for key in "[]ct":
             pilot.app.clear_notifications()
             await press(pilot, key)
@@ -137,7 +139,6 @@ async def test_progressive_shows_the_task_type_with_its_evidence_and_the_field_o
         form = screen.query_one(PolicyForm)
         assert "task type analysis (found;" in form.told
         assert "reads and searches" in form.told
-        screen.step(lambda: screen.bench)
         assert isinstance(screen.bench.policy, ProgressivePolicy)
         from textual.widgets import Select
 
@@ -279,8 +280,8 @@ async def test_the_policy_is_copied_as_toml_and_as_params(tmp_path: Path) -> Non
         assert isinstance(screen.bench.policy, ExchangeSummaryPolicy)
         assert pilot.app.clipboard == params_json(screen.bench.policy)
         await choose(pilot, "trim")
-        assert screen.check_action("copy_params", ()) is None
-        assert screen.check_action("edit_text", ()) is None
+        assert screen.check_action("act", ("copy-params",)) is None
+        assert screen.check_action("act", ("edit-text",)) is None
 
 
 async def test_a_policy_is_saved_as_a_preset_of_ones_own() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from textual.pilot import Pilot
@@ -16,6 +17,8 @@ from workbench.bench import set_fields, summarized_by
 from workbench.compaction.strategy import Summary, SummaryFailed
 from workbench.summarizers import journal
 from workbench.summarizers.patience import Limits
+from workbench.tui.bench.host import take
+from workbench.tui.bench.visiting import run_with
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.widgets.draft_editor import DraftEditor
 from workbench.tui.widgets.text_view import TextView
@@ -36,8 +39,8 @@ async def ready(pilot: Pilot[None], name: str, limits: Limits | None = None) -> 
     """The run screen before anything is sent, as it opens for a session with this summarizer."""
     await settled(pilot)
     bench = bench_screen(pilot)
-    bench.history = bench.history.everywhere(lambda one: summarized_by(one, name))
-    pilot.app.push_screen(RunScreen(bench.bench, limits), bench._ran)
+    bench.store.everywhere(partial(summarized_by, name=name))
+    run_with(bench, limits)
     await settled(pilot)
     assert str(run_screen(pilot).writer) == name
     return run_screen(pilot)
@@ -263,7 +266,7 @@ async def test_an_edit_that_changes_later_calls_has_them_sent(monkeypatch: pytes
         client_talks_to(api, monkeypatch)
         async with app_of(story(10), preset="progressive", window=4_500).run_test(size=WIDE) as pilot:
             await settled(pilot)
-            bench_screen(pilot).step(lambda: set_fields(bench_screen(pilot).bench, {"manual_runs": "ladder"}))
+            take(bench_screen(pilot), partial(set_fields, changes={"manual_runs": "ladder"}))
             screen = await ready(pilot, f"anthropic:{MODEL}")
             await press(pilot, "enter")
             assert len(screen.drafts) == len(api.received) == 3

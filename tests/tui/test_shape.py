@@ -211,15 +211,15 @@ async def test_x_drops_a_pair_says_what_it_cost_and_undo_brings_it_back() -> Non
         screen.query_one(RoundsList).go(28)
         await press(pilot, "x")
         assert [screen.bench.outcome.fate_at(i).fate for i in (27, 28)] == [Fate.DROPPED] * 2
-        assert "dropped messages 28–29: " in screen.said
-        assert " → 0 tokens; result " in screen.said
-        assert screen.checks
-        assert all(check.passed for check in screen.checks if check.hard)
+        assert "dropped messages 28–29: " in screen.view.said
+        assert " → 0 tokens; result " in screen.view.said
+        assert screen.view.checks
+        assert all(check.passed for check in screen.view.checks if check.hard)
         await press(pilot, "u")
         assert not screen.bench.edits
         await press(pilot, "U", "x")
         assert not screen.bench.edits
-        assert "as before" in screen.said
+        assert "as before" in screen.view.said
 
 
 async def test_s_on_a_round_shortens_what_is_long_in_it_and_a_run_keeps_to_it() -> None:
@@ -242,7 +242,7 @@ async def test_a_pinned_message_stays_though_it_is_dropped() -> None:
         screen.query_one(RoundsList).go(3)
         await press(pilot, "p", "x")
         assert screen.bench.outcome.fate_at(3).fate is Fate.PINNED
-        assert "a pin wins" in screen.said
+        assert "a pin wins" in screen.view.said
 
 
 @pytest.mark.parametrize(("key", "tab", "sign"), [("d", "changes", "gone ·"), ("T", "theirs", "No recorded")])
@@ -251,7 +251,7 @@ async def test_the_new_tabs_open_by_key(key: str, tab: str, sign: str) -> None:
         await settled(pilot)
         await press(pilot, key)
         screen = bench_screen(pilot)
-        assert screen.tab == tab
+        assert screen.view.tab == tab
         assert sign in screen.query_one(TextView).text
 
 
@@ -270,7 +270,7 @@ async def test_v_cycles_the_verbosity() -> None:
         seen = []
         for _ in range(3):
             await press(pilot, "v")
-            seen.append((screen.verbosity, screen.query_one(TextView).text.split(" · ")[1]))
+            seen.append((screen.view.verbosity, screen.query_one(TextView).text.split(" · ")[1]))
         assert [name for name, _ in seen] == ["compact", "quiet", "default"]
         assert [name for _, name in seen[:2]] == ["compact", "quiet"]
 
@@ -309,8 +309,8 @@ async def test_o_is_grey_without_an_editor_and_explained_without_a_terminal_to_l
     async with app_of(story()).run_test(size=SIZE) as pilot:
         await settled(pilot)
         screen = bench_screen(pilot)
-        assert screen.check_action("open_text", ()) is None
+        assert screen.check_action("act", ("open-text",)) is None
         monkeypatch.setenv("EDITOR", "true")
-        assert screen.check_action("open_text", ()) is True
+        assert screen.check_action("act", ("open-text",)) is True
         await press(pilot, "o")
         assert any("cannot be given to an editor" in n.message for n in pilot.app._notifications)

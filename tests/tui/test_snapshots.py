@@ -27,6 +27,7 @@ from tests.tui.test_shape import compacted_story
 from workbench.base.resources import PROMPTS
 from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.bench.actions import ACTIONS
 from workbench.tui.screens.loading import LoadingScreen, Opening
 from workbench.tui.screens.refusal import RefusalScreen
 from workbench.tui.widgets.draft_editor import DraftEditor
@@ -192,23 +193,18 @@ async def test_screens_of_live_runs(album: Album, monkeypatch: pytest.MonkeyPatc
 async def test_screens_of_diagnosis(album: Album) -> None:
     async with app_of(story(rounds=12), preset="trim", window=20_000).run_test(size=MEDIUM) as pilot:
         await settled(pilot)
-        await album.take(pilot, "why", key_of(pilot, "why"))
+        await album.take(pilot, "why", ACTIONS["why"].key)
         await album.take(pilot, "why-a-table", "2")
-        await album.take(pilot, "replay", "escape", key_of(pilot, "replay"))
-        await album.take(pilot, "lost", "escape", key_of(pilot, "retention"))
+        await album.take(pilot, "replay", "escape", ACTIONS["replay"].key)
+        await album.take(pilot, "lost", "escape", ACTIONS["retention"].key)
         await album.take(pilot, "generations", "g")
-        await album.take(pilot, "suggested-pins", "escape", "escape", key_of(pilot, "suggested-pins"))
+        await album.take(pilot, "suggested-pins", "escape", "escape", ACTIONS["suggested-pins"].key)
         await press(pilot, "escape")
         await shape(pilot, SMALL, "workbench-light")
         for name in ("why", "replay", "retention", "suggested-pins"):
-            await album.take(pilot, f"80x24-{name}", key_of(pilot, name))
+            await album.take(pilot, f"80x24-{name}", ACTIONS[name].key)
             await press(pilot, "escape")
     assert not album.differing
-
-
-def key_of(pilot: Pilot[None], name: str) -> str:
-    """The key of the bench that opens a screen."""
-    return next(key for key, binding in bench_screen(pilot)._bindings if binding.id == f"bench.{name}")
 
 
 async def test_a_live_run(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,7 +266,7 @@ async def test_opening(album: Album) -> None:
         await album.take(pilot, "open-80x24", *"json")
         await show(pilot, RefusalScreen("notes.txt is not a session file; `cwb doctor notes.txt` says what was tried."))
         await album.taken_now(pilot, "refusal-80x24")
-        await show(pilot, Held(Opening(Path("long.jsonl"))))
+        await show(pilot, Held(Opening(Path("long.jsonl")), lambda: None))
         await album.taken_now(pilot, "loading-80x24")
     assert not album.differing
 

@@ -41,7 +41,7 @@ async def test_pins_are_accepted_and_taken_back_together() -> None:
         assert f"2 messages accepted: +{tokens} tokens" in str(said.content)
         await press(pilot, "down", "down", "space", "down", "space", "enter")
         assert bench.bench.pins == {"u1", "u3"}
-        assert bench.said == "pinned 2 messages"
+        assert bench.view.said == "pinned 2 messages"
         await press(pilot, "u")
         assert not bench.bench.pins
 

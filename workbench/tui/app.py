@@ -27,7 +27,7 @@ from workbench.tui.themes import THEMES
 
 if TYPE_CHECKING:
     from workbench.session import Session
-    from workbench.tui.screens.bench_home import Remembering
+    from workbench.tui.bench.following import ReadAgain
     from workbench.tui.screens.open import OpenScreen
 
 
@@ -92,7 +92,7 @@ class WorkbenchApp(App[None]):
         if self.source is None:
             self.action_choose()
         else:
-            self.push_screen(LoadingScreen(self.how))
+            self.push_screen(LoadingScreen(self.how, _import_bench))
 
     def on_unmount(self) -> None:
         self._collect_as_before()
@@ -110,29 +110,34 @@ class WorkbenchApp(App[None]):
     def open(self, path: Path, part: str = "") -> None:
         """Open another file, or one session of it. What is on the bench stays until that one is ready."""
         opening = Opening(path, usual_window=self.settings.window, memory=self.memory, part=part)
-        self.push_screen(LoadingScreen(opening))
+        self.push_screen(LoadingScreen(opening, _import_bench))
 
     def on_open_screen_wanted(self, wanted: OpenScreen.Wanted) -> None:
         self.open(wanted.path, wanted.part)
 
-    def on_remembering_read_again(self, wanted: Remembering.ReadAgain) -> None:
+    def on_read_again(self, wanted: ReadAgain) -> None:
         """Open the file of the bench once more and put the same work on it."""
         opening = Opening(wanted.path, window=wanted.window, memory=self.memory, carry=wanted.work, part=wanted.part)
-        self.push_screen(LoadingScreen(opening))
+        self.push_screen(LoadingScreen(opening, _import_bench))
 
     @on(LoadingScreen.Ready)
     def show_bench(self, ready: LoadingScreen.Ready) -> None:
         """A session is loaded: it takes the place of everything that is shown."""
-        from workbench.tui.screens.bench import BenchScreen
+        from workbench.tui.bench.screen import BenchScreen
 
+        screen = BenchScreen(
+            ready.bench,
+            ready.counter,
+            ready.groups,
+            mark=ready.mark,
+            note=ready.note,
+            memory=self.memory,
+            follow=ready.follow,
+        )
         with self.batch_update():
             while len(self.screen_stack) > 1:
                 self.pop_screen()
-            screen = BenchScreen(ready.bench, ready.counter, ready.groups)
-            screen.loaded(ready.mark, ready.note, self.memory)
             self.push_screen(screen)
-            if ready.follow:
-                screen.call_after_refresh(screen.follow)
         session = ready.bench.session
         if session.path:
             self.remember(opened(self.home, session.path, session.title))
@@ -158,9 +163,12 @@ class WorkbenchApp(App[None]):
             self.push_screen(OpenScreen(self.given, self.home.recents))
 
     def action_tour(self) -> None:
+        from workbench.tui.bench.screen import BenchScreen
         from workbench.tui.screens.tour import TourScreen
 
-        self.push_screen(TourScreen())
+        benches = (screen for screen in self.screen_stack if isinstance(screen, BenchScreen))
+        bench = next(benches, None)
+        self.push_screen(TourScreen(bench.show_pane if bench is not None else None, bench))
         self.remember(replace(self.home, toured=True))
 
     def action_explain(self) -> None:
@@ -217,3 +225,7 @@ class WorkbenchApp(App[None]):
             yield SystemCommand(f"{binding.description} ({key})", binding.tooltip, run)
         yield SystemCommand("Tour", "The six steps from a full window to a compacted session.", self.action_tour)
         yield from super().get_system_commands(screen)
+
+
+def _import_bench() -> None:
+    import workbench.tui.bench.screen  # noqa: F401

@@ -9,7 +9,8 @@ from workbench.base.resources import SAMPLES
 from workbench.summarizers.named import Name
 from workbench.summarizers.recording import Recording
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.bench import BenchScreen
+from workbench.tui.bench import visiting
+from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.settings import Settings
 
@@ -28,8 +29,8 @@ class DemoApp(WorkbenchApp):
         super()._first_sight()
         screen = self.screen
         if isinstance(screen, BenchScreen):
-            screen.history = screen.history.everywhere(partial(steps.summarized_by, name=str(self.named)))
-            screen.action_run_with()
+            screen.store.everywhere(partial(steps.summarized_by, name=str(self.named)))
+            visiting.run_with(screen)
             self.notify(self.recording.about, title="A recording: nothing is sent", markup=False, timeout=15)
             self.set_timer(READ_S, self.begin)
 

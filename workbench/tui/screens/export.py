@@ -197,7 +197,7 @@ that resumes it there is shown. Nothing is ever written over, and the open sessi
         """Back to the bench, which runs the compaction: what comes of it is what one wants to write."""
         below = self.app.screen_stack[-2]
         self.dismiss()
-        below.call_later(below.run_action, "run")
+        below.call_later(below.run_action, "act('run')")
 
     @on(Button.Pressed, "#write")
     @on(Button.Pressed, "#anyway")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -107,9 +108,11 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
     class Refused(Message):
         sentence: str
 
-    def __init__(self, opening: Opening) -> None:
+    def __init__(self, opening: Opening, prepare: Callable[[], None]) -> None:
+        """`prepare` imports the screen that follows, in the thread that loads."""
         super().__init__()
         self.opening = opening
+        self.prepare = prepare
 
     def compose(self) -> ComposeResult:
         source = self.opening.source
@@ -141,7 +144,7 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
                 self.post_message(self.Several(opening.source, parts))
                 return
             with gc_paused():
-                ready = open_on_bench(opening, progress)
+                ready = open_on_bench(opening, progress, self.prepare)
         except Abandoned:
             return
         except BadInput as refused:
@@ -191,7 +194,7 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
             self.app.exit(return_code=return_code)
 
 
-def open_on_bench(opening: Opening, progress: Progress) -> LoadingScreen.Ready:
+def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], None]) -> LoadingScreen.Ready:
     """Load, and make everything the first drawing needs, here and not where the screen is drawn. Raises BadInput."""
     from workbench.finding.following import mark_of
     from workbench.formats.files import load
@@ -201,8 +204,7 @@ def open_on_bench(opening: Opening, progress: Progress) -> LoadingScreen.Ready:
     source = opening.source
     mark = mark_of(source) if isinstance(source, Path) else None
     session = load(source, progress, opening.part) if isinstance(source, Path) else source
-    # Here, in the thread, for the screen that follows; after the load, when the file's bytes are let go.
-    import workbench.tui.screens.bench  # noqa: F401
+    prepare()  # when the file's bytes are let go
     from workbench.bench import open_bench, with_kept_scale, with_window
     from workbench.tokens import CountCache, Counter
     from workbench.tui.rows import Groups

@@ -48,7 +48,7 @@ class Ended:
     index: int | None = None
 
 
-class RetentionScreen(ModalScreen[Ended]):
+class RetentionScreen(ModalScreen[Ended | None]):
     HELP = """\
 What the bench's outcome still holds of its head: standing instructions, requests, decisions, file paths, commands, \
 errors, identifiers, numbers and addresses, in full, in part or not. A run that was made is judged as it is; a preview \

@@ -77,7 +77,7 @@ async def by_hand(request: SummaryRequest) -> Answer:
     return SummaryFailed("empty", "to be written by you, here")
 
 
-class RunScreen(Drafting, Screen[Ended]):
+class RunScreen(Drafting, Screen[Ended | None]):
     HELP = HELP
     CSS_PATH = "run.tcss"
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.text import Text
 from textual import on
@@ -11,7 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.css.query import NoMatches
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import Button, Static
 
@@ -90,8 +91,10 @@ class TourScreen(ModalScreen[None]):
     ]
     AUTO_FOCUS = "#next"
 
-    def __init__(self) -> None:
+    def __init__(self, show_pane: Callable[[str], object] | None = None, bench: Screen[Any] | None = None) -> None:
+        """`show_pane` goes to a pane of the `bench` behind; a tour over another screen has nothing to frame."""
         super().__init__()
+        self.show_pane, self.bench = show_pane, bench
         self.number = 0
         self._framed: Widget | None = None
 
@@ -123,16 +126,13 @@ class TourScreen(ModalScreen[None]):
         self._frame(step)
 
     def _frame(self, step: Step) -> None:
-        """Frame on the bench what the step speaks of; a tour over another screen has nothing to frame."""
-        from workbench.tui.screens.bench import BenchScreen
-
+        """Frame on the bench what the step speaks of."""
         self._unframe()
-        bench = next((screen for screen in self.app.screen_stack if isinstance(screen, BenchScreen)), None)
-        if bench is None:
+        if self.bench is None or self.show_pane is None:
             return
-        bench.show_pane(step.pane)
+        self.show_pane(step.pane)
         try:
-            place = bench.query_one(step.place)
+            place = self.bench.query_one(step.place)
         except NoMatches:
             return
         if place.size.height > 3:

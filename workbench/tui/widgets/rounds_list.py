@@ -101,13 +101,18 @@ class RoundsList(LineView, can_focus=True):
     # --- data -------------------------------------------------------------------------------------------------------
 
     def show(self, drawn: Drawn) -> None:
-        """Draw another plan. The cursor stays on its message; at first sight it stands where the tail begins."""
+        """Draw another plan. The cursor stays on its message, but at the end of a context that has grown it stays at
+        the end; at first sight it stands where the tail begins."""
         before = self.drawn
         self.drawn = drawn
         if before is None or not continues(before.groups.layout, drawn.groups.layout):
             self._start(drawn)
         else:
+            grown = len(drawn.groups.layout.messages) > len(before.groups.layout.messages)
+            to_end = grown and self.rows is not None and self.line >= len(self.rows) - 1
             self._lay(self.rows.opened if self.rows is not None else frozenset())
+            if to_end:
+                self.action_end(1)
 
     def show_pins(self, pins: frozenset[str]) -> None:
         """Mark other messages as pinned; what becomes of them is told by the next `show`."""

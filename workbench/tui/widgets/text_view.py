@@ -165,7 +165,7 @@ class TextView(LineView, can_focus=True):
             self._wrapped = wrap(self._parts, self.wrap_width)
             self.set_lines(len(self._wrapped))
 
-    @work(exclusive=True, group="wrap", exit_on_error=False)
+    @work(exclusive=True, group="wrap", exit_on_error=False, description="wrap")
     async def _wrap_in_thread(self, parts: tuple[Part, ...]) -> None:
         wrapped = await asyncio.to_thread(wrap, parts, self.wrap_width)
         # Something else may be shown by now.

@@ -1,0 +1,299 @@
+"""Finding things: search, jump, filter and sort. What is found is in the view; the list and the line below draw it."""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+from threading import Event
+from typing import Literal
+
+from workbench.analysis.search import hits, query_of
+from workbench.base.errors import BadInput
+from workbench.bench import Bench
+from workbench.tui.bench.host import Cursor, Host
+from workbench.tui.bench.store import Finding, View
+from workbench.tui.filters import Filter, matching, tools_of
+from workbench.tui.plain import figure, one_line
+from workbench.tui.rows import Arrangement, Groups, arranged
+
+TYPED_S = 0.1
+"""How long typing rests before it is searched for."""
+
+
+def _put(host: Host, finding: Finding) -> None:
+    host.store.put(replace(host.store.view, finding=finding))
+
+
+def tell(host: Host) -> None:
+    """Say what is searched, filtered and sorted, and which of the hits is under the cursor."""
+    view = host.store.view
+    _put(host, replace(view.finding, words=words_of(view.finding, view.groups, host.cursor)))
+
+
+def words_of(finding: Finding, groups: Groups, cursor: Cursor) -> str:
+    said = []
+    if finding.refused:
+        said.append(f"✘ {finding.refused}")
+    elif finding.sought:
+        said.append(_count(finding, groups, cursor))
+    made = finding.arrangement
+    if finding.narrowing and made is not None:
+        shown = f"{figure(len(made.members))} shown, {figure(made.hidden)} hidden"
+        said.append(f"only {finding.narrowing}: {shown} (f shows all)")
+    if finding.by_size:
+        said.append("largest first (z by time)")
+    return " · ".join(said)
+
+
+def _count(finding: Finding, groups: Groups, cursor: Cursor) -> str:
+    found = finding.listed
+    what = one_line(finding.sought.text, 40) if finding.sought else ""
+    out_of = f"{figure(len(found))} message{'s' * (len(found) != 1)}"
+    hidden = len(finding.hits) - len(found)
+    aside = f" ({figure(hidden)} more hidden by the filter)" if hidden else ""
+    if found and not cursor.on_header:
+        here = bisect_left(finding.ranks, rank(finding, groups, cursor.index, False))
+        if here < len(found) and found[here] == cursor.index:
+            return f"{what}: {figure(here + 1)} of {out_of}{aside}"
+    return f"{what}: in {out_of}{aside}" if found else f"{what}: not found{aside}"
+
+
+# --- the list ---------------------------------------------------------------------------------------------------------
+
+
+def look_again(host: Host, was: View | None, now: View) -> None:
+    """Another plan is drawn, or another context. What was asked of it still holds."""
+    if was is None or was.shown is now.shown:
+        return
+    finding, messages = now.finding, now.shown.layout.messages
+    if was.shown.layout.messages is not messages:
+        _put(host, replace(finding, hits=(), listed=(), ranks=()))
+        if finding.sought:
+            host.spawn("find", search, host, finding.sought.text, settle=0)
+    _rearrange(host)
+
+
+def _rearrange(host: Host) -> None:
+    """List what meets the filter, in the order chosen; all in order of time at once."""
+    finding = host.store.view.finding
+    if finding.narrowing or finding.by_size:
+        host.spawn("arrange", relist, host)
+    else:
+        host.cancel("arrange")
+        if finding.arrangement is not None:
+            _list(host, None)
+
+
+async def relist(host: Host) -> None:
+    """Made in a thread."""
+    view = host.store.view
+    bench, groups, chosen, by_size = view.shown, view.groups, view.finding.narrowing, view.finding.by_size
+
+    def make() -> Arrangement:
+        shown = matching(chosen, bench.layout, bench.outcome, bench.pins) if chosen else None
+        return arranged(groups, shown, by_size=by_size)
+
+    made = await asyncio.to_thread(make)
+    if groups.layout.messages is host.store.view.shown.layout.messages:
+        _list(host, made)
+
+
+def _list(host: Host, made: Arrangement | None) -> None:
+    _put(host, with_listed(replace(host.store.view.finding, arrangement=made)))
+    tell(host)
+
+
+def with_listed(finding: Finding) -> Finding:
+    """With the hits that the list holds, in its order: where `n` goes."""
+    made = finding.arrangement
+    if made is None or not finding.hits:
+        return replace(finding, listed=finding.hits, ranks=finding.hits)
+    among = frozenset(finding.hits)
+    ranks = array("q", (rank for rank, index in enumerate(made.members) if index in among))
+    return replace(finding, ranks=ranks, listed=array("q", (made.members[rank] for rank in ranks)))
+
+
+def rank(finding: Finding, groups: Groups, index: int, header: bool) -> int:
+    """How many messages are listed before this one, were every round open."""
+    made, group = finding.arrangement, groups.group_of(index)
+    if made is None:
+        return index
+    if header and group in made.place:
+        return made.starts[made.place[group]]
+    return made.members.index(index) if index in made.members else 0
+
+
+# --- search -----------------------------------------------------------------------------------------------------------
+
+
+def find(host: Host) -> None:
+    finding = _from_here(host)
+    host.ask_line("search", finding.sought.text if finding.sought else "")
+
+
+def _from_here(host: Host) -> Finding:
+    cursor = host.cursor
+    finding = replace(host.store.view.finding, origin=(cursor.index, cursor.on_header))
+    _put(host, finding)
+    return finding
+
+
+def typed(host: Host, text: str) -> None:
+    host.spawn("find", search, host, text, settle=TYPED_S, go=True)
+
+
+async def search(host: Host, text: str, *, settle: float, go: bool = False) -> None:
+    """Search in a thread. With `go` the cursor goes to the first hit from where the search began."""
+    await asyncio.sleep(settle)
+    messages = host.store.view.shown.layout.messages
+    found: Sequence[int] = ()
+    query, refused, given_up = None, "", Event()
+    try:
+        if text:
+            query = query_of(text)
+            found = await asyncio.to_thread(hits, messages, query, given_up.is_set)
+    except BadInput as error:
+        query, refused = None, str(error)
+    finally:
+        given_up.set()
+    view = host.store.view
+    if messages is not view.shown.layout.messages:
+        return
+    finding = replace(view.finding, sought=query, refused=refused, hits=found, found_in=messages)
+    finding = with_listed(finding)
+    _put(host, finding)
+    if go:
+        index, header = next_hit(finding, view.groups, *finding.origin, 1, here=True) or finding.origin
+        host.go(index, header=header)
+    tell(host)
+
+
+def no_hit(view: View) -> str:
+    if not view.finding.sought:
+        return "Nothing is searched for yet: / searches."
+    return "" if view.finding.listed else "Nothing that is listed holds what was searched for."
+
+
+def find_next(host: Host, way: int) -> None:
+    view, cursor = host.store.view, host.cursor
+    if place := next_hit(view.finding, view.groups, cursor.index, cursor.on_header, way):
+        host.go(place[0], header=place[1])
+        tell(host)
+
+
+def next_hit(
+    finding: Finding, groups: Groups, index: int, header: bool, way: int, *, here: bool = False
+) -> tuple[int, bool] | None:
+    """The next hit in the list's order, round the end, None without any; `here` allows the place itself."""
+    if not finding.listed:
+        return None
+    place = rank(finding, groups, index, header)
+    after = bisect_right if way > 0 and not (header or here) else bisect_left
+    at = after(finding.ranks, place)
+    return finding.listed[(at if way > 0 else at - 1) % len(finding.listed)], False
+
+
+def accepted(host: Host, asked: Literal["search", "jump"], text: str) -> None:
+    """What was typed in the line is to be taken."""
+    if asked == "jump" and text.strip() and not _jump(host, text):
+        return
+    host.close_line()
+    tell(host)
+
+
+def cancelled(host: Host, asked: Literal["search", "jump"]) -> None:
+    host.close_line()
+    if asked == "search":
+        index, header = host.store.view.finding.origin
+        _forget_search(host)
+        host.go(index, header=header)
+    tell(host)
+
+
+def clear(host: Host) -> None:
+    """Forget the search; without one, the filter."""
+    if host.store.view.finding.sought:
+        _forget_search(host)
+        tell(host)
+    else:
+        _show_only(host, Filter())
+
+
+def _forget_search(host: Host) -> None:
+    host.cancel("find")
+    _put(host, replace(host.store.view.finding, sought=None, refused="", hits=(), listed=(), ranks=()))
+
+
+# --- jump -------------------------------------------------------------------------------------------------------------
+
+
+def jump(host: Host) -> None:
+    _from_here(host)
+    host.ask_line("jump")
+
+
+def place_of(bench: Bench, typed: str) -> tuple[int, bool]:
+    """The message that a number names, or the first of a round: `15`, `#15`, `r12`. Raises BadInput for no place."""
+    text = typed.strip().lower().lstrip("#").replace(" ", "")
+    by_round = text.startswith("r")
+    number = text.removeprefix("r")
+    many = len(bench.layout.shape.rounds.rounds) if by_round else len(bench.messages)
+    if not (number.isascii() and number.isdecimal() and len(number) < 12 and 1 <= int(number) <= many):
+        raise BadInput(f"a {'round' if by_round else 'message'} is wanted from 1 to {figure(many)}")
+    return (bench.layout.shape.rounds.rounds[int(number) - 1].start, True) if by_round else (int(number) - 1, False)
+
+
+def _jump(host: Host, typed: str) -> bool:
+    """Go where `typed` says; False, with the reason said, where there is no such place."""
+    try:
+        index, header = place_of(host.store.bench, typed)
+    except BadInput as refused:
+        _put(host, replace(host.store.view.finding, words=f"✘ {refused}"))
+        return False
+    if header:
+        host.go(index, header=True)
+    else:
+        go_to(host, index)
+    return True
+
+
+def go_to(host: Host, index: int) -> None:
+    """Put the cursor on a message of this epoch."""
+    if not host.go(index):
+        host.tell(f"Message {figure(index + 1)} is hidden by the filter; f shows all.", bad=True)
+
+
+# --- filter and order -------------------------------------------------------------------------------------------------
+
+
+def toggle_filter(host: Host) -> None:
+    if host.store.view.finding.narrowing:
+        _show_only(host, Filter())
+    else:
+        change_filter(host)
+
+
+def change_filter(host: Host) -> None:
+    host.spawn("filter", ask_filter, host)
+
+
+async def ask_filter(host: Host) -> None:
+    from workbench.tui.screens.filtering import FilterScreen
+
+    view = host.store.view
+    tools = await asyncio.to_thread(tools_of, view.bench.layout.messages)
+    host.ask(FilterScreen(view.finding.narrowing, tools), lambda chosen: _show_only(host, chosen))
+
+
+def _show_only(host: Host, narrowing: Filter) -> None:
+    _put(host, replace(host.store.view.finding, narrowing=narrowing))
+    _rearrange(host)
+
+
+def toggle_sort(host: Host) -> None:
+    finding = host.store.view.finding
+    _put(host, replace(finding, by_size=not finding.by_size))
+    _rearrange(host)

@@ -1,0 +1,150 @@
+"""The session's file: a change on disk is noticed, and a session that its agent still writes is followed. Its date is
+looked at once a second, the rest is a thread's."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from textual.message import Message
+
+from workbench.base.errors import BadInput
+from workbench.bench import Bench
+from workbench.finding.following import mark_of, read_finished
+from workbench.remembered import Work, work_of
+from workbench.tui.bench.host import Host
+from workbench.tui.bench.planning import count, show_growth
+from workbench.tui.bench.store import Following, moved
+from workbench.tui.growing import Grown, grown
+from workbench.tui.history import History
+from workbench.tui.plain import figure
+
+LOOK_S = 1.0
+"""How often the file's date is looked at. Nothing else is done while it does not change."""
+
+SHARE = 5
+"""A file that took so long to read is left alone for `SHARE` times as long: at most a sixth of the time is spent."""
+
+TRIES = 3
+"""Readings that may fail one after the other before it is said: a document is often caught half-written."""
+
+
+@dataclass
+class ReadAgain(Message):
+    """For the application: open the file once more and put the same work on it."""
+
+    path: Path
+    window: int | None
+    work: Work
+    part: str
+
+
+def _put(host: Host, following: Following) -> None:
+    host.store.put(replace(host.store.view, following=following))
+
+
+def look(host: Host, now: float | None = None) -> None:
+    """Say so, once, when the file is not what it was; read it where it is followed, unless it is being read or was too
+    lately. `now` is the monotonic clock."""
+    view = host.store.view
+    path, following = view.bench.session.path, view.following
+    if path is None:
+        return
+    if following.is_on:
+        now = time.monotonic() if now is None else now
+        if host.busy("follow") or _held(host) or now < following.not_before:
+            return
+    elif following.mark is None or not host.app.app_focus:
+        return
+    mark = mark_of(path)
+    if mark is None or mark == following.mark:
+        return
+    _put(host, replace(following, mark=mark))
+    if following.is_on:
+        host.spawn("follow", read_more, host, path)
+    else:
+        host.tell(f"{path.name} has changed on disk; F5 reads it again and keeps your work.")
+
+
+def follow(host: Host) -> None:
+    """Look at the file from now on; what changed since it was read is read first."""
+    _put(host, replace(host.store.view.following, is_on=True, not_before=0.0, failed=0))
+
+
+def toggle_follow(host: Host) -> None:
+    view = host.store.view
+    path = view.bench.session.path
+    if view.following.is_on:
+        host.cancel("follow")
+        _put(host, replace(view.following, is_on=False))
+        host.tell("No longer followed.")
+    elif path is None:
+        host.tell("This session was not read from a file, so there is nothing to follow.", bad=True)
+    else:
+        _put(host, Following())  # a change that was told of before is read now
+        follow(host)
+        look(host)
+        host.tell(f"Following {path.name}: new messages appear as they are written.")
+
+
+def _held(host: Host) -> bool:
+    """Whether the session must stay as it is: a run or its result is of it, or another screen works with it."""
+    view = host.store.view
+    return bool(view.running) or view.bench.result is not None or not host.is_active
+
+
+async def read_more(host: Host, path: Path) -> None:
+    """Read, lay out and plan in a thread what the file holds by now."""
+    began, before = time.monotonic(), host.store.bench
+
+    def read() -> Grown | None:
+        session = read_finished(path, before.session.facts.part)
+        return grown(before, session, host.counter)
+
+    try:
+        found = await asyncio.to_thread(read)
+    except BadInput as refused:
+        following = host.store.view.following
+        _put(host, replace(following, failed=following.failed + 1))
+        if following.failed + 1 == TRIES:
+            host.tell(str(refused), bad=True)
+        return
+    not_before = time.monotonic() + SHARE * (time.monotonic() - began)
+    _put(host, replace(host.store.view.following, failed=0, not_before=not_before))
+    if found is None:
+        return
+    if not _held(host) and fits(found, before, host.store.bench):
+        put_on(host, found)
+    else:  # something else was done meanwhile: read it again, for what is there now
+        _put(host, replace(host.store.view.following, mark=None))
+
+
+def fits(found: Grown, before: Bench, present: Bench) -> bool:
+    """Whether what was read for one bench can be put on another."""
+    same_epoch = present.session is before.session and present.epoch == before.epoch
+    return same_epoch and (found.change is not None or before is present)
+
+
+def put_on(host: Host, found: Grown) -> None:
+    store = host.store
+    compacted = len(found.bench.session.epochs) > len(store.bench.session.epochs)
+    history = History(found.bench) if found.change is None else store.view.history.everywhere(found.change)
+    said = f"followed: {figure(found.new)} new message{'s' * (found.new != 1)}"
+    store.put(moved(replace(store.view, groups=found.groups, said=said), history))
+    count(host)
+    show_growth(host)
+    if found.change is None:
+        what = "The agent has compacted the session" if compacted else "The file does not go on as it began"
+        note = f"; {found.note}" if found.note else ""
+        host.tell(f"{what}: this is how it stands now{note}.")
+
+
+def reread(host: Host) -> None:
+    bench = host.store.bench
+    if bench.session.path is None:
+        host.tell("This session was not read from a file.", bad=True)
+        return
+    host.write_down()
+    host.app.post_message(ReadAgain(bench.session.path, bench.window, work_of(bench), bench.session.facts.part))

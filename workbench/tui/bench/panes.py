@@ -1,0 +1,83 @@
+"""The panes of the bench: each draws what it shows of the view, and only when that is another."""
+
+from __future__ import annotations
+
+from textual.markup import escape
+from textual.widget import Widget
+from textual.widgets import Static
+
+from workbench.tui.bench.store import View
+from workbench.tui.lines import Drawn
+from workbench.tui.plain import figure
+from workbench.tui.policy_words import split_line, split_words
+from workbench.tui.statuses import status_text, title_text
+from workbench.tui.widgets.budget_bar import Budget, BudgetBar
+from workbench.tui.widgets.find_bar import FindBar
+from workbench.tui.widgets.growth_line import GrowthLine
+from workbench.tui.widgets.policy_form import PolicyForm
+from workbench.tui.widgets.rounds_list import RoundsList
+
+
+def other(was: View | None, now: View, *names: str) -> bool:
+    """Whether one of these fields of the view is another than it was."""
+    return was is None or any(getattr(was, name) is not getattr(now, name) for name in names)
+
+
+def draw_title(title: Static, was: View | None, now: View) -> None:
+    if other(was, now, "shown", "counting"):
+        title.update(title_text(now.shown, now.counting), layout=False)
+
+
+def draw_status(status: Static, was: View | None, now: View) -> None:
+    if other(was, now, "shown", "checks", "running", "said"):
+        status.update(status_text(now.shown, now.checks, now.running, now.said), layout=False)
+
+
+def draw_budget(bar: BudgetBar, was: View | None, now: View) -> None:
+    if other(was, now, "shown"):
+        bench, plan, outcome = now.shown, now.shown.plan, now.shown.outcome
+        after, compacts = bench.context.outcome_size(outcome), outcome.status != "unchanged"
+        parts = bench.strategy.layers(bench.context, outcome)
+        bar.show(Budget(parts, plan.before, after, bench.window, plan.triggers, compacts))
+
+
+def draw_growth(line: GrowthLine, was: View | None, now: View) -> None:
+    line.stand_at(now.bench.epoch)
+    if other(was, now, "growth"):
+        line.show(now.growth)
+
+
+def draw_rounds(rounds: RoundsList, was: View | None, now: View) -> None:
+    bench, found = now.shown, now.finding
+    if other(was, now, "shown"):
+        rounds.show(Drawn(now.groups, bench.outcome, bench.pins, bench.strategy.movable, split_line(bench)))
+        count = len(bench.layout.shape.rounds.rounds)
+        held = f"{figure(count)} round{'s' * (count != 1)} · {figure(len(bench.layout.messages))} messages"
+        _entitle(rounds, held)
+    elif was is not None and now.bench is not was.bench:
+        rounds.show_pins(now.bench.pins)
+    if was is None:
+        return
+    if found.arrangement is not was.finding.arrangement:
+        rounds.relist(found.arrangement)
+    if found.sought is not was.finding.sought or found.hits is not was.finding.hits:
+        rounds.mark(found.sought, found.hits)
+
+
+def draw_found(bar: FindBar, was: View | None, now: View) -> None:
+    if was is not None and now.finding.words != was.finding.words:
+        bar.say(now.finding.words)
+
+
+def draw_triggers(form: PolicyForm, was: View | None, now: View) -> None:
+    """The trigger panel. What the strategy says of the whole session comes when it is found."""
+    if other(was, now, "shown"):
+        bench = now.shown
+        _entitle(form, bench.strategy.title)
+        form.show_triggers(bench.plan.triggers, [split_words(bench)], bench.strategy.lint(bench.policy))
+
+
+def _entitle(pane: Widget, title: str) -> None:
+    """Setting a title repaints the pane, so only when it changes."""
+    if pane.border_title != (escaped := escape(title)):
+        pane.border_title = escaped

@@ -1,0 +1,250 @@
+"""Planning in a thread, so that a key of a long session is answered at once; checks, counts and the offline run."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from workbench import bench as steps
+from workbench.analysis.growth import growth, to_count
+from workbench.base.errors import BadInput
+from workbench.bench import Bench
+from workbench.compaction.checks import check
+from workbench.compaction.layout import Layout
+from workbench.session import Span
+from workbench.tui.bench.host import Host, take
+from workbench.tui.bench.store import Change, View, brought_up, drawable, moved
+from workbench.tui.counting import count_in_slices
+from workbench.tui.rows import Groups
+
+CHECK_S = 0.15
+"""How long the plan rests before it is checked."""
+
+
+def planned(bench: Bench) -> None:
+    """Make what drawing a bench needs: seconds, at worst, for a long session."""
+    bench.context.outcome_size(bench.outcome)
+    _ = bench.plan
+    bench.strategy.layers(bench.context, bench.outcome)
+
+
+def plan_present(host: Host, was: View | None, now: View) -> None:
+    """Have the present bench planned where it could not be drawn at once."""
+    if now.shown is not now.bench and not host.busy("plan"):
+        host.spawn("plan", make_plan, host)
+
+
+async def make_plan(host: Host) -> None:
+    """Plan in a thread what is present, one after another: of many keys in a row, only the last is drawn."""
+    store = host.store
+    while store.view.shown is not (bench := store.bench):
+        await asyncio.to_thread(planned, bench)
+        store.put(brought_up(store.view))
+        if store.view.owed and drawable(store.bench):
+            move_split(host, 0)
+
+
+def move_split(host: Host, by: int) -> None:
+    """Move the split from where the plan has it; before the plan is there, when it is."""
+    store = host.store
+    by += store.view.owed
+    ready = drawable(store.bench)
+    store.put(replace(store.view, owed=0 if ready else by))
+    if ready:
+        take(host, partial(steps.move_split, by=by), key="split")
+
+
+# --- changes that are planned before they are made --------------------------------------------------------------------
+
+
+def want(
+    host: Host,
+    make: Callable[[Bench], Bench],
+    key: str = "",
+    said: str | Callable[[Bench, Bench], str] = "",
+) -> None:
+    """Take a step whose plan may need more than a frame: planned in a thread, then drawn.
+
+    A change made meanwhile is not lost: the step is then made anew from what stands. One that is wanted with the same
+    `key` takes the place of the one before.
+    """
+    tell = said if callable(said) else lambda before, after: str(said)
+    view = host.store.view
+    others = (change for change in view.wanted if not key or change.key != key)
+    host.store.put(replace(view, wanted=(*others, Change(make, key, tell))))
+    if not host.busy("change"):
+        host.spawn("change", make_changes, host)
+
+
+async def make_changes(host: Host) -> None:
+    """Make the changes that are wanted, one after another."""
+    store = host.store
+    while store.view.wanted:
+        change, before = store.view.wanted[0], store.bench
+        try:
+            after, said = await asyncio.to_thread(_made, change, before)
+        except BadInput as refused:
+            host.tell(str(refused), bad=True)
+            after, said = before, ""
+        except Exception:
+            _let_go(host, change)
+            raise
+        if before is store.bench and change in store.view.wanted:
+            _let_go(host, change)
+            if after is not before:
+                host.cancel("run")
+                store.step(after, change.key, said)
+
+
+def _made(change: Change, before: Bench) -> tuple[Bench, str]:
+    after = change.make(before)
+    planned(after)
+    return after, change.said(before, after)
+
+
+def _let_go(host: Host, change: Change) -> None:
+    view = host.store.view
+    host.store.put(replace(view, wanted=tuple(one for one in view.wanted if one is not change)))
+
+
+# --- epochs -----------------------------------------------------------------------------------------------------------
+
+
+def no_epoch(view: View, by: int) -> str:
+    """Why the epoch cannot be changed by `by`, "" where it can."""
+    number, last = view.bench.epoch + by, len(view.bench.session.epochs)
+    if 1 <= number <= last:
+        return ""
+    if last == 1:
+        return "No compaction is recorded in this session: it has only one epoch."
+    return f"This is the {'first' if by < 0 else 'last'} of {last} epochs."
+
+
+def change_epoch(host: Host, by: int) -> None:
+    host.spawn("epoch", to_epoch, host, host.store.bench.epoch + by)
+
+
+async def to_epoch(host: Host, number: int) -> None:
+    """Another epoch of the session; laid out and planned in a thread."""
+    store = host.store
+    if number == store.bench.epoch or not 1 <= number <= len(store.bench.session.epochs):
+        return
+
+    def other() -> tuple[Bench, Groups]:
+        bench = steps.at_epoch(store.bench, number, host.counter)
+        bench.context.outcome_size(bench.plan.outcome)
+        return bench, Groups(bench.layout)
+
+    bench, groups = await asyncio.to_thread(other)
+    host.cancel("run")
+    view = replace(store.view, groups=groups, counting=(0, len(bench.messages)), said="")
+    store.put(moved(view, view.history.then(bench)))
+    count(host)
+
+
+# --- checks and counts ------------------------------------------------------------------------------------------------
+
+
+async def run_checks(host: Host) -> None:
+    """Check what is shown, once it has rested."""
+    await asyncio.sleep(CHECK_S)
+    bench = host.store.view.shown
+    checks = await asyncio.to_thread(check, bench.context, bench.outcome, bench.strategy, bench.policy)
+    if bench is host.store.bench:
+        host.store.put(replace(host.store.view, checks=checks))
+
+
+def count(host: Host) -> None:
+    """Count the epoch's tokens, what is under the cursor first; figures appear at most four times a second."""
+    host.spawn("count", count_from, host, host.on_screen)
+
+
+async def count_from(host: Host, first: Span) -> None:
+    bench = host.store.bench
+    given_up = threading.Event()
+
+    def tell(layout: Layout, done: int, total: int) -> None:
+        host.call_later(host.store.counted, bench.epoch, layout, Groups(layout), done, total)
+
+    def work() -> None:
+        if count_in_slices(bench, host.counter, first, tell, given_up.is_set):
+            host.counter.count_all(to_count(bench.session), lambda done, of: None, given_up.is_set)
+
+    try:
+        await asyncio.to_thread(work)
+    finally:
+        given_up.set()
+    show_growth(host)
+
+
+def stop_counting(host: Host) -> None:
+    host.cancel("count")
+    words = "counting stopped: figures marked ~ are estimates"
+    host.store.put(replace(host.store.view, counting=None, said=words))
+
+
+def show_growth(host: Host) -> None:
+    host.spawn("growth", _growth, host)
+
+
+async def _growth(host: Host) -> None:
+    """By what is counted so far; drawn again when everything is."""
+    bench = host.store.bench
+    points = await asyncio.to_thread(growth, bench.session, host.counter, bench.scale)
+    host.store.put(replace(host.store.view, growth=points))
+
+
+# --- the offline run --------------------------------------------------------------------------------------------------
+
+
+def cannot_run(view: View) -> str:
+    if not view.bench.messages:
+        return "This epoch holds no messages: there is nothing to compact."
+    return "A run is under way: escape cancels it." if view.running else ""
+
+
+def run(host: Host) -> None:
+    host.spawn("run", run_offline, host)
+
+
+async def run_offline(host: Host) -> None:
+    """Run the compaction with the offline summarizer; the bench stays usable and untouched until it is done."""
+    from workbench.summarizers.driver import Event, RequestsMade, StepTaken
+    from workbench.summarizers.driver import run as driven
+    from workbench.summarizers.extractive import extractive
+    from workbench.summarizers.summarizer import awaited
+
+    store = host.store
+
+    def tell(words: str) -> None:
+        store.put(replace(store.view, running=words))
+
+    def told(event: Event) -> None:
+        match event:
+            case StepTaken(step):
+                tell(f"running: {step.name}")
+            case RequestsMade(requests, first):
+                tell(f"running: summary {first + 1}–{first + len(requests)}, extractive")
+            case _:
+                pass
+
+    tell("running")
+    try:
+        done = await driven(store.bench.compacting(), awaited(extractive), on_event=told)
+    except asyncio.CancelledError:
+        store.put(replace(store.view, said="cancelled; nothing was changed"))
+        raise
+    finally:
+        tell("")
+    store.step(steps.committed(store.bench, done))
+    show_outcome(host)
+
+
+def show_outcome(host: Host) -> None:
+    """After a run: the new messages, unless another tab is looked at."""
+    view = host.store.view
+    if view.tab == "message":
+        host.store.put(replace(view, tab="node"))

@@ -1,0 +1,157 @@
+"""What can be done with the policy: choose, change, reset, paste, copy, save, and edit its texts and the window."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from workbench import bench as steps
+from workbench.base.errors import BadInput
+from workbench.bench import Bench
+from workbench.compaction.policy import Policy
+from workbench.compaction.preset import Preset, default_preset, preset_toml, save_preset
+from workbench.compaction.strategies import all_strategies
+from workbench.tui.bench.host import Host
+from workbench.tui.bench.planning import want
+from workbench.tui.bench.store import View, measured_by
+from workbench.tui.fields import FormField, differing, fields_of
+from workbench.tui.plain import figure
+
+
+def change_policy(host: Host, policy: Policy, key: str) -> None:
+    """A field has another value; `key` names it."""
+    want(host, partial(_with_policy, policy=policy), f"policy.{key}")
+
+
+def choose_preset(host: Host) -> None:
+    from workbench.tui.screens.choose_preset import ChoosePresetScreen
+
+    host.ask(ChoosePresetScreen(host.store.bench.preset), partial(choose, host))
+
+
+def choose(host: Host, preset: Preset) -> None:
+    """Take a preset: its strategy, its numbers; the form and the plan follow."""
+    want(host, partial(steps.choose_preset, preset=preset), said=f"preset {preset.id}")
+
+
+def as_preset(view: View) -> str:
+    same = view.bench.policy == view.preset.policy
+    return f"No field differs from the preset {view.preset.id}." if same else ""
+
+
+def reset(host: Host) -> None:
+    view = host.store.view
+    preset = view.preset
+    count = len(differing(view.bench.policy, preset.policy))
+    said = f"{figure(count)} field{'s' * (count != 1)} as in {preset.id} again"
+    want(host, partial(_with_policy, policy=preset.policy), said=said)
+
+
+def paste_params(host: Host) -> None:
+    from workbench.tui.screens.paste_params import PasteParamsScreen
+
+    taking = next(one for one in (host.store.bench.strategy, *all_strategies()) if one.pasted is not None)
+    params = taking.pasted
+    assert params is not None
+
+    def pasted(policy: Policy) -> None:
+        preset = replace(default_preset(taking.id), policy=policy)
+        want(host, partial(steps.choose_preset, preset=preset), said=f"pasted {params.name}")
+
+    host.ask(PasteParamsScreen(params), pasted)
+
+
+def set_window(host: Host) -> None:
+    from workbench.tui.screens.ask import Answer, ask_window
+
+    def given(answer: Answer[int | None]) -> None:
+        said = f"window of {figure(answer.value)} tokens" if answer.value else "window unknown"
+        want(host, partial(steps.with_window, window=answer.value), said=said)
+
+    host.ask(ask_window(host.store.bench), given)
+
+
+def _with_policy(bench: Bench, policy: Policy) -> Bench:
+    return bench if type(policy) is not type(bench.policy) else steps.set_policy(bench, policy)
+
+
+# --- texts ------------------------------------------------------------------------------------------------------------
+
+
+def texts_of(bench: Bench) -> list[FormField]:
+    return [field for field in fields_of(type(bench.policy)) if field.control == "lines"]
+
+
+def no_text(view: View) -> str:
+    strategy = view.bench.strategy
+    return "" if texts_of(view.bench) else f"{strategy.title} asks no model: it has no prompt to edit."
+
+
+def edit_text(host: Host) -> None:
+    texts, focused = texts_of(host.store.bench), host.focused_field
+    edit(host, focused if focused in texts else texts[0])
+
+
+def edit(host: Host, field: FormField) -> None:
+    from workbench.tui.screens.policy_text import PolicyTextScreen
+
+    def edited(policy: Policy) -> None:
+        want(host, partial(_with_policy, policy=policy), said=f"edited {field.label}")
+
+    host.ask(PolicyTextScreen(host.store.bench, field), edited)
+
+
+# --- keeping ----------------------------------------------------------------------------------------------------------
+
+
+def saved_as(view: View, name: str) -> Preset:
+    """The present policy as a preset of that name. What the chosen preset says of its sources holds for what was
+    not changed."""
+    preset, policy = view.preset, view.bench.policy
+    other = {field.path[0] for field in differing(policy, preset.policy)}
+    basis = {field: word for field, word in preset.basis.items() if field not in other}
+    about = f"Like {preset.id}, but for {', '.join(sorted(other))}." if other else preset.about
+    return Preset(name, preset.strategy, about, f"saved from {preset.id}", policy, basis)
+
+
+def save(host: Host) -> None:
+    from workbench.tui.screens.ask import Answer, ask_preset_name
+
+    def named(answer: Answer[str]) -> None:
+        store, name = host.store, answer.value
+        try:
+            path = save_preset(saved_as(store.view, name))
+        except BadInput as refused:
+            host.tell(str(refused), bad=True)
+            return
+        # The name may be that of the preset by which the policy was measured till now.
+        store.put(replace(store.view, preset=measured_by(replace(store.bench, preset=name))))
+        want(host, lambda bench: replace(bench, preset=name), said=f"saved as {path}")
+
+    host.ask(ask_preset_name(host.store.view.preset.id), named)
+
+
+def copy_toml(host: Host) -> None:
+    view = host.store.view
+    try:
+        text = preset_toml(saved_as(view, view.preset.id))
+    except BadInput as refused:
+        host.tell(str(refused), bad=True)
+        return
+    _copy(host, text, "the policy as TOML")
+
+
+def no_params(view: View) -> str:
+    strategy = view.bench.strategy
+    return "" if strategy.pasted else f"No product has a parameter object for {strategy.id}: copy it as TOML."
+
+
+def copy_params(host: Host) -> None:
+    bench = host.store.bench
+    if (pasted := bench.strategy.pasted) is not None:
+        _copy(host, pasted.write(bench.policy), pasted.name)
+
+
+def _copy(host: Host, text: str, what: str) -> None:
+    host.app.copy_to_clipboard(text)
+    host.tell(f"Copied {what}: {figure(len(text))} characters.")

@@ -1,0 +1,82 @@
+"""What can be done with the text in the middle: show less of it, copy it, open it in an editor, write it to a file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from workbench.analysis.transcript import VERBOSITIES
+from workbench.base.errors import BadInput
+from workbench.tui.bench.host import Host
+from workbench.tui.bench.store import View
+from workbench.tui.details import TABS
+from workbench.tui.editing import edit_outside, editor_command
+from workbench.tui.middle.view import Folds
+from workbench.tui.middle.view import View as Source
+from workbench.tui.plain import figure
+from workbench.tui.screens.writing import WritingScreen
+
+SETTLE_S = 0.05
+"""How long the cursor rests before the middle is filled."""
+
+
+def source(view: View, index: int, folds: Folds | None = None, width: int = 0) -> Source:
+    """What the middle is made from: the message `index`, for a pane of `width` cells. Without `folds` and width nothing
+    is folded and nothing side by side."""
+    inside = max(0, min(index, len(view.shown.messages) - 1))
+    return Source(view.shown, view.groups, inside, view.checks, view.verbosity, folds, width)
+
+
+def next_verbosity(host: Host) -> None:
+    view = host.store.view
+    following = VERBOSITIES[(VERBOSITIES.index(view.verbosity) + 1) % len(VERBOSITIES)]
+    host.store.put(replace(view, verbosity=following, tab="message"))
+
+
+def no_editor(view: View) -> str:
+    try:
+        editor_command()
+    except BadInput as refused:
+        return str(refused)
+    return ""
+
+
+def copy_text(host: Host) -> None:
+    def copy(text: str) -> None:
+        # A lone surrogate, which a session may hold, cannot be sent to a terminal.
+        host.app.copy_to_clipboard(text.encode("utf-8", "replace").decode())
+        host.tell(f"{figure(len(text))} characters copied")
+
+    host.spawn("text", _take, host, copy)
+
+
+def open_text(host: Host) -> None:
+    def edit(text: str) -> None:
+        try:
+            left = edit_outside(host.app, text, ".txt")
+        except BadInput as refused:
+            host.tell(str(refused), bad=True)
+            return
+        if left != text:
+            host.tell("What you changed was a copy: a session's messages are not edited here.")
+
+    host.spawn("text", _take, host, edit)
+
+
+def write_text(host: Host) -> None:
+    def write(text: str) -> None:
+        session = host.store.bench.session
+        name = session.path.stem if session.path else "session"
+        screen = WritingScreen(text, Path(f"{name}-{host.store.view.tab}.txt"))
+        host.ask(screen, lambda path: host.tell(f"written to {path}"))
+
+    host.spawn("text", _take, host, write)
+
+
+async def _take(host: Host, use: Callable[[str], None]) -> None:
+    """Hand over what is in the middle, as the session holds it."""
+    view = host.store.view
+    parts = await asyncio.to_thread(TABS[view.tab], source(view, host.cursor.index))
+    use("\n".join(part.text for part in parts))

@@ -1,0 +1,437 @@
+"""The screen of the bench: puts the panes beside each other, has them draw the store's view, and hosts the actions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import ClassVar, Literal, ParamSpec, TypeVar
+
+from textual import events, on
+from textual.actions import parse
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Grid, Vertical
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import Static, Tab, Tabs
+from textual.worker import Worker
+
+from workbench.bench import Bench
+from workbench.compaction.policy import Policy
+from workbench.compaction.shape import Shape
+from workbench.finding.following import Mark
+from workbench.session import Span
+from workbench.tokens import Counter
+from workbench.tui.bench import finding, following, panes, planning, policy, reading
+from workbench.tui.bench.actions import ACTIONS, PANE_KEYS, PANES
+from workbench.tui.bench.host import Cursor
+from workbench.tui.bench.remembering import WRITE_S, Memory
+from workbench.tui.bench.store import Store, View, first_view
+from workbench.tui.details import TABS
+from workbench.tui.failures import failure_of
+from workbench.tui.fields import FormField
+from workbench.tui.middle.pager import Pager
+from workbench.tui.middle.view import Folds
+from workbench.tui.policy_words import split_words
+from workbench.tui.rows import Groups
+from workbench.tui.screens.help import ABOUT_BENCH
+from workbench.tui.widgets.budget_bar import BudgetBar
+from workbench.tui.widgets.field_row import FieldRow
+from workbench.tui.widgets.find_bar import FindBar
+from workbench.tui.widgets.growth_line import GrowthLine
+from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.policy_form import Chosen, PolicyForm
+from workbench.tui.widgets.rounds_list import RoundsList
+from workbench.tui.widgets.text_view import TextView, wrap
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+NARROW, HUGE = 110, 170
+BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (NARROW, "-wide"), (HUGE, "-huge")]
+"""Columns from which the panes stand side by side, and from which the policy has a column of its own."""
+
+LINES: list[tuple[int, str]] | None = [(0, "-low"), (30, "-tall")]
+"""Lines from which there is room for the growth of the context."""
+
+
+class BenchScreen(Screen[None]):
+    """A session on the bench. `mark` is that of its file, `note` what to say first, `memory` the folder in which the
+    work is written down; with `follow` the file is followed."""
+
+    HELP = ABOUT_BENCH
+    CSS_PATH = "bench.tcss"
+    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
+    VERTICAL_BREAKPOINTS = LINES
+    AUTO_FOCUS = "#rounds"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(one.key, f"act('{one.id}')", one.name, show=one.shown, tooltip=one.help, id=f"bench.{one.id}")
+        for one in ACTIONS.values()
+    ]
+
+    def __init__(
+        self,
+        bench: Bench,
+        counter: Counter,
+        groups: Groups,
+        *,
+        mark: Mark | None = None,
+        note: str = "",
+        memory: Path | None = None,
+        follow: bool = False,
+    ) -> None:
+        super().__init__()
+        self.store = Store(first_view(bench, groups, mark))
+        self.counter = counter
+        self.memory = Memory(memory, bench)
+        self._note, self._follow = note, follow
+        self._due: Timer | None = None
+        self._possible: tuple[bool | None, ...] = ()
+
+    @property
+    def view(self) -> View:
+        return self.store.view
+
+    @property
+    def bench(self) -> Bench:
+        return self.store.bench
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="title")
+        yield BudgetBar(id="budget")
+        yield GrowthLine(id="growth")
+        with Grid(id="panes"):
+            yield RoundsList(id="rounds")
+            with Vertical(id="middle"):
+                yield Tabs(*(Tab(title, id=f"tab-{name}") for name, title in PANES.items()), active="tab-rounds")
+                yield Pager(id="text")
+            yield PolicyForm(id="policy")
+        yield FindBar(id="find")
+        yield Static(id="status")
+        yield KeysLine()
+
+    def on_mount(self) -> None:
+        self.query_one(Tabs).can_focus = False
+        self.add_class("-show-rounds")
+        subscribe = self.store.subscribe
+        subscribe(partial(panes.draw_rounds, self.query_one(RoundsList)))
+        subscribe(partial(panes.draw_budget, self.query_one(BudgetBar)))
+        subscribe(partial(panes.draw_triggers, self.query_one(PolicyForm)))
+        subscribe(partial(panes.draw_growth, self.query_one(GrowthLine)))
+        subscribe(partial(panes.draw_found, self.query_one(FindBar)))
+        subscribe(partial(panes.draw_title, self.query_one("#title", Static)))
+        subscribe(partial(panes.draw_status, self.query_one("#status", Static)))
+        subscribe(partial(finding.look_again, self))
+        subscribe(partial(planning.plan_present, self))
+        subscribe(self._draw_middle)
+        subscribe(self._check)
+        subscribe(self._find_remark)
+        subscribe(self._grey)
+        subscribe(self._remember)
+        if self._note:
+            self.tell(self._note)
+        if self.bench.session.path is not None:
+            self.set_interval(following.LOOK_S, partial(following.look, self))
+        self.call_after_refresh(self._after_first_paint)
+
+    def _after_first_paint(self) -> None:
+        self.store.subscribe(self._draw_policy)
+        planning.count(self)
+        planning.show_growth(self)
+        if self._follow:
+            following.follow(self)
+
+    # --- what follows from the view ---------------------------------------------------------------------------------
+
+    def _draw_middle(self, was: View | None, now: View) -> None:
+        if panes.other(was, now, "tab", "pane"):
+            self._activate()
+        if panes.other(was, now, "shown", "tab", "verbosity", "folds") or (
+            now.tab == "checks" and panes.other(was, now, "checks")
+        ):
+            self.fill_middle()
+
+    def fill_middle(self) -> None:
+        self.spawn("middle", self._fill_middle)
+
+    async def _fill_middle(self) -> None:
+        """Fill the middle when the cursor has rested; made and wrapped in a thread."""
+        await asyncio.sleep(reading.SETTLE_S)
+        text = self.query_one(TextView)
+        view, width = self.view, text.wrap_width
+        source = reading.source(view, self.cursor.index, view.folds, width)
+        parts = tuple(await asyncio.to_thread(TABS[view.tab], source))
+        wrapped = await asyncio.to_thread(wrap, parts, width)
+        text.put(parts, wrapped, (view.tab, source.index if view.tab == "message" else None, view.bench.epoch))
+
+    def _check(self, was: View | None, now: View) -> None:
+        if panes.other(was, now, "shown"):
+            self.spawn("checks", planning.run_checks, self)
+
+    def _find_remark(self, was: View | None, now: View) -> None:
+        if panes.other(was, now, "shown") and now.shown.strategy.remark is not None:
+            self.spawn("remark", self._show_remark, now.shown, now.shown.strategy.remark)
+
+    async def _show_remark(self, bench: Bench, remark: Callable[[Shape, Policy], str]) -> None:
+        """What the strategy says of the whole session."""
+        found = await asyncio.to_thread(remark, bench.layout.shape, bench.policy)
+        if bench is self.view.shown:
+            words = [split_words(bench), found]
+            self.query_one(PolicyForm).show_triggers(bench.plan.triggers, words, bench.strategy.lint(bench.policy))
+
+    def _draw_policy(self, was: View | None, now: View) -> None:
+        """The form shows the policy of the bench, unless it is ahead of it: what was typed is still being planned."""
+        form = self.query_one(PolicyForm)
+        stale = form.policy is not now.bench.policy or panes.other(was, now, "preset")
+        if stale and not now.wanted and not self.busy("form"):
+            self.spawn("form", self._show_policy, form)
+
+    async def _show_policy(self, form: PolicyForm) -> None:
+        while True:
+            view = self.view
+            preset = view.preset
+            name = f"{view.bench.strategy.title} · {preset.id}"
+            await form.show(view.bench.policy, preset.policy, name, preset.about)
+            if self.view.wanted or (form.policy is self.bench.policy and self.view.preset is preset):
+                return
+
+    def _grey(self, was: View | None, now: View) -> None:
+        """Draw the footer anew, but only when something can be done that could not be done before, or the reverse."""
+        possible = tuple(self._can(id) for id in ACTIONS)
+        if possible != self._possible:
+            self._possible = possible
+            self.refresh_bindings()
+
+    def _remember(self, was: View | None, now: View) -> None:
+        """Something may have changed: write down what there is, once it has rested."""
+        if was is not None and was.bench is not now.bench and self._due is None and self.memory.folder:
+            self._due = self.set_timer(WRITE_S, self._write_soon)
+
+    def _write_soon(self) -> None:
+        self._due = None
+        bench = self.bench
+        if done := self.memory.unwritten(bench):
+            self.spawn("remember", self._write, bench, partial(self.memory.write, bench, done))
+
+    async def _write(self, bench: Bench, write: Callable[[], str]) -> None:
+        if trouble := await asyncio.to_thread(write):
+            self.tell(trouble, bad=True)
+
+    def write_down(self) -> None:
+        if done := self.memory.unwritten(self.bench):
+            self.memory.write(self.bench, done)
+
+    def on_unmount(self) -> None:
+        self.write_down()
+
+    # --- actions ----------------------------------------------------------------------------------------------------
+
+    async def action_act(self, id: str) -> None:
+        waited = ACTIONS[id].run(self)
+        if waited is not None:
+            await waited
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self._can(str(*parameters)) if action == "act" else True
+
+    def _can(self, id: str) -> bool | None:
+        """None for what cannot be done now: it is grey. False where there is nothing to leave: that key is hidden."""
+        view = self.view
+        if id == "leave":
+            return bool(view.running or view.counting or view.finding.is_on or not self._in_list)
+        return None if ACTIONS[id].why_not(view) else True
+
+    def on_key(self, event: events.Key) -> None:
+        """Say why a grey key does nothing."""
+        active = self.active_bindings.get(event.key)
+        if active is None or active.enabled or active.node is not self:
+            return
+        _, _, (id,) = parse(active.binding.action)
+        event.stop()
+        event.prevent_default()
+        self.tell(ACTIONS[str(id)].why_not(self.view), bad=True)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if failure := failure_of(event):
+            self.notify(failure, severity="error", markup=False)
+            if event.worker.group == "count":
+                self.store.put(replace(self.view, counting=None))
+            if event.worker.group == "checks":
+                self.store.put(replace(self.view, checks=()))
+
+    # --- what actions ask for ---------------------------------------------------------------------------------------
+
+    @property
+    def cursor(self) -> Cursor:
+        rounds = self.query_one(RoundsList)
+        return Cursor(rounds.index, rounds.on_header, rounds.span)
+
+    @property
+    def on_screen(self) -> Span:
+        return self.query_one(RoundsList).visible_messages()
+
+    @property
+    def focused_field(self) -> FormField | None:
+        return self.query_one(PolicyForm).focused_field
+
+    def go(self, index: int, *, header: bool = False) -> bool:
+        rounds = self.query_one(RoundsList)
+        rounds.go(index, header=header)
+        return rounds.rows is None or rounds.rows.lists(index)
+
+    def tell(self, sentence: str, *, bad: bool = False) -> None:
+        self.notify(sentence, severity="warning" if bad else "information", markup=False)
+
+    def ask(self, screen: Screen[T | None], then: Callable[[T], object] = lambda _: None) -> None:
+        def given(answer: T | None) -> None:
+            if answer is not None:
+                then(answer)
+
+        self.app.push_screen(screen, given)
+
+    def spawn(
+        self, group: str, work: Callable[P, Coroutine[None, None, None]], *given: P.args, **named: P.kwargs
+    ) -> None:
+        begin = partial(work, *given, **named)
+        _: Worker[None] = self.run_worker(begin, name=group, group=group, exclusive=True, exit_on_error=False)
+
+    def busy(self, group: str) -> bool:
+        return any(one.node is self and one.group == group and not one.is_finished for one in self.workers)
+
+    def cancel(self, group: str) -> None:
+        self.workers.cancel_group(self, group)
+
+    def ask_line(self, asked: Literal["search", "jump"], text: str = "") -> None:
+        self.query_one(FindBar).ask(asked, text)
+
+    def close_line(self) -> None:
+        self.query_one(FindBar).close()
+        self.query_one(RoundsList).focus()
+
+    def widen(self) -> None:
+        if self.maximized is not None:
+            self.minimize()
+        else:
+            if self._place != "middle":
+                self.show_pane(self.view.tab)
+            self.maximize(self.query_one(Pager), container=False)
+
+    def leave(self) -> None:
+        view = self.view
+        if view.running:
+            self.cancel("run")
+        elif not self._in_list:
+            self.show_pane("rounds")
+        elif view.finding.is_on:
+            finding.clear(self)
+        elif view.counting:
+            planning.stop_counting(self)
+
+    # --- places -----------------------------------------------------------------------------------------------------
+
+    def show_pane(self, name: str) -> None:
+        """Go to a pane; on a narrow screen that is what makes it visible."""
+        self.store.put(replace(self.view, tab=name if name in TABS else self.view.tab, pane=name))
+        self._show_place()
+        self.call_after_refresh(self._focus_pane, self._place)
+
+    @property
+    def _place(self) -> str:
+        return self.view.pane if self.view.pane in ("rounds", "policy") else "middle"
+
+    @property
+    def _in_list(self) -> bool:
+        return isinstance(self.focused, RoundsList)
+
+    @property
+    def _narrow(self) -> bool:
+        return self.size.width < NARROW
+
+    def _show_place(self) -> None:
+        """Where only one place is seen at a time, say which. Elsewhere it would style every widget anew for nothing."""
+        if self._narrow:
+            for each in ("rounds", "middle", "policy"):
+                self.set_class(each == self._place, f"-show-{each}")
+
+    def _activate(self) -> None:
+        """Mark the tab that is shown: the pane on a narrow screen, the middle's on a wide one."""
+        active = f"tab-{self.view.pane if self._narrow else self.view.tab}"
+        tabs = self.query_one(Tabs)
+        if tabs.active != active:
+            tabs.active = active
+
+    def _focus_pane(self, place: str) -> None:
+        if place == "policy":
+            first = next(iter(self.query("#fields FieldRow").results(FieldRow)), None)
+            (first or self.query_one("#preset")).focus()
+        else:
+            self.query_one("#text" if place == "middle" else "#rounds").focus()
+
+    def on_resize(self) -> None:
+        for name, title in PANES.items():
+            label = f"{PANE_KEYS[name]} {title}" if self.size.width >= HUGE else title
+            self.query_one(f"#tab-{name}", Tab).label = label
+        self._show_place()
+        self._activate()
+
+    # --- what the panes tell ----------------------------------------------------------------------------------------
+
+    @on(Tabs.TabActivated)
+    def _tab_chosen(self, event: Tabs.TabActivated) -> None:
+        # What is active now counts: by the time the event arrives, a key may have gone elsewhere.
+        name = event.tabs.active.removeprefix("tab-")
+        if name and name not in (self.view.pane if self._narrow else self.view.tab,):
+            self.show_pane(name)
+
+    @on(RoundsList.Moved)
+    def _moved(self) -> None:
+        if self.view.tab == "message":
+            self.fill_middle()
+
+    @on(RoundsList.Read)
+    def _read(self) -> None:
+        self.show_pane("message")
+
+    @on(Pager.Rewrap)
+    def _rewrap(self) -> None:
+        self.fill_middle()
+
+    @on(Pager.Turned)
+    def _turned(self, event: Pager.Turned) -> None:
+        self.store.put(replace(self.view, folds=self.view.folds.turn(event.fold)))
+
+    @on(Pager.Every)
+    def _every(self, event: Pager.Every) -> None:
+        self.store.put(replace(self.view, folds=Folds(every=event.is_open)))
+
+    @on(PolicyForm.Changed)
+    def _policy_changed(self, event: PolicyForm.Changed) -> None:
+        policy.change_policy(self, event.policy, event.key)
+
+    @on(PolicyForm.TextOpened)
+    def _text_opened(self, event: PolicyForm.TextOpened) -> None:
+        policy.edit(self, event.field)
+
+    @on(Chosen.Opened)
+    def _list_opened(self) -> None:
+        policy.choose_preset(self)
+
+    @on(FindBar.Typed)
+    def _typed(self, event: FindBar.Typed) -> None:
+        if event.asked == "search":
+            finding.typed(self, event.text)
+
+    @on(FindBar.Accepted)
+    def _accepted(self, event: FindBar.Accepted) -> None:
+        finding.accepted(self, event.asked, event.text)
+
+    @on(FindBar.Cancelled)
+    def _cancelled(self, event: FindBar.Cancelled) -> None:
+        finding.cancelled(self, event.asked)
+
+    @on(GrowthLine.Chosen)
+    def _epoch_chosen(self, event: GrowthLine.Chosen) -> None:
+        self.spawn("epoch", planning.to_epoch, self, event.epoch)

@@ -1,0 +1,138 @@
+"""Shaping the plan by hand: pins, the split, messages and rounds dropped or shortened; and taking it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from functools import partial
+
+from workbench import bench as steps
+from workbench.bench import Bench
+from workbench.compaction.edits import named, reach
+from workbench.compaction.keeping import with_pairs
+from workbench.session import Span
+from workbench.tui.bench.host import Host, take
+from workbench.tui.bench.planning import want
+from workbench.tui.bench.store import View
+from workbench.tui.history import History
+from workbench.tui.plain import figure
+from workbench.tui.policy_words import unmovable_words
+
+
+def no_message(view: View) -> str:
+    return "" if view.bench.messages else "There is no message here."
+
+
+def toggle_pin(host: Host) -> None:
+    bench, span = host.store.bench, _span(host)
+    index = next((i for i in range(span.start, span.stop) if bench.messages[i].starts_round), span.start)
+    id = bench.messages[index].id
+    word = "let go" if id in bench.pins else "pinned"
+    take(host, partial(steps.toggle_pin, id=id), said=f"{word} message {figure(index + 1)}")
+
+
+def _span(host: Host) -> Span:
+    """The messages under the cursor; at least one where there is any."""
+    span, count = host.cursor.span, len(host.store.bench.messages)
+    return Span(min(span.start, count - 1), min(span.stop, count))
+
+
+# --- the split --------------------------------------------------------------------------------------------------------
+
+
+def unmovable(view: View) -> str:
+    return unmovable_words(view.bench)
+
+
+def not_by_hand(view: View) -> str:
+    own = view.bench.split_at is None
+    return unmovable(view) or ("The split is the strategy's own already." if own else "")
+
+
+def split_here(host: Host) -> None:
+    id = host.store.bench.messages[_span(host).start].id
+    take(host, partial(steps.split_at, id=id))
+
+
+def unsplit(host: Host) -> None:
+    take(host, partial(steps.split_at, id=None))
+
+
+# --- undo -------------------------------------------------------------------------------------------------------------
+
+
+def nothing_to_undo(view: View) -> str:
+    return "" if view.history.past or view.wanted else "There is nothing to undo."
+
+
+def nothing_to_redo(view: View) -> str:
+    return "" if view.history.future else "There is nothing to do again."
+
+
+def undo(host: Host) -> None:
+    """Take the last change back; one that is still being planned is let go."""
+    view = host.store.view
+    if view.wanted:
+        host.store.put(replace(view, wanted=view.wanted[:-1]))
+    else:
+        _travel(host, view.history.undone())
+
+
+def redo(host: Host) -> None:
+    view = host.store.view
+    host.store.put(replace(view, wanted=()))
+    _travel(host, view.history.redone())
+
+
+def _travel(host: Host, history: History) -> None:
+    host.cancel("run")
+    host.store.travel(history)
+
+
+# --- edits ------------------------------------------------------------------------------------------------------------
+
+
+def drop(host: Host) -> None:
+    _edit(host, steps.toggle_dropped, "dropped")
+
+
+def shorten(host: Host) -> None:
+    _edit(host, steps.toggle_shortened, "shortened")
+
+
+def _edit(host: Host, toggle: Callable[[Bench, Collection[str]], Bench], done: str) -> None:
+    """Planned in a thread, for what the edit leaves is laid out anew."""
+    span = _span(host)
+    ids = [message.id for message in host.store.bench.messages[span.start : span.stop]]
+    want(host, lambda bench: toggle(bench, ids), said=lambda before, after: said(before, after, span, done))
+
+
+def said(before: Bench, after: Bench, span: Span, done: str) -> str:
+    """What an edit did: the messages, their tokens before and after, and the whole result's before and after."""
+    reached = with_pairs(before.layout.shape, range(span.start, span.stop))
+    marked = (before.dropped, before.shortened) != (after.dropped, after.shortened)
+    lost, short = reach(after.context, after.edits)
+    done_to = (lost if done == "dropped" else short) & reached
+    asked = len(after.dropped) > len(before.dropped) or len(after.shortened) > len(before.shortened)
+    if marked and asked and not done_to:
+        return f"{named(range(span.start, span.stop))} will stay as it is: a pin wins"
+    if not asked:
+        words = f"{named(reached if done == 'dropped' else range(span.start, span.stop))} as before"
+        done_to = reached
+    else:
+        words = f"{done} {named(done_to)}"
+    cost = f"{figure(_cost(before, done_to))} → {figure(_cost(after, done_to))} tokens"
+    old = before.context.outcome_size(before.outcome)
+    new = after.context.outcome_size(after.plan.outcome)
+    return f"{words}: {cost}; result {old} → {new}"
+
+
+def _cost(bench: Bench, indexes: Collection[int]) -> int:
+    """What these messages cost the strategy's input: nothing when dropped, what is left of them when shortened."""
+    given, whole = bench.plan.given.layout, bench.layout
+    total = 0
+    for index in indexes:
+        at = given.shape.index_of.get(whole.messages[index].id)
+        if at is not None:
+            total += given.tokens[at + 1] - given.tokens[at]
+    return total

@@ -1,0 +1,208 @@
+"""What is on the bench as one frozen view, and the one place where it changes. Knows no widget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from workbench.analysis.growth import Point
+from workbench.analysis.search import Query
+from workbench.analysis.transcript import Verbosity
+from workbench.base.errors import BadInput
+from workbench.bench import Bench
+from workbench.compaction.checks import Check
+from workbench.compaction.layout import Layout
+from workbench.compaction.preset import Preset, default_preset, load_preset
+from workbench.finding.following import Mark
+from workbench.session import Message
+from workbench.tui.filters import Filter
+from workbench.tui.history import History
+from workbench.tui.middle.view import Folds
+from workbench.tui.rows import Arrangement, Groups
+from workbench.tui.statuses import opening_words
+
+AT_ONCE = 1_000
+"""Messages up to which a plan surely fits a frame, under any strategy, and is made where the key is answered."""
+
+ALL, AS_USUAL = Filter(), Folds()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is searched for, and what of the context is listed.
+
+    `hits` are the messages of `found_in` that hold what is `sought`; `listed` those of them that the list shows, in its
+    order, and `ranks` their places in it. `words` say all this, `refused` why something could not be searched for.
+    `origin` is where the search began: a message, and whether its round's header.
+    """
+
+    sought: Query | None = None
+    refused: str = ""
+    found_in: Sequence[Message] = ()
+    hits: Sequence[int] = ()
+    listed: Sequence[int] = ()
+    ranks: Sequence[int] = ()
+    narrowing: Filter = ALL
+    by_size: bool = False
+    arrangement: Arrangement | None = None
+    origin: tuple[int, bool] = (0, True)
+    words: str = ""
+
+    @property
+    def is_on(self) -> bool:
+        """Whether escape has a search or a filter to clear."""
+        return bool(self.sought or self.narrowing)
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """Whether the session's file is followed; its mark when it was last read or told of; when, by the monotonic clock,
+    it may be read again; and how many readings failed in a row."""
+
+    is_on: bool = False
+    mark: Mark | None = None
+    not_before: float = 0.0
+    failed: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Change:
+    """A step that is still being planned. `said` tells what it did to the bench before it."""
+
+    make: Callable[[Bench], Bench]
+    key: str
+    said: Callable[[Bench, Bench], str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """Everything that is drawn of the bench, and what decides what can be done.
+
+    `shown` is a bench whose plan is made: the present one but for the moments in which that is still being planned.
+    `wanted` are changes that are still being planned, `owed` by how much the split is to move once it is known where it
+    lies. `preset` is what the policy is measured by. `counting` are messages counted and messages in all.
+    """
+
+    history: History
+    shown: Bench
+    groups: Groups
+    preset: Preset
+    tab: str = "message"
+    pane: str = "rounds"
+    said: str = ""
+    running: str = ""
+    checks: tuple[Check, ...] | None = None
+    counting: tuple[int, int] | None = None
+    growth: tuple[Point, ...] = ()
+    verbosity: Verbosity = "default"
+    folds: Folds = AS_USUAL
+    finding: Finding = Finding()
+    following: Following = Following()
+    wanted: tuple[Change, ...] = ()
+    owed: int = 0
+
+    @property
+    def bench(self) -> Bench:
+        return self.history.present
+
+
+def first_view(bench: Bench, groups: Groups, mark: Mark | None = None) -> View:
+    """A session as it comes onto the bench: planned, and nothing counted yet."""
+    return View(
+        History(bench),
+        bench,
+        groups,
+        measured_by(bench),
+        said=opening_words(bench),
+        counting=(0, len(bench.messages)),
+        following=Following(mark=mark),
+    )
+
+
+def drawable(bench: Bench) -> bool:
+    """Whether the bench can be drawn now: its plan is there, or surely fits a frame."""
+    return bench.is_planned or len(bench.layout.messages) <= AT_ONCE
+
+
+def measured_by(bench: Bench) -> Preset:
+    """The preset that the policy is measured by: the chosen one, or the strategy's own where that is gone."""
+    try:
+        found = load_preset(bench.preset)
+    except BadInput:
+        return default_preset(bench.strategy.id)
+    return found if found.strategy == bench.strategy.id else default_preset(bench.strategy.id)
+
+
+def moved(view: View, history: History) -> View:
+    """The view at another place of its history: drawn at once where that can be."""
+    bench, before = history.present, view.bench
+    view = replace(view, history=history)
+    if bench is before:
+        return view
+    if (bench.preset, bench.strategy) != (before.preset, before.strategy):
+        view = replace(view, preset=measured_by(bench))
+    return brought_up(replace(view, checks=None))
+
+
+def brought_up(view: View) -> View:
+    """The view with its present bench drawn, if it can be drawn now."""
+    bench = view.bench
+    groups = view.groups if view.groups.layout is bench.layout else Groups(bench.layout)
+    return replace(view, shown=bench, groups=groups) if drawable(bench) else view
+
+
+Listener = Callable[[View | None, View], None]
+"""Told how things stood and how they stand; None at first."""
+
+
+class Store:
+    """Holds the view. Who subscribes is told of every change, one after another and in the order of subscription: what
+    a listener changes itself is told when all have heard of what came before."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self._told = view
+        self._telling = False
+        self._listeners: list[Listener] = []
+
+    @property
+    def bench(self) -> Bench:
+        return self.view.bench
+
+    def subscribe(self, listener: Listener) -> None:
+        self._listeners.append(listener)
+        listener(None, self.view)
+
+    def put(self, view: View) -> None:
+        self.view = view
+        if self._telling:
+            return
+        self._telling = True
+        try:
+            while self._told is not self.view:
+                before, self._told = self._told, self.view
+                for listener in self._listeners:
+                    listener(before, self._told)
+        finally:
+            self._telling = False
+
+    def step(self, bench: Bench, key: str = "", said: str = "") -> None:
+        """Take a step to `bench`; the next one of the same `key` joins it."""
+        if bench is not self.bench:
+            self.put(moved(replace(self.view, said=said), self.view.history.then(bench, key)))
+
+    def travel(self, history: History, said: str = "") -> None:
+        """Go to another place of the history."""
+        if history is not self.view.history:
+            self.put(moved(replace(self.view, said=said), history))
+
+    def everywhere(self, change: Callable[[Bench], Bench]) -> None:
+        """Change every bench of the history in a way that is no step of its own."""
+        self.put(moved(self.view, self.view.history.everywhere(change)))
+
+    def counted(self, epoch: int, layout: Layout, groups: Groups, done: int, total: int) -> None:
+        """More tokens are counted: new figures for an epoch."""
+        view = replace(self.view, counting=None if done >= total else (done, total))
+        if epoch == view.bench.epoch:
+            view = replace(view, groups=groups)
+        self.put(moved(view, view.history.relaid(epoch, layout)))

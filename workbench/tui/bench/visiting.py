@@ -1,0 +1,200 @@
+"""The ways from the bench to other screens, and what comes back from them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from workbench import bench as steps
+from workbench.bench import Bench
+from workbench.compaction.policy import Policy
+from workbench.compaction.preset import Preset
+from workbench.summarizers.named import Name
+from workbench.summarizers.patience import Limits
+from workbench.tokens import Scale
+from workbench.tui.bench import finding, policy
+from workbench.tui.bench.host import Host, take
+from workbench.tui.bench.planning import show_growth, show_outcome, to_epoch
+from workbench.tui.bench.store import View
+from workbench.tui.plain import figure
+
+if TYPE_CHECKING:
+    from workbench.tui.screens import retention
+    from workbench.tui.screens import run as running
+
+
+def export(host: Host) -> None:
+    from workbench.tui.screens.export import ExportScreen
+
+    host.ask(ExportScreen(host.store.bench))
+
+
+def compare(host: Host) -> None:
+    from workbench.tui.screens.compare import CompareScreen
+
+    host.ask(CompareScreen(host.store.bench), partial(policy.choose, host))
+
+
+async def choose_file(host: Host) -> None:
+    host.write_down()
+    await host.app.run_action("choose")
+
+
+# --- running ----------------------------------------------------------------------------------------------------------
+
+
+def run_with(host: Host, limits: Limits | None = None) -> None:
+    from workbench.tui.screens.run import RunScreen
+
+    host.ask(RunScreen(host.store.bench, limits), partial(_ran, host))
+
+
+def _ran(host: Host, ended: running.Ended) -> None:
+    store = host.store
+    if ended.summarizer != store.bench.summarizer:
+        store.everywhere(partial(steps.summarized_by, name=ended.summarizer))
+    if (run := ended.run) is None:
+        return
+    if ended.pins != store.bench.pins:
+        take(host, partial(_with_pins, pins=ended.pins), said="pinned")
+    take(host, partial(steps.committed, run=run), said="committed; u takes it back")
+    show_outcome(host)
+
+
+def _with_pins(bench: Bench, pins: frozenset[str]) -> Bench:
+    return replace(bench, pins=pins, result=None)
+
+
+# --- what is lost, what is worth pinning ------------------------------------------------------------------------------
+
+
+def nothing_to_lose(view: View) -> str:
+    return "" if view.bench.messages else "This epoch holds no messages: there is nothing to lose."
+
+
+def see_lost(host: Host) -> None:
+    from workbench.tui.screens.retention import RetentionScreen
+
+    host.ask(RetentionScreen(host.store.view.history), partial(_left, host))
+
+
+def _left(host: Host, ended: retention.Ended) -> None:
+    store = host.store
+    if ended.history is not None:
+        # Counting went on meanwhile: the steps taken there get the figures that are known here.
+        host.cancel("run")
+        store.travel(ended.history.relaid(store.bench.epoch, store.bench.layout))
+    if ended.index is not None:
+        finding.go_to(host, ended.index)
+        store.put(replace(store.view, tab="message"))
+
+
+def suggest_pins(host: Host) -> None:
+    from workbench.tui.screens.suggested_pins import SuggestedPinsScreen
+
+    def accepted(ids: tuple[str, ...]) -> None:
+        if ids:
+            many = f"pinned {figure(len(ids))} message{'s' * (len(ids) != 1)}"
+            take(host, lambda bench: _with_pins(bench, bench.pins | frozenset(ids)), said=many)
+
+    host.ask(SuggestedPinsScreen(host.store.bench), accepted)
+
+
+# --- why it overflowed ------------------------------------------------------------------------------------------------
+
+
+def see_why(host: Host) -> None:
+    from workbench.tui.screens.why import WhyScreen
+
+    host.ask(WhyScreen(host.store.bench, host.counter), partial(go_to, host))
+
+
+def replay(host: Host) -> None:
+    from workbench.tui.screens.replay import ReplayScreen
+
+    def chosen(wanted: str | Preset) -> None:
+        if isinstance(wanted, Preset):
+            policy.choose(host, wanted)
+        else:
+            go_to(host, wanted)
+
+    screen: Screen[Any] = ReplayScreen(host.store.bench, host.counter)
+    host.ask(screen, chosen)
+
+
+def go_to(host: Host, message: str) -> None:
+    """Put the cursor on a message, in the epoch nearest to this one that holds it."""
+    epoch = epoch_of(host.store.bench, message)
+    if epoch is None:
+        host.tell("That message is part of no context: it cannot be shown on the bench.", bad=True)
+    else:
+        host.spawn("jump", _to_message, host, message, epoch)
+
+
+async def _to_message(host: Host, message: str, epoch: int) -> None:
+    await to_epoch(host, epoch)
+    store = host.store
+    store.put(replace(store.view, tab="message"))
+    host.show_pane("rounds")
+    finding.go_to(host, store.bench.layout.shape.index_of[message])
+
+
+def epoch_of(bench: Bench, message: str) -> int | None:
+    """The epoch that holds the message, the nearest one to the bench's."""
+    if message in bench.layout.shape.index_of:
+        return bench.epoch
+    session = bench.session
+    places = {place for place, one in enumerate(session.messages) if one.id == message}
+    holding = [epoch.number for epoch in session.epochs if not places.isdisjoint(epoch.members)]
+    return min(holding, key=lambda number: abs(number - bench.epoch), default=None)
+
+
+# --- exact counts, prompts, A/B, kept runs ----------------------------------------------------------------------------
+
+
+def count_exactly(host: Host) -> None:
+    from workbench.tui.screens.exact import ExactScreen
+
+    host.ask(ExactScreen(host.store.bench), partial(_calibrated, host))
+
+
+def _calibrated(host: Host, scale: Scale) -> None:
+    """No step of its own: what the provider counted stays true whatever is undone."""
+    layout, epoch = steps.recalibrated(host.store.bench, scale).layout, host.store.bench.epoch
+
+    def fresh(bench: Bench) -> Bench:
+        if bench.epoch == epoch:
+            return replace(steps.relaid(bench, layout), scale=scale)
+        return steps.recalibrated(bench, scale)
+
+    host.store.everywhere(fresh)
+    show_growth(host)
+
+
+def see_prompts(host: Host) -> None:
+    from workbench.tui.screens.prompts import PromptsScreen
+
+    host.ask(PromptsScreen(host.store.bench), partial(_prompted, host))
+
+
+def try_two(host: Host) -> None:
+    from workbench.tui.screens.ab import AbScreen
+
+    host.ask(AbScreen(host.store.bench), partial(_prompted, host))
+
+
+def _prompted(host: Host, policy: Policy) -> None:
+    take(host, partial(steps.set_policy, policy=policy), said="another prompt")
+
+
+def see_runs(host: Host) -> None:
+    from workbench.tui.screens.runs import RunsScreen
+
+    def replayed(name: Name) -> None:
+        said = f"{name} writes the summary now: R, then enter, plays it again"
+        take(host, partial(steps.summarized_by, name=str(name)), said=said)
+
+    host.ask(RunsScreen(host.store.bench), replayed)
