@@ -1,47 +1,104 @@
-"""The plot of the command line: where each sign stands, by hand."""
+"""The plot of command line and screen: where each dot and sign stands, by hand."""
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.analysis.plots import Level, Line, plot, shade
-
-
-def body(rows: list[str]) -> list[str]:
-    """What stands right of the axis."""
-    return [row.partition("┤")[2] for row in rows if "┤" in row]
+from workbench.analysis.plots import LEVEL, MARK, Level, Line, drawn, plot, shade, thinned
 
 
 def test_a_saw_tooth_by_hand() -> None:
     line = Line("A", [(1, 0), (2, 5), (3, 10), (3, 0), (4, 5)])
-    rows = plot([line], width=7 + 12, height=3)
-    # Twelve columns for four calls: each call stands three columns wide, the drop of call 3 in its first one.
-    assert body(rows) == ["      A", "   AAA   A", "AAA   AAA"]
-    assert rows[-1].split() == ["1", "call", "4"]
-    assert rows[0].startswith("   10 ┤")
+    # Twelve columns for four calls: each stands three columns wide, with its point in the middle.
+    assert drawn([line], width=4 + 12, height=5).text == [
+        "   │",
+        "10 ┤     ⡠⠔⢹",
+        " 0 ┤ A⠤⠒⠉  ⢸⠤⠒⠉",
+        "   └────┬─────┬─",
+        "        2     4",
+    ]
 
 
-def test_lines_that_meet_levels_and_marks() -> None:
-    first, second = Line("A", [(1, 10), (2, 10)]), Line("B", [(1, 10), (2, 0)])
-    rows = plot([first, second], [Level("window", 15), Level("far", 1_000)], {2: "▼"}, width=7 + 10, height=4)
-    assert rows[0] == " " * 12 + "▼"
-    assert body(rows) == ["──────────", "*****A", "", "     B"]
-    assert rows[-2:] == ["─ window: 15", "far: 1 000, above the plot"]
+def test_lines_levels_marks_and_letters() -> None:
+    lines = [Line("A", [(1, 10), (2, 10)]), Line("B", [(1, 10), (2, 0)])]
+    drawing = drawn(lines, [Level("window", 15), Level("far", 16)], {2: "▼"}, width=24, height=8)
+    assert drawing.text == [
+        "   │               ▼",
+        "   │────────────────────",
+        "10 ┤     ⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀A",
+        "   │      ⠑⠢B",
+        "   │         ⠉⠒⠤⡀",
+        " 0 ┤            ⠈⠑⠢⡀",
+        "   └─────┬─────────┬────",
+        "         1         2",
+    ]
+    owners = [{owner for _, owner in row[drawing.left :]} for row in drawing.rows[: drawing.plane.rows]]
+    assert owners == [{"", MARK}, {LEVEL}, {"", "A", "B"}, {"", "B"}, {"", "B"}, {"", "B"}]
 
 
-def test_nothing_to_draw() -> None:
-    assert body(plot([], width=30, height=2)) == ["", ""]
-    assert body(plot([Line("A", [(1, 0)])], width=17, height=2)) == ["", "A"]
+@pytest.mark.parametrize(
+    ("hidden", "front", "letters"),
+    [("", "", "AB"), ("", "A", "AB"), ("A", "", "B"), ("B", "", "A"), ("AB", "", "")],
+)
+def test_a_line_has_its_colour_and_its_letters_with_others_or_without(hidden: str, front: str, letters: str) -> None:
+    lines = [Line(sign, [(1, 10), (9, 10)]) for sign in "AB"]
+    whole = drawn(lines, width=40, height=8).rows
+    found = drawn(lines, width=40, height=8, hidden=set(hidden), front=front).rows
+    assert {character for row in found for character, _ in row} & {"A", "B"} == set(letters)
+    if not hidden:
+        assert [[c for c, _ in row] for row in found] == [[c for c, _ in row] for row in whole]
+        curve = {owner for row in found for character, owner in row if "\u2800" < character < "\u2900"}
+        assert curve == {front or "B"}
+
+
+def test_a_part_of_the_calls_is_drawn_up_to_its_edges() -> None:
+    lines = [Line("A", [(n, n) for n in range(1, 101)]), Line("·", [(n, 100) for n in range(1, 101)])]
+    assert drawn(lines, width=26, height=6, span=(40.5, 60.5)).text == [
+        "    │",
+        "100 ┤· · · · ·  ·· · · · ·",
+        " 50 ┤⣀A⣀⡠⠤⠤⠤⠤⠤⠤⠤⠤⠔⠒⠒A⠒⠒⠒⠒⠒",
+        "  0 ┤",
+        "    └─────────┬──────────┬",
+        "             50         60",
+    ]
+
+
+@pytest.mark.parametrize("lines", [[], [Line("A", [])], [Line("A", [(1, 0)])]])
+def test_next_to_nothing_is_drawn(lines: list[Line]) -> None:
+    rows = drawn(lines, width=16, height=5).text
+    assert rows[:2] == ["  │", "1 ┤"]
+    assert rows[2] == ("0 ┤      A" if lines and lines[0].points else "0 ┤")
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.lists(st.integers(0, 10**7), min_size=1, max_size=300), st.integers(20, 120), st.integers(2, 20))
-def test_every_column_has_its_sign(values: list[int], width: int, height: int) -> None:
-    rows = body(plot([Line("A", list(enumerate(values, 1)))], width=width, height=height))
-    assert len(rows) == height
-    filled = {column for row in rows for column, sign in enumerate(row) if sign == "A"}
-    assert filled == set(range(max(filled) + 1))
+@given(st.lists(st.integers(0, 10**7), min_size=2, max_size=300), st.integers(24, 120), st.integers(5, 30))
+def test_a_curve_has_no_gap_and_every_row_fits(values: list[int], width: int, height: int) -> None:
+    drawing = drawn([Line("A", list(enumerate(values, 1)))], width=width, height=height)
+    assert len(drawing.rows) == height
+    assert {len(row) for row in drawing.rows} == {width}
+    first, last = (int(drawing.plane.column(x)) for x in (1, len(values)))
+    filled = {at - drawing.left for row in drawing.rows for at, (_, owner) in enumerate(row) if owner == "A"}
+    assert filled == set(range(first, last + 1))
+
+
+@pytest.mark.parametrize(("value", "seen"), [(150, True), (151, False)])
+def test_a_level_within_reach_is_drawn_and_named_one_above_it_only_named(value: int, seen: bool) -> None:
+    *rows, named = plot([Line("A", [(1, 100)])], [Level("window", value, "╌")])
+    assert any("╌" in row for row in rows) is seen
+    assert named == (f"╌ window: {value}" if seen else f"window: {value}, above the plot")
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=12_000), st.integers(10, 2_000))
+def test_a_long_line_is_thinned_without_losing_its_ends_or_its_peak(values: list[int], most: int) -> None:
+    points = list(enumerate(values, 1))
+    kept = thinned(points, most)
+    assert len(kept) <= most + 3
+    assert kept[0] == points[0]
+    assert kept[-1] == points[-1]
+    assert max(y for _, y in kept) == max(values)
 
 
 def test_shades_grow_with_the_value() -> None:

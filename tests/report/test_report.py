@@ -8,13 +8,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.commands import cwb, document
 from workbench.analysis.plots import Level, Line
 from workbench.base.secrets import MASK
-from workbench.report.drawing import WIDTH, drawn, thinned
+from workbench.report.drawing import drawn
 
 REPO = Path(__file__).parents[2]
 SAMPLE = REPO / "sample_sessions" / "claude-code-overflow.jsonl"
@@ -121,14 +119,3 @@ def test_a_plot_shows_levels_within_reach_and_every_line() -> None:
     assert "far" not in svg
     assert "a &quot;title&quot; &amp; more" in svg
     assert "▼" in svg
-
-
-@settings(max_examples=50, deadline=None)
-@given(values=st.lists(st.integers(0, 10**6), min_size=1, max_size=12_000))
-def test_a_long_line_is_thinned_without_losing_its_ends_or_its_peak(values: list[int]) -> None:
-    points = list(enumerate(values, 1))
-    kept = thinned(points)
-    assert len(kept) <= 2 * WIDTH + 6
-    assert kept[0] == points[0]
-    assert kept[-1] == points[-1]
-    assert max(y for _, y in kept) == max(values)

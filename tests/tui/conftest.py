@@ -13,7 +13,6 @@ RESTS = (
     "screens.open.SETTLE_S",
     "screens.policy_text.SETTLE_S",
     "screens.run_draft.SETTLE_S",
-    "widgets.calls_plot.SETTLE_S",
 )
 """How long the screens let the cursor or a typing hand rest; the tests wait for workers after every key."""
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from textual.widgets import OptionList
-from textual_hires_canvas import Canvas
 
 from tests.paths import SAMPLES
 from tests.tui.app import app_of, bench_screen, press, settled, story
@@ -28,10 +27,8 @@ CODEX = SAMPLES / "codex-two-compactions.jsonl"
 
 
 def signs_on(plot: CallsPlot) -> str:
-    """Every character of the canvas: what tells lines apart without colour."""
-    canvas = plot.query_one("#plot", Canvas)
-    width, height = canvas.size
-    return "".join(canvas.get_pixel(x, y)[0] for y in range(height) for x in range(width))
+    """Every character of the plot: what tells lines apart without colour."""
+    return "".join(plot.drawing.text) if plot.drawing else ""
 
 
 def told_by_command() -> dict[str, Any]:

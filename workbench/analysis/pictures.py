@@ -1,5 +1,4 @@
-"""What a plot shows, before it is drawn: the command line draws it in characters, the screen with a widget, the report
-as SVG."""
+"""What a plot shows, before it is drawn: command line and screen draw it in characters, the report as SVG."""
 
 from __future__ import annotations
 
@@ -8,12 +7,12 @@ from dataclasses import dataclass
 
 from workbench.analysis.course import Course
 from workbench.analysis.growth import Point
-from workbench.analysis.plots import Level, Line, plot
+from workbench.analysis.plots import DOTTED, Level, Line, plot
 from workbench.analysis.replay import Replay
 from workbench.analysis.why.diagnosis import Diagnosis
 from workbench.compaction.strategy import Trigger
 
-HERE, ELSEWHERE, RECORDED = "#", "·", "·"
+HERE, ELSEWHERE, RECORDED = "#", DOTTED, DOTTED
 COMPACTED, REFUSED = "▼", "✖"
 SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 

@@ -1,19 +1,37 @@
-"""A plot in characters for the command line: lines told apart by a letter, not by colour.
+"""Plots in characters, for the command line and the screen: curves of braille dots that carry their letters.
 
-The screen draws the same series with a plotting widget; that widget needs a running app. Overlaid lines in braille dots
-could only be told apart by colour, so here a line is drawn with its letter.
+What comes out are cells: each a character and what it belongs to, so that a screen may colour them. Lines are told
+apart by their letters; without colours nothing is lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import itemgetter
 
 from workbench.base.figures import grouped
 
-SEVERAL = "*"
-"""Where lines of several letters meet."""
+DOTTED = "·"
+"""A line of this sign is drawn as single dots, so that what runs along with it is seen between them."""
+
+LETTER_EVERY = 14
+"""Columns between two letters of a line."""
+
+LEVEL, MARK, AXIS, TICK = "level", "mark", "axis", "tick"
+"""What a cell belongs to, where it is not a line's: then it is the line's sign."""
+
+Cell = tuple[str, str]
+"""A character, and what it belongs to; "" for nothing."""
+
+_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+"""The bit of each dot of a braille character, by row and column."""
+
+_EMPTY = 0x2800
+"""The braille character without dots, from which Unicode counts them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,84 +51,183 @@ class Level:
     sign: str = "─"
 
 
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """What is seen, x from `first` to `last` and y from 0 to `top`, and the cells it is drawn on."""
+
+    first: float
+    last: float
+    top: float
+    columns: int
+    rows: int
+
+    def column(self, x: float) -> float:
+        return (x - self.first) / (self.last - self.first) * self.columns
+
+    def row(self, y: float) -> float:
+        """From the top."""
+        return (1 - y / self.top) * self.rows
+
+    def x(self, column: float) -> float:
+        return self.first + column * (self.last - self.first) / self.columns
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Rows of cells, the highest first. The plane begins at column `left`; below it stand two rows more."""
+
+    plane: Plane
+    left: int
+    rows: list[list[Cell]]
+
+    @property
+    def text(self) -> list[str]:
+        return ["".join(character for character, _ in row).rstrip() for row in self.rows]
+
+
 def near(levels: Sequence[Level], highest: float) -> list[Level]:
     """The levels that a plot shows whose lines reach `highest`: one far above would leave no room for the lines."""
     return [level for level in levels if 0 < level.value <= highest * 1.5]
 
 
-def plot(
+def drawn(
     lines: Sequence[Line],
     levels: Sequence[Level] = (),
     marks: Mapping[int, str] | None = None,
+    *,
     width: int = 100,
-    height: int = 16,
-) -> list[str]:
-    """The rows of a plot, the highest first, the y axis to the left, x below; `marks` are the signs on top, by x.
+    height: int = 18,
+    span: tuple[float, float] | None = None,
+    hidden: Collection[str] = (),
+    front: str = "",
+) -> Drawing:
+    """A plot with its axes on `width` times `height` cells. y begins at 0; `marks` are signs in the first row, by x.
 
-    A column shows of each line the largest value that falls into it and, where the line drops there, the least. Levels
-    that lie far above every line are left out of the plot and named beside it.
+    `span`: the x that are seen, all of them without it. Lines whose sign is `hidden` are left out, the one of the sign
+    `front` lies over all others; a line has its letters at the same columns with others or without. A level that lies
+    far above every line is left out.
     """
-    top = max((y for line in lines for _, y in line.points), default=0)
-    shown = near(levels, top)
-    top = int(max([top, *(level.value for level in shown), 1]))
-    last = max((x for line in lines for x, _ in line.points), default=1)
-    margin = max(len(grouped(top)), 5)
-    columns = max(10, width - margin - 2)
-    rows = [[" "] * columns for _ in range(height)]
-
-    def row_of(value: float) -> int:
-        return height - 1 - min(height - 1, int(value * (height - 1) / top + 0.5))
-
-    def column_of(x: int) -> int:
-        return min(columns - 1, (x - 1) * columns // max(last, 1))
-
+    first, last = span or (0.5, max((x for line in lines for x, _ in line.points), default=1) + 0.5)
+    seen = sorted((line for line in lines if line.sign not in hidden), key=lambda line: line.sign == front)
+    highest = max((y for line in seen for _, y in line.points), default=1)
+    shown = near(levels, highest)
+    rows = height - 2
+    # One row above it all is for the marks.
+    top = (1 + 1.6 / rows) * max([highest, *(level.value for level in shown), 1])
+    ticks = _round_numbers(0, top, max(3, rows // 3))
+    left = max(len(grouped(tick)) for tick in ticks) + 2
+    plane = Plane(first, last, top, max(1, width - left), rows)
+    cells = _Cells(plane)
     for level in shown:
-        rows[row_of(level.value)] = [level.sign] * columns
-    for line in lines:
-        for column, values in _columns(line, column_of).items():
-            drops = any(after < before for before, after in pairwise(values))
-            for at in {row_of(max(values)), *([row_of(min(values))] if drops else [])}:
-                here = rows[at][column]
-                taken = here not in (" ", line.sign, *(level.sign for level in shown))
-                rows[at][column] = SEVERAL if taken else line.sign
-    names = {row_of(level.value): level for level in shown}
-    out = []
-    if marks:
-        top_row = [" "] * columns
-        for x, sign in marks.items():
-            top_row[column_of(x)] = sign
-        out.append(" " * (margin + 2) + "".join(top_row).rstrip())
-    for number, row in enumerate(rows):
-        label = _label(number, height, top, names)
-        out.append(f"{label.rjust(margin)} ┤{''.join(row)}".rstrip())
-    out.append(" " * (margin + 1) + "└" + "─" * columns)
-    ends = f"call {grouped(last)}"
-    out.append(" " * (margin + 2) + "1" + ends.rjust(columns - 1))
-    out += [f"{level.sign} {level.name}: {grouped(level.value)}" for level in shown]
-    out += [f"{level.name}: {grouped(level.value)}, above the plot" for level in levels if level.value > top]
-    return out
+        for column in range(plane.columns):
+            cells.put(plane.x(column + 0.5), level.value, level.sign, LEVEL)
+    curves = [line for line in seen if line.sign != DOTTED]
+    for line in curves:
+        cells.curve(line)
+    for line in seen:
+        if line.sign == DOTTED:
+            for x, y in {math.floor(plane.column(x)) // 2: (x, y) for x, y in reversed(line.points)}.values():
+                cells.put(x, y, line.sign, line.sign)
+    # After all curves, so that none covers another one's letters.
+    signs = [line.sign for line in lines if line.sign != DOTTED]
+    for line in curves:
+        for place in _letters(line, signs, plane):
+            cells.put(*place, line.sign, line.sign)
+    for x, sign in (marks or {}).items():
+        cells.put(x, top * (1 - 0.5 / rows), sign, MARK)
+    labels = {int(plane.row(tick)): grouped(tick) for tick in ticks[1:]} | {rows - 1: grouped(0)}
+    for number, row in enumerate(cells.rows):
+        label = labels.get(number, "").rjust(left - 2)
+        row[:0] = [*((character, TICK) for character in label), (" ", ""), ("┤" if label.strip() else "│", AXIS)]
+    return Drawing(plane, left, [*cells.rows, *_below(plane, left)])
 
 
-def _columns(line: Line, column_of: Callable[[int], int]) -> dict[int, list[int]]:
-    """The values of each column; one without a point of its own has the last value before it."""
-    found: dict[int, list[int]] = {}
-    before = None
-    for x, y in line.points:
-        column = column_of(x)
-        if before is not None:
-            for between in range(before + 1, column):
-                found[between] = [found[before][-1]]
-        found.setdefault(column, []).append(y)
-        before = column
-    return found
+def plot(lines: Sequence[Line], levels: Sequence[Level] = (), marks: Mapping[int, str] | None = None) -> list[str]:
+    """The rows of a plot for the command line, its levels with their figures below it."""
+    top = max((y for line in lines for _, y in line.points), default=1)
+    shown = near(levels, top)
+    named = [f"{level.sign} {level.name}: {grouped(level.value)}" for level in shown]
+    named += [f"{level.name}: {grouped(level.value)}, above the plot" for level in levels if level not in shown]
+    return [*drawn(lines, levels, marks).text, *named]
 
 
-def _label(number: int, height: int, top: int, names: dict[int, Level]) -> str:
-    if number in names:
-        return grouped(names[number].value)
-    if number in (0, height - 1, (height - 1) // 2):
-        return grouped(top * (height - 1 - number) / (height - 1))
-    return ""
+class _Cells:
+    """The cells of a plane, while it is drawn on; what lies outside of it is left out."""
+
+    def __init__(self, plane: Plane) -> None:
+        self.plane = plane
+        self.rows: list[list[Cell]] = [[(" ", "")] * plane.columns for _ in range(plane.rows)]
+
+    def put(self, x: float, y: float, character: str, owner: str) -> None:
+        plane = self.plane
+        column, row = int(plane.column(x)), min(int(plane.row(y)), plane.rows - 1)
+        if plane.first <= x and column < plane.columns and row >= 0:
+            self.rows[row][column] = character, owner
+
+    def curve(self, line: Line) -> None:
+        """Two dots in a column of cells and four in a row; what was drawn of other curves stays."""
+        plane = self.plane
+        start = bisect_left(line.points, plane.first, key=itemgetter(0))
+        stop = bisect_right(line.points, plane.last, key=itemgetter(0))
+        # With the points just outside, to which the curve goes.
+        points = thinned(line.points[max(0, start - 1) : stop + 1], 2 * plane.columns)
+        places = [(plane.column(x) * 2, min(plane.row(y) * 4, 4 * plane.rows - 1)) for x, y in points]
+        for (x0, y0), (x1, y1) in pairwise([*places[:1], *places]):
+            steps = max(1, math.ceil(max(abs(x1 - x0), abs(y1 - y0))))
+            for step in range(steps + 1):
+                x, y = int(x0 + (x1 - x0) * step / steps), int(y0 + (y1 - y0) * step / steps)
+                if 0 <= x < 2 * plane.columns:
+                    before = ord(self.rows[y // 4][x // 2][0]) - _EMPTY
+                    dots = _DOTS[y % 4][x % 2] | (before if 0 < before < 0x100 else 0)
+                    self.rows[y // 4][x // 2] = chr(_EMPTY + dots), line.sign
+
+
+def _letters(line: Line, signs: Sequence[str], plane: Plane) -> Iterator[tuple[float, float]]:
+    """Where a line carries its letter: each line at columns of its own, so that lines that run together show all of
+    them. A line too short for that has it in its middle."""
+    every = max(LETTER_EVERY, 2 * len(signs))
+    found = False
+    for column in range(every * signs.index(line.sign) // len(signs) + 1, plane.columns, every):
+        x = plane.x(column + 0.5)
+        after = bisect_right(line.points, x, key=itemgetter(0))
+        if 0 < after < len(line.points):
+            (x0, y0), (x1, y1) = line.points[after - 1], line.points[after]
+            yield x, y0 + (y1 - y0) * (x - x0) / (x1 - x0)
+            found = True
+    if not found:
+        yield from line.points[len(line.points) // 2 :][:1]
+
+
+def _below(plane: Plane, left: int) -> list[list[Cell]]:
+    """The axis of x with its ticks, and their numbers, which are whole."""
+    axis, names = ["─"] * plane.columns, [" "] * (left + plane.columns)
+    for x in _round_numbers(max(1.0, plane.first), plane.last, plane.columns // 10 + 1):
+        column, name = int(plane.column(x)), grouped(x)
+        start = left + column - len(name) // 2
+        if start + len(name) <= len(names):
+            axis[column] = "┬"
+            names[start : start + len(name)] = name
+    corner: list[Cell] = [(" ", "")] * (left - 1) + [("└", AXIS)]
+    return [[*corner, *((character, AXIS) for character in axis)], [(character, TICK) for character in names]]
+
+
+def _round_numbers(least: float, most: float, about: int) -> list[int]:
+    """About so many from `least` to below `most`: whole, and multiples of 1, 2 or 5 times a power of ten."""
+    power = 10 ** max(0, math.ceil(math.log10((most - least) / max(1, about))) - 1)
+    step = next((step for factor in (1, 2, 5) if (most - least) / (step := factor * power) <= about), 10 * power)
+    return list(range(math.ceil(least / step) * step, math.ceil(most), step))
+
+
+def thinned(points: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
+    """At most about `most` points: of each stretch its first, its highest and its last, so that no tooth is lost."""
+    if len(points) <= most:
+        return list(points)
+    step = -(-3 * len(points) // most)
+    kept: list[tuple[int, int]] = []
+    for start in range(0, len(points), step):
+        stretch = points[start : start + step]
+        kept += dict.fromkeys((stretch[0], max(stretch, key=lambda point: point[1]), stretch[-1]))
+    return sorted(kept, key=lambda point: point[0])
 
 
 FULL = "▁▂▃▄▅▆▇█"

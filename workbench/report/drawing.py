@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from workbench.analysis.plots import Level, Line, near
+from workbench.analysis.plots import Level, Line, near, thinned
 from workbench.base.figures import grouped
 
 WIDTH, HEIGHT = 860, 320
@@ -49,7 +49,7 @@ def drawn(lines: Sequence[Line], levels: Sequence[Level], marks: Mapping[int, st
         )
         parts.append(_text(LEFT + 4, y - 4, f"{level.name}: {grouped(level.value)}"))
     for number, line in enumerate(lines):
-        parts += _line(line, [at(x, y) for x, y in thinned(line.points)], number)
+        parts += _line(line, [at(x, y) for x, y in thinned(line.points, 2 * WIDTH)], number)
     for x, sign in marks.items():
         across, _ = at(x, 0)
         parts.append(f'<line x1="{across:.1f}" x2="{across:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}" stroke="#8886"/>')
@@ -63,18 +63,6 @@ def _line(line: Line, places: Sequence[tuple[float, float]], number: int) -> lis
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     ends = [_text(places[-1][0] + 4, places[-1][1] + 4, line.sign)] if places else []
     return [f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.6"{dashes}/>', *ends]
-
-
-def thinned(points: Sequence[tuple[int, int]], most: int = 2 * WIDTH) -> list[tuple[int, int]]:
-    """At most about `most` points: of each stretch its first, its highest and its last, so that no tooth is lost."""
-    if len(points) <= most:
-        return list(points)
-    step = -(-3 * len(points) // most)
-    kept: list[tuple[int, int]] = []
-    for start in range(0, len(points), step):
-        stretch = points[start : start + step]
-        kept += dict.fromkeys((stretch[0], max(stretch, key=lambda point: point[1]), stretch[-1]))
-    return sorted(kept, key=lambda point: point[0])
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
