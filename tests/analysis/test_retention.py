@@ -106,6 +106,12 @@ def test_what_is_needed_afterwards_weighs_more() -> None:
     assert held.overall.weighted == pytest.approx(kept / sum(weights))
 
 
+def test_an_address_that_the_tail_says_again_is_held_and_used() -> None:
+    context = context_of([user("See https://example.org/a now."), agent("Ok."), user("https://example.org/a please")])
+    held = retention(context, summarized("Nothing.", context=context, head=2))
+    assert [(one.held, one.used, one.index) for one in held.facts if one.kind == "url"] == [("full", True, 0)]
+
+
 def test_a_superseded_instruction_is_no_longer_needed() -> None:
     context = context_of([user("Answer in French."), agent("Oui."), user("Answer in English."), agent("Yes."), *TAIL])
     held = retention(context, summarized("Nothing.", context=context, head=4))

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.facts.talk import agent, call, edited, ran, result, user
-from workbench.facts import Fact, calls_in, find
-from workbench.facts.done import normal_path, same_command
+from workbench.facts import Fact, Uses, calls_in, find, known
+from workbench.facts.done import error_line, normal_path, same_command
 from workbench.facts.plan import plan_of
 from workbench.facts.said import is_decision, is_instruction
 from workbench.facts.wording import HEAD_CHARS, clipped, own_words
@@ -203,11 +203,6 @@ def test_own_words() -> None:
     assert own_words("<system-reminder>never closed") == ""
 
 
-@pytest.mark.parametrize("limit", [0, 1, 2, 10, 40])
-def test_clipped_never_exceeds_its_limit(limit: int) -> None:
-    assert len(clipped("one two  three four five six seven eight", limit)) <= limit
-
-
 def test_the_plan_of_every_kind() -> None:
     todo = call(
         "TodoWrite", {"todos": [{"content": "a", "status": "completed"}, {"content": "b", "status": "pending"}]}
@@ -253,20 +248,132 @@ def test_lone_surrogates_and_empty_messages() -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "output", "is_error", "ok"),
+    ("text", "limit", "short"),
     [
-        ("pytest -q", "Exit code: 0\nFAILED tests/a.py", False, True),
-        ("pytest -q | tail -3", "Exit code: 0\nFAILED tests/a.py", False, False),
-        ("pytest -q | tail -3", "Exit code: 0\n3 passed", False, True),
-        ("pytest -q", "FAILED tests/a.py", False, False),
-        ("pytest -q", "3 passed, 1 failed", False, False),
-        ("pytest -q", "3 passed, 0 failed", False, True),
-        ("cat log | tail -3", "FAILED tests/a.py", False, True),
-        ("echo 'pytest' | tail", "FAILED tests/a.py", False, True),
-        ("ls", "Exit code: 1", False, False),
-        ("ls", "x", True, False),
-        ("make", "Command running in background", False, None),
+        ("one two three", 13, "one two three"),
+        (" one\ntwo   three ", 13, "one two three"),
+        ("one two three", 12, "one two thr…"),
+        ("one two three", 11, "one two th…"),
+        ("one two three", 10, "one two…"),
+        ("alpha, beta", 8, "alpha…"),
+        ("alpha", 1, "…"),
+        ("alpha", 0, ""),
+        ("x" * 1_000, 5, "xxxx…"),
     ],
 )
-def test_whether_a_command_succeeded(command: str, output: str, is_error: bool, ok: bool | None) -> None:
-    assert [called.ok for called in calls_in(ran(command, output, is_error=is_error))] == [ok]
+def test_what_is_clipped_ends_at_a_word_behind_two_thirds(text: str, limit: int, short: str) -> None:
+    assert clipped(text, limit) == short
+
+
+def failing(command: str, output: str = "fatal: no") -> tuple[Message, Message]:
+    return ran(command, output, is_error=True)
+
+
+def edit(path: str, *, fails: bool = False) -> tuple[Message, Message]:
+    used = call("Edit", {"file_path": path, "old_string": "a", "new_string": "b"})
+    return agent("", used), result(used, "no such text" if fails else "ok", is_error=fails)
+
+
+@pytest.mark.parametrize(
+    ("messages", "detail", "fixed"),
+    [
+        ([failing("make x"), ran("make x", "ok")], "`make x`; succeeded when tried again", True),
+        (
+            [failing("make x"), edit("/a"), edit("/b"), ran("make x", "")],
+            "`make x`; succeeded after /b was modified",
+            True,
+        ),
+        (
+            [failing("make x"), edit("/a"), edit("/b", fails=True), ran("ls", ""), ran("make x", "")],
+            "`make x`; succeeded after /a was modified",
+            True,
+        ),
+        ([failing("make x"), ran("ls", ""), ran("make x", "")], "`make x`; succeeded after `ls`", True),
+        ([failing("curl a"), edit("/a"), ran("curl a", "")], "`curl a`; succeeded when tried again", True),
+        ([failing("curl a"), ran("ls | wc", ""), ran("curl a", "")], "`curl a`; succeeded after `ls`", True),
+        ([failing("curl a"), failing("ls x", ""), ran("curl a", "")], "`curl a`; succeeded when tried again", True),
+        ([ran("curl a", ""), failing("curl a")], "`curl a`", False),
+        ([failing("git push"), ran("git pull", "")], "`git push`", False),
+        ([failing("git push"), ran("git push -u", "")], "`git push`; `git push -u` succeeded soon after", True),
+        (
+            [failing("git push"), ran("git push -u", ""), ran("git push", "")],
+            "`git push`; `git push -u` succeeded soon after",
+            True,
+        ),
+        (
+            [failing("git push"), ran("git push", ""), ran("git push -u", "")],
+            "`git push`; succeeded when tried again",
+            True,
+        ),
+        ([failing("ls -l"), ran("ls -a", "")], "`ls -l`", False),
+        (
+            [failing("git push"), *[ran("ls", "")] * 7, ran("git push -u", "")],
+            "`git push`; `git push -u` succeeded soon after",
+            True,
+        ),
+        ([failing("git push"), *[ran("ls", "")] * 8, ran("git push -u", "")], "`git push`", False),
+        ([edit("/a", fails=True), edit("/b")], "Edit /a", False),
+        ([edit("/a", fails=True), edit("./a/../a"), edit("/a")], "Edit /a; succeeded when tried again", True),
+    ],
+)
+def test_where_an_error_came_from_and_what_mended_it(
+    messages: list[tuple[Message, Message]], detail: str, fixed: bool
+) -> None:
+    first = kinds(find([one for pair in messages for one in pair]), "error")[0]
+    assert (first.detail, first.ok) == (detail, fixed)
+
+
+def test_an_error_of_a_tool_without_a_file_and_one_that_a_user_pasted() -> None:
+    task = call("Task", {"prompt": "look"})
+    messages = [agent("", task), result(task, "no agent", is_error=True), user("help\nValueError: boom\nKeyError: x")]
+    assert [(f.text, f.detail, f.ok, f.index) for f in kinds(find(messages), "error")] == [
+        ("no agent", "Task", False, 1),
+        ("ValueError: boom", "reported by the user", None, 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "of_command", "line"),
+    [
+        ("file a.py\nTypeError: x", False, "file a.py"),
+        ("file a.py\nTypeError: x", True, "TypeError: x"),
+        ("<error>boom</error>", False, "boom"),
+        ("Exit code 1\nboom", False, "boom"),
+        ("Error:\nOutput:\n", False, ""),
+        ("nothing found", True, ""),
+        ("1 failed\nE   assert 1", True, "E assert 1"),
+        ("warning: error: x\nfatal: y", True, "fatal: y"),
+        ("warning: error: x", True, "warning: error: x"),
+        ("a.c:3:5: 'x' undeclared", True, "a.c:3:5: 'x' undeclared"),
+        ("x" * 1_990 + " fatal: y\nnot found", True, "not found"),
+    ],
+)
+def test_the_line_that_says_what_went_wrong(text: str, of_command: bool, line: str) -> None:
+    assert error_line(text, of_command=of_command) == line
+
+
+@pytest.mark.parametrize(
+    ("stated", "later", "used"),
+    [
+        ("open src/a_b.py", agent("now a_b.py."), True),
+        ("open src/a_b.py", agent("now a_c.py"), False),
+        ("open src/a_b.py", agent("", call("Read", {"file_path": "/x/a_b.py"})), True),
+        ("open src/a_b.py", agent("", call("Read", {"lines": ["a_b.py"]})), False),
+        ("open src/a_b.py", agent("", call("Task", "look at a_b.py")), True),
+        ("open src/a_b.py", user("a_b.py", kind="summary"), False),
+        ("open src/a_b.py", user("<system-reminder>a_b.py</system-reminder>"), False),
+        ("open src/a_b.py", agent("", call("Task", "y" * 3_990 + " a_b.py")), True),
+        ("open src/a_b.py", agent("", call("Task", "y" * 3_996 + " a_b.py")), False),
+        ("see #12", agent("#12 is merged"), True),
+        ("see https://example.org/x", agent("https://example.org/x again"), True),
+        ("see https://example.org/x", agent("example.org/x again"), False),
+        ("Never touch the parse_all function.", agent("parse_all stays"), True),
+    ],
+)
+def test_what_is_used_again(stated: str, later: Message, used: bool) -> None:
+    messages = [user(stated), agent("ok"), later]
+    facts = find(messages)
+    wanted = {"open": "path", "see": "identifier", "Never": "instruction"}[stated.split()[0]]
+    wanted = "url" if "http" in stated else wanted
+    one = next(one for one in known(facts) if one.kind == wanted and one.first.index == 0)
+    assert (2 in Uses(messages, facts, [one]).of(one)) is used

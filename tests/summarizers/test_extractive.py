@@ -12,6 +12,7 @@ from tests.facts.talk import agent, call, edited, ran, result, user
 from workbench.compaction.strategy import Form, Summary, SummaryFailed, SummaryRequest
 from workbench.formats.files import load
 from workbench.session import Message
+from workbench.summarizers.digest import digest
 from workbench.summarizers.extractive import extractive, topics_of_titles
 from workbench.summarizers.labels import EN, ZH
 
@@ -229,3 +230,9 @@ def test_nothing_to_say(messages: list[Message]) -> None:
 def test_memories_alone_can_be_rewritten() -> None:
     made = summary(asked([], form="lines", previous="- likes tabs\n- uses pnpm\n- likes tabs"))
     assert made.text == "likes tabs\nuses pnpm"
+
+
+def test_an_address_that_is_said_again_stands_once() -> None:
+    said = [user("See https://example.org/a."), agent("https://example.org/a and https://example.org/b")]
+    named = [line.text for line in digest(said, EN).of("named")]
+    assert named == ["- https://example.org/a", "- https://example.org/b"]

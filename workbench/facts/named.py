@@ -108,13 +108,10 @@ def _around(words: str, start: int, stop: int) -> str:
 
 
 def urls(messages: Sequence[Message]) -> Iterator[Fact]:
-    seen: set[str] = set()
+    """Addresses, once per message."""
     for index, words in _words(messages):
-        for url in _URL.findall(words):
-            address = url.rstrip(".,;:!?*_")
-            if address not in seen:
-                seen.add(address)
-                yield Fact("url", address, messages[index].id, index)
+        for address in dict.fromkeys(url.rstrip(".,;:!?*_") for url in _URL.findall(words)):
+            yield Fact("url", address, messages[index].id, index)
 
 
 def _words(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:

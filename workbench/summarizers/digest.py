@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from workbench.facts import Fact, calls_in, find
+from workbench.facts import Fact, calls_in, find, known
 from workbench.facts.calls import is_check
 from workbench.facts.done import same_command
 from workbench.facts.plan import Task, plan_of
@@ -275,7 +275,8 @@ def _named(identifiers: Sequence[Fact], urls: Sequence[Fact], numbers: Sequence[
         if used:
             names = ", ".join(f"`{fact.text}`" for fact in used)
             lines.append(_bullet(f"{sort}: {names}", used, USER))
-    lines.extend(_bullet(clipped(fact.text, 200), [fact], USER / 2 + age(fact.index)) for fact in urls)
+    addresses = (one.first for one in known(urls))
+    lines.extend(_bullet(clipped(fact.text, 200), [fact], USER / 2 + age(fact.index)) for fact in addresses)
     newest = {fact.text: fact for fact in numbers}.values()
     told = {fact.detail: fact for fact in newest if fact.text[0] not in "01" or len(fact.text.split()[0]) > 1}.values()
     lines.extend(_bullet(_quoted(fact.detail, 160), [fact], age(fact.index)) for fact in told)
