@@ -13,10 +13,12 @@ from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.bench import choose_preset
 from workbench.cli.by_hand import by_hand
-from workbench.cli.grounding import grounding_fields, grounding_rows
+from workbench.cli.figures import size_words
+from workbench.cli.grounding import grounding_rows
 from workbench.cli.loading import on_bench
-from workbench.cli.output import size_fields, size_words, write_fields, write_json
-from workbench.cli.running import CANCELLED, answer_fields, cost_fields, keep, usage_fields, usage_words
+from workbench.cli.outcomes import policy_words, status_words
+from workbench.cli.output import only, plain, write_fields, write_json
+from workbench.cli.running import CANCELLED, keep, usage_words
 from workbench.cli.selection import Selection, selection
 from workbench.sides import Side, Tried, sides, tried
 from workbench.summarizers.named import Name, parsed
@@ -60,7 +62,8 @@ def command(
     both = _run(pair, journal=not no_journal)
     kept = ["" if no_journal or not one.side.name.is_kept else keep(one.record) for one in both]
     if as_json:
-        write_json({"before": size_fields(both[0].before), "sides": list(map(_document, both, kept))})
+        tries = [{**plain(one), "run": run or None} for one, run in zip(both, kept, strict=True)]
+        write_json({"before": both[0].before, "sides": tries})
         return
     a, b = both
     click.echo(f"before: {size_words(a.before)}")
@@ -85,40 +88,36 @@ def _run(pair: tuple[Side, Side], *, journal: bool) -> tuple[Tried, ...]:
 
 
 def _rows(one: Tried, kept: str) -> list[tuple[str, str]]:
-    bench, outcome = one.side.bench, one.run.outcome
     failed = [f"{check.name}: {check.detail}" for check in one.failed]
     wrote = f"{grouped(len(one.draft))} characters, ≈{grouped(one.draft_tokens)} tokens" if one.draft else "nothing"
     return [
-        ("strategy", bench.strategy.id + (f", preset {bench.preset}" if bench.preset else "")),
+        ("strategy", policy_words(one.side.bench)),
         ("summary by", str(one.side.name)),
         ("wrote", f"{wrote}, {one.run.seconds:.1f} s"),
         ("billed", usage_words(one.usage) + f", {one.cost}" if one.usage else ""),
         ("failed", "\n".join(map(str, one.failures))),
         ("after", size_words(one.after)),
         ("checks", "\n".join([f"{len(one.checks) - len(failed)} passed", *failed])),
-        ("status", f"{outcome.status.replace('_', ' ')}: {outcome.reason}"),
+        ("status", status_words(one.run.outcome)),
         *(grounding_rows(one.grounding) if one.grounding else ()),
         ("kept as", f"run {kept}" if kept else ""),
         ("draft", one.draft),
     ]
 
 
-def _document(one: Tried, kept: str) -> dict[str, Any]:
+@plain.register
+def _(one: Tried) -> dict[str, Any]:
+    bench, run = one.side.bench, one.run
     return {
         "label": one.side.label,
-        "strategy": one.side.bench.strategy.id,
-        "preset": one.side.bench.preset,
+        "strategy": bench.strategy.id,
+        "preset": bench.preset,
         "summarizer": str(one.side.name),
-        "draft": one.draft,
-        "draft_tokens": one.draft_tokens,
-        "calls": [answer_fields(answer) for answer in one.run.answers],
-        "usage": usage_fields(one.usage) if one.usage else None,
-        "cost": cost_fields(one.cost) if one.cost else None,
-        "seconds": round(one.run.seconds, 3),
-        "after": size_fields(one.after),
-        "checks": [{"name": c.name, "hard": c.hard, "passed": c.passed, "detail": c.detail} for c in one.checks],
-        "status": one.run.outcome.status,
-        "reason": one.run.outcome.reason,
-        "grounding": grounding_fields(one.grounding) if one.grounding else None,
-        "run": kept or None,
+        **only(one, "draft", "draft_tokens"),
+        "calls": run.answers,
+        **only(one, "usage", "cost"),
+        "seconds": round(run.seconds, 3),
+        **only(one, "after", "checks"),
+        **only(run.outcome, "status", "reason"),
+        "grounding": one.grounding,
     }

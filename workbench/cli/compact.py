@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
+from workbench.analysis.cost import Cost
 from workbench.analysis.grounding import Grounding
 from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
-from workbench.bench import Bench, choose_preset
+from workbench.bench import choose_preset
 from workbench.cli.by_hand import by_hand
 from workbench.cli.exact import ExactSizes, counted_exactly
-from workbench.cli.grounding import grounding_fields, grounding_rows
+from workbench.cli.figures import size_words
+from workbench.cli.grounding import grounding_rows
 from workbench.cli.loading import on_bench
-from workbench.cli.output import size_fields, size_words, trigger_fields, write_fields, write_json
-from workbench.cli.running import Call, answer_fields, call_words, cost_fields, keep_run, run_named, usage_fields
+from workbench.cli.outcomes import policy_words, status_words
+from workbench.cli.output import only, plain, write_fields, write_json
+from workbench.cli.running import Call, call_words, keep_run, run_named
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.checks import Check, check, export_check
-from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting, given
-from workbench.compaction.outcome import Outcome
-from workbench.compaction.strategy import Trigger
+from workbench.compaction.outcome import Outcome, Rung
+from workbench.compaction.strategy import Answer, Trigger
 from workbench.formats.export import Export, export, resume_words, save
+from workbench.session import Usage
 from workbench.summarizers.named import parsed
 from workbench.summarizers.server_side import can_be_read, messages_for, with_blocks
+from workbench.tokens.sizes import Size
 
 STDOUT = Path("-")
 
@@ -110,34 +115,58 @@ def command(
     context = bench.context.with_(manual=not if_triggered)
     generator = compacting(context, bench.edits, bench.strategy, bench.policy)
     call = run_named(bench, generator, name, journal=not no_journal)
-    outcome = call.run.outcome
+    outcome, answers = call.run.outcome, call.run.answers
     checks = check(context, outcome, bench.strategy, bench.policy)
     # First of all: whatever follows may fail, and a live run has been paid for.
     kept = keep_run(call, context, checks) if name.is_kept and not no_journal else ""
-    left = given(context, bench.edits)
-    result = Result(
-        bench,
-        context,
-        bench.strategy.triggered(left, bench.policy),
-        outcome,
-        checks,
-        call,
-        kept,
-        None if name.kind == "estimate" or not can_be_read(call.run.answers) else grounded(call.run),
-        counted_exactly(bench.session, context, with_blocks(outcome, call.run.answers), exact) if exact else None,
-    )
+    exactly = counted_exactly(bench.session, context, with_blocks(outcome, answers), exact) if exact else None
+    made = None
     if out is not None or to is not None:
-        messages = messages_for(outcome, call.run.answers, to or bench.session.format)
+        messages = messages_for(outcome, answers, to or bench.session.format)
         made = export(bench.session, messages, to, outcome.memories)
-        result = replace(result, export=made)
-    where = None
-    if result.export and out is not None and (force or result.code == DONE):
-        where = _put(result.export, out, chosen.file, overwrite=force)
+        checks = (*checks, export_check(not made.problems, made.verdict))
+    code = _code(outcome, checks)
+    where = _put(made, out, chosen.file, overwrite=force) if made and out and (force or code == DONE) else None
+    triggers = bench.strategy.triggered(given(context, bench.edits), bench.policy)
+    result = Result(
+        strategy=bench.strategy.id,
+        preset=bench.preset,
+        epoch=bench.epoch,
+        summarizer=str(call.name),
+        trigger=_fired(triggers, by_hand=context.manual),
+        triggers=triggers,
+        before=context.total,
+        after=context.outcome_size(outcome),
+        method=context.layout.sizes.meter.method,
+        fates={fate.value: count for fate, count in outcome.fate_counts.items()},
+        checks=checks,
+        status=outcome.status,
+        reason=outcome.reason,
+        rungs=outcome.rungs,
+        trace=outcome.trace,
+        memories=outcome.memories,
+        calls=answers,
+        usage=call.usage,
+        cost=call.cost,
+        seconds=round(call.run.seconds, 3),
+        run=kept or None,
+        grounding=None if name.kind == "estimate" or not can_be_read(answers) else grounded(call.run),
+        exact=exactly,
+        out=where,
+        export=made,
+    )
     if as_json:
-        write_json(_document(result, where))
+        write_json(result)
     else:
-        _report(result, where, err=out == STDOUT)
-    raise click.exceptions.Exit(DONE if where and result.code == CHECK_FAILED else result.code)
+        _report(result, call, code, err=out == STDOUT)
+    raise click.exceptions.Exit(DONE if where and code == CHECK_FAILED else code)
+
+
+def _code(outcome: Outcome, checks: Sequence[Check]) -> int:
+    """The exit code, were nothing forced."""
+    if outcome.status in ("unchanged", "not_smaller"):
+        return NOTHING
+    return CHECK_FAILED if any(one.hard and not one.passed for one in checks) else DONE
 
 
 def _put(made: Export, out: Path, source: Path, *, overwrite: bool) -> str:
@@ -148,122 +177,94 @@ def _put(made: Export, out: Path, source: Path, *, overwrite: bool) -> str:
     return str(save(made, out, source, overwrite=overwrite))
 
 
-@dataclass(frozen=True)
-class Result:
-    """One compaction and everything that is said about it."""
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """Why it was compacted: a person's own command is a reason, too."""
 
-    bench: Bench
-    context: Context
+    fired: bool
+    reasons: list[str]
+    all: list[str]
+
+
+def _fired(triggers: Sequence[Trigger], *, by_hand: bool) -> Fired:
+    reasons = ["run by hand"] * by_hand + [str(trigger) for trigger in triggers if trigger.fires]
+    return Fired(bool(reasons), reasons, list(map(str, triggers)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One compaction and everything that is said about it; as JSON as it stands here."""
+
+    strategy: str
+    preset: str
+    epoch: int
+    summarizer: str
+    trigger: Fired
     triggers: tuple[Trigger, ...]
-    outcome: Outcome
-    outcome_checks: tuple[Check, ...]
-    call: Call
-    kept: str
+    before: Size
+    after: Size
+    method: str
+    fates: dict[str, int]
+    checks: tuple[Check, ...]
+    status: str
+    reason: str
+    rungs: tuple[Rung, ...]
+    trace: tuple[str, ...]
+    memories: str | None
+    calls: tuple[Answer, ...]
+    usage: Usage | None
+    cost: Cost | None
+    seconds: float
+    run: str | None
     grounding: Grounding | None
     exact: ExactSizes | None
-    export: Export | None = None
-
-    @property
-    def checks(self) -> tuple[Check, ...]:
-        if self.export is None:
-            return self.outcome_checks
-        return (*self.outcome_checks, export_check(not self.export.problems, self.export.verdict))
-
-    @property
-    def code(self) -> int:
-        """The exit code, were nothing forced."""
-        if self.outcome.status in ("unchanged", "not_smaller"):
-            return NOTHING
-        return CHECK_FAILED if any(c.hard and not c.passed for c in self.checks) else DONE
-
-    @property
-    def reasons(self) -> list[str]:
-        """Why it was compacted: the person's own command is a trigger too (spec/strategies.md, What holds §8)."""
-        by_hand = ["run by hand"] if self.context.manual else []
-        return [*by_hand, *(str(trigger) for trigger in self.triggers if trigger.fires)]
+    out: str | None
+    export: Export | None
 
 
-def _document(result: Result, where: str | None) -> dict[str, Any]:
-    bench, outcome = result.bench, result.outcome
-    before, after = result.context.total, result.context.outcome_size(outcome)
-    return {
-        "strategy": bench.strategy.id,
-        "preset": bench.preset,
-        "epoch": bench.epoch,
-        "summarizer": str(result.call.name),
-        "trigger": {"fired": bool(result.reasons), "reasons": result.reasons, "all": [str(t) for t in result.triggers]},
-        "triggers": [trigger_fields(trigger) for trigger in result.triggers],
-        "before": size_fields(before),
-        "after": size_fields(after),
-        "method": result.context.layout.sizes.meter.method,
-        "fates": {fate.value: count for fate, count in outcome.fate_counts.items()},
-        "checks": [{"name": c.name, "hard": c.hard, "passed": c.passed, "detail": c.detail} for c in result.checks],
-        "status": outcome.status,
-        "reason": outcome.reason,
-        "rungs": [asdict(rung) for rung in outcome.rungs],
-        "trace": list(outcome.trace),
-        "memories": outcome.memories,
-        "calls": [answer_fields(answer) for answer in result.call.run.answers],
-        "usage": usage_fields(result.call.usage) if result.call.usage else None,
-        "cost": cost_fields(result.call.cost) if result.call.cost else None,
-        "seconds": round(result.call.run.seconds, 3),
-        "run": result.kept or None,
-        "grounding": grounding_fields(result.grounding) if result.grounding else None,
-        "exact": result.exact.document() if result.exact else None,
-        "out": where,
-        "export": _export_document(result.export) if result.export else None,
-    }
-
-
-def _export_document(made: Export) -> dict[str, Any]:
-    written = made.written
+@plain.register
+def _(made: Export) -> dict[str, Any]:
     return {
         "format": made.format.id,
-        "id": written.id,
-        "name": written.name,
-        "resume": written.resume,
-        "home": written.home,
-        "notes": list(written.notes),
-        "bytes": len(written.data),
+        **only(made.written, "id", "name", "resume", "home", "notes"),
+        "bytes": len(made.written.data),
     }
 
 
-def _report(result: Result, where: str | None, *, err: bool) -> None:
-    bench, outcome = result.bench, result.outcome
-    before, after = result.context.total, result.context.outcome_size(outcome)
+def _report(result: Result, call: Call, code: int, *, err: bool) -> None:
+    before, after = result.before, result.after
     change = f" ({100 * (after.tokens - before.tokens) / before.tokens:+.0f} %)" if before.tokens else ""
-    fates = (f"{fate.value} {grouped(count)}" for fate, count in outcome.fate_counts.items() if count)
-    failed = [c for c in result.checks if not c.passed]
-    passed = len(result.checks) - len(failed)
+    fates = (f"{fate} {grouped(count)}" for fate, count in result.fates.items() if count)
+    failed = [one for one in result.checks if not one.passed]
     rows = [
-        ("strategy", bench.strategy.id + (f", preset {bench.preset}" if bench.preset else "")),
-        ("trigger", "\n".join(result.reasons) or "none fires"),
+        ("strategy", policy_words(call.bench)),
+        ("trigger", "\n".join(result.trigger.reasons) or "none fires"),
         ("before", size_words(before)),
         ("after", size_words(after) + change),
         ("exact", result.exact.words() if result.exact else ""),
         ("fates", ", ".join(fates) or "none"),
-        ("checks", "\n".join([f"{passed} passed", *(_check_words(c) for c in failed)])),
-        ("status", f"{outcome.status.replace('_', ' ')}: {outcome.reason}"),
-        ("why", "\n".join(outcome.trace)),
-        ("summary by", call_words(result.call)),
-        ("kept as", f"run {result.kept}; `cwb runs show {result.kept}`" if result.kept else ""),
+        ("checks", "\n".join([f"{len(result.checks) - len(failed)} passed", *map(_check_words, failed)])),
+        ("status", status_words(call.run.outcome)),
+        ("why", "\n".join(result.trace)),
+        ("summary by", call_words(call)),
+        ("kept as", f"run {result.run}; `cwb runs show {result.run}`" if result.run else ""),
         *(grounding_rows(result.grounding) if result.grounding else ()),
     ]
-    if where and result.export:
-        rows.append(("written", where))
-        rows.append(("resume", resume_words(result.export.written, Path(where))))
-        rows.append(("notes", "\n".join(result.export.written.notes)))
+    if result.out and result.export:
+        written = result.export.written
+        rows += [("written", result.out), ("resume", resume_words(written, Path(result.out)))]
+        rows.append(("notes", "\n".join(written.notes)))
     else:
-        rows.append(("written", _why_nothing(result)))
+        rows.append(("written", _why_nothing(result.status, code)))
     write_fields([(name, printable(value)) for name, value in rows if value], err=err)
 
 
-def _why_nothing(result: Result) -> str:
-    if result.code == DONE:
+def _why_nothing(status: str, code: int) -> str:
+    if code == DONE:
         return "nothing; name a file with -o"
-    if result.code == CHECK_FAILED:
+    if code == CHECK_FAILED:
         return "nothing, because a hard check failed; --force with -o writes it all the same"
-    return f"nothing, because the outcome is {result.outcome.status.replace('_', ' ')}"
+    return f"nothing, because the outcome is {status.replace('_', ' ')}"
 
 
 def _check_words(failed: Check) -> str:

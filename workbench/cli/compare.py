@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import asdict
 from typing import Any
 
 import click
@@ -18,10 +17,11 @@ from workbench.analysis.two_outcomes import added, stretches
 from workbench.base.figures import grouped
 from workbench.bench import Bench, choose_preset
 from workbench.cli.by_hand import by_hand
+from workbench.cli.figures import size_words
 from workbench.cli.loading import on_bench
-from workbench.cli.output import counted, size_fields, size_words, trigger_fields, write_json, write_table
-from workbench.cli.retention import percent, share_fields
-from workbench.cli.running import cost_fields, keep, need_key
+from workbench.cli.output import counted, fields_of, only, plain, write_json, write_table
+from workbench.cli.retention import percent
+from workbench.cli.running import keep, need_key
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.context import Context
 from workbench.compaction.preset import Preset
@@ -80,13 +80,13 @@ def command(chosen: Selection, summarizer: str, diff: bool, no_journal: bool, as
     pair = columns[-2:] if diff else []
     if as_json:
         documents = [
-            {**_document(column), **_held_fields(found), "cost": cost_fields(cost) if cost else None}
+            {**plain(column), "retention": only(found, "of_context", "overall", "kinds"), "cost": cost}
             for column, found, cost in zip(columns, held, costs, strict=True)
         ]
         theirs_first = documents.pop(0) if recorded else None
-        before = {"summarizer": str(name), "before": size_fields(bench.context.total), "recorded": theirs_first}
-        between = {"diff": [asdict(one) for one in stretches(*(column.outcome for column in pair))]} if pair else {}
-        write_json({**before, "columns": documents, **between})
+        before = {"summarizer": str(name), "before": bench.context.total, "recorded": theirs_first}
+        between = {"diff": list(stretches(*(column.outcome for column in pair)))} if pair else {}
+        write_json(before, {"columns": documents}, between)
         return
     click.echo(f"before: {size_words(bench.context.total)}\n")
     write_table(
@@ -173,34 +173,22 @@ def _held_row(column: Column, held: Retention) -> list[str]:
     return [*map(percent, (held.of_context, held.overall.weighted, *shares)), column.name]
 
 
-def _held_fields(held: Retention) -> dict[str, Any]:
-    kinds = {kind: share_fields(share) for kind, share in held.kinds.items()}
-    return {"retention": {"of_context": held.of_context, "overall": share_fields(held.overall), "kinds": kinds}}
-
-
-def _document(column: Column) -> dict[str, Any]:
+@plain.register
+def _(column: Column) -> dict[str, Any]:
+    outcome, spent = column.outcome, column.spent
     return {
         "preset": column.preset.id if column.preset else None,
         "strategy": column.strategy or None,
-        "fired": column.fired,
-        "triggers": [trigger_fields(trigger) for trigger in column.triggers],
-        "head": size_fields(column.head),
-        "tail": size_fields(column.tail),
-        "after": size_fields(column.after),
-        "saved": column.saved,
-        "calls": column.calls,
-        "summaries": {**asdict(column.spent), "cost": column.summary_cost} if column.spent else None,
+        **only(column, "fired", "triggers", "head", "tail", "after", "saved", "calls"),
+        "summaries": {**fields_of(spent), "cost": column.summary_cost} if spent else None,
         "cache": {
-            **asdict(column.cache),
-            "rebilled": column.cache.rebilled,
+            **only(column.cache, "before", "after", "first_changed", "rebilled"),
             "cost": column.cache_cost,
             "pays_off_after": column.pays_off_after,
         },
-        "rates": asdict(column.rates),
-        "fates": {fate.value: count for fate, count in column.outcome.fate_counts.items()},
-        "checks": [asdict(check) for check in column.checks],
-        "status": column.outcome.status,
-        "reason": column.outcome.reason,
-        "rungs": [asdict(rung) for rung in column.outcome.rungs],
+        "rates": column.rates,
+        "fates": {fate.value: count for fate, count in outcome.fate_counts.items()},
+        "checks": [fields_of(check) for check in column.checks],
+        **only(outcome, "status", "reason", "rungs"),
         "seconds": round(column.seconds, 4),
     }

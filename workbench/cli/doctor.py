@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,12 @@ import click
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.bench import open_bench
-from workbench.cli.output import counted, write_fields, write_json
+from workbench.cli.output import counted, only, write_fields, write_json
 from workbench.cli.selection import Selection, selection
 from workbench.formats import registry
 from workbench.formats.being_written import still_written
 from workbench.formats.diagnosis import (
     Change,
-    Finding,
     Verdict,
     change,
     findings,
@@ -134,9 +132,7 @@ def _document(session: Session, found: Verdict, busy: str, as_it_is: Change, cha
     context = session.context()
     pairs = pairs_of(context)
     return {
-        "format": found.format,
-        "title": found.title,
-        "why": found.why,
+        **only(found, "format", "title", "why"),
         "close_to": [{"title": title, "why": why} for title, why in found.others],
         "still_written": busy,
         "bytes": len(session.records.data),
@@ -147,13 +143,9 @@ def _document(session: Session, found: Verdict, busy: str, as_it_is: Change, cha
         "epochs": len(session.epochs),
         "open_calls": sum(pair.result is None for pair in pairs),
         "orphan_results": sum(pair.call is None for pair in pairs),
-        "findings": [_finding(one) for one in findings(session)],
-        "warnings": [{"line": warning.line, "text": warning.text} for warning in session.warnings],
+        "findings": findings(session),
+        "warnings": [only(warning, "line", "text") for warning in session.warnings],
         "beside": [{"id": id, "what": what} for id, what in relatives(session)],
         "validator": _faults(session),
-        "export": {"as_it_is": asdict(as_it_is), "compacted": [asdict(one) for one in changes]},
+        "export": {"as_it_is": as_it_is, "compacted": changes},
     }
-
-
-def _finding(one: Finding) -> dict[str, str]:
-    return {"level": one.level, "what": one.what, "text": one.text}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.base.errors import BadInput
-from workbench.cli.output import warn
+from workbench.cli.output import only, plain, warn
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Outcome
 from workbench.session import Message, Session
@@ -26,19 +26,15 @@ class ExactSizes:
         words = f"{self.before.model}\nbefore: {self.before}\nafter: {self.after}"
         return words + (f"\nfrom now on this session's figures are × {self.scale.value:.2f}" if self.scale else "")
 
-    def document(self) -> dict[str, Any]:
-        scale = None if self.scale is None else {"value": round(self.scale.value, 4), "source": self.scale.source}
-        return {"before": exact_fields(self.before), "after": exact_fields(self.after), "scale": scale}
+
+@plain.register
+def _(exact: Exact) -> dict[str, Any]:
+    return {**only(exact, "model", "tokens", "local", "difference"), "ratio": round(exact.ratio, 4)}
 
 
-def exact_fields(exact: Exact) -> dict[str, Any]:
-    return {
-        "model": exact.model,
-        "tokens": exact.tokens,
-        "local": exact.local,
-        "difference": exact.difference,
-        "ratio": round(exact.ratio, 4),
-    }
+@plain.register
+def _(scale: Scale) -> dict[str, Any]:
+    return {"value": round(scale.value, 4), "source": scale.source}
 
 
 def count_now(session: Session, context: Context, model: str) -> Exact:

@@ -6,9 +6,10 @@ from collections import Counter
 from typing import Any
 
 from workbench.analysis.grounding import Grounding
+from workbench.analysis.losses import Loss
 from workbench.analysis.transcript import one_line
 from workbench.base.figures import grouped
-from workbench.cli.output import counted
+from workbench.cli.output import counted, only, plain
 from workbench.facts import FactKind
 
 NAMED = 3
@@ -27,17 +28,9 @@ _NOUNS: dict[FactKind, str] = {
 }
 
 
-def grounding_fields(found: Grounding) -> dict[str, Any]:
-    return {
-        "checked": dict(found.checked),
-        "unfounded": [
-            {"kind": one.kind, "text": one.text, "start": one.start, "stop": one.stop} for one in found.unfounded
-        ],
-        "losses": [
-            {"kind": loss.kind, "text": loss.text, "message": loss.message, "number": loss.index + 1, "why": loss.why}
-            for loss in found.losses
-        ],
-    }
+@plain.register
+def _(loss: Loss) -> dict[str, Any]:
+    return {**only(loss, "kind", "text", "message"), "number": loss.index + 1, "why": loss.why}
 
 
 def grounding_rows(found: Grounding) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -10,13 +11,14 @@ import click
 
 from workbench.analysis.transcript import VERBOSITIES, Verbosity, one_line, printable, transcript
 from workbench.base.figures import grouped
+from workbench.cli.figures import size_words
 from workbench.cli.opening import Opened, opened
-from workbench.cli.output import counted, size_fields, size_words, write_fields, write_json, write_table
+from workbench.cli.output import counted, json_keys, only, plain, write_fields, write_json, write_table
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.context import Context
 from workbench.compaction.layers import layers
-from workbench.session import Message, Session, Span, exchanges_of, rounds_of
-from workbench.tokens.sizes import Size
+from workbench.session import Compaction, Session, Span, exchanges_of, rounds_of
+from workbench.tokens.sizes import Basis
 
 if TYPE_CHECKING:
     from workbench.summarizers.exact_counts import Exact
@@ -61,12 +63,6 @@ def _count(found: Opened, model: str) -> Exact:
     return count_now(found.session, found.context, model)
 
 
-def _exact_fields(exact: Exact) -> dict[str, Any]:
-    from workbench.cli.exact import exact_fields
-
-    return exact_fields(exact)
-
-
 def _react(context: Context) -> None:
     from workbench.compaction.layered.react import react
 
@@ -75,110 +71,100 @@ def _react(context: Context) -> None:
 
 def _document(found: Opened, verbosity: Verbosity | None, exact: Exact | None) -> dict[str, Any]:
     session, context = found.session, found.context
-    total = context.total
-    document: dict[str, Any] = {
-        "format": session.format,
-        "path": str(session.path) if session.path else None,
-        "id": session.id,
-        "title": session.title,
-        "model": session.model,
+    total, messages = context.total, context.messages
+    document = {
+        **only(session, "format", "path", "id", "title", "model"),
         "window": context.window,
         "messages": len(session.messages),
         "rounds": len(context.shape.rounds.rounds),
         "exchanges": len(context.shape.exchanges),
         "epochs": len(session.epochs),
         "epoch": found.epoch,
-        "warnings": [str(warning) for warning in session.warnings],
-        "context": {
-            **size_fields(total),
-            "basis": total.basis.name.lower(),
-            "method": context.layout.sizes.meter.method,
-        },
-        "exact": _exact_fields(exact) if exact else None,
-        "layers": [
-            {"name": layer.name, "tokens": layer.tokens, "basis": layer.basis.name.lower()} for layer in layers(context)
-        ],
-        "epoch_list": _epochs(session),
-        "round_list": [stretch.document() for stretch in stretches(context)],
+        "warnings": list(map(str, session.warnings)),
+        "context": {**plain(total), "basis": total.basis, "method": context.layout.sizes.meter.method},
+        "exact": exact,
+        "layers": layers(context),
+        "epoch_list": list(epochs(session)),
+        "round_list": list(stretches(context)),
     }
     if verbosity:
-        messages = context.messages
         document["transcript"] = [
-            {"message": entry.index + 1, "id": messages[entry.index].id, "voice": entry.voice, "text": entry.text}
+            {"message": entry.index + 1, "id": messages[entry.index].id, **only(entry, "voice", "text")}
             for entry in transcript(messages, verbosity)
         ]
     return document
 
 
-def _epochs(session: Session) -> list[dict[str, Any]]:
-    found = []
+@dataclass(frozen=True, slots=True)
+class EpochSizes:
+    number: int
+    messages: int
+    rounds: int
+    exchanges: int
+    ended_by: Compaction | None
+
+    def row(self) -> list[str]:
+        how = "still open"
+        if ended := self.ended_by:
+            tokens = f" at {grouped(ended.tokens_before)} tokens" if ended.tokens_before else ""
+            how = f"{printable(ended.trigger)} compaction".strip() + tokens
+        return [str(self.number), grouped(self.messages), grouped(self.rounds), how]
+
+
+json_keys(Compaction, "trigger", "tokens_before", "time")
+
+
+def epochs(session: Session) -> Iterator[EpochSizes]:
     for epoch in session.epochs:
         messages = session.context(epoch.number)
-        ended = epoch.ended_by
-        found.append(
-            {
-                "number": epoch.number,
-                "messages": len(messages),
-                "rounds": len(rounds_of(messages).rounds),
-                "exchanges": len(exchanges_of(messages)),
-                "ended_by": ended
-                and {"trigger": ended.trigger, "tokens_before": ended.tokens_before, "time": ended.time},
-            }
-        )
-    return found
+        rounds, exchanges = len(rounds_of(messages).rounds), len(exchanges_of(messages))
+        yield EpochSizes(epoch.number, len(messages), rounds, exchanges, epoch.ended_by)
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A round, or what stands before the first (`number` None), or a request without an answer."""
+    """A round, or what stands before the first (`number` None), or a request without an answer.
+
+    `message` is the number of its first message, from 1; `time` in seconds since the epoch, UTC.
+    """
 
     number: int | None
     note: str
-    span: Span
-    first: Message
+    message: int
+    id: str
+    time: float | None
+    messages: int
     calls: int
-    size: Size
-
-    def document(self) -> dict[str, Any]:
-        return {
-            "number": self.number,
-            "note": self.note,
-            "message": self.span.start + 1,
-            "id": self.first.id,
-            "time": self.first.time,
-            "messages": len(self.span),
-            "calls": self.calls,
-            "chars": self.size.chars,
-            "tokens": self.size.tokens,
-            "basis": self.size.basis.name.lower(),
-            "first_words": one_line(self.first.text, FIRST_WORDS),
-        }
+    chars: int
+    tokens: int
+    basis: Basis
+    first_words: str
 
     def row(self) -> list[str]:
-        words = one_line(self.first.text, FIRST_WORDS)
         return [
             "" if self.number is None else str(self.number),
-            str(self.span.start + 1),
-            _time(self.first.time),
+            str(self.message),
+            _time(self.time),
             str(self.calls),
-            str(self.size),
-            f"({self.note}) {words}" if self.note else words,
+            f"{self.basis.value}{grouped(self.tokens)}",
+            f"({self.note}) {self.first_words}" if self.note else self.first_words,
         ]
 
 
-def stretches(context: Context) -> list[Stretch]:
+def stretches(context: Context) -> Iterator[Stretch]:
     """The whole context in order, cut into its rounds and what stands around them."""
     rounds = context.shape.rounds
     parts: list[tuple[int | None, str, Span]] = [(None, "before the first round", rounds.preamble)]
     parts += [(number, "", span) for number, span in enumerate(rounds.rounds, 1)]
     parts.append((None, "unanswered", rounds.current_input))
-    found = []
     for number, note, span in parts:
         if len(span):
             messages = context.messages[span.start : span.stop]
+            first, size = messages[0], context.size(span.start, span.stop)
             calls = sum(len(message.calls) for message in messages)
-            found.append(Stretch(number, note, span, messages[0], calls, context.size(span.start, span.stop)))
-    return found
+            words = one_line(first.text, FIRST_WORDS)
+            at = (number, note, span.start + 1, first.id, first.time, len(span))
+            yield Stretch(*at, calls, size.chars, size.tokens, size.basis, words)
 
 
 def _tables(found: Opened, exact: Exact | None) -> None:
@@ -201,7 +187,7 @@ def _tables(found: Opened, exact: Exact | None) -> None:
     )
     if len(session.epochs) > 1:
         click.echo()
-        write_table(["epoch", "messages", "rounds", "ended by"], [_epoch_row(epoch) for epoch in _epochs(session)])
+        write_table(["epoch", "messages", "rounds", "ended by"], [epoch.row() for epoch in epochs(session)])
     click.echo()
     heads = ["round", "message", "time", "calls", "tokens", "first words"]
     write_table(heads, [stretch.row() for stretch in stretches(context)])
@@ -215,15 +201,6 @@ def _warnings(session: Session) -> list[tuple[str, str]]:
     shown = [("warning", printable(str(warning))) for warning in session.warnings[:MAX_WARNINGS]]
     more = len(session.warnings) - len(shown)
     return [*shown, ("", f"and {grouped(more)} more; --json and `cwb doctor` list all")] if more else shown
-
-
-def _epoch_row(epoch: dict[str, Any]) -> list[str]:
-    ended = epoch["ended_by"]
-    how = "still open"
-    if ended:
-        tokens = ended["tokens_before"]
-        how = f"{printable(ended['trigger'])} compaction".strip() + (f" at {grouped(tokens)} tokens" if tokens else "")
-    return [str(epoch["number"]), grouped(epoch["messages"]), grouped(epoch["rounds"]), how]
 
 
 def _time(seconds: float | None) -> str:

@@ -9,10 +9,10 @@ import click
 
 from workbench.base import paths
 from workbench.base.figures import grouped
-from workbench.cli.output import warn, write_json, write_table
+from workbench.cli.output import only, plain, warn, write_json, write_table
 from workbench.summarizers.model_list import Choice, Offered, choices, fetch
 from workbench.tokens import find_model
-from workbench.tokens.models import BUNDLED
+from workbench.tokens.models import BUNDLED, Prices
 
 
 @click.command("models")
@@ -26,14 +26,9 @@ def command(refresh: bool, as_json: bool) -> None:
     """
     choice = asyncio.run(_choice(refresh))
     if as_json:
-        write_json(
-            {
-                "age_s": None if choice.age_s is None else round(choice.age_s),
-                "trouble": choice.trouble or None,
-                "table": {"bundled": str(BUNDLED), "own": str(paths.models())},
-                "models": [_fields(one) for one in choice.models],
-            }
-        )
+        age = None if choice.age_s is None else round(choice.age_s)
+        table = {"bundled": BUNDLED, "own": paths.models()}
+        write_json({"age_s": age, "trouble": choice.trouble or None, "table": table, "models": choice.models})
         return
     if choice.trouble:
         old = "the list is an old one" if choice.models else "there is no list; a model may be typed all the same"
@@ -47,8 +42,7 @@ async def _choice(refresh: bool) -> Choice:
 
 
 def _row(one: Offered) -> list[str]:
-    info = find_model(one.id)
-    prices = info.prices if info else None
+    prices = _prices(one)
     return [
         grouped(one.window) if one.window else "unknown",
         grouped(one.max_output) if one.max_output else "unknown",
@@ -58,10 +52,12 @@ def _row(one: Offered) -> list[str]:
     ]
 
 
-def _fields(one: Offered) -> dict[str, Any]:
+def _prices(one: Offered) -> Prices | None:
     info = find_model(one.id)
-    prices = info.prices if info else None
-    return {
-        **one.model_dump(),
-        "prices": {"input": prices.input, "output": prices.output} if prices else None,
-    }
+    return info.prices if info else None
+
+
+@plain.register
+def _(one: Offered) -> dict[str, Any]:
+    prices = _prices(one)
+    return {**one.model_dump(), "prices": prices and only(prices, "input", "output")}

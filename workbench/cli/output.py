@@ -4,22 +4,72 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from array import array
+from collections.abc import Mapping
+from dataclasses import fields
+from enum import Enum
+from functools import singledispatch
+from pathlib import Path
+from typing import Any
 
 import click
 
 from workbench.base.figures import grouped
-from workbench.tokens.sizes import Size
 
-if TYPE_CHECKING:  # `cwb inspect` writes no trigger and does not wait for what strategies need.
-    from workbench.compaction.strategy import Trigger
+SCHEMA = 1
+"""Of every JSON document: greater when a key goes or means something else. New keys come without notice."""
 
 
-def write_json(value: dict[str, Any]) -> None:
-    """One JSON document on stdout. A lone surrogate leaves as its JSON escape, which any parser takes."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
+def write_json(*results: object) -> None:
+    """One JSON document on stdout: the schema, then the keys of each result, a dataclass or a mapping.
+
+    A lone surrogate leaves as its JSON escape, which any parser takes.
+    """
+    document = {"schema": SCHEMA}
+    for result in results:
+        document |= plain(result)
+    text = json.dumps(document, ensure_ascii=False, indent=2, default=plain)
     click.echo(text.encode("utf-8", "backslashreplace").decode())
+
+
+@singledispatch
+def plain(value: Any) -> Any:
+    """What JSON has in place of `value`, one level deep: of a dataclass its fields. Whoever tells of a type in words
+    registers another way for it, or `json_keys`."""
+    return fields_of(value)
+
+
+def json_keys(kind: type, *names: str) -> None:
+    """Values of `kind` have these attributes as their keys, properties among them."""
+    plain.register(kind)(lambda value: only(value, *names))
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    return only(value, *(field.name for field in fields(value)))
+
+
+def only(value: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in names}
+
+
+@plain.register
+def _(value: Enum) -> str:
+    return value.name.lower()
+
+
+@plain.register
+def _(value: Path) -> str:
+    return str(value)
+
+
+@plain.register(array)
+def _(value: array[int]) -> list[int]:
+    return list(value)
+
+
+@plain.register(Mapping)
+def _(value: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(value)
 
 
 def write_fields(rows: list[tuple[str, str]], *, err: bool = False) -> None:
@@ -46,18 +96,6 @@ def _row(cells: list[str], widths: list[int]) -> str:
 def counted(number: int, thing: str) -> str:
     """`1 round`, `12 rounds`."""
     return f"{grouped(number)} {thing}" + ("" if number == 1 else "s")
-
-
-def size_fields(size: Size) -> dict[str, Any]:
-    return {"messages": size.messages, "chars": size.chars, "tokens": size.tokens}
-
-
-def trigger_fields(trigger: Trigger) -> dict[str, Any]:
-    return {**asdict(trigger), "distance": trigger.distance}
-
-
-def size_words(size: Size) -> str:
-    return f"{counted(size.messages, 'message')}, {counted(size.chars, 'character')}, {size} tokens"
 
 
 def warn(text: str) -> None:

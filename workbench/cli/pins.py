@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from typing import Any
 
 import click
 
@@ -10,7 +10,7 @@ from workbench.analysis.suggested_pins import SuggestedPin, accepted, suggest
 from workbench.analysis.transcript import one_line, printable
 from workbench.base.figures import grouped
 from workbench.cli.loading import on_bench
-from workbench.cli.output import counted, write_json, write_table
+from workbench.cli.output import counted, fields_of, plain, write_json, write_table
 from workbench.cli.selection import Selection, selection
 from workbench.facts.standing import PIN_REASON
 
@@ -32,8 +32,7 @@ def command(chosen: Selection, all_of_them: bool, as_json: bool) -> None:
     taken = accepted(found)
     tokens = sum(pin.tokens for pin in {pin.message: pin for pin in found if pin.message in taken}.values())
     if as_json:
-        pins = [{**asdict(pin), "number": pin.index + 1, "accepted_unasked": pin.accepted_unasked} for pin in found]
-        write_json({"pins": pins, "auto_pin": list(taken), "tokens": tokens})
+        write_json({"pins": found, "auto_pin": taken, "tokens": tokens})
         return
     if not found:
         click.echo(_nothing(all_of_them))
@@ -47,6 +46,11 @@ def command(chosen: Selection, all_of_them: bool, as_json: bool) -> None:
         ],
     )
     click.echo(f"\n--auto-pin keeps {counted(len(taken), 'message')} of these, {grouped(tokens)} tokens.")
+
+
+@plain.register
+def _(pin: SuggestedPin) -> dict[str, Any]:
+    return {**fields_of(pin), "number": pin.index + 1, "accepted_unasked": pin.accepted_unasked}
 
 
 def _nothing(all_of_them: bool) -> str:

@@ -12,22 +12,22 @@ from workbench.analysis.transcript import printable
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.cli.loading import on_bench
-from workbench.cli.output import write_json, write_table
+from workbench.cli.output import only, plain, write_json, write_table
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.prompts import prompt_files, write_own
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
 
 
-def fields(one: Found) -> dict[str, Any]:
+@plain.register
+def _(one: Found) -> dict[str, Any]:
     return {
         "id": one.id,
-        "language": one.prompt.language,
-        "placeholders": list(one.prompt.placeholders),
+        **only(one.prompt, "language", "placeholders"),
         "strategy": one.strategy or None,
         "field": one.field or None,
         "chars": len(one.prompt.text),
-        "file": str(one.path),
+        "file": one.path,
         "own": one.own,
     }
 
@@ -55,7 +55,7 @@ def list_(as_json: bool) -> None:
 def _list(as_json: bool) -> None:
     every = [found(file) for file in prompt_files()]
     if as_json:
-        write_json({"own_folder": str(paths.prompts()), "prompts": [fields(one) for one in every]})
+        write_json({"own_folder": paths.prompts(), "prompts": every})
         return
     rows = [
         [one.id, one.prompt.language, one.strategy, "yours" if one.own else "", ", ".join(one.prompt.placeholders)]
@@ -91,7 +91,7 @@ def _show(id: str, chosen: Selection, as_json: bool) -> None:
     if chosen.files:
         text = rendered(one, on_bench(chosen).context)
     if as_json:
-        write_json({**fields(one), "session": str(chosen.file) if chosen.files else None, "text": text})
+        write_json(one, {"session": chosen.file if chosen.files else None, "text": text})
     else:
         click.echo(printable(text))
 
@@ -108,6 +108,6 @@ def copy(id: str, name: str | None, as_json: bool) -> None:
         raise BadInput(f"{paths.prompts() / target} is there already; edit that, or give a name with --as.")
     path = write_own(target, one.path.read_text("utf-8"), overwrite=False)
     if as_json:
-        write_json({"id": path.stem, "copied_from": one.id, "file": str(path)})
+        write_json({"id": path.stem, "copied_from": one.id, "file": path})
     else:
         click.echo(str(path))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import click
@@ -10,11 +9,12 @@ import click
 from workbench.analysis.cache import Rates
 from workbench.analysis.course import Course
 from workbench.analysis.pictures import SIGNS, in_characters, replay_picture
-from workbench.analysis.replay import Replay, replays
+from workbench.analysis.replay import Compacted, Replay, replays
 from workbench.analysis.replay_table import HEADS, cost_basis, row
 from workbench.base.figures import grouped
 from workbench.cli.loading import on_bench_and_course
-from workbench.cli.output import counted, trigger_fields, write_json, write_table
+from workbench.cli.outcomes import trigger_document
+from workbench.cli.output import counted, fields_of, only, plain, write_json, write_table
 from workbench.cli.selection import Selection, selection
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
@@ -49,7 +49,9 @@ def command(chosen: Selection, summarizer: str, drawn: bool, as_json: bool) -> N
     answer = extractive if summarizer == "extractive" else estimate
     played = list(replays(course, policies, bench.window, answer))
     if as_json:
-        write_json(_document(course, played, bench.window, summarizer))
+        calls = [course.messages[index].id for index in course.calls]
+        about = {"window": bench.window, "summarizer": summarizer, "messages": len(course.messages)}
+        write_json(about, {"calls": calls, "plain": course.plain, "replays": played})
         return
     if drawn:
         click.echo("\n".join(_plot(course, played, bench.window)))
@@ -107,39 +109,20 @@ def _compactions(one: Replay) -> None:
     )  # fmt: skip
 
 
-def _document(course: Course, played: list[Replay], window: int | None, summarizer: str) -> dict[str, Any]:
-    return {
-        "window": window,
-        "summarizer": summarizer,
-        "messages": len(course.messages),
-        "calls": [course.messages[index].id for index in course.calls],
-        "plain": list(course.plain),
-        "replays": [replay_fields(one) for one in played],
-    }
-
-
-def replay_fields(one: Replay) -> dict[str, Any]:
-    """A replay as JSON: costs in dollars, or in millions of input tokens' worth where `rates.known` is false."""
+@plain.register
+def replay_document(one: Replay) -> dict[str, Any]:
+    """Costs in dollars, or in millions of input tokens' worth where `rates.known` is false."""
     return {
         "preset": one.preset.id,
         "strategy": one.preset.strategy,
-        "rates": asdict(one.rates),
-        "sent": list(one.sent),
-        "full": list(one.full),
-        "peak": one.peak,
-        "last": one.last,
-        "over_window": one.over_window,
-        "mean_after": one.mean_after,
-        "rebilled": one.rebilled,
-        "cost": one.cost,
-        "compactions": [
-            {
-                **asdict(each),
-                "rebilled": each.cache.rebilled,
-                "pays_off_at": each.pays_off_at,
-            }
-            for each in one.compacted
-        ],
-        "missed": [asdict(each) for each in one.missed],
-        "triggers": [trigger_fields(trigger) for trigger in one.triggers],
+        **only(one, "rates", "sent", "full", "peak", "last", "over_window", "mean_after", "rebilled", "cost"),
+        "compactions": one.compacted,
+        "missed": one.missed,
+        "triggers": list(map(trigger_document, one.triggers)),
     }
+
+
+@plain.register
+def _(one: Compacted) -> dict[str, Any]:
+    triggers = [fields_of(trigger) for trigger in one.triggers]
+    return {**fields_of(one), "triggers": triggers, "rebilled": one.cache.rebilled, "pays_off_at": one.pays_off_at}

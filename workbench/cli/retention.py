@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -15,7 +15,18 @@ from workbench.base.figures import grouped
 from workbench.bench import Bench, choose_preset
 from workbench.cli.by_hand import by_hand
 from workbench.cli.loading import on_bench
-from workbench.cli.output import counted, warn, write_fields, write_json, write_table
+from workbench.cli.outcomes import policy_words, status_words
+from workbench.cli.output import (
+    counted,
+    fields_of,
+    json_keys,
+    only,
+    plain,
+    warn,
+    write_fields,
+    write_json,
+    write_table,
+)
 from workbench.cli.running import keep_run, run_named
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.checks import check
@@ -77,13 +88,10 @@ def command(chosen: Selection, summarizer_name: str, count: int | None, recorded
     outcome = compact(bench.context)
     held = retention(bench.context, outcome, after)
     if as_json:
-        before, now = bench.context.total.tokens, bench.context.outcome_size(outcome).tokens
-        status = {"status": outcome.status, "reason": outcome.reason, "before": before, "after": now}
-        write_json({**_head(bench), "summarizer": str(name), **status, **retention_fields(held)})
+        sizes = {"before": bench.context.total.tokens, "after": bench.context.outcome_size(outcome).tokens}
+        write_json(_head(bench), {"summarizer": str(name)}, only(outcome, "status", "reason"), sizes, held)
         return
-    write_fields(
-        [("strategy", _policy_words(bench)), ("status", f"{outcome.status.replace('_', ' ')}: {outcome.reason}")]
-    )
+    write_fields([("strategy", policy_words(bench)), ("status", status_words(outcome))])
     _tell(held)
 
 
@@ -109,7 +117,7 @@ def _recorded(chosen: Selection, as_json: bool) -> None:
             warn(f"the summary after epoch {number} cannot be read (none, or encrypted): what it holds is not known.")
         found.append((number, retention(bench.context, outcome, following(session, number))))
     if as_json:
-        write_json({"recorded": [{"epoch": number, **retention_fields(held)} for number, held in found]})
+        write_json({"recorded": [{"epoch": number, **plain(held)} for number, held in found]})
         return
     if not found:
         warn("this session records no compaction that ended such an epoch.")
@@ -123,23 +131,28 @@ def _head(bench: Bench) -> dict[str, Any]:
     return {"strategy": bench.strategy.id, "preset": bench.preset, "epoch": bench.epoch}
 
 
-def _policy_words(bench: Bench) -> str:
-    return bench.strategy.id + (f", preset {bench.preset}" if bench.preset else "")
+json_keys(Share, "facts", "full", "part", "used", "share", "weighted", "lost")
+json_keys(Retention, "head", "overall", "of_context", "in_tail", "kinds", "facts")
 
 
-def retention_fields(held: Retention) -> dict[str, Any]:
+@plain.register
+def _(fact: HeldFact) -> dict[str, Any]:
+    return {**fields_of(fact), "number": fact.index + 1}
+
+
+@plain.register
+def _(found: Generations) -> dict[str, Any]:
+    return {**only(found, "survival", "overall", "weighted", "summary_tokens"), "generations": found.steps}
+
+
+@plain.register
+def _(step: Generation) -> dict[str, Any]:
     return {
-        "head": held.head,
-        "overall": share_fields(held.overall),
-        "of_context": held.of_context,
-        "in_tail": held.in_tail,
-        "kinds": {kind: share_fields(share) for kind, share in held.kinds.items()},
-        "facts": [{**asdict(fact), "number": fact.index + 1} for fact in held.facts],
+        **only(step, "number", "status", "before", "after"),
+        "summary_tokens": step.summary,
+        **only(step, "grown", "replayed"),
+        **only(step.retention, "overall", "kinds"),
     }
-
-
-def share_fields(share: Share) -> dict[str, Any]:
-    return {**asdict(share), "lost": share.lost}
 
 
 def _tell(held: Retention) -> None:
@@ -172,12 +185,9 @@ def percent(share: float | None) -> str:
 
 def _tell_generations(bench: Bench, found: Generations, as_json: bool) -> None:
     if as_json:
-        survival = {kind: list(shares) for kind, shares in found.survival.items()}
-        steps = [_step_fields(step) for step in found.steps]
-        series = {"survival": survival, "overall": list(found.overall), "weighted": list(found.weighted)}
-        write_json({**_head(bench), **series, "summary_tokens": list(found.summary_tokens), "generations": steps})
+        write_json(_head(bench), found)
         return
-    write_fields([("strategy", _policy_words(bench))])
+    write_fields([("strategy", policy_words(bench))])
     click.echo()
     kinds = list(found.survival)
     write_table(
@@ -186,20 +196,6 @@ def _tell_generations(bench: Bench, found: Generations, as_json: bool) -> None:
     )
     if any(step.replayed for step in found.steps):
         click.echo("\n* the session has no more messages: its tail was repeated.")
-
-
-def _step_fields(step: Generation) -> dict[str, Any]:
-    return {
-        "number": step.number,
-        "status": step.status,
-        "before": step.before,
-        "after": step.after,
-        "summary_tokens": step.summary,
-        "grown": step.grown,
-        "replayed": step.replayed,
-        "overall": share_fields(step.retention.overall),
-        "kinds": {kind: share_fields(share) for kind, share in step.retention.kinds.items()},
-    }
 
 
 def _step_row(step: Generation, kinds: list[Any]) -> list[str]:

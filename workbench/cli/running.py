@@ -15,10 +15,10 @@ from workbench.analysis.cost import Cost, actual
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.bench import Bench
-from workbench.cli.output import on_a_terminal, warn
+from workbench.cli.output import json_keys, on_a_terminal, plain, warn
 from workbench.compaction.checks import Check
 from workbench.compaction.context import Context
-from workbench.compaction.strategy import Answer, Compacting, Summary
+from workbench.compaction.strategy import Compacting, Summary, SummaryFailed
 from workbench.kept import finished, unfinished
 from workbench.session import Usage
 from workbench.summarizers import driver, journal, runs
@@ -116,37 +116,23 @@ def keep(record: runs.Run) -> str:
     return "" if trouble else record.id
 
 
-def answer_fields(answer: Answer) -> dict[str, Any]:
-    if isinstance(answer, Summary):
-        return {
-            "failure": None,
-            "detail": "",
-            "chars": len(answer.text),
-            "model": answer.model,
-            "seconds": round(answer.seconds, 3),
-            "block": answer.block.raw if isinstance(answer, ServerSummary) else None,
-        }
-    return {
-        "failure": answer.kind,
-        "detail": answer.detail,
-        "chars": 0,
-        "model": "",
-        "seconds": None,
-        "block": None,
-    }
+json_keys(Usage, "input", "output", "cache_read", "cache_write")
+json_keys(Cost, "model", "dollars", "note")
 
 
-def usage_fields(usage: Usage) -> dict[str, Any]:
-    return {
-        "input": usage.input,
-        "output": usage.output,
-        "cache_read": usage.cache_read,
-        "cache_write": usage.cache_write,
-    }
+@plain.register
+def _(answer: Summary) -> dict[str, Any]:
+    block = answer.block.raw if isinstance(answer, ServerSummary) else None
+    return _answer(chars=len(answer.text), model=answer.model, seconds=round(answer.seconds, 3), block=block)
 
 
-def cost_fields(cost: Cost) -> dict[str, Any]:
-    return {"model": cost.model, "dollars": cost.dollars, "note": cost.note}
+@plain.register
+def _(failed: SummaryFailed) -> dict[str, Any]:
+    return _answer(failure=failed.kind, detail=failed.detail)
+
+
+def _answer(**known: Any) -> dict[str, Any]:
+    return {"failure": None, "detail": "", "chars": 0, "model": "", "seconds": None, "block": None, **known}
 
 
 def usage_words(usage: Usage) -> str:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
-
 import click
 
 from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, dollars_words, facts, short_value, when
 from workbench.analysis.transcript import printable
 from workbench.base import paths
 from workbench.base.figures import grouped
-from workbench.cli.output import counted, warn, write_fields, write_json, write_table
+from workbench.cli.output import counted, fields_of, warn, write_fields, write_json, write_table
 from workbench.summarizers import journal
-from workbench.summarizers.runs import Run
 
 REQUEST_CHARS = 1_000
 """Of each request so much is shown; --request shows all of it."""
@@ -35,7 +31,7 @@ def command(ctx: click.Context, limit: int | None, as_json: bool) -> None:
         return
     entries = journal.kept(limit)
     if as_json:
-        write_json({"journal": str(paths.runs()), "runs": [asdict(entry) for entry in entries]})
+        write_json({"journal": paths.runs(), "runs": entries})
     elif not entries:
         warn(f"no runs are kept in {paths.runs()}; `cwb compact --summarizer anthropic:MODEL` makes one.")
     else:
@@ -53,7 +49,7 @@ def show(id: str, whole: bool, as_json: bool) -> None:
     """Show run ID (or the beginning of one): what was asked, answered, billed and checked."""
     run = journal.load(id)
     if as_json:
-        write_json(document(run))
+        write_json(run.model_dump(mode="json"), {"usage": fields_of(run.usage)})
         return
     _write(facts(run))
     for number, call in enumerate(run.calls, 1):
@@ -72,8 +68,8 @@ def diff(first: str, second: str, as_json: bool) -> None:
     a, b = journal.load(first), journal.load(second)
     fields = differing(a, b)
     if as_json:
-        answers = [list(lines) for lines in answer_diffs(a, b)]
-        write_json({"a": a.id, "b": b.id, "fields": [_pair(*row) for row in fields], "answers": answers})
+        differences = [{"field": name, "a": old, "b": new} for name, old, new in fields]
+        write_json({"a": a.id, "b": b.id, "fields": differences, "answers": answer_diffs(a, b)})
         return
     if not fields:
         click.echo("Nothing but the answers differs." if any(answer_diffs(a, b)) else "The runs are alike.")
@@ -105,10 +101,6 @@ def _beginning(text: str) -> str:
     return f"{text[:REQUEST_CHARS]}\n[… {grouped(left)} more characters; --request shows them …]"
 
 
-def document(run: Run) -> dict[str, Any]:
-    return {**run.model_dump(mode="json"), "usage": asdict(run.usage)}
-
-
 def _row(entry: journal.Entry) -> list[str]:
     return [
         entry.id,
@@ -127,7 +119,3 @@ def _row(entry: journal.Entry) -> list[str]:
 
 def _write(rows: list[tuple[str, str]]) -> None:
     write_fields([(name, printable(value)) for name, value in rows if value])
-
-
-def _pair(name: str, old: Any, new: Any) -> dict[str, Any]:
-    return {"field": name, "a": old, "b": new}

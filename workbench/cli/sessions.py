@@ -15,7 +15,7 @@ from workbench.analysis.fullness import fullness, window_of
 from workbench.analysis.transcript import one_line, printable
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
-from workbench.cli.output import counted, warn, write_json, write_table
+from workbench.cli.output import counted, only, plain, warn, write_json, write_table
 from workbench.finding.discover import discover
 from workbench.finding.glances import Found, Unreadable
 from workbench.finding.places import Place, places
@@ -51,7 +51,7 @@ def command(
     looked_at = places() if tool is None or root else _places_of(tool)
     found = list(islice(_wanted(looked_at, root, tool, search, unreadable), limit))
     if as_json:
-        write_json(_document(root, found, unreadable))
+        write_json({"root": root, "sessions": found, "unreadable": unreadable})
         return
     if found:
         heads = ["changed", "tool", "bytes", "tokens", "full", "compactions", "project", "first request", "file"]
@@ -109,29 +109,16 @@ def _row(one: Found) -> list[str]:
     ]
 
 
-def _document(root: Path | None, found: list[Found], unreadable: list[Unreadable]) -> dict[str, Any]:
+@plain.register
+def _(one: Found) -> dict[str, Any]:
     return {
-        "root": str(root) if root else None,
-        "sessions": [
-            {
-                "path": str(one.path),
-                "part": one.part or None,
-                "tool": one.tool,
-                "format": one.format,
-                "bytes": one.bytes,
-                "time": one.time,
-                "title": one.title,
-                "first_request": one.request,
-                "folder": one.folder,
-                "model": one.model,
-                "tokens": one.tokens,
-                "window": window_of(one),
-                "compactions": one.compactions,
-                "complete": one.complete,
-            }
-            for one in found
-        ],
-        "unreadable": [{"path": str(one.path), "reason": one.reason} for one in unreadable],
+        "path": one.path,
+        "part": one.part or None,
+        **only(one, "tool", "format", "bytes", "time", "title"),
+        "first_request": one.request,
+        **only(one, "folder", "model", "tokens"),
+        "window": window_of(one),
+        **only(one, "compactions", "complete"),
     }
 
 
@@ -139,7 +126,7 @@ def _list_parts(file: Path, *, as_json: bool) -> None:
     parts = parts_of(file)
     if as_json:
         rows = [{"part": part.id, "title": part.title, "messages": part.messages} for part in parts]
-        write_json({"path": str(file), "parts": rows})
+        write_json({"path": file, "parts": rows})
     elif parts:
         write_table(["part", "messages", "title"], [[p.id, grouped(p.messages), printable(p.title)] for p in parts])
     else:

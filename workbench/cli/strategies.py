@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import click
 from pydantic import BaseModel
 
-from workbench.cli.output import write_fields, write_json
+from workbench.cli.output import only, plain, write_fields, write_json
 from workbench.cli.settings import inner_model
 from workbench.compaction.preset import Preset, load_preset, preset_names
 from workbench.compaction.strategies import all_strategies, strategy, unusable
@@ -44,9 +44,7 @@ def command(id: str | None, as_json: bool) -> None:
     names = {one.id for one in shown}
     presets = [preset for name in preset_names() if (preset := load_preset(name)).strategy in names]
     if as_json:
-        write_json(
-            {"strategies": [_strategy(one) for one in shown], "presets": [_preset(preset) for preset in presets]}
-        )
+        write_json({"strategies": shown, "presets": presets})
     elif id:
         click.secho(f"{shown[0].id}: {shown[0].about}", bold=True)
         _write_presets(presets)
@@ -63,25 +61,15 @@ def _write_presets(presets: list[Preset]) -> None:
     write_fields([(f"preset {preset.id}", f"({preset.strategy}) {preset.about}") for preset in presets])
 
 
-def _strategy(one: Strategy[Any]) -> dict[str, Any]:
-    return {
-        "id": one.id,
-        "title": one.title,
-        "about": one.about,
-        "unit": one.unit,
-        "fields": [asdict(field) for field in fields_of(one.policy_type)],
-    }
+@plain.register(Strategy)
+def _(one: Strategy[Any]) -> dict[str, Any]:
+    return {**only(one, "id", "title", "about", "unit"), "fields": list(fields_of(one.policy_type))}
 
 
-def _preset(preset: Preset) -> dict[str, Any]:
-    return {
-        "id": preset.id,
-        "strategy": preset.strategy,
-        "about": preset.about,
-        "source": preset.source,
-        "policy": preset.policy.model_dump(mode="json"),
-        "basis": dict(preset.basis),
-    }
+@plain.register
+def _(preset: Preset) -> dict[str, Any]:
+    policy = preset.policy.model_dump(mode="json")
+    return {**only(preset, "id", "strategy", "about", "source"), "policy": policy, "basis": preset.basis}
 
 
 def fields_of(model: type[BaseModel], prefix: str = "") -> Iterator[SettableField]:

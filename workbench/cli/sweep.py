@@ -6,22 +6,21 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
 from workbench.analysis.plots import shade
-from workbench.analysis.sweep.axes import Axis, Number, varied
-from workbench.analysis.sweep.cells import Cell, Plan, as_preset, cell_fields, plan_of
+from workbench.analysis.sweep.axes import Number, varied
+from workbench.analysis.sweep.cells import Cell, Plan, as_preset, plan_of
 from workbench.analysis.sweep.journal import Journal, done
 from workbench.analysis.sweep.rows import CRITERIA, Criterion, Row, best, rows_of
 from workbench.analysis.sweep.spread import cores, spread, work_of
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
-from workbench.cli.output import counted, on_a_terminal, warn, write_json, write_table
+from workbench.cli.output import counted, on_a_terminal, plain, warn, write_json, write_table
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.preset import load_preset, preset_names, save_preset
 from workbench.formats import registry
@@ -90,7 +89,12 @@ def command(
     found = best(rows, criterion)
     saved = _saved(plan, found, save_as)
     if as_json:
-        write_json(_document(plan, cells, rows, found, criterion, saved))
+        write_json(
+            {"strategy": plan.preset.strategy, "preset": plan.preset.id, "vary": plan.axes, "window": plan.window},
+            {"part": plan.part or None, "rows": rows, "cells": cells},
+            {"failed": {cell.file: cell.error for cell in cells if cell.error}},
+            {"best": found and {"by": criterion.name, **plain(found)}, "saved": saved},
+        )
     else:
         _report(plan, cells, rows, found, criterion, saved)
     if not any(row.files for row in rows):
@@ -282,29 +286,3 @@ def _command(plan: Plan, cells: Sequence[Cell], found: Row, saved: Path | None) 
     if name := saved.stem if saved else _known_as(plan, found):
         return f"cwb {file} --preset {name}{more}"
     return f"run this again with --save-preset NAME, then cwb {file} --preset NAME{more}"
-
-
-def _document(
-    plan: Plan,
-    cells: Sequence[Cell],
-    rows: Sequence[Row],
-    found: Row | None,
-    criterion: Criterion,
-    saved: Path | None,
-) -> dict[str, Any]:
-    return {
-        "strategy": plan.preset.strategy,
-        "preset": plan.preset.id,
-        "vary": [_axis(axis) for axis in plan.axes],
-        "window": plan.window,
-        "part": plan.part or None,
-        "rows": [asdict(row) for row in rows],
-        "cells": [cell_fields(cell) for cell in cells],
-        "failed": {cell.file: cell.error for cell in cells if cell.error},
-        "best": found and {"by": criterion.name, **asdict(found)},
-        "saved": str(saved) if saved else None,
-    }
-
-
-def _axis(axis: Axis) -> dict[str, Any]:
-    return {"field": axis.field, "values": list(axis.values)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import click
@@ -16,8 +15,8 @@ from workbench.analysis.why.findings import Finding
 from workbench.analysis.why.waste import UNUSED_RULE, Spot
 from workbench.base.figures import grouped
 from workbench.cli.loading import on_bench_and_course
-from workbench.cli.output import counted, size_fields, trigger_fields, write_fields, write_json, write_table
-from workbench.cli.replay import replay_fields
+from workbench.cli.output import counted, fields_of, only, plain, write_fields, write_json, write_table
+from workbench.cli.replay import replay_document
 from workbench.cli.selection import Selection, selection
 
 PRESET = "claude-code"
@@ -47,7 +46,7 @@ def command(chosen: Selection, as_json: bool) -> None:
     bench, course = on_bench_and_course(chosen, overflowed)
     found = diagnose(bench.context, course, bench.epoch, preset)
     if as_json:
-        write_json(_document(found))
+        write_json(found)
         return
     _head(found)
     click.echo("\n".join(in_characters(growth_picture(found))) + "\n")
@@ -160,37 +159,25 @@ def _spots(spots: tuple[Spot, ...]) -> None:
         click.echo(f"{len(spots) - SHOWN} more in --json")
 
 
-def _document(found: Diagnosis) -> dict[str, Any]:
+@plain.register
+def _(found: Diagnosis) -> dict[str, Any]:
     ids = found.session.messages
     return {
         "epoch": found.epoch,
-        "context": {**size_fields(found.total), "basis": found.total.basis.name.lower()},
-        "window": found.window,
-        "limit": found.limit and asdict(found.limit),
-        "crossing": found.crossing and asdict(found.crossing),
-        "growth_per_round": found.growth_per_round,
-        "rounds_left": found.rounds_left,
+        "context": {**plain(found.total), "basis": found.total.basis},
+        **only(found, "window", "limit", "crossing", "growth_per_round", "rounds_left"),
         "growth": [
-            {
-                "message": ids[point.message].id,
-                "epoch": point.epoch,
-                "tokens": point.tokens,
-                "basis": point.basis.name.lower(),
-                "compacted": point.compacted,
-            }
+            {"message": ids[point.message].id, **only(point, "epoch", "tokens", "basis", "compacted")}
             for point in found.points
         ],
-        "refusals": [asdict(one) for one in found.refusals],
-        "triggers": [trigger_fields(trigger) for trigger in found.triggers],
-        "replay": replay_fields(found.played),
-        "layers": [{"name": one.name, "tokens": one.tokens, "basis": one.basis.name.lower()} for one in found.layers],
-        "tools": [asdict(one) for one in found.tools],
-        "files": [asdict(one) for one in found.files],
-        "rounds": [asdict(one) for one in found.rounds],
-        "largest": [asdict(one) for one in found.largest],
+        **only(found, "refusals", "triggers"),
+        "replay": replay_document(found.played),
+        **only(found, "layers", "tools", "files", "rounds", "largest"),
         "unused_rule": UNUSED_RULE,
-        "waste": asdict(found.waste),
-        "findings": [
-            {**asdict(one), "delay_rounds": one.delay.rounds if one.delay else None} for one in found.findings
-        ],
+        **only(found, "waste", "findings"),
     }
+
+
+@plain.register
+def _(one: Finding) -> dict[str, Any]:
+    return {**fields_of(one), "delay_rounds": one.delay.rounds if one.delay else None}

@@ -1,0 +1,15 @@
+"""What commands tell of sizes: in words and as JSON."""
+
+from __future__ import annotations
+
+from workbench.cli.output import counted, json_keys
+from workbench.compaction.layers import Layer
+from workbench.tokens.sizes import Size
+
+
+def size_words(size: Size) -> str:
+    return f"{counted(size.messages, 'message')}, {counted(size.chars, 'character')}, {size} tokens"
+
+
+json_keys(Size, "messages", "chars", "tokens")
+json_keys(Layer, "name", "tokens", "basis")
