@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import cwb, session_lines, write_lines
+from tests.paths import ROOT
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.files import write_atomically
@@ -111,3 +113,23 @@ def test_a_file_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot be written"):
         write_atomically(tmp_path / "none" / "x", b"x")
     assert list(tmp_path.iterdir()) == []
+
+
+_WRITES = re.compile(r"""\.write_(?:text|bytes)\(|shutil\.copy|O_CREAT|open\((?:\w+, )?["'][wax][+bt]*["']""")
+OWN_WAY = {
+    "base/files.py": "the one way",
+    "formats/kit/database.py": "a copy of a database, in a folder of its own that is gone afterwards",
+    "finding/stores.py": "the same",
+    "tui/editing.py": "what the editor opens, in a folder of its own that is gone afterwards",
+    "analysis/sweep/journal.py": "a line is added at a time; asks `refuse_special` first",
+    "summarizers/journal.py": "SQLite writes it; made beforehand so that it is the owner's alone",
+}
+
+
+def test_nothing_is_written_by_other_means() -> None:
+    found = {
+        str(path.relative_to(ROOT / "workbench"))
+        for path in ROOT.glob("workbench/**/*.py")
+        if _WRITES.search(path.read_text("utf-8"))
+    }
+    assert found == set(OWN_WAY)

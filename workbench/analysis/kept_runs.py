@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
+from workbench.base.stamps import shown
 from workbench.summarizers.runs import Call, Run
 from workbench.summarizers.server_side import ServerSummary
 
@@ -19,7 +19,7 @@ def facts(run: Run) -> list[tuple[str, str]]:
     failed = [check for check in run.checks if not check.passed]
     return [
         ("run", run.id),
-        ("began", f"{when(run.began)}, {run.seconds:.1f} s"),
+        ("began", f"{shown(run.began)}, {run.seconds:.1f} s"),
         ("ended", f"{run.end}; {run.status.replace('_', ' ')}: {run.reason}" if run.status else run.end),
         ("session", f"{run.file} ({run.session[:12]})" if run.session else run.file),
         ("strategy", run.strategy + (f", preset {run.preset}" if run.preset else "")),
@@ -78,8 +78,3 @@ def short_value(value: Any) -> str:
 
 def dollars_words(dollars: float | None) -> str:
     return "unknown" if dollars is None else f"${dollars:.4f}"
-
-
-def when(seconds: float) -> str:
-    """UTC, to the minute."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")

@@ -1,32 +1,58 @@
-"""Times as agents write them: ISO texts, seconds or milliseconds since the epoch (formats.md §3.7)."""
+"""The only place where time stamps are read and written: as agents write them, and as a person reads them.
+
+A time is a number of seconds since the epoch, UTC, that lies in the calendar; what else a file calls a time is none.
+"""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from math import isfinite
+import time
+from datetime import UTC, datetime, tzinfo
 from typing import Any
+
+END = 253_402_214_400
+"""Seconds at which the last day of the year 9999 begins: a day early, so that every zone still has a date for it."""
 
 _MILLISECONDS = 100_000_000_000
 """A number of seconds this large would lie in the year 5138: it is milliseconds."""
 
 
+def is_time(seconds: float) -> bool:
+    """Whether a calendar has it: from 1970 on, before `END`. NaN and the infinite have none."""
+    return 0 <= seconds < END
+
+
 def seconds_of(stamp: Any) -> float | None:
-    """Seconds since the epoch, UTC; a text without a zone is UTC. None for what is no time."""
+    """Seconds since the epoch of an ISO text (UTC where it names no zone), of seconds or of milliseconds.
+
+    None for what is no time, and for 0 and less as a number: some agents write that where they know none.
+    """
     if isinstance(stamp, str):
         try:
             read = datetime.fromisoformat(stamp)
-            return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+            seconds = (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
         except (ValueError, OverflowError):
             return None
-    if type(stamp) not in (int, float) or not isfinite(stamp) or stamp <= 0:
+        return seconds if is_time(seconds) else None
+    if type(stamp) not in (int, float) or not 0 < stamp < END * 1000:
         return None
-    return stamp / 1000 if stamp >= _MILLISECONDS else float(stamp)
+    seconds = stamp / 1000 if stamp >= _MILLISECONDS else float(stamp)
+    return seconds if is_time(seconds) else None
+
+
+def moment(seconds: float | None = None) -> datetime:
+    """The time in UTC; now for None and for what no calendar has."""
+    if seconds is None or not is_time(seconds):
+        seconds = time.time()
+    return datetime.fromtimestamp(seconds, UTC)
 
 
 def iso(seconds: float | None = None) -> str:
-    """An ISO time in UTC with milliseconds and `Z`; now for None and for a time outside the calendar."""
-    try:
-        moment = datetime.now(UTC) if seconds is None else datetime.fromtimestamp(seconds, UTC)
-    except (ValueError, OverflowError, OSError):
-        moment = datetime.now(UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    """An ISO time in UTC with milliseconds and `Z`; now for None and for what no calendar has."""
+    return moment(seconds).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def shown(seconds: float | None, form: str = "%Y-%m-%d %H:%M", zone: tzinfo | None = UTC) -> str:
+    """A time by `strftime`'s `form`, in local time for `zone` None; "" where there is none that a calendar has."""
+    if seconds is None or not is_time(seconds):
+        return ""
+    return datetime.fromtimestamp(seconds, zone).strftime(form)

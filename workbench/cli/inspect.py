@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from workbench.analysis.transcript import VERBOSITIES, Verbosity, one_line, printable, transcript
 from workbench.base.figures import grouped
+from workbench.base.stamps import shown
 from workbench.cli.figures import size_words
 from workbench.cli.opening import Opened, opened
 from workbench.cli.output import counted, json_keys, only, plain, write_fields, write_json, write_table
@@ -144,7 +144,7 @@ class Stretch:
         return [
             "" if self.number is None else str(self.number),
             str(self.message),
-            _time(self.time),
+            shown(self.time, "%m-%d %H:%M"),
             str(self.calls),
             f"{self.basis.value}{grouped(self.tokens)}",
             f"({self.note}) {self.first_words}" if self.note else self.first_words,
@@ -201,16 +201,6 @@ def _warnings(session: Session) -> list[tuple[str, str]]:
     shown = [("warning", printable(str(warning))) for warning in session.warnings[:MAX_WARNINGS]]
     more = len(session.warnings) - len(shown)
     return [*shown, ("", f"and {grouped(more)} more; --json and `cwb doctor` list all")] if more else shown
-
-
-def _time(seconds: float | None) -> str:
-    """Month, day, hour and minute in UTC; blank where there is none or none that a calendar knows."""
-    if seconds is None:
-        return ""
-    try:
-        return datetime.fromtimestamp(seconds, UTC).strftime("%m-%d %H:%M")
-    except (OverflowError, OSError, ValueError):
-        return ""
 
 
 def _transcript(context: Context, verbosity: Verbosity) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, dollars_words, facts, short_value, when
+from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, dollars_words, facts, short_value
 from workbench.analysis.transcript import printable
 from workbench.base import paths
 from workbench.base.figures import grouped
+from workbench.base.stamps import shown
 from workbench.cli.output import counted, fields_of, warn, write_fields, write_json, write_table
 from workbench.summarizers import journal
 
@@ -104,7 +105,7 @@ def _beginning(text: str) -> str:
 def _row(entry: journal.Entry) -> list[str]:
     return [
         entry.id,
-        when(entry.began),
+        shown(entry.began),
         entry.end,
         entry.status.replace("_", " "),
         grouped(entry.calls),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from workbench.analysis.fullness import fullness, window_of
 from workbench.analysis.transcript import one_line, printable
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
+from workbench.base.stamps import shown
 from workbench.cli.output import counted, only, plain, warn, write_json, write_table
 from workbench.finding.discover import discover
 from workbench.finding.glances import Found, Unreadable
@@ -97,7 +97,7 @@ def _row(one: Found) -> list[str]:
     share = fullness(one)
     name = str(one.path) + (f" --part {one.part}" if one.part else "")
     return [
-        _day(one.time),
+        shown(one.time),
         one.tool,
         grouped(one.bytes),
         grouped(one.tokens) if one.tokens else "",
@@ -132,10 +132,3 @@ def _list_parts(file: Path, *, as_json: bool) -> None:
     else:
         session = load(file)
         warn(f"{file} holds one session, {counted(len(session.messages), 'message')} long.")
-
-
-def _day(seconds: float) -> str:
-    try:
-        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
-    except (OverflowError, OSError, ValueError):
-        return ""

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from workbench.base.stamps import is_time
+
 Role = Literal["system", "user", "assistant", "tool"]
 """`tool` is any message that carries a tool result, whatever role the format's API gives it."""
 
@@ -103,8 +105,8 @@ class Usage:
 class Message:
     """One message. Equality is by value; identity of a message in a session is its `id`, unique there.
 
-    `time` is seconds since the epoch, UTC. `source` numbers the session's records that hold this message's bytes
-    (empty for a message this program made).
+    `time` is seconds since the epoch, UTC; one that no calendar has becomes None. `source` numbers the records of the
+    session that hold this message's bytes (empty for a message this program made).
     """
 
     id: str
@@ -115,6 +117,10 @@ class Message:
     usage: Usage | None = None
     model: str | None = None
     source: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.time is not None and not is_time(self.time):
+            object.__setattr__(self, "time", None)
 
     @property
     def text(self) -> str:

@@ -7,12 +7,12 @@ client's. It answers its own requests again, offline.
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from workbench.base.stamps import moment
 from workbench.compaction.strategy import Answer, FailureKind, Summary, SummaryFailed, SummaryRequest
 from workbench.session import Opaque, Usage
 from workbench.summarizers.live_events import LiveEvent, heard, sentence
@@ -121,8 +121,7 @@ class Run(_Kept):
 
 def new_id(now: float | None = None) -> str:
     """Sorts by time, names a file, and differs between processes."""
-    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(time.time() if now is None else now))
-    return f"{stamp}-{secrets.token_hex(3)}"
+    return f"{moment(now):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
 def call_record(

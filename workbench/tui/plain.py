@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 
 from rich.cells import cell_len
 
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
+from workbench.base.stamps import shown
 
 # Joiners, variation selectors and other marks without a width: terminals disagree about them, so rows would not align.
 _WIDTHLESS = re.compile("[\u200b-\u200d\u2028\u2029\u2060-\u2065\ufe00-\ufe0f\ufeff]")
@@ -56,12 +56,7 @@ def short(number: float) -> str:
 
 def clock(time: float | None) -> str:
     """Hour and minute in local time, blank where the time is not known or out of range."""
-    if time is None:
-        return ""
-    try:
-        return datetime.fromtimestamp(time).strftime("%H:%M")
-    except (OverflowError, OSError, ValueError):
-        return ""
+    return shown(time, "%H:%M", None)
 
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"

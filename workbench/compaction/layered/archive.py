@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
+from workbench.base.stamps import shown
 from workbench.compaction.shape import Shape, per_shape
 from workbench.session import Span
 
@@ -90,10 +90,7 @@ def when(time: float | None) -> str:
     """A session's time stamp (seconds, UTC) as people write it."""
     if time is None:
         return "(time not recorded)"
-    try:
-        return f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M} UTC"
-    except (ValueError, OverflowError, OSError):
-        return "(time not readable)"
+    return shown(time, "%Y-%m-%d %H:%M UTC") or "(time not readable)"
 
 
 def dates(shape: Shape, spans: Iterable[Span]) -> tuple[float | None, float | None]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
+from workbench.base.stamps import seconds_of
 from workbench.formats.augment.nodes import (
     STRAY,
     request_blocks,
@@ -121,7 +121,7 @@ def _messages(index: int, entry: Any, key: str, warnings: list[LoadWarning]) -> 
             "assistant",
             response,
             "summary" if resumed else "normal",
-            time=_seconds(entry.get("finishedAt")),
+            time=seconds_of(entry.get("finishedAt")),
             usage=usage_of(counts),
             source=source,
         )
@@ -153,16 +153,3 @@ def _silent_drops(entries: list[Any]) -> Iterator[LoadWarning]:
                 f"between exchanges {before} and {after} the history sent fell from {had} to {has} tokens, and no"
                 " summary says why: auggie dropped its oldest part silently"
             )
-
-
-def _seconds(value: Any) -> float | None:
-    """A time stamp in seconds since the epoch, from ISO text or milliseconds."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return value / 1000
-    if not isinstance(value, str):
-        return None
-    try:
-        time = datetime.fromisoformat(value)
-        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return None

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 from uuid import uuid4
 
+from workbench.base.stamps import iso
 from workbench.formats.augment.nodes import STRAY, is_node, is_summary_node, nodes_of, request_nodes, response_nodes
 from workbench.formats.augment.signature import ID
 from workbench.formats.format import Written
@@ -57,7 +57,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     notes = _losses(session, messages, exchanges)
     data = splice(session.records.data, "chatHistory", _pieces(session, exchanges, notes)).removeprefix(_BOM)
     new_id = str(uuid4())
-    data = replace_fields(data, {"sessionId": render(new_id), "modified": render(_now())})
+    data = replace_fields(data, {"sessionId": render(new_id), "modified": render(iso())})
     return _written(data, new_id, notes)
 
 
@@ -146,7 +146,7 @@ def _fresh(session: Session, messages: Sequence[Message]) -> Written:
         _new_entry(exchange, sequence_id, notes, last=exchange is exchanges[-1])
         for exchange, sequence_id in zip(exchanges, sequence_ids([None] * len(exchanges)), strict=True)
     ]
-    id, now = str(uuid4()), _now()
+    id, now = str(uuid4()), iso()
     state = {"userGuidelines": system, "workspaceGuidelines": "", "agentMemories": session.memories}
     document = {"sessionId": id, "created": now, "modified": now, "chatHistory": history, "agentState": state}
     return _written(render(document), id, notes)
@@ -231,7 +231,7 @@ def _new_entry(exchange: _Exchange, sequence_id: float, notes: list[str], *, las
         "completed": True,
         "sequenceId": _short(sequence_id),
         # A summary is as old as this export: whatever usage an older exchange records was billed for another context.
-        "finishedAt": _now() if summary_last else _iso(responses[-1].time if responses else None),
+        "finishedAt": iso() if summary_last else iso(responses[-1].time if responses else None),
         "changedFiles": [],
         "changedFilesSkipped": [],
         "changedFilesSkippedCount": 0,
@@ -320,13 +320,3 @@ def _number(value: Any) -> float | None:
 def _short(value: float) -> float:
     """A whole number without its point, as auggie writes it."""
     return int(value) if value.is_integer() else value
-
-
-def _now() -> str:
-    return _iso(None)
-
-
-def _iso(seconds: float | None) -> str:
-    """A time as auggie writes it; the present one for None."""
-    time = datetime.now(UTC) if seconds is None else datetime.fromtimestamp(seconds, UTC)
-    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")

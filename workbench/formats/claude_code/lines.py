@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from sys import intern
 from typing import Any
 
+from workbench.base.stamps import seconds_of
 from workbench.formats.claude_code.tree import Tree
 from workbench.formats.kit.blocks import from_anthropic, is_reminder
 from workbench.session import (
@@ -149,13 +149,7 @@ def take(reading: Reading, value: dict[str, Any], index: int, line: int) -> None
 
 def time_of(stamp: Any) -> float | None:
     """Seconds since the epoch of an ISO time; a time without a zone is UTC. None for anything else."""
-    if not isinstance(stamp, str):
-        return None
-    try:
-        read = datetime.fromisoformat(stamp)
-        return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return None
+    return seconds_of(stamp) if isinstance(stamp, str) else None
 
 
 def _take_other(reading: Reading, value: dict[str, Any], type: Any) -> None:

@@ -11,10 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+from workbench.base.stamps import iso
 from workbench.formats.claude_code.lines import Own
 from workbench.formats.claude_code.signature import ID
 from workbench.formats.format import Written
@@ -191,7 +191,7 @@ def _boundary(sheet: _Sheet, summary: Message, first: int) -> None:
             "subtype": "compact_boundary",
             "content": "Conversation compacted",
             "isMeta": False,
-            "timestamp": _stamp(None),
+            "timestamp": iso(),
             "uuid": str(uuid4()),
             "level": "info",
             "compactMetadata": about,
@@ -306,7 +306,7 @@ def _line(sheet: _Sheet, type: str, body: dict[str, Any], time: float | None, **
             "message": body,
             **flags,
             "uuid": str(uuid4()),
-            "timestamp": _stamp(time),
+            "timestamp": iso(time),
         },
     )
 
@@ -315,9 +315,3 @@ def _append(sheet: _Sheet, value: dict[str, Any]) -> None:
     sheet.lines.append(render(value))
     sheet.parent = value["uuid"]
     sheet.uuids.add(value["uuid"])
-
-
-def _stamp(time: float | None) -> str:
-    """An ISO time as Claude Code writes it; now, for what has no time."""
-    moment = datetime.now(UTC) if time is None else datetime.fromtimestamp(time, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from workbench.base.stamps import iso, seconds_of
+from workbench.base.stamps import iso, moment, seconds_of
 from workbench.formats.format import Written
 from workbench.formats.goose.content import Own, rendered
 from workbench.formats.kit.document import elements, render
@@ -100,11 +100,10 @@ def _made(message: Message, notes: list[str], *, own: bool) -> bytes | None:
         notes.append("messages without anything that can be sent were left out")
         return None
     summary = message.kind == "summary"
-    created = message.time if message.time is not None else seconds_of(iso())
     entry = {
         "id": f"msg_{uuid4()}",
         "role": "assistant" if message.role == "assistant" else "user",
-        "created": int(created or 0),
+        "created": int(moment(message.time).timestamp()),
         "content": content,
         "metadata": {"userVisible": not summary, "agentVisible": True},
     }

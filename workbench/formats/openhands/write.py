@@ -6,14 +6,13 @@ names it as forgotten. A V0 list is numbered anew, as its ids are places; V1 eve
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+from workbench.base.stamps import moment
 from workbench.formats.format import Written
 from workbench.formats.kit.document import loads, render, splice
 from workbench.formats.kit.json_spans import array_items, replace_fields
@@ -150,8 +149,7 @@ def _append(sheet: _Sheet, event: Event) -> None:
 
 def _stamp(seconds: float | None) -> str:
     """A time without a zone, as OpenHands writes it."""
-    moment = datetime.fromtimestamp(time.time() if seconds is None else seconds, UTC)
-    return moment.replace(tzinfo=None).isoformat()
+    return moment(seconds).replace(tzinfo=None).isoformat()
 
 
 def _condensation(sheet: _Sheet, forgotten: list[Any], summary: Message | None, offset: int) -> Event:

@@ -14,7 +14,7 @@ from shlex import quote
 from typing import Any
 from uuid import uuid4
 
-from workbench.base.stamps import iso, seconds_of
+from workbench.base.stamps import iso, moment
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import kind_of
 from workbench.formats.kit.document import render
@@ -206,7 +206,7 @@ def kept(sheet: Sheet, message: Message, *, first: bool, unbilled: bool) -> None
 
 def made(sheet: Sheet, message: Message) -> None:
     """Render a message: an entry for each tool result, and one for the rest."""
-    stamp = round((message.time if message.time is not None else seconds_of(iso()) or 0) * 1000)
+    stamp = round(moment(message.time).timestamp() * 1000)
     for result in message.results:
         _entry(sheet, message, {**_result(sheet, result), "timestamp": stamp})
     content = [part for block in message.blocks if (part := _part(sheet, message, block)) is not None]

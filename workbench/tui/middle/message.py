@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from workbench.analysis.transcript import transcript
+from workbench.base.stamps import shown
 from workbench.bench import Bench
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, Made
@@ -38,7 +37,18 @@ def message_parts(view: View) -> Parts:
         Part(" · ".join([*about, f"{size} tokens", f"{figure(size.chars)} characters"]), "title"),
         Part(f"{fate.glyph} {WORDS[fate]}{_by_hand(bench, message)}{seen_words(bench, index)}"),
         Part(
-            " · ".join(filter(None, (f"id {message.id}", _when(message), message.model or "", _usage(message)))), "dim"
+            " · ".join(
+                filter(
+                    None,
+                    (
+                        f"id {message.id}",
+                        _when(message),
+                        message.model or "",
+                        _usage(message),
+                    ),
+                )
+            ),
+            "dim",
         ),
         *_notes(bench, index),
         *_rewritten(bench, index),
@@ -126,12 +136,7 @@ def _place(request: SummaryRequest, message: Message, index: int) -> int | None:
 
 
 def _when(message: Message) -> str:
-    if message.time is None:
-        return ""
-    try:
-        return datetime.fromtimestamp(message.time).strftime("%Y-%m-%d %H:%M:%S")
-    except (OverflowError, OSError, ValueError):
-        return ""
+    return shown(message.time, "%Y-%m-%d %H:%M:%S", None)
 
 
 def _usage(message: Message) -> str:

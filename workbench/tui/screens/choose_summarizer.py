@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import ClassVar
 
 from rich.text import Text
@@ -19,6 +18,7 @@ from textual.widgets.option_list import Option
 from textual.worker import Worker
 
 from workbench.base.errors import BadInput
+from workbench.base.stamps import shown
 from workbench.session import Session
 from workbench.summarizers import journal, model_list
 from workbench.summarizers.journal import Entry
@@ -123,8 +123,7 @@ def _about(model: Offered) -> str:
 
 
 def _run_title(entry: Entry) -> str:
-    when = datetime.fromtimestamp(entry.began).strftime("%Y-%m-%d %H:%M")
-    return f"{when} {entry.summarizer}"
+    return f"{shown(entry.began, zone=None)} {entry.summarizer}"
 
 
 def _run_about(entry: Entry) -> str:

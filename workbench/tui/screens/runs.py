@@ -11,9 +11,10 @@ from textual.binding import Binding, BindingType
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, dollars_words, facts, short_value, when
+from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, dollars_words, facts, short_value
 from workbench.base import paths
 from workbench.base.errors import BadInput
+from workbench.base.stamps import shown
 from workbench.bench import Bench
 from workbench.session import fingerprint
 from workbench.summarizers import journal
@@ -75,7 +76,7 @@ the cursor. enter or r makes a run the summarizer of this session: R on the benc
 
     def _line(self, entry: Entry) -> Text:
         sign = "◆" if entry.id == self.marked else "▸" if entry.session == self.fingerprint else " "
-        line = Text(f"{sign} {when(entry.began)} {entry.end:9} ", no_wrap=True)
+        line = Text(f"{sign} {shown(entry.began)} {entry.end:9} ", no_wrap=True)
         line.append(one_line(entry.summarizer, 40), "bold")
         return line.append(f" · {entry.strategy} · {dollars_words(entry.dollars)}", "dim")
 
