@@ -7,13 +7,12 @@ by line: scrolling by one line would make every line of the view anew, 8 ms of a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Any
+from collections.abc import Hashable
+from itertools import groupby
+from typing import Any, Self
 
-from textual._styles_cache import StylesCache
 from textual.cache import LRUCache
-from textual.css.styles import StylesBase
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -34,7 +33,8 @@ class LineView(ScrollView):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._strips: LRUCache[Hashable, Strip] = LRUCache(KEPT)
-        self._styles_cache = _Finished()
+        self._finished: LRUCache[int, tuple[Strip, Strip]] = LRUCache(KEPT)
+        self._finished_width = 0
 
     def draw_line(self, line: int, width: int) -> Strip:
         """Line `line` of the text, exactly `width` cells; empty where a widget does not say how it is drawn."""
@@ -62,6 +62,7 @@ class LineView(ScrollView):
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._strips.clear()
+        self._finished.clear()
 
     def watch_virtual_size(self, size: Size) -> None:
         self.vertical_scrollbar.window_virtual_size = size.height
@@ -78,42 +79,36 @@ class LineView(ScrollView):
             self._strips[key] = strip = self.draw_line(line, width)
         return strip
 
+    def refresh(self, *regions: Region, **how: Any) -> Self:
+        if not regions:
+            self._finished.clear()
+        return super().refresh(*regions, **how)
 
-class _Finished(StylesCache):
-    """Textual's cache of finished lines (border and padding at their ends) that finds one again at another height.
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Lines with border and padding at their ends, as Textual finishes them, but found again at another height.
 
-    With the same strip object everything that Textual derives from it, down to the terminal's codes, is kept too.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._finished: LRUCache[int, tuple[Strip, Strip]] = LRUCache(KEPT)
-
-    def clear(self) -> None:
-        super().clear()
-        self._finished.clear()
-
-    def render_line(
-        self,
-        styles: StylesBase,
-        y: int,
-        size: Size,
-        content_size: Size,
-        padding: object,
-        base_background: object,
-        background: object,
-        render_content_line: Callable[[int], Strip],
-        *rest: Any,
-    ) -> Strip:
-        def finished(content: Callable[[int], Strip]) -> Strip:
-            args: tuple[Any, ...] = (padding, base_background, background, content, *rest)
-            return StylesCache.render_line(self, styles, y, size, content_size, *args)
-
-        at = y - styles.gutter.top
-        if not 0 <= at < content_size.height:
-            return finished(render_content_line)
-        strip = render_content_line(at)
-        known = self._finished.get(id(strip))
-        if known is None or known[0] is not strip:
-            self._finished[id(strip)] = known = (strip, finished(lambda _: strip))
-        return known[1]
+        With the same strip object everything that Textual derives from it, down to the terminal's codes, is kept too.
+        """
+        width, top = self.outer_size.width, self.gutter.top
+        if width != self._finished_width:
+            self._finished.clear()
+            self._finished_width = width
+        inside = range(top, top + self.scrollable_content_region.height)
+        drawn = {y: self.render_line(y - top) for y in crop.line_range if y in inside}
+        found: dict[int, Strip] = {}
+        for y, strip in drawn.items():
+            known = self._finished.get(id(strip))
+            if known is not None and known[0] is strip:
+                found[y] = known[1]
+        lines: list[Strip] = []
+        for is_known, heights in groupby(crop.line_range, key=found.__contains__):
+            ys = list(heights)
+            if is_known:
+                lines += [found[y] for y in ys]
+                continue
+            finished = super().render_lines(Region(0, ys[0], width, len(ys)))
+            lines += finished
+            for y, line in zip(ys, finished, strict=True):
+                if y in drawn:
+                    self._finished[id(drawn[y])] = drawn[y], line
+        return lines if crop.column_span == (0, width) else [line.crop(*crop.column_span) for line in lines]
