@@ -18,6 +18,7 @@ from workbench.analysis import replay as replaying
 from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
 from workbench.analysis.course import Course, course_of, uncounted
 from workbench.analysis.replay import Replay, replay, without
+from workbench.analysis.replay_table import cost_basis, pay_off, row
 from workbench.analysis.running import Running
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
@@ -255,7 +256,7 @@ def test_what_stands_unchanged_before_the_first_change() -> None:
     assert cache_loss(context, at_front).first_changed == 0
 
 
-def test_a_replay_with_one_compaction_costs_what_is_worked_out_by_hand() -> None:
+def by_hand() -> Replay:
     """Messages of 396 characters are 100 tokens each, and 100 more go with every call. Before the third call five are
     there: the first stays, a summary of 156 characters (40 tokens) takes the place of three, the newest stays.
 
@@ -274,7 +275,11 @@ def test_a_replay_with_one_compaction_costs_what_is_worked_out_by_hand() -> None
     words = {"language": "en", "prompt": "p" * 40, "summary_template": "{summary}", "summary_role": "user"}
     shown = {"trigger_messages": 0, "trigger_tokens": 600, "safe_end": "whole_pairs", "text_limit": 400}
     asked = changed("message-window", **fields, **words, **shown)
-    played = replay(course_of_messages(said, 100), asked, None, lambda request: Summary("s" * 156))
+    return replay(course_of_messages(said, 100), asked, None, lambda request: Summary("s" * 156))
+
+
+def test_a_replay_with_one_compaction_costs_what_is_worked_out_by_hand() -> None:
+    played = by_hand()
     assert (list(played.sent), list(played.full)) == ([200, 400, 340, 540], [200, 400, 600, 540])
     (one,) = played.compacted
     assert one.cache == CacheLoss(before=600, after=340, first_changed=200)
@@ -317,3 +322,33 @@ def test_a_replay_is_the_same_twice(overflow: Course) -> None:
 
     preset = load_preset("augment-example")
     assert figures(replay(overflow, preset, 200_000)) == figures(replay(overflow, preset, 200_000))
+
+
+def test_the_row_of_a_replay() -> None:
+    played = by_hand()
+    cells = ["a", "message-window", "message-window", "1", "call 3", "340", "540", "540", "0", "1", "140"]
+    assert row("a", played) == (*cells, "1 616 in", "1 never")
+    assert row("b", replace(played, window=400))[8] == "1"
+    assert row("b", replace(played, window=340))[8] == "2"
+    assert row("c", replace(played, compacted=()))[3:10] == ("0", "never", "", "540", "540", "0", "0")
+    assert played.series == [(1, 200), (2, 400), (3, 600), (3, 340), (4, 540)]
+    assert "are not known (cache read × 0.1, write × 1.25, output × 5)." in cost_basis(played.rates)
+    assert "at the model's prices" in cost_basis(rates_of("gpt-4o"))
+
+
+@pytest.mark.parametrize(
+    ("after", "words"),
+    [
+        ([], ""),
+        ([(1, 2)], "1 call"),
+        ([(0, 1)], "0 calls"),
+        ([(2, 2)], "1 never"),
+        ([(None, 9)], "1 never"),
+        ([(7, 9), (1, 9), (3, 9)], "3 calls"),
+        ([(7, 9), (1, 9)], "7 calls"),
+        ([(7, 9), (1, 9), (9, 9), (None, 9)], "7 calls, 2 never"),
+    ],
+)
+def test_when_compactions_pay_off_in_the_middle_of_all(after: list[tuple[int | None, int]], words: str) -> None:
+    (one,) = by_hand().compacted
+    assert pay_off(tuple(replace(one, pays_off_after=turns, calls_after=calls) for turns, calls in after)) == words

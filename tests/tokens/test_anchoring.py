@@ -1,3 +1,4 @@
+from array import array
 from dataclasses import replace
 from itertools import pairwise
 
@@ -6,21 +7,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tokens.sessions import Letters, answer, contexts, counted, result, user
-from workbench.session import Message, Span, Text, Usage
+from workbench.session import Epoch, Message, Records, Session, Span, Text, Tool, Usage
 from workbench.tokens import (
     Basis,
     Counter,
     Meter,
+    Scale,
     Sizes,
     billed_growth,
     billed_points,
     calls_of,
     measure,
     round_total,
+    scales,
     sizes_of,
     span_basis,
 )
-from workbench.tokens.anchoring import share
+from workbench.tokens.anchoring import billed_beyond, rescaled, session_sizes, share
 
 OPUS = "claude-opus-4-6"
 
@@ -321,3 +324,65 @@ def test_a_stretch_is_absurd_beyond_four_times_and_by_more_than_4000(
     messages = [user("u", "u" * 100), answer("a", "a" * 900, 10_000, model=None)]
     sizes = sized([*messages, user("v", "v" * (predicted - 900)), answer("b", "b", 10_000 + billed, model=None)], None)
     assert (sum(sizes.tokens[1:3]) == billed) is ordinary
+
+
+def test_an_exact_count_rescales_what_was_not_billed() -> None:
+    """The figures before the last bill stay, those after it and the meter go by the new scale."""
+    sizes = sized(PLAIN)
+    scale = Scale(2 * sizes.meter.scale.value, 1, "an exact count")  # type: ignore[attr-defined]
+    after = rescaled(sizes, scale)
+    assert list(after.tokens[:5]) == list(sizes.tokens[:5])
+    assert [b / a for a, b in zip(sizes.tokens[5:], after.tokens[5:], strict=True)] == pytest.approx([2, 2], rel=0.05)
+    assert (after.overhead, after.overhead_basis, after.anchored_until) == (sizes.overhead, sizes.overhead_basis, 5)
+    assert after.meter.tokens(PLAIN[0]) == pytest.approx(2 * sizes.meter.tokens(PLAIN[0]), abs=1)
+    assert after.meter.method == f"o200k × claude ≤ 4.6 coefficients × {scale.value:.2f} from an exact count"
+    bare = [user("u", "u" * 100), answer("a", "a" * 50, model=None)]
+    unknown = sized(bare, None, overhead_texts=("s" * 40,))
+    known = rescaled(unknown, Scale(1.5, 1, "an exact count"))
+    assert (list(known.tokens), known.overhead, known.basis, known.overhead_basis) == (
+        [150, 75],
+        60,
+        Basis.CALIBRATED,
+        Basis.CALIBRATED,
+    )
+    assert known.meter.basis is Basis.CALIBRATED
+    counting = sizes_of(PLAIN, OPUS, Counter(engine=Letters))
+    assert rescaled(counting, scale) is counting
+    billed = [*bare, user("v", "v" * 10), answer("b", "b", 500, model=None), user("w", "w" * 10)]
+    partly = rescaled(sized(billed, None), Scale(3, 1, "an exact count"))
+    assert partly.basis == (Basis.ESTIMATE,) * 3 + (Basis.CALIBRATED,) * 2
+    assert list(partly.tokens[3:]) == [3, 30]
+
+
+def test_what_was_billed_beyond_the_messages_before_each() -> None:
+    sizes = sized(PLAIN)
+    assert list(billed_beyond(PLAIN, OPUS, sizes)) == [sizes.overhead] * 7
+    more = [*PLAIN, answer("a4", "a", 20_000)]
+    weights = Sizes(array("q", [100] * 8), Basis.CALIBRATED, 7, Basis.CALIBRATED, 0, sizes.meter)
+    # Before the bills of 10 000, 10 500, 11 200 and 20 000 stand 100, 300, 500 and 700.
+    assert list(billed_beyond(more, OPUS, weights)) == [9_900] * 3 + [10_200] * 2 + [10_700] * 2 + [19_300]
+    assert list(billed_beyond(PLAIN[:1], OPUS, weights)) == [7]
+
+
+def test_the_sizes_of_a_session_have_its_prompt_tools_and_scale() -> None:
+    messages = (user("u", "u" * 100), answer("a", "a" * 100))
+    tools = (Tool("Run", "t" * 200),)
+    session = Session("pi", None, messages, range(2), (Epoch(1, range(2)),), Records(b""), model=OPUS, system="s" * 100)
+    session = replace(session, tools=tools)
+    sizes = session_sizes(session, messages, counted([*messages]))
+    assert (sizes.overhead, list(sizes.tokens)) == (330, [110, 118])
+    scaled = session_sizes(session, messages, counted([*messages]), Scale(2, 1, "an exact count"))
+    assert (scaled.overhead, list(scaled.tokens)) == (660, [220, 236])
+
+
+def test_a_scale_is_kept_within_bounds_until_the_file_is_damaged() -> None:
+    session = Session("pi", None, (user("u", "x"),), range(1), (Epoch(1, range(1)),), Records(b"{}"), id="one")
+    assert scales.recall(session) is None
+    for value, kept in ((1.25, 1.25), (0.5, 0.5), (0.4, 0.5), (2, 2), (2.1, 2)):
+        scales.keep(session, Scale(value, 9, "an exact count"))
+        assert scales.recall(session) == Scale(kept, 1, "an exact count")
+    path = scales.path_of(session)
+    assert path is not None
+    for damaged in (b"", b"{", b"[]", b'{"value": "x", "source": ""}', b'{"value": 1}', b'"text"'):
+        path.write_bytes(damaged)
+        assert scales.recall(session) is None, damaged
