@@ -18,7 +18,7 @@ from workbench.bench import counted, open_bench, with_kept_scale
 from workbench.formats import anthropic_messages
 from workbench.formats.format import no_progress
 from workbench.session import Epoch, Message, Opaque, Usage
-from workbench.summarizers.exact_counts import Cleared, Exact, count, count_cleared, recalibrated, scale_after
+from workbench.summarizers.exact_counts import Exact, count, recalibrated, scale_after
 from workbench.tokens import Basis, Counter, scales
 from workbench.tokens.calibration import Scale
 
@@ -46,18 +46,6 @@ async def test_a_body_is_counted_as_it_was_loaded(monkeypatch: pytest.MonkeyPatc
         client_talks_to(api, monkeypatch)
         await count(session, session.messages, METER, MODEL)
     assert api.received[0].body == {"model": MODEL, "messages": [{"role": "user", "content": [image]}]}
-
-
-async def test_what_clearing_tool_results_would_leave(monkeypatch: pytest.MonkeyPatch) -> None:
-    counted = {"input_tokens": 300, "context_management": {"original_input_tokens": 900}}
-    async with fake_api(document(counted)) as api:
-        client_talks_to(api, monkeypatch)
-        got = await count_cleared(SESSION, MESSAGES, MODEL, keep=1)
-    assert got == Cleared(MODEL, 900, 300)
-    (sent,) = api.received
-    assert sent.path == "/v1/messages/count_tokens?beta=true"
-    assert sent.headers["anthropic-beta"] == "context-management-2025-06-27"
-    assert sent.body["context_management"]["edits"][0]["keep"]["value"] == 1
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from workbench.summarizers.anthropic import live
 from workbench.summarizers.journal import delete, keep, kept, load
 from workbench.summarizers.live_events import LiveEvent, Wrote
 from workbench.summarizers.recorded import recorded
-from workbench.summarizers.runs import Run, answers_of, call_record, new_id
+from workbench.summarizers.runs import Run, call_record, new_id
 from workbench.summarizers.server_side import ServerSummary
 
 
@@ -200,12 +200,6 @@ def test_deleting_takes_whole_names_and_all_or_none() -> None:
     assert len(kept()) == 2
     delete(["20260101-000000-aaa"])
     assert [entry.id for entry in kept()] == ["20260101-000000-bbb"]
-
-
-def test_of_two_answers_to_one_request_the_first_runs_counts() -> None:
-    newer, older = run_of(Summary("new")), run_of(Summary("old"), Summary("only old"))
-    answers = answers_of([newer, older])
-    assert {got.text for got in answers.values() if isinstance(got, Summary)} == {"new", "only old"}
 
 
 _WRITER = """

@@ -7,18 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tokens.sessions import Letters, answer, contexts, counted, result, user
-from workbench.session import Epoch, Message, Records, Session, Span, Text, Tool, Usage
+from workbench.session import Epoch, Message, Records, Session, Text, Tool, Usage
 from workbench.tokens import (
     Basis,
     Counter,
     Meter,
     Scale,
     Sizes,
-    billed_growth,
     billed_points,
     calls_of,
     measure,
-    round_total,
     scales,
     sizes_of,
     span_basis,
@@ -88,9 +86,9 @@ def test_outputs_that_are_final_make_rounds_exact() -> None:
     assert [sizes.basis_of(i) for i in range(6)] == [Basis.CALIBRATED] + [Basis.EXACT] * 5
     assert sizes.anchored_until == 6
     assert upto(sizes, 6) == 11_290
-    second = round_total(sizes, messages, 4, 6)
-    assert (second.messages, second.chars, second.tokens, second.basis) == (2, 380, 590, Basis.EXACT)
-    assert round_total(sizes, messages, 0, 4).basis is Basis.CALIBRATED
+    points = billed_points(sizes, messages)
+    assert (sum(sizes.tokens[4:6]), span_basis(sizes, points, 4, 6)) == (590, Basis.EXACT)
+    assert span_basis(sizes, points, 0, 4) is Basis.CALIBRATED
 
 
 def test_spans_between_bills_are_exact_and_others_are_not() -> None:
@@ -100,7 +98,6 @@ def test_spans_between_bills_are_exact_and_others_are_not() -> None:
     assert span_basis(sizes, points, 1, 3) is Basis.EXACT
     assert span_basis(sizes, points, 1, 4) is Basis.CALIBRATED
     assert span_basis(sizes, points, 0, 5) is Basis.CALIBRATED
-    assert round_total(sizes, PLAIN, 1, 5, points).tokens == 1_200
 
 
 def test_outputs_from_the_start_of_a_stream_are_not_believed() -> None:
@@ -113,12 +110,6 @@ def test_outputs_from_the_start_of_a_stream_are_not_believed() -> None:
     sizes = sized(messages)
     assert sum(sizes.tokens[1:3]) == 1_300
     assert sizes.tokens[1] > 900
-
-
-def test_growth_between_first_calls_is_billed_whatever_the_outputs() -> None:
-    rounds = [Span(0, 4), Span(4, 6), Span(6, 7)]
-    assert billed_growth(PLAIN, rounds) == [1_200, None, None]
-    assert billed_growth([user("u", "x")], [Span(0, 1)]) == [None]
 
 
 def test_a_context_that_shrank_starts_over() -> None:
@@ -166,7 +157,7 @@ def test_far_more_than_the_messages_say_is_overhead() -> None:
     assert upto(sizes, 3) == 40_000
     assert sizes.tokens[1] < 200
     assert sizes.overhead > 39_000
-    assert round_total(sizes, messages, 1, 3).basis is Basis.CALIBRATED
+    assert span_basis(sizes, billed_points(sizes, messages), 1, 3) is Basis.CALIBRATED
 
 
 def test_a_first_bill_below_the_messages_leaves_no_overhead() -> None:
@@ -269,7 +260,7 @@ def test_ordinary_bills_are_met_stretch_by_stretch(steps: list[tuple[int, int, i
         assert sum(sizes.tokens[call.index : after.index]) == after.context - call.context
     points = billed_points(sizes, messages)
     assert {points[call.index] for call in calls} == {sizes.overhead}
-    assert round_total(sizes, messages, 1, len(messages) - 1).basis is Basis.EXACT
+    assert span_basis(sizes, points, 1, len(messages) - 1) is Basis.EXACT
 
 
 @given(st.integers(0, 10**7), st.lists(st.integers(0, 10**6), max_size=40))

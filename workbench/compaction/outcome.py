@@ -8,7 +8,6 @@ from enum import Enum
 from functools import cached_property
 from typing import Literal
 
-from workbench.base.figures import grouped
 from workbench.session import Message, Span
 
 
@@ -35,19 +34,6 @@ _GLYPHS = {
     Fate.ABRIDGED: "▒",
     Fate.DROPPED: "·",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What the summarizer saw of a message: `chars` of `of` characters (`chars == of`: all of it)."""
-
-    chars: int
-    of: int
-
-    def __str__(self) -> str:
-        if self.chars >= self.of:
-            return "all"
-        return f"{grouped(self.chars)} of {grouped(self.of)} characters" if self.chars else "nothing"
 
 
 @dataclass(frozen=True, slots=True)

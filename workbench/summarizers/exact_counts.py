@@ -16,7 +16,7 @@ from workbench.base.errors import BadInput
 from workbench.session import Message, Session
 from workbench.summarizers.anthropic_errors import trouble_of
 from workbench.summarizers.connection import connect, secrets_of
-from workbench.summarizers.server_side import BLOCK_BETAS, CLEAR_BETA, clear_tool_uses
+from workbench.summarizers.server_side import BLOCK_BETAS
 from workbench.summarizers.wire import wire_body
 from workbench.tokens import Meter, Scale, SessionMeter
 
@@ -61,26 +61,6 @@ def _holds_block(body: Mapping[str, Any]) -> bool:
     """Whether the server's own compaction block is in it, which the API takes only under its beta."""
     contents = (turn["content"] for turn in body["messages"] if isinstance(turn.get("content"), list))
     return any(block.get("type") == "compaction" for content in contents for block in content)
-
-
-@dataclass(frozen=True, slots=True)
-class Cleared:
-    """What `clear_tool_uses_20250919` would leave of a context, in exact tokens."""
-
-    model: str
-    before: int
-    after: int
-
-
-async def count_cleared(session: Session, messages: Sequence[Message], model: str, keep: int = 3) -> Cleared:
-    """What the context would cost if the server cleared all but the newest `keep` tool results. Raises BadInput."""
-    body = await asyncio.to_thread(wire_body, session, messages)
-    edits = {"context_management": {"edits": [clear_tool_uses(keep)]}}
-    got = await _counted({"model": model, **body, **edits}, CLEAR_BETA)
-    after = _figure(got, "input_tokens")
-    told = got.get("context_management")
-    before = _figure(told, "original_input_tokens") if isinstance(told, dict) else after
-    return Cleared(model, before, after)
 
 
 def recalibrated(scale: Scale, exact: Exact) -> Scale:

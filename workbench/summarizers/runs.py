@@ -7,7 +7,7 @@ client's. It answers its own requests again, offline.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -178,11 +178,3 @@ def total(several: Iterable[Usage]) -> Usage:
         sum(usage.cache_read for usage in every),
         sum(usage.cache_write for usage in every),
     )
-
-
-def answers_of(runs: Sequence[Run]) -> Mapping[str, Answer]:
-    """The answers of several runs for `recorded`; of two to the same request the first run's."""
-    found: dict[str, Answer] = {}
-    for run in reversed(runs):
-        found.update(run.answers)
-    return found

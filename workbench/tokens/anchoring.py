@@ -11,16 +11,15 @@ same function for every message, billed or new. Compare before and after with th
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from workbench.session import Message, Session, Span
+from workbench.session import Message, Session
 from workbench.tokens.calibration import Family, Scale, calibrate, family_of
 from workbench.tokens.counting import Counter, Weight, guess
 from workbench.tokens.engine import estimate_tokens
-from workbench.tokens.sizes import Basis, Size, Sizes, visible_chars
+from workbench.tokens.sizes import Basis, Sizes
 
 ABSURD_RATIO = 4
 """A stretch billed at less than a quarter or more than four times of what it weighs holds something unrecorded…"""
@@ -187,18 +186,6 @@ def rescaled(sizes: Sizes, scale: Scale) -> Sizes:
     )
 
 
-def round_total(
-    sizes: Sizes, messages: Sequence[Message], start: int, stop: int, billed: dict[int, int] | None = None
-) -> Size:
-    """The size of messages `start`..`stop`: EXACT when bills close it at both ends, else as good as its worst share.
-
-    `billed` is `billed_points(sizes, messages)`, for callers that ask for many spans.
-    """
-    points = billed_points(sizes, messages) if billed is None else billed
-    chars = sum(visible_chars(message) for message in messages[start:stop])
-    return Size(stop - start, chars, sum(sizes.tokens[start:stop]), span_basis(sizes, points, start, stop))
-
-
 def span_basis(sizes: Sizes, billed: dict[int, int], start: int, stop: int) -> Basis:
     """On what the sum of messages `start`..`stop` stands; `billed` from `billed_points`."""
     if start in billed and billed[start] == billed.get(stop):
@@ -221,23 +208,6 @@ def billed_points(sizes: Sizes, messages: Sequence[Message]) -> dict[int, int]:
         if usage is not None and usage.output_final and usage.output > 0:
             points.setdefault(call.index + 1, call.context + usage.output - before[call.index + 1])
     return points
-
-
-def billed_growth(messages: Sequence[Message], spans: Sequence[Span]) -> list[int | None]:
-    """For each span (rounds, in order) how much the bills grew from its first API call to the next span's first call.
-
-    Exact even where outputs were not recorded, but shifted by a request: a round's own is left out and the next
-    round's is taken in. None for a span without a call, and for one that no later span with a call follows.
-    """
-    calls = calls_of(messages)
-    indexes = [call.index for call in calls]
-    firsts = [bisect_left(indexes, span.start) for span in spans]
-    growths: list[int | None] = []
-    for span, first in zip(spans, firsts, strict=True):
-        after = bisect_left(indexes, span.stop)
-        closed = first < after < len(calls)
-        growths.append(calls[after].context - calls[first].context if closed else None)
-    return growths
 
 
 def share(total: int, weights: Sequence[int]) -> list[int]:
