@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.tui.app import story
-from workbench.bench import Bench, choose_preset, open_bench, set_fields, toggle_pin
+from workbench.bench import Bench, choose_preset, open_bench, set_policy, toggle_pin
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.drafts import drafts_of, drafts_or, quotes, read_again
@@ -22,8 +22,9 @@ def bench() -> Bench:
     return open_bench(story(), Counter())
 
 
-def progressive(window: int | None = None) -> Bench:
-    return choose_preset(open_bench(story(10), Counter(), window=window), default_preset("progressive"))
+def progressive(window: int | None = None, **fields: object) -> Bench:
+    bench = choose_preset(open_bench(story(10), Counter(), window=window), default_preset("progressive"))
+    return set_policy(bench, bench.policy.with_(**fields))
 
 
 def answer(request: SummaryRequest) -> Answer:
@@ -69,7 +70,7 @@ def test_what_a_failed_call_wrote_counts_once_it_is_accepted(bench: Bench) -> No
 
 
 def test_a_later_request_that_an_edit_changes_has_to_be_sent() -> None:
-    bench = set_fields(progressive(window=8_000), {"manual_runs": "ladder"})
+    bench = progressive(window=8_000, manual_runs="ladder")
     done = drive(bench.compacting(), lambda request: Summary("word " * 3_000))
     drafts = drafts_of(done, [""] * len(done.answers))
     assert len(drafts) == 3

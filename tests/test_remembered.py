@@ -34,7 +34,7 @@ def worked_on(counter: Counter) -> Bench:
     bench = open_bench(named(), counter)
     bench = steps.toggle_pin(steps.toggle_pin(bench, "m20"), "m3")
     bench = steps.toggle_shortened(steps.toggle_dropped(bench, ["m7"]), ["m4", "m10"])
-    bench = steps.set_fields(bench, {FIELD: 12_345})
+    bench = steps.set_policy(bench, bench.policy.with_(**{FIELD: 12_345}))
     return steps.split_at(bench, "m16")
 
 

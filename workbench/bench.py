@@ -6,7 +6,7 @@ with the estimating summarizer, so it cannot disagree with a run.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -251,11 +251,6 @@ def move_split(bench: Bench, by: int) -> Bench:
     position = sum(1 for start in starts if start < here) + by
     position = max(1, min(position, len(starts) - 1))
     return split_at(bench, bench.layout.messages[starts[position]].id) if len(starts) > 1 else bench
-
-
-def set_fields(bench: Bench, changes: Mapping[str, Any]) -> Bench:
-    """Change fields of the policy. Raises pydantic.ValidationError for a value out of range."""
-    return replace(bench, policy=bench.policy.with_(**changes), result=None)
 
 
 def set_policy(bench: Bench, policy: Policy) -> Bench:

@@ -11,7 +11,7 @@ from tests.tui.test_retention import with_a_recorded_compaction
 from workbench.analysis.compare import candidates, compare
 from workbench.analysis.retention import retention
 from workbench.analysis.two_outcomes import Stretch, added, shortened, stretches
-from workbench.bench import counted, open_bench, set_fields
+from workbench.bench import counted, open_bench, set_policy
 from workbench.compaction.preset import default_preset, preset_names
 from workbench.compaction.strategies import all_strategies
 from workbench.summarizers.extractive import extractive
@@ -86,7 +86,7 @@ def test_a_policy_of_ones_own_is_a_column_too() -> None:
     counter = Counter()
     bench = counted(open_bench(story(), counter), counter)
     assert asked_of(bench, candidates()).own is None
-    edited = set_fields(bench, {"history_tail_size_chars_to_exclude": 5})
+    edited = set_policy(bench, bench.policy.with_(history_tail_size_chars_to_exclude=5))
     asked = asked_of(edited, candidates())
     assert asked.count == len(all_strategies()) + 1
     first, *others = columns_of(edited, asked)

@@ -13,7 +13,7 @@ from tests.summarizers.fake_api import KEY, MODEL, FakeApi, answer, document, er
 from tests.summarizers.live_calls import NO_STALL, client_talks_to
 from tests.tui.app import app_of, bench_screen, press, settled, story
 from workbench.base import paths
-from workbench.bench import set_fields, summarized_by
+from workbench.bench import set_policy, summarized_by
 from workbench.compaction.strategy import Summary, SummaryFailed
 from workbench.summarizers import journal
 from workbench.summarizers.patience import Limits
@@ -266,7 +266,7 @@ async def test_an_edit_that_changes_later_calls_has_them_sent(monkeypatch: pytes
         client_talks_to(api, monkeypatch)
         async with app_of(story(10), preset="progressive", window=4_500).run_test(size=WIDE) as pilot:
             await settled(pilot)
-            take(bench_screen(pilot), partial(set_fields, changes={"manual_runs": "ladder"}))
+            take(bench_screen(pilot), lambda bench: set_policy(bench, bench.policy.with_(manual_runs="ladder")))
             screen = await ready(pilot, f"anthropic:{MODEL}")
             await press(pilot, "enter")
             assert len(screen.drafts) == len(api.received) == 3

@@ -26,7 +26,6 @@ WRAPPED = (
 """How pi tells the model of a compaction."""
 
 _NOTE = "pi puts its own words around the summary of a compaction"
-_UNFIT = "written as a new chain: {}"
 
 
 def append(session: Session, messages: Sequence[Message]) -> Written:
