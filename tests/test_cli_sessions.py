@@ -6,6 +6,8 @@ import json
 import shutil
 from pathlib import Path
 
+from rich.cells import cell_len
+
 from tests.commands import cwb, document
 from tests.finding.test_discover import session_at
 from tests.paths import SAMPLES
@@ -84,3 +86,11 @@ def test_every_file_given_to_the_screen_must_be_there(tmp_path: Path) -> None:
     refused = cwb("open", there, tmp_path / "gone.jsonl", "--choose", "--fresh")
     assert refused.exit_code == 2
     assert "gone.jsonl does not exist" in refused.stderr
+
+
+def test_columns_stand_below_each_other_in_cells_and_nothing_is_markup(tmp_path: Path) -> None:
+    session_at(tmp_path / "a" / "wide.jsonl", "修理码头的门，别动灯塔", 1_000)
+    session_at(tmp_path / "b" / "narrow.jsonl", "[red]mend[/red] the gate :anchor:", 2_000)
+    heads, *rows = cwb("sessions", "--root", tmp_path).stdout.splitlines()
+    assert {cell_len(row[: row.index(str(tmp_path))]) for row in rows} == {cell_len(heads.removesuffix("file"))}
+    assert "[red]mend[/red] the gate :anchor:" in rows[0]

@@ -92,7 +92,7 @@ def test_inspect_imports_what_it_shows_and_nothing_that_plans() -> None:
         "rooms": ["analysis", "base", "cli", "compaction", "formats", "session", "tokens"],
         "compaction": ["context", "gauge", "layers", "layout", "opening", "outcome", "shape"],
         "read": ["claude_code"],
-        "others": ["click", "orjson", "platformdirs"],
+        "others": ["click", "orjson", "platformdirs", "rich"],
     }
 
 

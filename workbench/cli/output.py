@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from enum import Enum
 from functools import singledispatch
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ from workbench.base.figures import grouped
 
 SCHEMA = 1
 """Of every JSON document: greater when a key goes or means something else. New keys come without notice."""
+
+WIDEST = 100_000
+"""Cells of a line: a terminal folds it, a pipe takes all of it."""
 
 
 def write_json(*results: object) -> None:
@@ -80,17 +84,29 @@ def write_fields(rows: list[tuple[str, str]], *, err: bool = False) -> None:
         click.echo(f"{click.style(name.ljust(width), dim=True)}  {indented}", err=err)
 
 
-def write_table(heads: list[str], rows: list[list[str]]) -> None:
-    """Columns to the right, the last one to the left. No row is left out."""
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    click.secho(_row(heads, widths), dim=True)
+def write_table(heads: Sequence[str], rows: Iterable[Sequence[str]], left: Mapping[str, int] | None = None) -> None:
+    """Columns to the right but the last one and those in `left`, which are so many cells wide at least.
+
+    Widths are those of a terminal's cells. No row is left out and nothing is cut, folded or read as markup.
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for head in heads:
+        cells = 0 if head == heads[-1] else (left or {}).get(head)
+        title = Text(head, justify="left" if head == heads[-1] else "right")
+        table.add_column(title, justify="right" if cells is None else "left", min_width=cells, no_wrap=True)
     for row in rows:
-        click.echo(_row(row, widths))
-
-
-def _row(cells: list[str], widths: list[int]) -> str:
-    last = len(cells) - 1
-    return "  ".join(cell if i == last else cell.rjust(widths[i]) for i, cell in enumerate(cells)).rstrip()
+        table.add_row(*map(Text, row))
+    console = Console(file=StringIO(), width=WIDEST, color_system=None)
+    with console.capture() as drawn:
+        console.print(table)
+    first, *others = drawn.get().splitlines()
+    click.secho(first.rstrip(), dim=True)
+    for line in others:
+        click.echo(line.rstrip())
 
 
 def counted(number: int, thing: str) -> str:

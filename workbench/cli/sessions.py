@@ -55,7 +55,7 @@ def command(
         return
     if found:
         heads = ["changed", "tool", "bytes", "tokens", "full", "compactions", "project", "first request", "file"]
-        write_table(heads, [_row(one) for one in found])
+        write_table(heads, map(_row, found), {"project": PROJECT, "first request": FIRST_WORDS})
     else:
         warn(f"no such sessions {f'in {root}' if root else 'where the tools keep them'}; look elsewhere with --root.")
     if skipped:
@@ -103,8 +103,8 @@ def _row(one: Found) -> list[str]:
         grouped(one.tokens) if one.tokens else "",
         "" if share is None else f"{100 * share:.0f} %",
         (str(one.compactions) if one.compactions else "") + ("" if one.complete or not one.compactions else "+"),
-        one_line(Path(one.folder).name, PROJECT).ljust(PROJECT),
-        one_line(one.title or one.request, FIRST_WORDS).ljust(FIRST_WORDS),
+        one_line(Path(one.folder).name, PROJECT),
+        one_line(one.title or one.request, FIRST_WORDS),
         printable(name),
     ]
 
