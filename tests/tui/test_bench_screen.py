@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Button, Input, Static
 
-from tests.paths import SAMPLES
 from tests.tui.app import app_of, bench_screen, press, session_of, settled, story, story_file
-from workbench.compaction.outcome import Fate
 from workbench.session import Message, Text, Thinking, ToolResult, ToolUse
 from workbench.tui.screens.export import ExportScreen
 from workbench.tui.screens.help import HelpScreen
@@ -32,61 +30,6 @@ async def test_opens_a_session_and_shows_its_plan() -> None:
         assert "4 rounds · 32 messages" in str(rows.border_title)
         assert screen.view.checks
         assert all(check.passed for check in screen.view.checks)
-
-
-async def test_pin_keeps_the_message_and_its_pair_and_undo_lets_it_go() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
-        screen.query_one(RoundsList).go(3)
-        await press(pilot, "p")
-        assert screen.bench.pins == {"m3"}
-        assert [screen.bench.outcome.fate_at(i).fate for i in (3, 4)] == [Fate.PINNED, Fate.PINNED]
-        await press(pilot, "u")
-        assert screen.bench.pins == frozenset()
-        await press(pilot, "U")
-        assert screen.bench.pins == {"m3"}
-
-
-async def test_pin_on_a_round_pins_its_request() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
-        screen.query_one(RoundsList).go(8, header=True)
-        await press(pilot, "p")
-        assert screen.bench.pins == {"m8"}
-
-
-async def test_brackets_move_the_split_and_t_gives_it_back() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
-        own = screen.bench.outcome.split
-        await press(pilot, "[")
-        up = screen.bench.outcome.split
-        await press(pilot, "]", "]")
-        assert up < own < screen.bench.outcome.split
-        await press(pilot, "t")
-        assert (screen.bench.split_at, screen.bench.outcome.split) == (None, own)
-
-
-async def test_moving_the_split_several_times_is_one_step_to_undo() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
-        await press(pilot, "[", "[", "u")
-        assert screen.bench.split_at is None
-        assert not screen.view.history.past
-
-
-async def test_c_compacts_up_to_the_cursor() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
-        screen.query_one(RoundsList).go(16, header=True)
-        await press(pilot, "c")
-        assert screen.bench.outcome.split == 16
-        assert screen.bench.outcome.fate_at(15).fate is Fate.SUMMARIZED
 
 
 async def test_run_gives_a_real_summary_that_stands_until_something_changes() -> None:
@@ -166,15 +109,6 @@ async def test_a_wrong_value_is_explained_where_it_is_typed() -> None:
 
 def field_of(screen: object, name: str) -> FieldRow:
     return next(row for row in screen.query(FieldRow) if row.field.key == name)  # type: ignore[attr-defined]
-
-
-async def test_what_cannot_be_done_is_grey() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
-        assert [screen.check_action("act", (action,)) for action in ("undo", "redo", "unsplit")] == [None, None, None]
-        await press(pilot, "[")
-        assert [screen.check_action("act", (action,)) for action in ("undo", "redo", "unsplit")] == [True, None, True]
 
 
 async def test_help_names_every_key_of_the_screen() -> None:
@@ -321,20 +255,6 @@ async def test_a_file_that_is_no_session_is_refused_with_one_sentence(tmp_path: 
         assert "[red]notes.txt" in str(app.screen.query_one("#sentence", Static).render())
         await pilot.press("enter")
     assert app.return_code == 2
-
-
-async def test_epochs_are_opened_with_braces() -> None:
-    path = SAMPLES / "claude-code-overflow.jsonl"
-    if not path.exists():
-        pytest.skip("the sample session is not made yet")
-    async with app_of(path).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
-        last = screen.bench.epoch
-        await press(pilot, "{")
-        assert screen.bench.epoch == max(1, last - 1)
-        await press(pilot, "}")
-        assert screen.bench.epoch == last
 
 
 async def test_leaving_while_loading_ends_the_load(tmp_path: Path) -> None:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from tests.paths import SAMPLES
 from tests.tui.app import app_of, bench_screen, press, settled, story
-from workbench import bench as steps
 from workbench.analysis.growth import Point
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, FateSpan, Outcome
 from workbench.compaction.shape import Shape
 from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tokens import Basis, Counter, sizes_of
-from workbench.tui.bench.host import take
 from workbench.tui.filters import Filter, matching, tools_of
 from workbench.tui.screens.filtering import FilterScreen
 from workbench.tui.widgets.find_bar import FindBar
@@ -94,24 +90,6 @@ async def test_a_search_opens_the_round_of_its_first_hit_and_counts() -> None:
         assert bench_screen(pilot).focused is rounds(pilot)
 
 
-async def test_n_goes_from_hit_to_hit_and_round_the_end() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        rounds(pilot).go(16, header=True)
-        await search_for(pilot, "/done with part [0-9]/")
-        await press(pilot, "enter")
-        seen = [rounds(pilot).index]
-        for _ in range(4):
-            await press(pilot, "n")
-            seen.append(rounds(pilot).index)
-        assert seen == [23, 31, 7, 15, 23]
-        assert said(pilot).endswith(": 3 of 4 messages")
-        await press(pilot, "N")
-        assert rounds(pilot).index == 15
-        await press(pilot, "K", "N")
-        assert rounds(pilot).index == 7
-
-
 async def test_hits_are_marked_until_escape_clears_the_search() -> None:
     async with app_of(story()).run_test(size=SIZE) as pilot:
         await settled(pilot)
@@ -139,17 +117,6 @@ async def test_escape_while_typing_returns_to_where_the_search_began() -> None:
         await press(pilot, "escape")
         assert (rounds(pilot).index, said(pilot)) == (3, "")
         assert bench_screen(pilot).focused is rounds(pilot)
-
-
-async def test_what_is_not_found_and_what_cannot_be_searched_is_said() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        before = rounds(pilot).index
-        await search_for(pilot, "[/red]nowhere")
-        assert said(pilot) == "[/red]nowhere: not found"
-        await search_for(pilot, "/(/")
-        assert "is no regular expression" in said(pilot)
-        assert rounds(pilot).index == before
 
 
 async def test_g_goes_to_a_message_or_a_round_and_refuses_what_is_none() -> None:
@@ -207,21 +174,6 @@ async def test_the_cursor_returns_to_a_message_that_was_hidden() -> None:
         assert (rounds(pilot).index, rounds(pilot).on_header) == (15, False)
 
 
-async def test_a_filter_by_fate_follows_the_plan() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
-        await press(pilot, "f")
-        pilot.app.screen.dismiss(Filter(pinned=True))
-        await settled(pilot)
-        assert said(pilot).startswith("only pinned: 0 shown, 32 hidden")
-        assert rounds(pilot).rows is not None
-        assert len(rounds(pilot).rows or ()) == 0
-        take(screen, partial(steps.toggle_pin, id="m3"))
-        await settled(pilot)
-        assert said(pilot).startswith("only pinned: 2 shown, 30 hidden")
-
-
 async def test_nothing_breaks_on_an_empty_list() -> None:
     async with app_of(story()).run_test(size=SIZE) as pilot:
         await settled(pilot)
@@ -265,26 +217,6 @@ async def test_z_puts_the_largest_first_and_the_cursor_stays_on_its_message() ->
         assert "largest first" in said(pilot)
         await press(pilot, "z")
         assert (list_.index, list_.arrangement) == (15, None)
-
-
-async def test_n_follows_the_order_of_the_list() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        await press(pilot, "z")
-        await search_for(pilot, "export const")
-        await press(pilot, "enter")
-        list_ = rounds(pilot)
-        seen = []
-        for _ in range(12):
-            seen.append(list_.index)
-            await pilot.press("n")
-        assert list_.index == seen[0]
-        assert sorted(seen) == [index for index in range(32) if index % 8 in (2, 4, 6)]
-        assert list_.arrangement is not None
-        members = list(list_.arrangement.members)
-        ranks = [members.index(index) for index in seen]
-        first = ranks.index(min(ranks))
-        assert ranks[first:] + ranks[:first] == sorted(ranks)
 
 
 POINTS = tuple(

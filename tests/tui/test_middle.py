@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,8 +20,6 @@ from workbench.compaction.preset import default_preset
 from workbench.session import Media, Message, Text, Thinking, ToolResult, ToolUse
 from workbench.tokens import Counter
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.bench.planning import want
-from workbench.tui.bench.shaping import redo, undo
 from workbench.tui.details import TABS
 from workbench.tui.lines import Drawn, split_words
 from workbench.tui.middle.blocks import block_parts, text_parts
@@ -259,10 +256,9 @@ async def test_the_editor_gets_a_copy_and_says_that_it_was_one(tmp_path: Path, m
         assert any("was a copy" in note.message for note in pilot.app._notifications)
 
 
-async def test_a_grey_key_says_why_and_undo_lets_go_of_a_change_that_is_still_being_planned() -> None:
+async def test_a_grey_key_says_why() -> None:
     async with app_of(story()).run_test(size=SIZE) as pilot:
         await settled(pilot)
-        screen = bench_screen(pilot)
         await press(pilot, "u", "U", "{", "n", "t")
         assert [note.message for note in pilot.app._notifications] == [
             "There is nothing to undo.",
@@ -271,12 +267,3 @@ async def test_a_grey_key_says_why_and_undo_lets_go_of_a_change_that_is_still_be
             "Nothing is searched for yet: / searches.",
             "The split is the strategy's own already.",
         ]
-        await press(pilot, "[")
-        before = screen.bench
-        for travel in (undo, redo):
-            want(screen, partial(steps.with_window, window=55_555))
-            travel(screen)
-            await settled(pilot)
-            assert screen.bench is before, "what was planned is gone, what was done before it stands"
-        await press(pilot, "u")
-        assert screen.bench.split_at is None

@@ -16,7 +16,7 @@ from tests.paths import SAMPLES
 from tests.tui.app import bench_screen, press, settled
 from workbench.finding.glances import Found
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.bench.following import TRIES, look
+from workbench.tui.bench.following import look
 from workbench.tui.entries import found_entry
 from workbench.tui.screens.choose_part import ChoosePartScreen
 from workbench.tui.screens.help import HelpScreen
@@ -151,12 +151,6 @@ async def test_a_session_that_grows_is_followed(tmp_path: Path) -> None:
         assert len(screen.view.history.undone().present.messages) == 12
         assert path.read_text() == "".join(map(said, range(6)))  # never written to
 
-        for number in range(TRIES):
-            path.write_text("nothing of the kind" + "!" * number)
-            look(screen, math.inf)
-            await settled(pilot)
-        assert len([note for note in notes(pilot) if "not a session file" in note]) == 1
-        assert len(screen.bench.messages) == 12
         path.write_text(said(0))
         look(screen, math.inf)
         await settled(pilot)

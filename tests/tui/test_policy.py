@@ -117,21 +117,6 @@ def test_a_preset_that_cannot_be_read_is_named_and_the_others_stay() -> None:
     assert "trim" in {one.preset.id for one in every}
 
 
-async def test_keys_of_the_split_are_grey_without_one_and_say_why() -> None:
-    async with app_of(story(), preset="context-reset").run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
-        before = screen.bench
-        assert [screen.check_action("act", (action,)) for action in ("move_split.1", "split_here", "unsplit")] == [
-            None
-        ] * 3
-        for key in "[]ct":
-            pilot.app.clear_notifications()
-            await press(pilot, key)
-            assert screen.bench is before, key
-            assert "has no split that can be moved" in said(pilot), key
-
-
 async def test_progressive_shows_the_task_type_with_its_evidence_and_the_field_overrules_it() -> None:
     async with app_of(story(), preset="progressive").run_test(size=SIZE) as pilot:
         await settled(pilot)

@@ -25,7 +25,6 @@ from workbench.tui.middle.view import Parts, View
 from workbench.tui.rows import Groups
 from workbench.tui.screens.writing import WritingScreen
 from workbench.tui.statuses import opening_words
-from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextView
 
 SIZE = (120, 40)
@@ -202,47 +201,6 @@ def test_an_epoch_that_has_hardly_begun_says_where_the_full_one_is() -> None:
 
 
 # --- on the screen ---
-
-
-async def test_x_drops_a_pair_says_what_it_cost_and_undo_brings_it_back() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
-        screen.query_one(RoundsList).go(28)
-        await press(pilot, "x")
-        assert [screen.bench.outcome.fate_at(i).fate for i in (27, 28)] == [Fate.DROPPED] * 2
-        assert "dropped messages 28–29: " in screen.view.said
-        assert " → 0 tokens; result " in screen.view.said
-        assert screen.view.checks
-        assert all(check.passed for check in screen.view.checks if check.hard)
-        await press(pilot, "u")
-        assert not screen.bench.edits
-        await press(pilot, "U", "x")
-        assert not screen.bench.edits
-        assert "as before" in screen.view.said
-
-
-async def test_s_on_a_round_shortens_what_is_long_in_it_and_a_run_keeps_to_it() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
-        screen.query_one(RoundsList).go(24, header=True)
-        await press(pilot, "s")
-        assert screen.bench.shortened == {"m26", "m28", "m30"}
-        assert screen.bench.outcome.fate_counts[Fate.COMPRESSED] == 3
-        await press(pilot, "r")
-        assert screen.bench.result is not None
-        assert screen.bench.outcome.fate_counts[Fate.COMPRESSED] == 3
-
-
-async def test_a_pinned_message_stays_though_it_is_dropped() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
-        screen.query_one(RoundsList).go(3)
-        await press(pilot, "p", "x")
-        assert screen.bench.outcome.fate_at(3).fate is Fate.PINNED
-        assert "a pin wins" in screen.view.said
 
 
 @pytest.mark.parametrize(("key", "tab", "sign"), [("d", "changes", "gone ·"), ("T", "theirs", "No recorded")])

@@ -1,0 +1,213 @@
+"""Every action: its name in config.toml, and the sentence while it cannot be done, at the border of that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from tests.paths import SAMPLES
+from tests.tui.app import session_of, story
+from tests.tui.bench.desk import Desk
+from workbench import bench as steps
+from workbench.compaction.preset import load_preset
+from workbench.formats.files import load
+from workbench.tui.bench import finding, planning, policy, visiting
+from workbench.tui.bench.actions import ACTIONS
+from workbench.tui.bench.host import take
+
+KEYS = """
+help ?,f1 | pin p | move_split.-1 [ | move_split.1 ] | split_here c | unsplit t | run r | export e | undo u
+redo U,ctrl+r | epoch.-1 { | epoch.1 } | leave escape | pane.rounds 0 | pane.message 1 | pane.abridged 2
+pane.request 3 | pane.node 4 | pane.result 5 | pane.trace 6 | pane.checks 7 | pane.changes 8,d | pane.theirs T
+pane.policy 9 | compare C | reread f5 | choose_file ctrl+o | quit q | retention X | suggested-pins S | find /
+find-next.1 n | find-next.-1 N | jump g | filter f | change-filter F | sort z | follow L | exact equals_sign
+prompts M | ab B | runs H | choose-preset P | edit-text E | window W | reset-policy D | paste-params V
+save-preset ctrl+s | copy-toml Y | copy-params ctrl+y | run-with R | drop x | shorten s | copy-text y | open-text o
+write-text w | verbosity v | widen m | why O | replay A
+"""
+
+
+def test_names_by_which_keys_are_remapped_stay() -> None:
+    told = " | ".join(f"{action.id} {action.key}" for action in ACTIONS.values())
+    assert told == " | ".join(line for line in KEYS.strip().split("\n"))
+
+
+@pytest.fixture(autouse=True)
+def an_editor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", "true")
+
+
+def why_not(desk: Desk) -> dict[str, str]:
+    return {id: why for id, action in ACTIONS.items() if (why := action.why_not(desk.view))}
+
+
+ONE_EPOCH = "No compaction is recorded in this session: it has only one epoch."
+AT_FIRST = {
+    "unsplit": "The split is the strategy's own already.",
+    "undo": "There is nothing to undo.",
+    "redo": "There is nothing to do again.",
+    "epoch.-1": ONE_EPOCH,
+    "epoch.1": ONE_EPOCH,
+    "find-next.1": "Nothing is searched for yet: / searches.",
+    "find-next.-1": "Nothing is searched for yet: / searches.",
+    "reset-policy": "No field differs from the preset augment-example.",
+}
+
+
+def after(*does: str | Callable[[Desk], object]) -> Desk:
+    desk = Desk(story())
+    for do in does:
+        desk.do(do) if isinstance(do, str) else do(desk)
+        desk.rest()
+    return desk
+
+
+def without(*ids: str) -> dict[str, str]:
+    return {id: why for id, why in AT_FIRST.items() if id not in ids}
+
+
+search = partial(finding.search, settle=0)
+window = partial(steps.with_window, window=5)
+NO_HIT = "Nothing that is listed holds what was searched for."
+MOVABLE = "Context reset has no split that can be moved: it chooses messages itself."
+
+
+@pytest.mark.parametrize(
+    ("does", "why"),
+    [
+        ([], AT_FIRST),
+        (["pin"], without("undo")),
+        (["pin", "undo"], without("redo")),
+        (["move_split.-1"], without("undo", "unsplit")),
+        ([lambda desk: desk.spawn("find", search, desk, "token")], without("find-next.1", "find-next.-1")),
+        (
+            [lambda desk: desk.spawn("find", search, desk, "nowhere")],
+            {**AT_FIRST, "find-next.1": NO_HIT, "find-next.-1": NO_HIT},
+        ),
+        (
+            [lambda desk: policy.change_policy(desk, desk.bench.policy.with_(summary_char_limit=9), "x")],
+            without("undo", "reset-policy"),
+        ),
+        (
+            [lambda desk: desk.store.put(replace(desk.view, running="running"))],
+            {**AT_FIRST, "run": "A run is under way: escape cancels it."},
+        ),
+        (
+            [lambda desk: policy.choose(desk, load_preset("trim"))],
+            {
+                **without("undo"),
+                "reset-policy": "No field differs from the preset trim.",
+                "edit-text": "Trim asks no model: it has no prompt to edit.",
+                "copy-params": "No product has a parameter object for trim: copy it as TOML.",
+            },
+        ),
+        (
+            [lambda desk: policy.choose(desk, load_preset("context-reset"))],
+            {
+                **without("undo"),
+                **dict.fromkeys(("move_split.-1", "move_split.1", "split_here", "unsplit"), MOVABLE),
+                "reset-policy": "No field differs from the preset context-reset.",
+                "copy-params": "No product has a parameter object for context-reset: copy it as TOML.",
+            },
+        ),
+    ],
+    ids=["at first", "done", "undone", "split by hand", "found", "not found", "changed", "running", "trim", "no split"],
+)
+def test_why_not(does: list[str | Callable[[Desk], object]], why: dict[str, str]) -> None:
+    assert why_not(after(*does)) == why
+
+
+def test_what_is_still_being_planned_can_be_undone() -> None:
+    desk = Desk(story())
+    planning.want(desk, window)
+    assert why_not(desk) == without("undo")
+
+
+def test_nothing_can_be_done_to_no_message() -> None:
+    why = why_not(Desk(session_of([])))
+    split = "This epoch holds no messages: there is nothing to split."
+    assert why == {
+        **AT_FIRST,
+        **dict.fromkeys(("pin", "drop", "shorten"), "There is no message here."),
+        **dict.fromkeys(("find", "jump", "filter", "change-filter", "sort"), "There is no message here."),
+        **dict.fromkeys(("move_split.-1", "move_split.1", "split_here", "unsplit"), split),
+        "run": "This epoch holds no messages: there is nothing to compact.",
+        **dict.fromkeys(("retention", "suggested-pins"), "This epoch holds no messages: there is nothing to lose."),
+    }
+
+
+@pytest.mark.parametrize(
+    ("epoch", "why"),
+    [
+        (1, {"epoch.-1": "This is the first of 3 epochs."}),
+        (2, {}),
+        (3, {"epoch.1": "This is the last of 3 epochs."}),
+    ],
+)
+def test_epochs_end_at_the_first_and_the_last(epoch: int, why: dict[str, str]) -> None:
+    desk = Desk(load(SAMPLES / "codex-two-compactions.jsonl"), epoch=epoch)
+    assert {id: said for id, said in why_not(desk).items() if id.startswith("epoch")} == why
+
+
+def test_without_an_editor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EDITOR")
+    assert why_not(Desk(story())) == {
+        **AT_FIRST,
+        "open-text": "No editor is known: set $EDITOR, for example EDITOR=nano.",
+    }
+
+
+# --- what other screens give back ---
+
+
+def test_pins_that_were_suggested_are_one_step() -> None:
+    desk = after("suggested-pins")
+    (_, accepted) = desk.asked.pop()
+    accepted(())
+    assert not desk.view.history.past
+    accepted(("m0", "m8"))
+    assert (desk.bench.pins, desk.view.said) == ({"m0", "m8"}, "pinned 2 messages")
+
+
+@pytest.mark.parametrize(("epoch", "message", "found"), [(3, "of no context", None), (3, 2, 1), (2, 0, 1)])
+def test_a_message_is_gone_to_in_the_nearest_epoch(epoch: int, message: int | str, found: int | None) -> None:
+    desk = Desk(load(SAMPLES / "codex-two-compactions.jsonl"), epoch=epoch)
+    first = desk.bench.session.context(1)
+    id = first[message].id if isinstance(message, int) else message
+    visiting.go_to(desk, id)
+    desk.rest()
+    if found is None:
+        assert desk.said == ["That message is part of no context: it cannot be shown on the bench."]
+    else:
+        assert desk.bench.epoch == visiting.epoch_of(desk.bench, id)
+        assert desk.bench.messages[desk.at[0]].id == id
+
+
+def test_what_was_counted_exactly_stays_whatever_is_undone() -> None:
+    desk = after("pin", "exact")
+    (_, calibrated) = desk.asked.pop()
+    from workbench.tokens import Scale
+
+    calibrated(Scale(2.0, "an exact count"))
+    desk.do("undo")
+    assert desk.bench.scale is not None
+    assert desk.bench.scale.value == 2.0
+
+
+def test_a_run_of_another_screen_is_committed_with_its_pins() -> None:
+    from workbench.tui.screens.run import Ended
+
+    desk = Desk(story())
+    visiting.run_with(desk)
+    (_, ran) = desk.asked.pop()
+    ran(Ended("recorded:x"))
+    assert (desk.bench.summarizer, desk.view.history.past, desk.bench.result) == ("recorded:x", (), None)
+    run = desk.bench.offline
+    ran(Ended("recorded:x", frozenset({"m0"}), run))
+    assert (desk.bench.pins, desk.bench.result, desk.view.tab) == ({"m0"}, run, "node")
+    take(desk, window)
+    assert desk.bench.result is None

@@ -1,0 +1,121 @@
+"""A session's file that changes on disk, without a terminal: noticed, read again, followed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.finding.test_discover import session_at
+from tests.tui.app import story
+from tests.tui.bench.desk import Desk
+from workbench.finding.following import mark_of
+from workbench.formats.files import load
+from workbench.tui.bench.following import TRIES, Following, ReadAgain, fits, follow, look
+from workbench.tui.growing import Grown
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return session_at(tmp_path / "live.jsonl", "go on", 1_000, filler=8)
+
+
+@pytest.fixture
+def desk(path: Path) -> Desk:
+    """The session as it was loaded: its mark is known, it is not followed."""
+    desk = Desk(load(path))
+    desk.store.put(replace(desk.view, following=Following(mark=mark_of(path))))
+    return desk
+
+
+CHANGED = "live.jsonl has changed on disk; F5 reads it again and keeps your work."
+
+
+def test_a_changed_file_is_told_of_once(desk: Desk, path: Path) -> None:
+    look(desk)
+    assert desk.said == []
+    session_at(path, "go on", 2_000, filler=12)
+    desk.app.app_focus = False
+    look(desk)
+    assert desk.said == []
+    desk.app.app_focus = True
+    look(desk)
+    look(desk)
+    assert (desk.said, desk.work) == ([CHANGED], {})
+
+
+def test_it_is_read_again_with_the_work(desk: Desk, path: Path) -> None:
+    desk.do("pin", "reread")
+    (sent,) = desk.sent
+    assert isinstance(sent, ReadAgain)
+    assert (sent.path, sent.window, sent.part) == (path, desk.bench.window, "")
+    assert len(sent.work.pins) == 1
+
+
+@pytest.mark.parametrize("action", ["follow", "reread"])
+def test_what_was_not_read_from_a_file_is_not_read_again(action: str) -> None:
+    desk = Desk(story())
+    desk.do(action)
+    assert len(desk.said) == 1
+    assert desk.said[0].startswith("This session was not read from a file")
+    assert not desk.view.following.is_on
+
+
+def test_a_followed_file_is_read_when_it_has_changed_and_may_be(desk: Desk, path: Path) -> None:
+    follow(desk)
+    look(desk, math.inf)
+    assert desk.work == {}
+    session_at(path, "go on", 2_000, filler=12)
+    desk.is_active = False
+    look(desk, math.inf)
+    desk.is_active = True
+    desk.store.put(replace(desk.view, running="running"))
+    look(desk, math.inf)
+    desk.store.put(replace(desk.view, running="", following=replace(desk.view.following, not_before=5.0)))
+    look(desk, 4.9)
+    assert desk.work == {}
+    look(desk, 5.0)
+    assert list(desk.work) == ["follow"]
+    look(desk, 6.0)  # it is being read
+    before = len(desk.bench.messages)
+    desk.rest()
+    assert len(desk.bench.messages) > before
+    assert desk.view.following.not_before > 5.0
+
+
+def test_following_is_stopped_and_begun_again(desk: Desk, path: Path) -> None:
+    desk.do("follow")
+    desk.rest()
+    desk.do("follow")
+    session_at(path, "go on", 2_000, filler=12)
+    look(desk, math.inf)
+    desk.do("follow")
+    assert desk.said == [
+        "Following live.jsonl: new messages appear as they are written.",
+        "No longer followed.",
+        CHANGED,
+        "Following live.jsonl: new messages appear as they are written.",
+    ]
+    assert list(desk.work) == ["follow"], "a change that was told of before is read now"
+
+
+@pytest.mark.parametrize("tries", [TRIES - 1, TRIES, TRIES + 1])
+def test_readings_that_fail_are_told_once(desk: Desk, path: Path, tries: int) -> None:
+    follow(desk)
+    for number in range(tries):
+        path.write_text("nothing of the kind" + "!" * number)
+        look(desk, math.inf)
+        desk.rest()
+    assert (len(desk.said), desk.view.following.failed) == (int(tries >= TRIES), tries)
+
+
+def test_what_was_read_for_one_bench_fits_another_with_the_same_session_and_epoch(desk: Desk) -> None:
+    before = desk.bench
+    grown = Grown(before, desk.view.groups, lambda bench: bench, 1)
+    afresh = replace(grown, change=None)
+    desk.do("pin")
+    present = desk.bench
+    assert [fits(one, before, now) for one in (grown, afresh) for now in (before, present)] == [True, True, True, False]
+    assert not fits(grown, before, replace(present, session=replace(present.session)))

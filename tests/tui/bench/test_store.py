@@ -1,0 +1,338 @@
+"""What is on the bench, without a terminal: steps, undo, what is still being planned, epochs, counts, runs."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from tests.paths import SAMPLES
+from tests.tui.app import session_of, story
+from tests.tui.bench.desk import Desk
+from workbench import bench as steps
+from workbench.base.errors import BadInput
+from workbench.bench import Bench
+from workbench.compaction.outcome import Fate
+from workbench.compaction.preset import load_preset
+from workbench.formats.files import load
+from workbench.session import Message, Text
+from workbench.tokens import Counter
+from workbench.tui.bench import planning, policy, shaping
+from workbench.tui.bench.host import take
+from workbench.tui.bench.store import AT_ONCE, Store, View
+from workbench.tui.rows import Groups
+
+
+def long(count: int) -> Desk:
+    roles = ("user", "assistant")
+    return Desk(session_of([Message(f"m{n}", roles[n % 2], (Text(f"word {n}"),)) for n in range(count)]))
+
+
+def test_what_a_listener_changes_is_told_when_all_have_heard_of_what_came_before() -> None:
+    store, told = Store(Desk(story()).view), list[tuple[str, str, str]]()
+
+    def first(was: View | None, now: View) -> None:
+        told.append(("first", was.said if was else "-", now.said))
+        if now.said == "one":
+            store.put(replace(now, said="two"))
+
+    store.subscribe(first)
+    store.subscribe(lambda was, now: told.append(("second", was.said if was else "-", now.said)))
+    store.put(replace(store.view, said="one"))
+    assert told == [
+        ("first", "-", ""),
+        ("second", "-", ""),
+        ("first", "", "one"),
+        ("second", "", "one"),
+        ("first", "one", "two"),
+        ("second", "one", "two"),
+    ]
+
+
+# --- steps and undo ---
+
+
+@pytest.mark.parametrize(
+    ("at", "pinned"), [((3, False), "m3"), ((8, True), "m8")], ids=["a message", "a round: its request"]
+)
+def test_pins(at: tuple[int, bool], pinned: str) -> None:
+    desk = Desk(story())
+    desk.at = at
+    desk.do("pin")
+    assert desk.bench.pins == {pinned}
+    assert desk.view.said == f"pinned message {int(pinned[1:]) + 1}"
+    desk.do("undo")
+    assert (desk.bench.pins, desk.view.said) == (frozenset(), "")
+    desk.do("redo", "pin")
+    assert (desk.bench.pins, desk.view.said) == (frozenset(), f"let go message {int(pinned[1:]) + 1}")
+
+
+def test_a_pin_keeps_its_pair() -> None:
+    desk = Desk(story())
+    desk.at = (3, False)
+    desk.do("pin")
+    assert [desk.bench.outcome.fate_at(i).fate for i in (2, 3, 4)] == [Fate.SUMMARIZED, Fate.PINNED, Fate.PINNED]
+
+
+def test_the_split_moves_by_units_in_one_step_and_goes_back_to_its_own() -> None:
+    desk = Desk(story())
+    own = desk.bench.outcome.split
+    desk.do("move_split.-1", "move_split.-1")
+    up = desk.bench.outcome.split
+    desk.do("move_split.1", "move_split.1", "move_split.1")
+    assert up < own < desk.bench.outcome.split
+    assert len(desk.view.history.past) == 1
+    desk.do("unsplit")
+    assert (desk.bench.split_at, desk.bench.outcome.split) == (None, own)
+    desk.do("undo", "undo")
+    assert (desk.bench.split_at, desk.view.history.past) == (None, ())
+
+
+def test_everything_above_the_cursor_is_compacted() -> None:
+    desk = Desk(story())
+    desk.at = (16, True)
+    desk.do("split_here")
+    assert desk.bench.outcome.split == 16
+    assert [desk.bench.outcome.fate_at(i).fate for i in (15, 16)] == [Fate.SUMMARIZED, Fate.KEPT]
+
+
+def test_a_refused_step_is_told_and_changes_nothing() -> None:
+    desk = Desk(story())
+    before = desk.view
+    take(desk, partial(steps.toggle_pin, id="nobody"))
+    assert desk.view is before
+    assert desk.said == ["There is no message 'nobody' in epoch 1; `cwb inspect` lists the ids."]
+
+
+@pytest.mark.parametrize(
+    ("action", "at", "fates", "said"),
+    [
+        ("drop", (28, False), {26: "kept", 27: "dropped", 28: "dropped", 29: "kept"}, "dropped messages 28–29: "),
+        ("shorten", (24, True), {25: "kept", 26: "compressed", 28: "compressed", 30: "compressed"}, "shortened "),
+    ],
+)
+def test_edits(action: str, at: tuple[int, bool], fates: dict[int, str], said: str) -> None:
+    desk = Desk(story())
+    desk.at = (24, True)
+    desk.do("split_here")
+    desk.at = at
+    desk.do(action)
+    desk.rest()
+    assert {i: desk.bench.outcome.fate_at(i).fate.value for i in fates} == fates
+    assert desk.view.said.startswith(said)
+    desk.do("run")
+    desk.rest()
+    assert desk.bench.result is not None
+    assert {i: desk.bench.outcome.fate_at(i).fate.value for i in fates} == fates, "a run keeps to it"
+    desk.do(action)
+    desk.rest()
+    assert not desk.bench.edits
+    assert " as before: " in desk.view.said
+
+
+def test_a_pinned_message_stays_though_it_is_dropped() -> None:
+    desk = Desk(story())
+    desk.at = (3, False)
+    desk.do("pin", "drop")
+    desk.rest()
+    assert desk.bench.outcome.fate_at(3).fate is Fate.PINNED
+    assert desk.view.said == "message 4 will stay as it is: a pin wins"
+
+
+# --- what is still being planned ---
+
+
+@pytest.mark.parametrize(("count", "at_once"), [(AT_ONCE, True), (AT_ONCE + 1, False)])
+def test_a_long_session_is_drawn_when_its_plan_is_there(count: int, at_once: bool) -> None:
+    desk = long(count)
+    before = desk.bench
+    assert desk.view.shown is before
+    desk.do("pin")
+    assert desk.bench.pins == {"m0"}
+    assert (desk.view.shown is desk.bench) is at_once
+    assert (desk.view.shown is before) is not at_once
+    desk.rest()
+    assert desk.view.shown is desk.bench
+
+
+def test_moves_of_a_split_that_is_not_known_yet_are_owed() -> None:
+    desk = long(AT_ONCE + 2)
+    starts, split = list(desk.bench.context.unit_starts(desk.bench.strategy.unit)), desk.bench.outcome.split
+    desk.do("pin", "undo", "pin", "move_split.-1", "move_split.-1", "move_split.-1")
+    assert desk.view.owed == -3
+    desk.rest()
+    assert (desk.view.owed, desk.bench.outcome.split) == (0, starts[starts.index(split) - 3])
+
+
+def window(size: int) -> partial[Bench]:
+    return partial(steps.with_window, window=size)
+
+
+def test_a_change_made_meanwhile_is_not_lost() -> None:
+    desk = Desk(story())
+    planning.want(desk, window(55_555), said="a window")
+    desk.do("pin")
+    planning.want(desk, lambda bench: replace(bench, preset="mine"), said="a name")
+    assert (desk.bench.window, len(desk.view.wanted)) == (200_000, 2)
+    desk.rest()
+    assert (desk.bench.window, desk.bench.preset, desk.bench.pins) == (55_555, "mine", {"m0"})
+    assert (desk.view.said, desk.view.wanted, len(desk.view.history.past)) == ("a name", (), 3)
+
+
+def test_of_changes_with_one_key_only_the_last_is_planned() -> None:
+    desk, planned = Desk(story()), list[int]()
+    for size in (5_000, 50_000, 500_000):
+        planning.want(desk, lambda bench, size=size: planned.append(size) or steps.with_window(bench, size), "window")  # type: ignore[misc,func-returns-value]
+    desk.rest()
+    assert planned == [500_000]
+    assert (desk.bench.window, len(desk.view.history.past)) == (500_000, 1)
+
+
+@pytest.mark.parametrize("action", ["undo", "redo"])
+def test_undo_and_redo_let_go_of_what_is_still_being_planned(action: str) -> None:
+    desk = Desk(story())
+    desk.do("pin", "sort", "move_split.-1", "undo")
+    before = desk.bench
+    planning.want(desk, window(55_555))
+    desk.do(action)
+    desk.rest()
+    assert desk.view.wanted == ()
+    assert desk.bench.window == 200_000
+    assert (desk.bench is before) is (action == "undo")
+
+
+def test_what_is_let_go_while_a_thread_plans_it_does_not_land() -> None:
+    desk = Desk(story())
+
+    def meanwhile(bench: Bench) -> Bench:
+        shaping.undo(desk)
+        return steps.with_window(bench, 55_555)
+
+    planning.want(desk, meanwhile)
+    desk.rest()
+    assert (desk.bench.window, desk.view.history.past) == (200_000, ())
+
+
+def test_a_step_taken_while_a_thread_plans_has_the_change_made_anew() -> None:
+    desk, seen = Desk(story()), list[frozenset[str]]()
+
+    def meanwhile(bench: Bench) -> Bench:
+        seen.append(bench.pins)
+        if not desk.bench.pins:
+            desk.do("pin")
+        return steps.with_window(bench, 55_555)
+
+    planning.want(desk, meanwhile)
+    desk.rest()
+    assert seen == [frozenset(), {"m0"}]
+    assert (desk.bench.window, desk.bench.pins) == (55_555, {"m0"})
+
+
+def refused(bench: Bench) -> Bench:
+    raise BadInput("Not so.")
+
+
+def test_a_change_that_is_refused_is_told_and_the_next_is_made() -> None:
+    desk = Desk(story())
+    planning.want(desk, refused)
+    planning.want(desk, window(55_555))
+    desk.rest()
+    assert (desk.said, desk.bench.window, desk.view.wanted) == (["Not so."], 55_555, ())
+
+
+def test_a_change_that_fails_does_not_stand_in_the_way_of_the_next() -> None:
+    desk = Desk(story())
+    planning.want(desk, lambda bench: 1 / 0)  # type: ignore[arg-type,return-value]
+    with pytest.raises(ZeroDivisionError):
+        desk.rest()
+    desk.work.clear()
+    planning.want(desk, window(55_555))
+    desk.rest()
+    assert desk.bench.window == 55_555
+
+
+# --- the policy ---
+
+
+def test_a_preset_brings_strategy_and_numbers_and_what_they_are_measured_by() -> None:
+    desk = Desk(story())
+    policy.choose(desk, load_preset("trim"))
+    desk.rest()
+    assert (desk.bench.strategy.id, desk.view.preset.id, desk.view.said) == ("trim", "trim", "preset trim")
+    desk.do("undo")
+    assert (desk.bench.strategy.id, desk.view.preset.id) == ("exchange-summary", "augment-example")
+
+
+def test_as_the_preset_again_says_how_many_fields() -> None:
+    desk = Desk(story())
+    policy.change_policy(desk, desk.bench.policy.with_(summary_char_limit=9), "summary_char_limit")
+    policy.change_policy(desk, desk.bench.policy.with_(summary_char_limit=99), "summary_char_limit")
+    desk.rest()
+    assert (desk.bench.policy.model_dump()["summary_char_limit"], len(desk.view.history.past)) == (99, 1)
+    desk.do("reset-policy")
+    desk.rest()
+    assert desk.bench.policy == desk.view.preset.policy
+    assert desk.view.said == "1 field as in augment-example again"
+
+
+# --- counts, epochs, runs ---
+
+
+def test_counts_reach_every_step_and_make_no_step() -> None:
+    desk = Desk(story())
+    desk.do("pin")
+    planning.count(desk)
+    desk.rest()
+    known = Counter()
+    known.count_all(desk.bench.messages, lambda done, of: None, lambda: False)
+    exact = steps.counted(desk.bench, known).layout.tokens
+    assert [list(one.layout.tokens) for one in (desk.bench, *desk.view.history.past)] == [list(exact)] * 2
+    assert (desk.view.counting, desk.view.said, len(desk.view.growth)) == (None, "pinned message 1", 16)
+
+
+def test_counts_of_another_epoch_draw_nothing() -> None:
+    desk = Desk(story())
+    shown, layout = desk.view.shown, desk.bench.layout
+    desk.store.counted(2, layout, Groups(layout), 3, 10)
+    assert (desk.view.shown, desk.view.counting) == (shown, (3, 10))
+
+
+def test_another_epoch_is_a_step_and_lets_go_what_it_does_not_hold() -> None:
+    desk = Desk(load(SAMPLES / "codex-two-compactions.jsonl"), epoch=1)
+    desk.do("pin", "epoch.1")
+    desk.rest()
+    assert (desk.bench.epoch, desk.view.shown.epoch, desk.view.groups.layout) == (2, 2, desk.bench.layout)
+    desk.do("undo")
+    assert (desk.bench.epoch, len(desk.bench.pins)) == (1, 1)
+
+
+def test_a_run_stands_until_something_changes_and_shows_what_it_made() -> None:
+    desk = Desk(story())
+    running = list[str]()
+    desk.store.subscribe(lambda was, now: running.append(now.running))
+    desk.do("run")
+    desk.rest()
+    assert next(filter(None, running)) == "running"
+    assert (desk.view.running, desk.view.tab) == ("", "node")
+    assert "Never log the token" in desk.bench.outcome.messages[0].text
+    desk.do("pin")
+    assert desk.bench.result is None
+    desk.do("undo")
+    assert desk.bench.result is not None
+
+
+def test_a_cancelled_run_changes_nothing() -> None:
+    desk = Desk(story())
+    before = desk.bench
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(planning.run_offline(desk))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert (desk.bench, desk.view.running, desk.view.said) == (before, "", "cancelled; nothing was changed")
