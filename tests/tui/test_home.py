@@ -61,7 +61,7 @@ class TestOpening:
             ]
             assert {entry.kind for entry in entries} == {"given", "sample", "found"}
             assert "1 files are no sessions" in str(files_of(pilot).border_title)
-            await press(pilot, *"gate", "enter")
+            await press(pilot, *"dana-gate", "enter")
             assert bench_screen(pilot).bench.session.path == kept / "-home-dana-gate" / "old.jsonl"
             assert len(pilot.app.screen_stack) == 2
 

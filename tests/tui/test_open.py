@@ -40,7 +40,7 @@ async def test_sessions_of_every_tool_are_listed_with_how_full_they_are(own_home
     rollout = own_home / ".codex/sessions/2026/01/02/rollout-a.jsonl"
     rollout.parent.mkdir(parents=True)
     shutil.copyfile(SAMPLES / "codex-two-compactions.jsonl", rollout)
-    session_at(own_home / ".claude/projects/p/gate.jsonl", "mend the gate", 1_000)
+    session_at(own_home / ".claude/projects/p/gate.jsonl", "mend the wharf", 1_000)
     async with WorkbenchApp(None).run_test(size=SIZES[0]) as pilot:
         await settled(pilot)
         screen = pilot.app.screen
@@ -56,18 +56,18 @@ async def test_sessions_of_every_tool_are_listed_with_how_full_they_are(own_home
             assert ("3 %" in line) == (size[0] == 200)
         facts = str(screen.query_one("#facts").render())
         assert "6 779 at the last call, 3 % of 258 400" in facts
-        search.value = "gate"
+        search.value = "wharf"
         await settled(pilot)
         files = screen.query_one(EntriesList)
-        assert [entry.words for entry in files.entries] == ["title of mend the gate"]
+        assert [entry.words for entry in files.entries] == ["title of mend the wharf"]
         newer = [
-            found_entry(Found(tmp_path / f"{n}.jsonl", 9, 2_000.0 + n, "pi", "pi", f"gate {n}")) for n in range(80)
+            found_entry(Found(tmp_path / f"{n}.jsonl", 9, 2_000.0 + n, "pi", "pi", f"wharf {n}")) for n in range(80)
         ]
         screen.post_message(OpenScreen.Listed(newer, 0, done=True))
         await settled(pilot)
         assert len(files.entries) == 81
         assert files.entry is not None
-        assert files.entry.words == "title of mend the gate"
+        assert files.entry.words == "title of mend the wharf"
         assert files.line == 80
         assert files.line - files.scroll_offset.y < files.scrollable_content_region.height
 
