@@ -283,7 +283,7 @@ def save(compacted: Compacted, path: str | Path, format: str = "", *, overwrite:
         compacted.session, compacted.outcome.messages, format or None, memories=compacted.outcome.memories
     )
     if made.problems:
-        raise BadInput(f"{made.format.title} could not load this and it is not written: {made.verdict}.")
+        raise BadInput(f"{made.format.title} could not load this and it is not written: {made.verdict}")
     return exporting.save(made, Path(path), compacted.session.path, overwrite=overwrite)
 
 

@@ -177,23 +177,32 @@ def test_another_format_gets_a_session() -> None:
 
 
 @pytest.mark.parametrize(
-    ("events", "fault"),
+    ("events", "faults"),
     [
-        ([event(1, "agent", ANSWER)], "no event before"),
-        ([event(1, "agent", {"nothing": 1})], "nothing that ADK knows"),
-        ([event(1, "agent", {"function_call": {"name": "f", "args": "x"}})], "no object"),
-        ([{**event(1, "user", {"text": "x"}), "timestamp": "now"}], "no timestamp"),
-        ([{**event(1, "user", {"text": "x"}), "workbench_kind": "meta"}], "unknown key"),
-        ([{**event(1, "user", {"text": "x"}), "content": {"role": "tool", "parts": []}}], "none of the user"),
-        ("x", "no events"),
+        ([event(1, "agent", ANSWER)], ["Event 1 answers a call of look that no event before it made."]),
+        ([event(1, "agent", {"nothing": 1})], ["Event 1 has a part that holds nothing that ADK knows."]),
+        (
+            [event(1, "agent", {"function_call": {"name": "f", "args": "x"}})],
+            ["Event 1 calls f with args that are no object."],
+        ),
+        ([{**event(1, "user", {"text": "x"}), "timestamp": "now"}], ["Event 1 has no author or no timestamp."]),
+        (
+            [{**event(1, "user", {"text": "x"}), "workbench_kind": "meta"}],
+            ["Event 1 has the unknown key workbench_kind."],
+        ),
+        (
+            [{**event(1, "user", {"text": "x"}), "content": {"role": "tool", "parts": []}}],
+            ["Event 1 has content of neither the user nor the model."],
+        ),
+        ("x", ["There are no events."]),
     ],
 )
-def test_the_validator_finds(events: Any, fault: str) -> None:
-    assert any(fault in found for found in FORMAT.codec.validate(body(events)))
+def test_the_validator_finds(events: Any, faults: list[str]) -> None:
+    assert FORMAT.codec.validate(body(events)) == faults
 
 
 def test_the_validator_wants_an_owner() -> None:
-    assert FORMAT.codec.validate(body(app_name=None)) == ["the app_name is missing"]
+    assert FORMAT.codec.validate(body(app_name=None)) == ["It has no app_name."]
 
 
 def test_the_sample_hides_the_hour() -> None:

@@ -227,15 +227,21 @@ def test_kept_messages_keep_their_bytes(messages: list[Message], data: st.DataOb
 
 
 @pytest.mark.parametrize(
-    ("messages", "fault"),
+    ("messages", "faults"),
     [
-        ([{"role": "assistant", "content": "a"}], "first must be"),
-        ([{"role": "user", "content": ""}], "empty"),
-        ([{"role": "user", "content": []}], "empty"),
-        ([{"role": "system", "content": "a"}], "neither user nor assistant"),
+        ([{"role": "assistant", "content": "a"}], ["Message 1 is not the user's, as the first must be."]),
+        ([{"role": "user", "content": ""}], ["Message 1 has an empty text block."]),
+        ([{"role": "user", "content": []}], ["Message 1 has no content."]),
+        (
+            [{"role": "system", "content": "a"}],
+            [
+                "Message 1 is not the user's, as the first must be.",
+                "Message 1 is neither the user's nor the assistant's.",
+            ],
+        ),
         (
             [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "z", "content": ""}]}],
-            "answers no call",
+            ["Message 1 has the result z, which answers no call of the turn before it."],
         ),
         (
             [
@@ -244,9 +250,15 @@ def test_kept_messages_keep_their_bytes(messages: list[Message], data: st.DataOb
                 {"role": "user", "content": "and?"},
                 BODY["messages"][2],
             ],
-            "has no result here",
+            [
+                "Message 3 has no result for the call a of message 2.",
+                "Message 4 has the result a, which answers no call of the turn before it.",
+            ],
         ),
-        ([BODY["messages"][0], {"role": "assistant", "content": [{"type": "thinking", "thinking": "a"}]}], "signature"),
+        (
+            [BODY["messages"][0], {"role": "assistant", "content": [{"type": "thinking", "thinking": "a"}]}],
+            ["Message 2 has a thinking block without a signature."],
+        ),
         (
             [
                 *BODY["messages"][:2],
@@ -255,13 +267,16 @@ def test_kept_messages_keep_their_bytes(messages: list[Message], data: st.DataOb
                     "content": [{"type": "text", "text": "x"}, {"type": "tool_result", "tool_use_id": "a"}],
                 },
             ],
-            "results come first",
+            ["Message 3 has a tool_result block after other blocks, and results come first."],
         ),
-        ([*BODY["messages"][:3], *BODY["messages"][1:3]], "used before"),
+        (
+            [*BODY["messages"][:3], *BODY["messages"][1:3]],
+            ["Message 4 has a call with the id a, which was used before."],
+        ),
     ],
 )
-def test_the_validator_finds(messages: list[object], fault: str) -> None:
-    assert any(fault in found for found in FORMAT.codec.validate(body(messages=messages)))
+def test_the_validator_finds(messages: list[object], faults: list[str]) -> None:
+    assert FORMAT.codec.validate(body(messages=messages)) == faults
 
 
 def test_odd_files() -> None:

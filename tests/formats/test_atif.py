@@ -117,23 +117,33 @@ def test_another_format_gets_a_trajectory() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "fault"),
+    ("changes", "faults"),
     [
-        ({"steps": []}, "no steps"),
-        ({"schema_version": "2"}, "schema_version"),
-        ({"session_id": None}, "no session_id"),
-        ({"agent": {}}, "no name"),
-        ({"steps": [{"step_id": 2, "source": "user", "message": "x"}]}, "step_id is 2"),
-        ({"steps": [{"step_id": 1, "source": "robot", "message": "x"}]}, "its source"),
-        ({"steps": [{"step_id": 1, "source": "user", "message": None}]}, "neither text"),
-        ({"steps": [{"step_id": 1, "source": "user", "message": "x", "metrics": {}}]}, "agent's steps alone"),
-        ({"steps": [{"step_id": 1, **STEPS[2], "tool_calls": [call("c1")]}]}, "did not make"),
+        ({"steps": []}, ["There are no steps."]),
+        ({"schema_version": "2"}, ["The schema_version is 2, not one of ATIF-v1."]),
+        ({"session_id": None}, ["There is no session_id."]),
+        ({"agent": {}}, ["The agent has no name or no version."]),
+        ({"steps": [{"step_id": 2, "source": "user", "message": "x"}]}, ["Step 1 has the step_id 2."]),
+        (
+            {"steps": [{"step_id": 1, "source": "robot", "message": "x"}]},
+            ["Step 1 is neither the user's, the agent's nor the system's."],
+        ),
+        (
+            {"steps": [{"step_id": 1, "source": "user", "message": None}]},
+            ["Step 1 has a message that is neither text nor a list of parts."],
+        ),
+        (
+            {"steps": [{"step_id": 1, "source": "user", "message": "x", "metrics": {}}]},
+            ["Step 1 has metrics, which is for the agent's steps alone."],
+        ),
+        (
+            {"steps": [{"step_id": 1, **STEPS[2], "tool_calls": [call("c1")]}]},
+            ["Step 1 answers the call c2, which it did not make."],
+        ),
     ],
 )
-def test_the_validator_finds(changes: Json, fault: str) -> None:
-    assert any(
-        fault in found for found in FORMAT.codec.validate(body(**changes) if "steps" not in changes else _raw(changes))
-    )
+def test_the_validator_finds(changes: Json, faults: list[str]) -> None:
+    assert FORMAT.codec.validate(body(**changes) if "steps" not in changes else _raw(changes)) == faults
 
 
 def _raw(changes: Json) -> bytes:

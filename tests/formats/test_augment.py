@@ -365,21 +365,30 @@ def test_real_sessions_become_valid_augment_sessions(shared: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "fault"),
+    ("change", "faults"),
     [
-        (lambda d: d.pop("created"), "created is missing"),
-        (lambda d: d.update(chatHistory=[]), "no entries"),
-        (lambda d: d["chatHistory"][1].update(sequenceId=1), "does not rise"),
-        (lambda d: d["chatHistory"][1].update(isHistorySummary=True), "does not send it"),
-        (lambda d: d["chatHistory"].pop(1), "has no result here"),
-        (lambda d: d["chatHistory"].pop(0), "answers no call"),
-        (lambda d: d["chatHistory"][1].pop("exchange"), "no exchange"),
+        (lambda d: d.pop("created"), ["It has no created as text."]),
+        (lambda d: d.update(chatHistory=[]), ["There are no entries in chatHistory."]),
+        (lambda d: d["chatHistory"][1].update(sequenceId=1), ["Entry 2 has the sequenceId 1, which does not rise."]),
+        (
+            lambda d: d["chatHistory"][1].update(isHistorySummary=True),
+            ["Entry 2 is flagged isHistorySummary, and auggie 0.36 does not send such."],
+        ),
+        (lambda d: d["chatHistory"].pop(1), ["Entry 2 has no result for the call t1 of entry 1."]),
+        (
+            lambda d: d["chatHistory"].pop(0),
+            ["Entry 1 has the result t1, which answers no call of the entry before it."],
+        ),
+        (
+            lambda d: d["chatHistory"][1].pop("exchange"),
+            ["Entry 2 has no exchange.", "Entry 3 has no result for the call t1 of entry 1."],
+        ),
     ],
 )
-def test_the_validator_finds(change: object, fault: str) -> None:
+def test_the_validator_finds(change: object, faults: list[str]) -> None:
     broken = json.loads(document())
     change(broken)  # type: ignore[operator]
-    assert any(fault in found for found in FORMAT.codec.validate(json.dumps(broken).encode()))
+    assert FORMAT.codec.validate(json.dumps(broken).encode()) == faults
 
 
 def test_recognised_though_cut_and_not_mistaken() -> None:

@@ -201,24 +201,52 @@ def test_the_rules_pass_a_good_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "fault"),
+    ("lines", "faults"),
     [
-        ([*GOOD, b"{broken", END], "Line 4 is not a JSON object"),
-        ([*GOOD, {**END, "sessionId": "other"}], "2 session ids"),
-        ([*GOOD, {**END, "uuid": "u1"}], "Line 4 has the uuid of line 1"),
-        ([*GOOD, {**END, "parentUuid": "gone"}], "Line 4 names a parent that does not stand before it"),
-        ([*GOOD, {**END, "parentUuid": None}], "Line 1 is not among the parents"),
-        ([*GOOD[:2], {**END, "parentUuid": "a1"}], "The call of line 2 has no result before line 3"),
-        ([GOOD[0], result("r1", "u1", "t1"), END], "Line 2 has a result, but its call does not stand before it"),
-        ([*GOOD, user("u2", "r1", ""), {**END, "parentUuid": "u2"}], "Line 4 has a message without content"),
-        ([*GOOD, user("u2", "r1", [text("")]), {**END, "parentUuid": "u2"}], "Line 4 has an empty text block"),
-        ([{**END, "parentUuid": None}], "Line 1 is an assistant's, but the first message must be a user's"),
-        ([*GOOD, assistant("a2", "r1", "m2", text("Done"))], "Line 4 claims 30115 tokens"),
-        ([boundary("b", None), user("u1", None, "Go")], "do not lead up to the boundary of line 1"),
-        ([line("progress", "p1", None, data={})], "no user or assistant line"),
+        ([*GOOD, b"{broken", END], ["Line 4 is not a JSON object."]),
+        ([*GOOD, {**END, "sessionId": "other"}], ["It has 2 session ids where there must be one."]),
+        (
+            [*GOOD, {**END, "uuid": "u1"}],
+            [
+                "Line 4 has the uuid of line 1.",
+                "Line 1 is not among the parents of the newest line, so it would not be loaded.",
+                "Line 2 is an assistant's, but the first message must be a user's.",
+            ],
+        ),
+        (
+            [*GOOD, {**END, "parentUuid": "gone"}],
+            [
+                "Line 4 names a parent that does not stand before it.",
+                "Line 1 is not among the parents of the newest line, so it would not be loaded.",
+                "Line 2 is not among the parents of the newest line, so it would not be loaded.",
+                "Line 3 is not among the parents of the newest line, so it would not be loaded.",
+                "Line 4 is an assistant's, but the first message must be a user's.",
+            ],
+        ),
+        (
+            [*GOOD, {**END, "parentUuid": None}],
+            [
+                "Line 1 is not among the parents of the newest line, so it would not be loaded.",
+                "Line 2 is not among the parents of the newest line, so it would not be loaded.",
+                "Line 3 is not among the parents of the newest line, so it would not be loaded.",
+                "Line 4 is an assistant's, but the first message must be a user's.",
+            ],
+        ),
+        ([*GOOD[:2], {**END, "parentUuid": "a1"}], ["The call of line 2 has no result before line 3."]),
+        ([GOOD[0], result("r1", "u1", "t1"), END], ["Line 2 has a result, but its call does not stand before it."]),
+        ([*GOOD, user("u2", "r1", ""), {**END, "parentUuid": "u2"}], ["Line 4 has a message without content."]),
+        ([*GOOD, user("u2", "r1", [text("")]), {**END, "parentUuid": "u2"}], ["Line 4 has an empty text block."]),
+        ([{**END, "parentUuid": None}], ["Line 1 is an assistant's, but the first message must be a user's."]),
+        (
+            [*GOOD, assistant("a2", "r1", "m2", text("Done"))],
+            ["Line 4 claims 30115 tokens, so Claude Code would compact the session at once."],
+        ),
+        (
+            [boundary("b", None), user("u1", None, "Go")],
+            ["The newest line's parents do not lead up to the boundary of line 1."],
+        ),
+        ([line("progress", "p1", None, data={})], ["It holds no user or assistant line of a main session."]),
     ],
 )
-def test_the_rules_find_each_fault(lines: list[Any], fault: str) -> None:
-    assert any(fault in found for found in claude_code.FORMAT.codec.validate(jsonl(*lines))), claude_code.validate(
-        jsonl(*lines)
-    )
+def test_the_rules_find_each_fault(lines: list[Any], faults: list[str]) -> None:
+    assert claude_code.FORMAT.codec.validate(jsonl(*lines)) == faults

@@ -288,26 +288,44 @@ def test_what_the_real_files_hold(shared: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "fault"),
+    ("lines", "faults"),
     [
-        ([item(**said("user", "x"))], "Line 1 is not a session_meta"),
-        ([line("session_meta", {"id": "x"}), *FIRST[3:]], "has no cwd"),
-        ([FIRST[0], item(**said("user", "x"))], "no user_message event"),
-        ([*FIRST[:5], b"{broken"], "Line 6 is not a rollout line"),
-        ([*FIRST[:5], item(**output("zz", "x"))], "its call does not stand before"),
-        ([*FIRST[:5], item(**call("a")), item(**call("a"))], "with the id of line 6"),
-        ([*FIRST[:5], item(type="function_call", name="f", arguments={}, call_id="a")], "arguments as text"),
-        ([*FIRST[:5], item(**call("a")), item(type="custom_tool_call_output", call_id="a", output="")], "another type"),
-        ([*FIRST[:5], item(type="message", role="assistant", content=[{"type": "input_text"}])], "input_text"),
-        ([*FIRST, tokens(90_000)], "counts 90005 tokens"),
-        ([*FIRST[:1], FIRST[4]], "no response items"),
+        ([item(**said("user", "x"))], ["Line 1 is not a session_meta line."]),
+        (
+            [line("session_meta", {"id": "x"}), *FIRST[3:]],
+            [
+                "Line 1 has no timestamp.",
+                "Line 1 has no cwd.",
+                "Line 1 has no originator.",
+                "Line 1 has no cli_version.",
+            ],
+        ),
+        (
+            [FIRST[0], item(**said("user", "x"))],
+            ["There is no user_message event, so Codex would not list the session."],
+        ),
+        ([*FIRST[:5], b"{broken"], ["Line 6 is not a rollout line, so Codex would pass over it."]),
+        ([*FIRST[:5], item(**output("zz", "x"))], ["Line 6 has an output, but its call does not stand before it."]),
+        ([*FIRST[:5], item(**call("a")), item(**call("a"))], ["Line 7 has a call with the id of line 6."]),
+        (
+            [*FIRST[:5], item(type="function_call", name="f", arguments={}, call_id="a")],
+            ["Line 6 has a call without a name or without arguments as text."],
+        ),
+        (
+            [*FIRST[:5], item(**call("a")), item(type="custom_tool_call_output", call_id="a", output="")],
+            ["Line 7 has an output of another type than its call on line 6."],
+        ),
+        (
+            [*FIRST[:5], item(type="message", role="assistant", content=[{"type": "input_text"}])],
+            ["Line 6 has a part of type input_text, which a message of its role cannot have."],
+        ),
+        ([*FIRST, tokens(90_000)], ["Line 21 claims 90005 tokens, more than the context can have."]),
+        ([*FIRST[:1], FIRST[4]], ["There are no response items."]),
     ],
 )
-def test_the_rules_find_each_fault(lines: list[bytes], fault: str) -> None:
+def test_the_rules_find_each_fault(lines: list[bytes], faults: list[str]) -> None:
     assert FORMAT.codec.validate(rollout(*FIRST)) == []
-    assert any(fault in found for found in FORMAT.codec.validate(rollout(*lines))), FORMAT.codec.validate(
-        rollout(*lines)
-    )
+    assert FORMAT.codec.validate(rollout(*lines)) == faults
 
 
 def test_the_sample_tells_its_story() -> None:

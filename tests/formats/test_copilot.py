@@ -202,22 +202,25 @@ def test_odd_lines_are_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("events", "fault"),
+    ("events", "faults"),
     [
-        (EVENTS[1:], "Line 1 is not a session.start"),
-        (EVENTS[:4], "no message"),
-        ([*EVENTS, event("user.message", {"id": "id-1"}, content="x")], "no id of its own"),
-        ([*EVENTS, event("user.message", {"parentId": None}, content="x")], "does not name the event before it"),
-        ([*EVENTS, event("user.message", {"timestamp": 1}, content="x")], "no timestamp"),
-        ([*EVENTS, event("user.message")], "no content"),
-        ([*EVENTS, done("t9", "x")], "its call does not stand before it"),
-        ([*EVENTS, answered(request("t9")), answered(text="x")], "no result before line 20"),
-        ([*EVENTS, answered({"toolCallId": 1})], "without an id or a name"),
-        ([*EVENTS, event("session.compaction_complete", success=True)], "without a summary"),
+        (EVENTS[1:], ["Line 1 is not a session.start event."]),
+        (EVENTS[:4], ["There is no message that Copilot CLI would send."]),
+        ([*EVENTS, event("user.message", {"id": "id-1"}, content="x")], ["Line 19 has no id of its own."]),
+        (
+            [*EVENTS, event("user.message", {"parentId": None}, content="x")],
+            ["Line 19 does not name the event before it as its parent."],
+        ),
+        ([*EVENTS, event("user.message", {"timestamp": 1}, content="x")], ["Line 19 has no timestamp."]),
+        ([*EVENTS, event("user.message")], ["Line 19 has no content, which a user.message event needs."]),
+        ([*EVENTS, done("t9", "x")], ["Line 19 has a result, but its call does not stand before it."]),
+        ([*EVENTS, answered(request("t9")), answered(text="x")], ["A call of line 19 has no result before line 20."]),
+        ([*EVENTS, answered({"toolCallId": 1})], ["Line 19 has a call without an id or a name."]),
+        ([*EVENTS, event("session.compaction_complete", success=True)], ["Line 19 is a compaction without a summary."]),
     ],
 )
-def test_the_rules_find_each_fault(events: list[Event], fault: str) -> None:
-    assert any(fault in found for found in FORMAT.codec.validate(chain(*events))), FORMAT.codec.validate(chain(*events))
+def test_the_rules_find_each_fault(events: list[Event], faults: list[str]) -> None:
+    assert FORMAT.codec.validate(chain(*events)) == faults
     assert "not an event" in FORMAT.codec.validate(chain(*EVENTS) + b"{broken")[0]
 
 

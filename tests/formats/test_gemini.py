@@ -224,28 +224,47 @@ def test_odd_records_are_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("messages", "fault"),
+    ("messages", "faults"),
     [
-        ([MESSAGES[0], MESSAGES[2]], "no message that"),
-        ([MESSAGES[1], record("x", "robot", "x")], "Message 2 is of no type"),
-        ([MESSAGES[1], {**MESSAGES[1], "id": ""}], "Message 2 has no id"),
-        ([MESSAGES[1], record("g", "gemini", "", toolCalls=[{"id": "t"}])], "without an id or a name"),
+        ([MESSAGES[0], MESSAGES[2]], ["It holds no message that Gemini CLI would send."]),
+        ([MESSAGES[1], record("x", "robot", "x")], ["Message 2 is of no type that Gemini CLI knows."]),
+        ([MESSAGES[1], {**MESSAGES[1], "id": ""}], ["Message 2 has no id."]),
+        (
+            [MESSAGES[1], record("g", "gemini", "", toolCalls=[{"id": "t"}])],
+            ["Message 2 has a call without an id or a name."],
+        ),
         (
             [MESSAGES[1], record("g", "gemini", "", toolCalls=[call("t", [{"text": "x"}])])],
-            "without a functionResponse",
+            ["Message 2 has a result of ls without a functionResponse."],
         ),
-        ([MESSAGES[1], record("g", "gemini", "", toolCalls=[call("t", response("u", a=1))])], "answers another call"),
-        ([MESSAGES[1], record("g", "gemini", "", toolCalls=[call("t", None)]), MESSAGES[5]], "no response before"),
-        ([record("r", "user", response("t", output="x"))], "its call does not stand before it"),
-        ([MESSAGES[1], record("g", "gemini", "x", tokens=counts(90_000))], "counts 90000 tokens"),
+        (
+            [MESSAGES[1], record("g", "gemini", "", toolCalls=[call("t", response("u", a=1))])],
+            ["Message 2 has a result of ls that answers another call."],
+        ),
+        (
+            [MESSAGES[1], record("g", "gemini", "", toolCalls=[call("t", None)]), MESSAGES[5]],
+            ["A call of message 2 has no response before message 3."],
+        ),
+        (
+            [record("r", "user", response("t", output="x"))],
+            ["Message 1 has a response, but its call does not stand before it."],
+        ),
+        (
+            [MESSAGES[1], record("g", "gemini", "x", tokens=counts(90_000))],
+            ["Message 2 claims 90000 tokens, more than the context can have."],
+        ),
     ],
 )
-def test_the_rules_find_each_fault(messages: list[Any], fault: str) -> None:
+def test_the_rules_find_each_fault(messages: list[Any], faults: list[str]) -> None:
     for data in (document(*messages), lines(HEAD, *messages)):
-        if "no id" not in fault or data.startswith(b"{\n"):
-            assert any(fault in found for found in FORMAT.codec.validate(data)), FORMAT.codec.validate(data)
-    assert "projectHash" in FORMAT.codec.validate(json.dumps({"sessionId": "x", "messages": MESSAGES}).encode())[0]
-    assert "Line 8" in FORMAT.codec.validate(lines(HEAD, *MESSAGES) + b"{broken")[0]
+        assert FORMAT.codec.validate(data) == faults
+
+
+def test_the_rules_find_faults_around_the_messages() -> None:
+    unowned = json.dumps({"sessionId": "x", "messages": MESSAGES}).encode()
+    assert FORMAT.codec.validate(unowned) == ["It has no projectHash as text."]
+    broken = lines(HEAD, *MESSAGES) + b"{broken"
+    assert FORMAT.codec.validate(broken) == ["Line 8 is not a JSON object, so Gemini CLI would pass over it."]
 
 
 def test_the_sample_tells_its_story() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -302,26 +303,47 @@ def test_odd_entries_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("messages", "fault"),
+    ("messages", "faults"),
     [
-        ([said("user", text("x"), agent=False)], "no message that the agent"),
-        ([said("robot", text("x"))], "neither a user's"),
-        ([{**said("user", text("x")), "created": 1.5}], "no time of creation"),
-        ([said("user")], "no content"),
-        ([said("user", {"type": "strange"})], "a type that goose does not know"),
-        ([said("user", {"type": "text"})], "a text without text"),
-        ([said("user", {"type": "toolResponse", "id": "x"})], "without an id or a status"),
-        ([said("user", response("x", []))], "a response without a request"),
-        ([MESSAGES[0], said("assistant", request("t")), MESSAGES[0]], "has no response"),
-        ([MESSAGES[4]], "the first that the agent would see"),
+        ([said("user", text("x"), agent=False)], ["There is no message that the agent would see."]),
+        ([said("robot", text("x"))], ["Message 1 is neither a user's nor an assistant's."]),
+        ([{**said("user", text("x")), "created": 1.5}], ["Message 1 has no time of creation in whole seconds."]),
+        ([said("user")], ["Message 1 has no content."]),
+        ([said("user", {"type": "strange"})], ["Message 1 has content of a type that goose does not know."]),
+        ([said("user", {"type": "text"})], ["Message 1 has a text without text."]),
+        (
+            [said("user", {"type": "toolResponse", "id": "x"})],
+            [
+                "Message 1 has a toolResponse without an id or a status.",
+                "Message 1 has a response without a request before it, so goose removes it.",
+            ],
+        ),
+        (
+            [said("user", response("x", []))],
+            ["Message 1 has a response without a request before it, so goose removes it."],
+        ),
+        (
+            [MESSAGES[0], said("assistant", request("t")), MESSAGES[0]],
+            ["Message 2 has a request without a response, so goose removes it."],
+        ),
+        ([MESSAGES[4]], ["Message 1 is an assistant's and the first that the agent would see, so goose removes it."]),
     ],
 )
-def test_the_rules_find_each_fault(messages: list[Any], fault: str) -> None:
-    for data in (document(*messages), lines(*messages)):
-        assert any(fault in found for found in FORMAT.codec.validate(data)), FORMAT.codec.validate(data)
-    assert "who sees it" in FORMAT.codec.validate(document({**MESSAGES[0], "metadata": None}))[0]
-    assert "has no id" in FORMAT.codec.validate(b'{"conversation": []}')[0]
-    assert "not a JSON object" in FORMAT.codec.validate(lines(*MESSAGES) + b"\n{broken")[0]
+def test_the_rules_find_each_fault(messages: list[Any], faults: list[str]) -> None:
+    assert FORMAT.codec.validate(document(*messages)) == faults
+    in_lines = [re.sub(r"Message (\d+)", lambda found: f"Line {int(found[1]) + 1}", fault) for fault in faults]
+    assert FORMAT.codec.validate(lines(*messages)) == in_lines
+
+
+def test_the_rules_find_faults_around_the_messages() -> None:
+    assert FORMAT.codec.validate(document({**MESSAGES[0], "metadata": None})) == ["Message 1 does not say who sees it."]
+    demanded = ("id", "working_dir", "created_at", "updated_at", "extension_data", "message_count", "name")
+    assert FORMAT.codec.validate(b'{"conversation": []}') == [
+        *(f"It has no {key}, which the import demands." for key in demanded),
+        "There is no message that the agent would see.",
+    ]
+    broken = lines(*MESSAGES) + b"\n{broken"
+    assert FORMAT.codec.validate(broken) == ["Line 7 is not a JSON object, so goose would pass over it."]
 
 
 @pytest.fixture(scope="module")

@@ -168,20 +168,26 @@ def test_another_format_gets_a_log() -> None:
 
 
 @pytest.mark.parametrize(
-    ("messages", "fault"),
+    ("messages", "faults"),
     [
-        (None, "no messages"),
-        ([{"role": "robot", "content": ""}], "its role"),
-        ([{"role": "user", "content": None}], "neither text"),
-        (MESSAGES[3:4], "no message before it"),
+        (None, ["Sample 1 has no messages."]),
+        (
+            [{"role": "robot", "content": ""}],
+            ["Message 1 of sample 1 has a role that is none of system, user, assistant, tool."],
+        ),
+        (
+            [{"role": "user", "content": None}],
+            ["Message 1 of sample 1 has content that is neither text nor a list of parts."],
+        ),
+        (MESSAGES[3:4], ["Message 1 of sample 1 answers the call c1, which no message before it made."]),
         (
             [{"role": "assistant", "content": "", "tool_calls": [{"id": "c", "function": "f", "arguments": "x"}]}],
-            "no object",
+            ["Message 1 of sample 1 calls f with arguments that are no object."],
         ),
     ],
 )
-def test_the_validator_finds(messages: Any, fault: str) -> None:
-    assert any(fault in found for found in FORMAT.codec.validate(log(sample(messages=messages))))
+def test_the_validator_finds(messages: Any, faults: list[str]) -> None:
+    assert FORMAT.codec.validate(log(sample(messages=messages))) == faults
 
 
 def test_the_sample_is_two_sessions() -> None:

@@ -163,20 +163,32 @@ def test_another_format_gets_constructors() -> None:
 
 
 @pytest.mark.parametrize(
-    ("items", "fault"),
+    ("items", "faults"),
     [
-        ([], "no messages"),
-        ([7], "not an object"),
-        ([{"lc": 1, "type": "not_implemented", "id": ["HumanMessage"], "kwargs": {}}], "no constructor"),
-        ([{"type": "robot", "data": {}}], "no known type"),
-        (plain([("human", {"content": None})]), "neither text"),
-        (plain(FIELDS[3:4]), "nothing before"),
-        (plain([FIELDS[2], FIELDS[6]]), "before the answer"),
-        (plain([("ai", {"content": "", "tool_calls": [CALL | {"args": "x"}]})]), "no dict"),
+        ([], ["There are no messages."]),
+        ([7], ["Message 1 is not an object."]),
+        (
+            [{"lc": 1, "type": "not_implemented", "id": ["HumanMessage"], "kwargs": {}}],
+            ["Message 1 is no constructor of a message."],
+        ),
+        ([{"type": "robot", "data": {}}], ["Message 1 has no known type or no data."]),
+        (plain([("human", {"content": None})]), ["Message 1 has content that is neither text nor a list of blocks."]),
+        (plain(FIELDS[3:4]), ["Message 1 answers the call c1, which no message before it left open."]),
+        (
+            plain([FIELDS[2], FIELDS[6]]),
+            [
+                "Message 2 stands before the answer to the call c1.",
+                "Message 2 stands before the answer to the call c2.",
+            ],
+        ),
+        (
+            plain([("ai", {"content": "", "tool_calls": [CALL | {"args": "x"}]})]),
+            ["Message 1 calls f with args that are no object."],
+        ),
     ],
 )
-def test_the_validator_finds(items: Any, fault: str) -> None:
-    assert any(fault in found for found in FORMAT.codec.validate(json.dumps(items).encode()))
+def test_the_validator_finds(items: Any, faults: list[str]) -> None:
+    assert FORMAT.codec.validate(json.dumps(items).encode()) == faults
 
 
 def test_the_sample_counts_each_call_once() -> None:

@@ -179,20 +179,36 @@ def test_another_format_gets_what_the_api_demands() -> None:
 
 
 @pytest.mark.parametrize(
-    ("messages", "fault"),
+    ("messages", "faults"),
     [
-        ([], "no messages"),
-        ([{"role": "robot", "content": "x"}], "its role"),
-        ([{"role": "user", "content": ""}], "empty"),
-        ([{"role": "assistant", "content": None}], "empty"),
-        ([{"role": "tool", "tool_call_id": "c", "content": "x"}], "left open"),
-        ([MESSAGES[2], {"role": "user", "content": "x"}], "before the answer"),
-        ([MESSAGES[2]], "same id"),
-        ([{"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": {}}}]}], "no string"),
+        ([], ["There are no messages."]),
+        (
+            [{"role": "robot", "content": "x"}],
+            ["Message 1 has a role that is none of system, developer, user, assistant, tool."],
+        ),
+        ([{"role": "user", "content": ""}], ["Message 1 has no content."]),
+        ([{"role": "assistant", "content": None}], ["Message 1 has no content."]),
+        (
+            [{"role": "tool", "tool_call_id": "c", "content": "x"}],
+            ["Message 1 answers the call c, which no message before it left open."],
+        ),
+        (
+            [MESSAGES[2], {"role": "user", "content": "x"}],
+            [
+                "Message 1 has two calls with the same id.",
+                "Message 2 stands before the answer to the call c of message 1.",
+                "Message 2 stands before the answer to the call c of message 1.",
+            ],
+        ),
+        ([MESSAGES[2]], ["Message 1 has two calls with the same id."]),
+        (
+            [{"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": {}}}]}],
+            ["Message 1 calls f with arguments that are no text."],
+        ),
     ],
 )
-def test_the_validator_finds(messages: list[object], fault: str) -> None:
-    assert any(fault in found for found in FORMAT.codec.validate(body(messages=messages)))
+def test_the_validator_finds(messages: list[object], faults: list[str]) -> None:
+    assert FORMAT.codec.validate(body(messages=messages)) == faults
 
 
 def test_an_open_call_at_the_end_is_allowed() -> None:

@@ -174,23 +174,35 @@ def test_another_format_gets_what_the_api_demands() -> None:
 
 
 @pytest.mark.parametrize(
-    ("items", "fault"),
+    ("items", "faults"),
     [
-        ([], "no items"),
-        ("", "empty"),
-        ([{"role": "robot", "content": "x"}], "its role"),
-        ([{"role": "user", "content": ""}], "empty"),
-        ([{"role": "assistant", "content": [{"type": "input_text", "text": "x"}]}], "a part of type"),
-        ([ITEMS[6]], "no item before it"),
-        ([ITEMS[4], ITEMS[4]], "open already"),
-        ([ITEMS[4], {"role": "user", "content": "x"}], "no output"),
-        ([ITEMS[2]], "must follow"),
-        ([{"type": "compaction"}], "encrypted_content"),
-        ([{"type": "function_call", "call_id": "c", "name": "f", "arguments": {}}], "no string"),
+        ([], ["There are no items."]),
+        ("", ["The input is empty."]),
+        (
+            [{"role": "robot", "content": "x"}],
+            ["Item 1 has a role that is none of user, assistant, system, developer."],
+        ),
+        (
+            [{"role": "user", "content": ""}],
+            ["Item 1 has no content, or one that is neither text nor a list of parts."],
+        ),
+        (
+            [{"role": "assistant", "content": [{"type": "input_text", "text": "x"}]}],
+            ["Item 1 has a part of type input_text, which is none for the assistant."],
+        ),
+        ([ITEMS[6]], ["Item 1 answers the call c1, which no item before it made."]),
+        ([ITEMS[4], ITEMS[4]], ["Item 2 makes the call c1, which is open already."]),
+        ([ITEMS[4], {"role": "user", "content": "x"}], ["Item 1 makes the call c1, which has no output."]),
+        ([ITEMS[2]], ["Item 1 is reasoning without the item that must follow it."]),
+        ([{"type": "compaction"}], ["Item 1 is a compaction without encrypted_content."]),
+        (
+            [{"type": "function_call", "call_id": "c", "name": "f", "arguments": {}}],
+            ["Item 1 calls f with arguments that are no text."],
+        ),
     ],
 )
-def test_the_validator_finds(items: Any, fault: str) -> None:
-    assert any(fault in found for found in FORMAT.codec.validate(body(items)))
+def test_the_validator_finds(items: Any, faults: list[str]) -> None:
+    assert FORMAT.codec.validate(body(items)) == faults
 
 
 def test_the_sample_loses_what_its_compaction_item_hides() -> None:

@@ -298,33 +298,57 @@ def test_the_sample_shows_what_the_model_did_not_see() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "fault"),
+    ("change", "faults"),
     [
-        ({"info": {"id": "x"}}, "begins with ses_"),
-        ({0: {"id": "m1"}}, "does not begin with msg_"),
-        ({1: {"id": "msg_1"}}, "stands twice"),
-        ({1: {"parentID": "msg_9"}}, "is no user's message before it"),
-        ({1: {"sessionID": "ses_2"}}, "belongs to another session"),
-        ({1: {"time": {"created": 5}}}, "was created before"),
-        ({1: {"tokens": None}}, "has no tokens"),
-        ({3: {"summary": True}}, "its parent asks for none"),
-        ({0: {"role": "tool"}}, "its role is tool"),
-        ({0: {"model": {}}}, "names no provider"),
+        ({"info": {"id": "x"}}, ["The info has no id that begins with ses_."]),
+        (
+            {0: {"id": "m1"}},
+            [
+                "Message 1 has the id m1, which does not begin with msg_.",
+                "Message 1 has a text part that belongs to another message.",
+                "Message 2 has the parent msg_1, which is no user's message before it.",
+            ],
+        ),
+        (
+            {1: {"id": "msg_1"}},
+            [
+                "Message 2 has the id msg_1, which stands before it.",
+                "Message 2 has a text part that belongs to another message.",
+                "Message 2 has a tool part that belongs to another message.",
+            ],
+        ),
+        ({1: {"parentID": "msg_9"}}, ["Message 2 has the parent msg_9, which is no user's message before it."]),
+        ({1: {"sessionID": "ses_2"}}, ["Message 2 belongs to another session."]),
+        ({1: {"time": {"created": 5}}}, ["Message 2 was created before the message in front of it."]),
+        ({1: {"tokens": None}}, ["Message 2 has no tokens of the right type."]),
+        ({3: {"summary": True}}, ["Message 4 is a summary, but its parent asks for none."]),
+        (
+            {0: {"role": "tool"}},
+            [
+                "Message 1 is neither the user's nor the assistant's.",
+                "Message 2 has the parent msg_1, which is no user's message before it.",
+            ],
+        ),
+        ({0: {"model": {}}}, ["Message 1 has a model that names no provider or no model."]),
     ],
 )
-def test_the_validator_finds(change: dict[Any, Json], fault: str) -> None:
+def test_the_validator_finds(change: dict[Any, Json], faults: list[str]) -> None:
     document = json.loads(export(*COMPACTED))
     assert FORMAT.codec.validate(export(*COMPACTED)) == []
     for place, fields in change.items():
         (document["info"] if place == "info" else document["messages"][place]["info"]).update(fields)
-    assert any(fault in found for found in FORMAT.codec.validate(json.dumps(document).encode()))
+    assert FORMAT.codec.validate(json.dumps(document).encode()) == faults
 
 
 def test_the_validator_finds_faulty_parts() -> None:
     bad = agent("msg_2", "msg_1", {"type": "text"}, {"type": "odd"}, tool("c", "done"), tool("d", output=3))
-    found = "\n".join(FORMAT.codec.validate(export(user("msg_1", tool("e", output="")), bad)))
-    for fault in ("no text of", "type odd", "status done", "no output of", "a user's message holds a call"):
-        assert fault in found
+    assert FORMAT.codec.validate(export(user("msg_1", tool("e", output="")), bad)) == [
+        "Message 1 is the user's, but holds a call.",
+        "Message 2, in a text part, has no text of the right type.",
+        "Message 2 has a part of a type that the import refuses.",
+        "Message 2 has the call c with the status done.",
+        "Message 2, in the state of the call d, has no output of the right type.",
+    ]
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b'{"info":{"id":"ses_1"},"messages":7}', b"[1", b'{"messages":{}}'])

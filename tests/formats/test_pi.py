@@ -223,25 +223,37 @@ def test_odd_lines_are_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "fault"),
+    ("values", "faults"),
     [
-        (ENTRIES, "not a session header"),
-        ([{**HEADER, "version": 9}, *ENTRIES], "Version 9"),
-        ([HEADER, *ENTRIES[:1]], "no message"),
-        ([HEADER, *ENTRIES, {**ENTRIES[1]}], "id of an earlier line"),
-        ([HEADER, *ENTRIES, said("z", "gone", "user", "x")], "a parent that does not stand before it"),
-        ([HEADER, *ENTRIES, said("z", "e10", "user", "")], "without content"),
-        ([HEADER, *ENTRIES, said("z", "e10", "robot", "x")], "role that pi does not know"),
-        ([HEADER, *ENTRIES, said("z", "e10", "assistant", [])], "without usage"),
-        ([HEADER, *ENTRIES, said("z", "e10", "assistant", "x")], "content is no list"),
-        ([HEADER, *ENTRIES, result("z", "e10", "c9")], "its call does not stand before"),
-        ([HEADER, *ENTRIES, response("z", "e10", text("x"), total=90_000)], "claims 90000 tokens"),
-        ([HEADER, *ENTRIES, entry("compaction", "z", "e10")], "without a summary"),
-        ([HEADER, *ENTRIES, 7], "not a JSON object"),
+        (ENTRIES, ["The first line is not a session header with an id: pi would start afresh."]),
+        ([{**HEADER, "version": 9}, *ENTRIES], ["Version 9 is none that pi knows."]),
+        ([HEADER, *ENTRIES[:1]], ["There is no message on the way to the newest entry."]),
+        ([HEADER, *ENTRIES, {**ENTRIES[1]}], ["Line 13 has the id of an earlier line."]),
+        ([HEADER, *ENTRIES, said("z", "gone", "user", "x")], ["Line 13 names a parent that does not stand before it."]),
+        ([HEADER, *ENTRIES, said("z", "e10", "user", "")], ["Line 13 has a message without content."]),
+        (
+            [HEADER, *ENTRIES, said("z", "e10", "robot", "x")],
+            ["Line 13 has a message of a role that pi does not know."],
+        ),
+        (
+            [HEADER, *ENTRIES, said("z", "e10", "assistant", [])],
+            ["Line 13 has a response without usage, on which pi counts."],
+        ),
+        ([HEADER, *ENTRIES, said("z", "e10", "assistant", "x")], ["Line 13 has a message whose content is no list."]),
+        (
+            [HEADER, *ENTRIES, result("z", "e10", "c9")],
+            ["Line 13 has a result, but its call does not stand before it."],
+        ),
+        (
+            [HEADER, *ENTRIES, response("z", "e10", text("x"), total=90_000)],
+            ["Line 13 claims 90000 tokens, more than the context can have."],
+        ),
+        ([HEADER, *ENTRIES, entry("compaction", "z", "e10")], ["Line 13 is a compaction without a summary."]),
+        ([HEADER, *ENTRIES, 7], ["Line 13 is not a JSON object, so pi would pass over it."]),
     ],
 )
-def test_the_rules_find_each_fault(values: list[Any], fault: str) -> None:
-    assert any(fault in found for found in FORMAT.codec.validate(lines(*values))), FORMAT.codec.validate(lines(*values))
+def test_the_rules_find_each_fault(values: list[Any], faults: list[str]) -> None:
+    assert FORMAT.codec.validate(lines(*values)) == faults
 
 
 def test_the_sample_tells_its_story() -> None:

@@ -140,7 +140,7 @@ def test_a_summary_of_the_user_is_a_fresh_start() -> None:
     assert session.epochs[0].ended_by == Compaction("condense", None, "m3", 1_700_000_000.0)
     assert texts(session) == ["summary one", "b"]
     assert FORMAT.codec.validate(json.dumps(CONDENSED).encode()) == [
-        "message 4: answers t1, which the message before does not call"
+        "Message 4 has the result t1, which answers no call of the message before it."
     ]
 
 
@@ -226,25 +226,31 @@ def test_the_sample_lost_its_rule_to_the_window() -> None:
 
 
 @pytest.mark.parametrize(
-    ("items", "fault"),
+    ("items", "faults"),
     [
-        ([], "no messages"),
-        ([{"role": "system", "content": "x"}], "neither user nor assistant"),
-        ([say("user", "x", ts="now")], "ts is no number"),
-        ([say("assistant", "x")], "not the user's"),
-        ([say("user", "x", condenseParent="gone")], "is not in the history"),
-        ([say("user", "x"), say("user", result("t", "r"))], "does not call"),
-        ([say("user")], "content is empty"),
-        ([{"role": "user", "content": 4}], "neither text nor a list"),
-        ([say("user", {"no": "type"})], "a block has no type"),
+        ([], ["There are no messages."]),
+        ([{"role": "system", "content": "x"}], ["Message 1 is neither the user's nor the assistant's."]),
+        ([say("user", "x", ts="now")], ["Message 1 has a ts that is no number."]),
+        ([say("assistant", "x")], ["The first message that is sent is not the user's."]),
+        (
+            [say("user", "x", condenseParent="gone")],
+            ["Message 1 is hidden by the summary gone, which is not in the history."],
+        ),
+        (
+            [say("user", "x"), say("user", result("t", "r"))],
+            ["Message 2 has the result t, which answers no call of the message before it."],
+        ),
+        ([say("user")], ["Message 1 has no content."]),
+        ([{"role": "user", "content": 4}], ["Message 1 has content that is neither text nor a list of blocks."]),
+        ([say("user", {"no": "type"})], ["Message 1 has a block without a type."]),
         (
             [say("user", "x", isSummary=True, condenseId="c"), say("user", "y", isSummary=True, condenseId="c")],
-            "another",
+            ["Message 2 has the condenseId of another summary."],
         ),
     ],
 )
-def test_the_validator_finds(items: list[Json], fault: str) -> None:
-    assert any(fault in found for found in FORMAT.codec.validate(json.dumps(items).encode()))
+def test_the_validator_finds(items: list[Json], faults: list[str]) -> None:
+    assert FORMAT.codec.validate(json.dumps(items).encode()) == faults
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[1", b'{"messages":[]}'])

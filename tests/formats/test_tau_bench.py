@@ -57,16 +57,19 @@ def test_every_kind_finds_its_way_back(role: Any, kind: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entries", "fault"),
+    ("entries", "faults"),
     [
-        ([], "no results"),
-        ([{"traj": []}], "no task_id"),
-        ([{"task_id": 1, "traj": []}], "no reward"),
-        ([{"task_id": 1, "reward": 1, "traj": [{"role": "tool", "tool_call_id": "x", "content": ""}]}], "left open"),
+        ([], ["There are no results."]),
+        ([{"traj": []}], ["Entry 1 has no task_id."]),
+        ([{"task_id": 1, "traj": []}], ["Entry 1 has no reward.", "There are no messages in entry 1."]),
+        (
+            [{"task_id": 1, "reward": 1, "traj": [{"role": "tool", "tool_call_id": "x", "content": ""}]}],
+            ["Message 1 in entry 1 answers the call x, which no message before it left open."],
+        ),
     ],
 )
-def test_the_validator_finds(entries: Any, fault: str) -> None:
-    assert any(fault in found for found in FORMAT.codec.validate(json.dumps(entries).encode()))
+def test_the_validator_finds(entries: Any, faults: list[str]) -> None:
+    assert FORMAT.codec.validate(json.dumps(entries).encode()) == faults
 
 
 @settings(max_examples=25, deadline=None)

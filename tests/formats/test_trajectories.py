@@ -227,24 +227,44 @@ def test_recognised_though_cut() -> None:
 
 
 @pytest.mark.parametrize(
-    ("format", "data", "fault"),
+    ("format", "data", "faults"),
     [
-        (MINI, mini([]), "no messages"),
-        (MINI, mini(trajectory_format="x"), "trajectory_format is x"),
-        (MINI, mini(info=None), "no info"),
-        (MINI, mini([*MINI_MESSAGES[:2], MINI_MESSAGES[3]]), "left open"),
-        (MINI, mini([MINI_MESSAGES[8], MINI_MESSAGES[1]]), "its role is none of"),
-        (SWE, swe([]), "no history"),
-        (SWE, b'{"history":[{"role":"user","content":"x","agent":"a"}]}', "trajectory is missing"),
-        (SWE, swe([{"role": "user", "content": "x"}]), "names no agent"),
-        (SWE, swe([{"role": "tool", "content": "x", "agent": "a"}]), "no tool_call_ids"),
-        (SWE, swe([*SWE_HISTORY[:4], SWE_HISTORY[5]]), "left open"),
-        (SWE, swe([{"role": "assistant", "content": None, "agent": "a"}]), "neither text nor a list"),
+        (MINI, mini([]), ["There are no messages."]),
+        (MINI, mini(trajectory_format="x"), ["The trajectory_format is x, none of mini-swe-agent."]),
+        (MINI, mini(info=None), ["There is no info."]),
+        (
+            MINI,
+            mini([*MINI_MESSAGES[:2], MINI_MESSAGES[3]]),
+            ["Message 3 answers the call c, which no message before it left open."],
+        ),
+        (
+            MINI,
+            mini([MINI_MESSAGES[8], MINI_MESSAGES[1]]),
+            ["Message 1 has a role that is none of system, developer, user, assistant, tool."],
+        ),
+        (SWE, swe([]), ["There are no messages in its history."]),
+        (SWE, b'{"history":[{"role":"user","content":"x","agent":"a"}]}', ["It has no trajectory.", "It has no info."]),
+        (SWE, swe([{"role": "user", "content": "x"}]), ["Message 1 names no agent."]),
+        (
+            SWE,
+            swe([{"role": "tool", "content": "x", "agent": "a"}]),
+            ["Message 1 is a tool's but has no tool_call_ids."],
+        ),
+        (
+            SWE,
+            swe([*SWE_HISTORY[:4], SWE_HISTORY[5]]),
+            ["Message 5 answers the call c, which no message before it left open."],
+        ),
+        (
+            SWE,
+            swe([{"role": "assistant", "content": None, "agent": "a"}]),
+            ["Message 1 has content that is neither text nor a list of parts."],
+        ),
     ],
 )
-def test_the_validators_find(format: Format, data: bytes, fault: str) -> None:
+def test_the_validators_find(format: Format, data: bytes, faults: list[str]) -> None:
     assert format.codec.validate(mini() if format is MINI else swe()) == []
-    assert any(fault in found for found in format.codec.validate(data)), format.codec.validate(data)
+    assert format.codec.validate(data) == faults
 
 
 @pytest.mark.parametrize("data", [b"", b"7", b"[1", b'{"messages":7,"history":7}'])

@@ -31,7 +31,7 @@ class Export:
     def verdict(self) -> str:
         """What the validator found, in one line."""
         more = len(self.problems) - 5
-        found = "; ".join(self.problems[:5]) + (f"; and {more} more" if more > 0 else "")
+        found = " ".join(self.problems[:5]) + (f" And {more} more." if more > 0 else "")
         if not self.judged:
             return f"{self.format.title} has no rules here to judge it by"
         return found or f"{self.format.title} can load it"

@@ -2,107 +2,94 @@
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from typing import Any
 
+from workbench.formats.faults import Faults, document, inner, objects, some, validator
 
-def validate(data: bytes) -> list[str]:
-    """What the API would refuse, one sentence each, naming messages by their place from 1."""
-    try:
-        body = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
-    except (ValueError, RecursionError) as error:
-        return [f"not a JSON document: {error}"]
-    faults: list[str] = []
+
+@validator
+def validate(data: bytes) -> Faults:
+    """What the API would refuse, naming messages by their place from 1."""
+    body = document(data)
     if isinstance(body, dict):
-        if not (isinstance(body.get("max_tokens"), int) and body["max_tokens"] > 0):
-            faults.append("max_tokens is missing or no positive number")
+        if inner(body, "max_tokens", int) <= 0:
+            yield "The max_tokens are missing or no positive number."
         if not isinstance(body.get("model"), str):
-            faults.append("model is missing")
+            yield "The model is missing."
         if "system" in body and not isinstance(body["system"], str | list):
-            faults.append("system is neither text nor a list of blocks")
+            yield "The system is neither text nor a list of blocks."
         body = body.get("messages")
-    if not isinstance(body, list) or not body:
-        return [*faults, "there are no messages"]
-    if _get(body[0], "role") != "user" and not _is_compacted(body[0]):
-        faults.append("message 1 is not the user's: the first must be")
-    for number, message in enumerate(body, 1):
-        faults += [f"message {number}: {fault}" for fault in _faults_of(message, final=number == len(body))]
-    return faults + _pairing(body)
+    messages = some(body, "messages")
+    if inner(messages[0], "role", str) != "user" and not _is_compacted(messages[0]):
+        yield "Message 1 is not the user's, as the first must be."
+    for number, message in enumerate(messages, 1):
+        yield from _faults_of(f"Message {number}", message, final=number == len(messages))
+    yield from _pairing(messages)
 
 
 def _is_compacted(message: Any) -> bool:
     """Whether it is an assistant's turn that begins with the API's own compaction block: such a one may stand first."""
-    content = _get(message, "content")
-    first = content[0] if isinstance(content, list) and content else None
-    return bool(_get(message, "role") == "assistant" and _get(first, "type") == "compaction")
+    first = next(iter(inner(message, "content", list)), None)
+    return inner(message, "role", str) == "assistant" and inner(first, "type", str) == "compaction"
 
 
-def _faults_of(message: Any, final: bool) -> list[str]:
-    if _get(message, "role") not in ("user", "assistant"):
-        return [f"its role {_get(message, 'role')!r} is neither user nor assistant"]
+def _faults_of(where: str, message: Any, final: bool) -> Faults:
+    role = inner(message, "role", str)
+    if role not in ("user", "assistant"):
+        yield f"{where} is neither the user's nor the assistant's."
+        return
     content = message.get("content")
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
     if not isinstance(content, list):
-        return ["its content is neither text nor a list of blocks"]
-    if not content and not (final and message["role"] == "assistant"):
-        return ["its content is empty"]
-    faults: list[str] = []
+        yield f"{where} has content that is neither text nor a list of blocks."
+        return
+    if not content and not (final and role == "assistant"):
+        yield f"{where} has no content."
     others_seen = False
     for block in content:
-        kind = _get(block, "type")
-        if not isinstance(kind, str):
-            faults.append("a block has no type")
-        elif kind == "text" and not (isinstance(block.get("text"), str) and block["text"].strip()):
-            faults.append("a text block is empty")
+        kind = inner(block, "type", str)
+        if not kind:
+            yield f"{where} has a block without a type."
+        elif kind == "text" and not inner(block, "text", str).strip():
+            yield f"{where} has an empty text block."
         elif kind == "thinking" and not block.get("signature"):
-            faults.append("a thinking block has no signature")
-        elif kind == "tool_use" and message["role"] != "assistant":
-            faults.append("a tool_use block stands in a user message")
+            yield f"{where} has a thinking block without a signature."
+        elif kind == "tool_use" and role != "assistant":
+            yield f"{where} is the user's, but has a tool_use block."
         elif kind == "tool_use" and not isinstance(block.get("input"), dict):
-            faults.append(f"the input of call {block.get('id')} is no object")
-        elif kind == "tool_result" and message["role"] != "user":
-            faults.append("a tool_result block stands in an assistant message")
+            yield f"{where} has the call {block.get('id')}, whose input is no object."
+        elif kind == "tool_result" and role != "user":
+            yield f"{where} is the assistant's, but has a tool_result block."
         elif kind == "tool_result" and others_seen:
-            faults.append("a tool_result block stands after other blocks: results come first")
+            yield f"{where} has a tool_result block after other blocks, and results come first."
         others_seen = others_seen or kind != "tool_result"
-    return faults
 
 
-def _pairing(messages: list[Any]) -> list[str]:
+def _pairing(messages: list[Any]) -> Faults:
     """Every call answered in the one user message after its turn; no answer without its call; ids unique."""
-    faults: list[str] = []
     seen: set[str] = set()
     asked: dict[str, int] = {}
     for number, message in enumerate(messages, 1):
-        if _get(message, "role") == "assistant":
+        if inner(message, "role", str) == "assistant":
             for id in _ids(message, "tool_use", "id"):
                 if id in seen:
-                    faults.append(f"message {number}: the call id {id} was used before")
+                    yield f"Message {number} has a call with the id {id}, which was used before."
                 seen.add(id)
                 asked[id] = number
             continue
-        answered = _ids(message, "tool_result", "tool_use_id")
-        faults += [
-            f"message {number}: the result {id} answers no call of the turn before it"
-            for id in answered
-            if id not in asked
-        ]
-        faults += [
-            f"message {number}: call {id} of message {where} has no result here"
-            for id, where in asked.items()
-            if id not in answered
-        ]
-        faults += [f"message {number}: call {id} is answered twice" for id in set(answered) if answered.count(id) > 1]
+        answered = Counter(_ids(message, "tool_result", "tool_use_id"))
+        for id, times in answered.items():
+            if id not in asked:
+                yield f"Message {number} has the result {id}, which answers no call of the turn before it."
+            if times > 1:
+                yield f"Message {number} answers the call {id} twice."
+        for id, where in asked.items():
+            if id not in answered:
+                yield f"Message {number} has no result for the call {id} of message {where}."
         asked = {}
-    return faults
 
 
 def _ids(message: Any, kind: str, key: str) -> list[str]:
-    content = _get(message, "content")
-    blocks = content if isinstance(content, list) else []
-    return [str(block.get(key)) for block in blocks if _get(block, "type") == kind]
-
-
-def _get(value: Any, key: str) -> Any:
-    return value.get(key) if isinstance(value, dict) else None
+    return [str(block.get(key)) for block in objects(inner(message, "content", list)) if block.get("type") == kind]

@@ -2,58 +2,52 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
+
+from workbench.formats.faults import Faults, Item, document, inner, some, validator
 
 _TYPES = ("human", "ai", "system", "tool", "function", "chat", "remove")
 _CLASSES = tuple(f"{name.upper() if name == 'ai' else name.capitalize()}Message" for name in _TYPES)
 
 
-def validate(data: bytes) -> list[str]:
-    """What is wrong, one sentence each, naming messages by their place from 1. The last calls may be open."""
-    try:
-        document = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
-    except (ValueError, RecursionError) as error:
-        return [f"not a JSON document: {error}"]
-    items = document.get("messages") if isinstance(document, dict) else document
-    if not isinstance(items, list) or not items:
-        return ["there are no messages"]
-    faults: list[str] = []
+@validator
+def validate(data: bytes) -> Faults:
+    """The calls of the last message may be open."""
+    body = document(data)
     waiting: list[str] = []
-    for number, item in enumerate(items, 1):
+    for number, item in enumerate(some(body.get("messages") if isinstance(body, dict) else body, "messages"), 1):
+        where = f"Message {number}"
         name, fields, fault = _opened(item)
         if fault:
-            faults.append(f"message {number}: {fault}")
+            yield f"{where} {fault}."
             continue
         if not isinstance(fields.get("content"), str | list):
-            faults.append(f"message {number}: its content is neither text nor a list of blocks")
+            yield f"{where} has content that is neither text nor a list of blocks."
         if name == "tool":
             if fields.get("tool_call_id") in waiting:
                 waiting.remove(fields["tool_call_id"])
             else:
-                faults.append(
-                    f"message {number}: answers the call {fields.get('tool_call_id')}, which nothing before made"
-                )
+                yield f"{where} answers the call {fields.get('tool_call_id')}, which no message before it left open."
             continue
-        faults += [f"message {number}: stands before the answer to the call {id}" for id in waiting]
+        yield from (f"{where} stands before the answer to the call {id}." for id in waiting)
         waiting = []
-        for call in _list(fields.get("tool_calls")) + _list(fields.get("invalid_tool_calls")):
-            if not isinstance(call, dict) or not isinstance(call.get("name"), str):
-                faults.append(f"message {number}: a call has no name")
+        for call in inner(fields, "tool_calls", list) + inner(fields, "invalid_tool_calls", list):
+            called = inner(call, "name", str)
+            if not called:
+                yield f"{where} has a call without a name."
                 continue
             waiting.append(str(call.get("id")))
-            wanted = str if call.get("type") == "invalid_tool_call" else dict
-            if not isinstance(call.get("args"), wanted):
-                faults.append(f"message {number}: the args of {call['name']} are no {wanted.__name__}")
-    return faults
+            is_text = call.get("type") == "invalid_tool_call"
+            if not isinstance(call.get("args"), str if is_text else dict):
+                yield f"{where} calls {called} with args that are no {'text' if is_text else 'object'}."
 
 
-def _opened(item: Any) -> tuple[str, dict[str, Any], str]:
+def _opened(item: Any) -> tuple[str, Item, str]:
     """The short name and fields of a message, or what is wrong with it."""
     if not isinstance(item, dict):
         return "", {}, "is not an object"
     if "lc" in item:
-        last = str((_list(item.get("id")) or [""])[-1]).removesuffix("Chunk")
+        last = str((inner(item, "id", list) or [""])[-1]).removesuffix("Chunk")
         fields = item.get("kwargs")
         if item["lc"] != 1 or item.get("type") != "constructor" or last not in _CLASSES or not isinstance(fields, dict):
             return "", {}, "is no constructor of a message"
@@ -62,7 +56,3 @@ def _opened(item: Any) -> tuple[str, dict[str, Any], str]:
     if item.get("type") not in _TYPES or not isinstance(fields, dict):
         return "", {}, "has no known type or no data"
     return str(item["type"]), fields, ""
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

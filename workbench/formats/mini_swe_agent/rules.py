@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import json
+from workbench.formats.faults import Faults, document, inner, some, validator
+from workbench.formats.openai_chat.rules import chat_faults
 
-from workbench.formats.openai_chat import rules as openai_chat_rules
 
-
-def validate(data: bytes) -> list[str]:
-    """What is wrong, one sentence each: the messages must be what a chat API takes, `extra` and a last `exit` aside."""
-    try:
-        document = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
-    except (ValueError, RecursionError) as error:
-        return [f"not a JSON document: {error}"]
-    items = document.get("messages") if isinstance(document, dict) else document
-    if not isinstance(items, list) or not items:
-        return ["there are no messages"]
-    faults: list[str] = []
-    if isinstance(document, dict):
-        if not str(document.get("trajectory_format")).startswith("mini-swe-agent"):
-            faults.append(f"the trajectory_format is {document.get('trajectory_format')}")
-        if not isinstance(document.get("info"), dict):
-            faults.append("there is no info")
+@validator
+def validate(data: bytes) -> Faults:
+    """The messages must be what a chat API takes, `extra` and a last `exit` aside."""
+    body = document(data)
+    items = some(body.get("messages") if isinstance(body, dict) else body, "messages")
+    if isinstance(body, dict):
+        if not str(body.get("trajectory_format")).startswith("mini-swe-agent"):
+            yield f"The trajectory_format is {body.get('trajectory_format')}, none of mini-swe-agent."
+        if not isinstance(body.get("info"), dict):
+            yield "There is no info."
     sent = [{k: v for k, v in item.items() if k != "extra"} if isinstance(item, dict) else item for item in items]
-    if isinstance(sent[-1], dict) and sent[-1].get("role") == "exit":
+    if inner(sent[-1], "role", str) == "exit":
         sent.pop()
-    return faults + openai_chat_rules.validate(json.dumps(sent).encode())
+    yield from chat_faults(sent)

@@ -2,69 +2,63 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
+
+from workbench.formats.faults import Faults, Item, document, inner, objects, some, validator
 
 _ROLES = ("system", "developer", "user", "assistant", "tool")
 
 
-def validate(data: bytes) -> list[str]:
-    """What the API would refuse, one sentence each, naming messages by their place from 1.
+@validator
+def validate(data: bytes) -> Faults:
+    """What the API would refuse, naming messages by their place from 1."""
+    body = document(data)
+    return chat_faults(body.get("messages") if isinstance(body, dict) else body)
+
+
+def chat_faults(messages: Any, within: str = "") -> Faults:
+    """What the API would refuse of a list of messages, which lies in `within` (" in entry 2").
 
     Calls of the last turn may be open. Ids may repeat, but not within one turn.
     """
-    try:
-        body = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
-    except (ValueError, RecursionError) as error:
-        return [f"not a JSON document: {error}"]
-    messages = body.get("messages") if isinstance(body, dict) else body
-    if not isinstance(messages, list) or not messages:
-        return ["there are no messages"]
-    faults: list[str] = []
     waiting: list[str] = []
     asked_in = 0
-    for number, message in enumerate(messages, 1):
-        if not isinstance(message, dict) or message.get("role") not in _ROLES:
-            faults.append(f"message {number}: its role is none of {', '.join(_ROLES)}")
+    for number, message in enumerate(some(messages, f"messages{within}"), 1):
+        where = f"Message {number}{within}"
+        role = inner(message, "role", str)
+        if role not in _ROLES:
+            yield f"{where} has a role that is none of {', '.join(_ROLES)}."
             continue
-        if message["role"] == "tool":
+        if role == "tool":
             answered = message.get("tool_call_id")
             if answered in waiting:
                 waiting.remove(answered)
             else:
-                faults.append(f"message {number}: answers the call {answered}, which no message before it left open")
-        elif waiting:
-            faults += [
-                f"message {number}: stands before the answer to call {id} of message {asked_in}" for id in waiting
-            ]
+                yield f"{where} answers the call {answered}, which no message before it left open."
+        else:
+            yield from (f"{where} stands before the answer to the call {id} of message {asked_in}." for id in waiting)
             waiting = []
-        faults += [f"message {number}: {fault}" for fault in _faults_of(message)]
-        calls = message.get("tool_calls")
-        if message["role"] == "assistant" and isinstance(calls, list):
-            waiting, asked_in = [str(call.get("id")) for call in calls if isinstance(call, dict)], number
+        yield from _faults_of(where, role, message)
+        calls = objects(message.get("tool_calls"))
+        if role == "assistant" and calls:
+            waiting, asked_in = [str(call.get("id")) for call in calls], number
             if len(set(waiting)) < len(waiting):
-                faults.append(f"message {number}: two calls have the same id")
-    return faults
+                yield f"{where} has two calls with the same id."
 
 
-def _faults_of(message: dict[str, Any]) -> list[str]:
-    faults: list[str] = []
+def _faults_of(where: str, role: str, message: Item) -> Faults:
     content, calls = message.get("content"), message.get("tool_calls")
-    speaks = message["role"] != "tool" and not (
-        message["role"] == "assistant" and (calls or message.get("function_call"))
-    )
+    speaks = role != "tool" and not (role == "assistant" and (calls or message.get("function_call")))
     if content is not None and not isinstance(content, str | list):
-        faults.append("its content is neither text nor a list of parts")
-    elif speaks and not content:
-        faults.append("its content is empty")
-    elif message["role"] == "tool" and content is None:
-        faults.append("its content is missing")
+        yield f"{where} has content that is neither text nor a list of parts."
+    elif (speaks and not content) or (role == "tool" and content is None):
+        yield f"{where} has no content."
     if calls is not None and not isinstance(calls, list):
-        return [*faults, "its tool_calls are no list"]
+        yield f"{where} has tool_calls that are no list."
+        return
     for call in calls or ():
-        function = call.get("function") if isinstance(call, dict) else None
-        if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-            faults.append("a tool call names no function")
+        function = inner(call, "function", dict)
+        if not isinstance(function.get("name"), str):
+            yield f"{where} has a call that names no function."
         elif not isinstance(function.get("arguments"), str):
-            faults.append(f"the arguments of {function['name']} are no string")
-    return faults
+            yield f"{where} calls {function['name']} with arguments that are no text."

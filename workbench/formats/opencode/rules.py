@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from typing import Any
 
-_PARTS: dict[str, dict[str, type | tuple[type, ...]]] = {
+from workbench.formats.faults import Faults, Hopeless, Item, Shape, document, inner, lacking, objects, validator
+
+_PARTS: dict[str, Shape] = {
     "text": {"text": str},
     "reasoning": {"text": str, "time": dict},
     "tool": {"callID": str, "tool": str, "state": dict},
@@ -20,14 +20,14 @@ _PARTS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "subtask": {"prompt": str, "description": str, "agent": str},
     "compaction": {"auto": bool},
 }
-_STATES: dict[str, dict[str, type | tuple[type, ...]]] = {
+_STATES: dict[str, Shape] = {
     "pending": {"input": dict, "raw": str},
     "running": {"input": dict, "time": dict},
     "completed": {"input": dict, "output": str, "title": str, "metadata": dict, "time": dict},
     "error": {"input": dict, "error": str, "time": dict},
 }
-_USER: dict[str, type | tuple[type, ...]] = {"agent": str, "model": dict, "time": dict}
-_ASSISTANT: dict[str, type | tuple[type, ...]] = {
+_USER: Shape = {"agent": str, "model": dict, "time": dict}
+_ASSISTANT: Shape = {
     "parentID": str,
     "mode": str,
     "agent": str,
@@ -40,99 +40,86 @@ _ASSISTANT: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def validate(data: bytes) -> list[str]:
-    """What is wrong, one sentence each, naming messages by their place from 1.
-
-    Ids are unique and begin as their kind demands; messages stand in the order of their time, then of their id, in
-    which opencode loads them; an answer's parent is a user's message before it.
-    """
-    try:
-        document = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
-    except (ValueError, RecursionError) as error:
-        return [f"not a JSON document: {error}"]
-    info = document.get("info") if isinstance(document, dict) else None
-    if not isinstance(info, dict) or not str(info.get("id")).startswith("ses_"):
-        return ["info has no id that begins with ses_"]
-    faults = [f"info has no {key}" for key in ("directory", "title", "version", "time") if key not in info]
-    messages = document.get("messages")
-    if not isinstance(messages, list):
-        return [*faults, "messages is no list"]
+@validator
+def validate(data: bytes) -> Faults:
+    """Ids are unique and begin as their kind demands; messages stand in the order of their time, then of their id, in
+    which opencode loads them; an answer's parent is a user's message before it."""
+    body = document(data)
+    info = inner(body, "info", dict)
+    if not str(info.get("id")).startswith("ses_"):
+        raise Hopeless("The info has no id that begins with ses_.")
+    yield from (f"The info has no {key}." for key in ("directory", "title", "version", "time") if key not in info)
+    if not isinstance(body.get("messages"), list):
+        raise Hopeless("There is no list of messages.")
     ids: set[str] = set()
     users: set[str] = set()
-    asked: dict[str, int] = {}
+    asked: set[str] = set()
     before: tuple[float, str] = (0, "")
-    for number, record in enumerate(messages, 1):
+    for number, record in enumerate(body["messages"], 1):
+        where = f"Message {number}"
         about = record.get("info") if isinstance(record, dict) else None
         if not isinstance(about, dict) or not isinstance(record.get("parts"), list):
-            faults.append(f"message {number} has no info or no parts")
+            yield f"{where} has no info or no parts."
             continue
-        found = [*_message_faults(about, info["id"], ids, users)]
-        created = about["time"].get("created") if isinstance(about.get("time"), dict) else None
+        yield from _message_faults(where, about, info["id"], ids, users)
+        created = inner(about, "time", dict).get("created")
         place = (created if isinstance(created, int | float) else 0, str(about.get("id")))
         if place < before:
-            found.append("it was created before the message in front of it")
+            yield f"{where} was created before the message in front of it."
         before = place
         for part in record["parts"]:
-            found += _part_faults(part, about, info["id"], ids)
-        kinds = {str(part.get("type")) for part in record["parts"] if isinstance(part, dict)}
+            yield from _part_faults(where, part, about, info["id"], ids)
         if about.get("role") == "user":
             users.add(str(about.get("id")))
-            if "compaction" in kinds:
-                asked[str(about.get("id"))] = number
+            if any(part.get("type") == "compaction" for part in objects(record["parts"])):
+                asked.add(str(about.get("id")))
         elif about.get("summary") and about.get("finish"):
             if str(about.get("parentID")) not in asked:
-                found.append("it is a summary, but its parent asks for none")
-            asked.pop(str(about.get("parentID")), None)
-        faults += [f"message {number}: {fault}" for fault in found]
-    return faults
+                yield f"{where} is a summary, but its parent asks for none."
+            asked.discard(str(about.get("parentID")))
 
 
-def _message_faults(info: dict[str, Any], session: str, ids: set[str], users: set[str]) -> Iterator[str]:
-    yield from _id_faults(info.get("id"), "msg_", ids)
+def _message_faults(where: str, info: Item, session: str, ids: set[str], users: set[str]) -> Faults:
+    yield from _id_faults(where, info.get("id"), "msg_", ids)
     if info.get("sessionID") != session:
-        yield "it belongs to another session"
+        yield f"{where} belongs to another session."
     role = info.get("role")
     if role == "user":
-        yield from _missing(info, _USER)
+        yield from lacking(info, _USER, where)
         model = info.get("model")
         if isinstance(model, dict) and not all(isinstance(model.get(key), str) for key in ("providerID", "modelID")):
-            yield "its model names no provider or no model"
+            yield f"{where} has a model that names no provider or no model."
     elif role == "assistant":
-        yield from _missing(info, _ASSISTANT)
+        yield from lacking(info, _ASSISTANT, where)
         if str(info.get("parentID")) not in users:
-            yield f"its parent {info.get('parentID')} is no user's message before it"
+            yield f"{where} has the parent {info.get('parentID')}, which is no user's message before it."
     else:
-        yield f"its role is {role}"
+        yield f"{where} is neither the user's nor the assistant's."
 
 
-def _part_faults(part: Any, info: dict[str, Any], session: str, ids: set[str]) -> Iterator[str]:
-    if not isinstance(part, dict) or str(part.get("type")) not in _PARTS:
-        yield f"a part has the type {part.get('type') if isinstance(part, dict) else None}, which the import refuses"
+def _part_faults(where: str, part: Any, info: Item, session: str, ids: set[str]) -> Faults:
+    kind = inner(part, "type", str)
+    if kind not in _PARTS:
+        yield f"{where} has a part of a type that the import refuses."
         return
-    kind = part["type"]
-    yield from _id_faults(part.get("id"), "prt_", ids)
+    yield from _id_faults(where, part.get("id"), "prt_", ids)
     if part.get("messageID") != info.get("id") or part.get("sessionID") != session:
-        yield f"a {kind} part belongs to another message"
-    yield from _missing(part, _PARTS[kind], f"a {kind} part")
+        yield f"{where} has a {kind} part that belongs to another message."
+    yield from lacking(part, _PARTS[kind], f"{where}, in a {kind} part,")
     state = part.get("state")
     if kind == "tool" and isinstance(state, dict):
-        if str(state.get("status")) in _STATES:
-            yield from _missing(state, _STATES[state["status"]], f"the state of call {part.get('callID')}")
+        call, status = part.get("callID"), str(state.get("status"))
+        if status in _STATES:
+            yield from lacking(state, _STATES[status], f"{where}, in the state of the call {call},")
         else:
-            yield f"call {part.get('callID')} has the status {state.get('status')}"
+            yield f"{where} has the call {call} with the status {status}."
     if kind == "tool" and info.get("role") == "user":
-        yield "a user's message holds a call"
+        yield f"{where} is the user's, but holds a call."
 
 
-def _id_faults(id: Any, prefix: str, ids: set[str]) -> Iterator[str]:
+def _id_faults(where: str, id: Any, prefix: str, ids: set[str]) -> Faults:
     if not isinstance(id, str) or not id.startswith(prefix):
-        yield f"the id {id} does not begin with {prefix}"
+        yield f"{where} has the id {id}, which does not begin with {prefix}."
     elif id in ids:
-        yield f"the id {id} stands twice"
+        yield f"{where} has the id {id}, which stands before it."
     ids.add(str(id))
-
-
-def _missing(value: dict[str, Any], fields: dict[str, type | tuple[type, ...]], what: str = "it") -> Iterator[str]:
-    for key, kind in fields.items():
-        if not isinstance(value.get(key), kind):
-            yield f"{what} has no {key} of the right type"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from workbench.formats.faults import Faults, Item, document, inner, some, validator
 
 _FIELDS_V1 = {
     "SystemPromptEvent": ("system_prompt",),
@@ -14,93 +13,77 @@ _FIELDS_V1 = {
 }
 
 
-def validate(data: bytes) -> list[str]:
-    """What is wrong, one sentence each, naming events by their place from 1.
-
-    Ids are unique, and rise in a V0 list; an observation follows the action it answers; a condensation forgets events
-    before it, and its summary has an offset. What is not forgotten must not answer a forgotten call.
-    """
-    try:
-        events = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
-    except (ValueError, RecursionError) as error:
-        return [f"not a JSON document: {error}"]
-    if not isinstance(events, list) or not events:
-        return ["there are no events"]
-    faults: list[str] = []
+@validator
+def validate(data: bytes) -> Faults:
+    """Ids are unique, and rise in a V0 list; an observation follows the action it answers; a condensation forgets
+    events before it, and its summary has an offset. What is not forgotten must not answer a forgotten call."""
     ids: dict[str, int] = {}
     calls: dict[str, str] = {}
     forgotten: set[str] = set()
-    answers: list[tuple[int, str, str]] = []
-    for number, event in enumerate(events, 1):
-        if not isinstance(event, dict) or event.get("source") not in ("user", "agent", "environment"):
-            faults.append(f"event {number}: has no source of user, agent or environment")
+    answers: list[tuple[str, str, str]] = []
+    for number, event in enumerate(some(document(data), "events"), 1):
+        where = f"Event {number}"
+        if inner(event, "source", str) not in ("user", "agent", "environment"):
+            yield f"{where} is neither the user's, the agent's nor the environment's."
             continue
         id = str(event.get("id"))
-        found = _id_faults(event, ids)
+        yield from _id_faults(where, event, ids)
         ids[id] = number
-        found += [f"has no {key}" for key in _FIELDS_V1.get(str(event.get("kind")), ()) if key not in event]
-        call = _call(event)
-        if call and _is_action(event):
+        yield from (f"{where} has no {key}." for key in _FIELDS_V1.get(str(event.get("kind")), ()) if key not in event)
+        call = inner(event, "tool_call_id", str) or inner(inner(event, "tool_call_metadata", dict), "tool_call_id", str)
+        if call and _is("ActionEvent", "action", event):
             calls[call] = id
-        elif call and _is_answer(event):
+        elif call and _is("ObservationEvent", "observation", event):
             asked = calls.get(call)
             if asked is None:
-                found.append(f"answers {call}, which no event before it calls")
+                yield f"{where} answers the call {call}, which no event before it makes."
             elif event.get("action_id", event.get("cause")) not in (asked, _number(asked)):
-                found.append(f"answers {call}, but names another event than {asked}")
+                yield f"{where} answers the call {call}, but names another event than {asked}."
             else:
-                answers.append((number, id, asked))
-        found += _condensation_faults(event, ids, forgotten)
-        faults += [f"event {number}: {fault}" for fault in found]
-    return faults + [
-        f"event {number}: answers a call that is forgotten"
-        for number, id, asked in answers
-        if asked in forgotten and id not in forgotten
-    ]
+                answers.append((where, id, asked))
+        yield from _condensation_faults(where, event, ids, forgotten)
+    for where, id, asked in answers:
+        if asked in forgotten and id not in forgotten:
+            yield f"{where} answers a call that is forgotten."
 
 
-def _id_faults(event: dict[str, Any], ids: dict[str, int]) -> list[str]:
+def _is(kind: str, key: str, event: Item) -> bool:
+    return event.get("kind") == kind or ("kind" not in event and key in event)
+
+
+def _id_faults(where: str, event: Item, ids: dict[str, int]) -> Faults:
     id = event.get("id")
     if "kind" in event:
-        faults = [] if isinstance(id, str) and id else ["has no id"]
-        return faults + ([f"the id {id} stands twice"] if str(id) in ids else [])
+        if not isinstance(id, str) or not id:
+            yield f"{where} has no id."
+        if str(id) in ids:
+            yield f"{where} has the id {id}, which stands before it."
+        return
+    last = _number(next(reversed(ids), "-1"))
     if type(id) is not int:
-        return ["its id is no number"]
-    last = next(reversed(ids), "-1")
-    return [] if _number(last) is None or id > int(last) else [f"its id {id} does not rise"]
+        yield f"{where} has an id that is no number."
+    elif last is not None and id <= last:
+        yield f"{where} has the id {id}, which does not rise."
 
 
 def _number(text: str) -> int | None:
     return int(text) if text.lstrip("-").isdigit() else None
 
 
-def _call(event: dict[str, Any]) -> str:
-    about = event.get("tool_call_metadata")
-    found = event.get("tool_call_id") or (about.get("tool_call_id") if isinstance(about, dict) else None)
-    return found if isinstance(found, str) else ""
-
-
-def _is_action(event: dict[str, Any]) -> bool:
-    return event.get("kind") == "ActionEvent" or ("kind" not in event and "action" in event)
-
-
-def _is_answer(event: dict[str, Any]) -> bool:
-    return event.get("kind") == "ObservationEvent" or ("kind" not in event and "observation" in event)
-
-
-def _condensation_faults(event: dict[str, Any], ids: dict[str, int], forgotten: set[str]) -> list[str]:
-    about = event if event.get("kind") == "Condensation" else event.get("args")
-    if not isinstance(about, dict) or not (about is event or event.get("action") == "condensation"):
-        return []
-    named = about.get("forgotten_event_ids")
-    named = [str(id) for id in named] if isinstance(named, list) else []
-    faults = [f"forgets {id}, which no event before it has" for id in named if id not in ids]
+def _condensation_faults(where: str, event: Item, ids: dict[str, int], forgotten: set[str]) -> Faults:
+    about = event if event.get("kind") == "Condensation" else inner(event, "args", dict)
+    if about is not event and event.get("action") != "condensation":
+        return
+    named = [str(id) for id in inner(about, "forgotten_event_ids", list)]
+    yield from (f"{where} forgets {id}, which no event before it has." for id in named if id not in ids)
     start, end = about.get("forgotten_events_start_id"), about.get("forgotten_events_end_id")
     if type(start) is int and type(end) is int:
         named += [id for id in ids if (n := _number(id)) is not None and start <= n <= end]
     forgotten.update(named)
-    if about.get("summary") and not (type(about.get("summary_offset")) is int and about["summary_offset"] >= 0):
-        faults.append("its summary has no offset")
-    elif about.get("summary") and about["summary_offset"] > len(ids) - len(forgotten):
-        faults.append("its summary stands behind the end of what is left")
-    return faults
+    offset = about.get("summary_offset")
+    if not about.get("summary"):
+        return
+    if type(offset) is not int or offset < 0:
+        yield f"{where} has a summary without an offset."
+    elif offset > len(ids) - len(forgotten):
+        yield f"{where} has a summary that stands behind the end of what is left."

@@ -1,77 +1,60 @@
 """What pi's loader and the APIs behind it ask of a session (formats.md §2.8).
 
-Written from those rules and from the standard library alone: it judges the writer, so it shares nothing with it.
+Written from those rules: it judges the writer, so it shares nothing with it.
 """
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from workbench.formats.faults import Faults, Hopeless, Item, inner, lines, objects, too_much, validator
 
-_SPARE_TOKENS = 30_000
-"""Tokens that the last usage may claim beyond what the messages could be: instructions and tools."""
-_MOST = 20
 _ROLES = ("user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage", "branchSummary")
 
-Entry = tuple[int, dict[str, Any]]
+Entry = tuple[int, Item]
 
 
-def validate(data: bytes) -> list[str]:
-    """What is wrong with a session, a sentence each; nothing when pi would resume it whole."""
-    faults: list[str] = []
-    entries = _entries(data, faults)
+@validator
+def validate(data: bytes) -> Faults:
+    """Nothing when pi would resume the session whole."""
+    entries: list[Entry] = []
+    for number, value in lines(data):
+        if value is None:
+            yield f"Line {number} is not a JSON object, so pi would pass over it."
+        else:
+            entries.append((number, value))
     header = entries[0][1] if entries else {}
     if header.get("type") != "session" or not isinstance(header.get("id"), str):
-        return [*faults[:_MOST], "The first line is not a session header with an id: pi would start afresh."]
+        raise Hopeless("The first line is not a session header with an id: pi would start afresh.")
     version = header.get("version", 1)
     if not isinstance(version, int) or version not in (1, 2, 3):
-        faults.append(f"Version {version} is none that pi knows.")
+        yield f"Version {version} is none that pi knows."
     entries = [entry for entry in entries[1:] if entry[1].get("type") != "session"]
-    faults += _chain(entries) if version != 1 else []
+    if version != 1:
+        yield from _chain(entries)
     sent = _sent(entries) if version != 1 else [entry for entry in entries if _body(entry[1])]
     if not sent:
-        faults.append("There is no message on the way to the newest entry.")
-    faults += [fault for number, entry in sent for fault in _shape(number, entry)]
-    faults += _orphans(sent)
-    faults += _stale(sent)
-    return [*faults[:_MOST], f"{len(faults) - _MOST} more faults."] if len(faults) > _MOST else faults
+        yield "There is no message on the way to the newest entry."
+    for number, entry in sent:
+        yield from _shape(f"Line {number}", entry)
+    yield from _orphans(sent)
+    yield from _stale(sent)
 
 
-def _entries(data: bytes, faults: list[str]) -> list[Entry]:
-    entries: list[Entry] = []
-    for number, raw in enumerate(data.split(b"\n"), start=1):
-        if not raw.strip():
-            continue
-        try:
-            value = json.loads(raw.decode("utf-8", "replace"), strict=False)
-        except (ValueError, RecursionError):
-            value = None
-        if isinstance(value, dict):
-            entries.append((number, value))
-        else:
-            faults.append(f"Line {number} is not a JSON object, so pi would pass over it.")
-    return entries
+def _body(entry: Item) -> Item:
+    return inner(entry, "message", dict) if entry.get("type") == "message" else {}
 
 
-def _body(entry: dict[str, Any]) -> dict[str, Any]:
-    body = entry.get("message")
-    return body if entry.get("type") == "message" and isinstance(body, dict) else {}
-
-
-def _chain(entries: list[Entry]) -> list[str]:
-    faults: list[str] = []
+def _chain(entries: list[Entry]) -> Faults:
     seen: set[str] = set()
     for number, entry in entries:
-        id, parent = entry.get("id"), entry.get("parentId")
-        if not isinstance(id, str) or not id:
-            faults.append(f"Line {number} has no id.")
+        id, parent = inner(entry, "id", str), entry.get("parentId")
+        if not id:
+            yield f"Line {number} has no id."
             continue
         if id in seen:
-            faults.append(f"Line {number} has the id of an earlier line.")
+            yield f"Line {number} has the id of an earlier line."
         if parent is not None and str(parent) not in seen:
-            faults.append(f"Line {number} names a parent that does not stand before it.")
+            yield f"Line {number} names a parent that does not stand before it."
         seen.add(id)
-    return faults
 
 
 def _sent(entries: list[Entry]) -> list[Entry]:
@@ -96,49 +79,41 @@ def _sent(entries: list[Entry]) -> list[Entry]:
     ]
 
 
-def _shape(number: int, entry: dict[str, Any]) -> list[str]:
-    if entry.get("type") == "compaction":
-        return [] if isinstance(entry.get("summary"), str) else [f"Line {number} is a compaction without a summary."]
+def _shape(where: str, entry: Item) -> Faults:
+    if entry.get("type") == "compaction" and not isinstance(entry.get("summary"), str):
+        yield f"{where} is a compaction without a summary."
     body = _body(entry)
+    role, content = inner(body, "role", str), body.get("content")
     if not body:
-        return []
-    role, content = body.get("role"), body.get("content")
-    if not isinstance(role, str) or role not in _ROLES:
-        return [f"Line {number} has a message of a role that pi does not know."]
-    if role in ("assistant", "toolResult") and not isinstance(content, list):
-        return [f"Line {number} has a message whose content is no list."]
-    if role == "user" and not content:
-        return [f"Line {number} has a message without content."]
-    if role == "assistant" and not isinstance(body.get("usage"), dict):
-        return [f"Line {number} has a response without usage, on which pi counts."]
-    if role == "toolResult" and not (isinstance(body.get("toolCallId"), str) and isinstance(body.get("toolName"), str)):
-        return [f"Line {number} has a result that does not say of which call and tool."]
-    return []
+        return
+    if role not in _ROLES:
+        yield f"{where} has a message of a role that pi does not know."
+    elif role in ("assistant", "toolResult") and not isinstance(content, list):
+        yield f"{where} has a message whose content is no list."
+    elif role == "user" and not content:
+        yield f"{where} has a message without content."
+    elif role == "assistant" and not isinstance(body.get("usage"), dict):
+        yield f"{where} has a response without usage, on which pi counts."
+    elif role == "toolResult" and not all(isinstance(body.get(key), str) for key in ("toolCallId", "toolName")):
+        yield f"{where} has a result that does not say of which call and tool."
 
 
-def _orphans(sent: list[Entry]) -> list[str]:
+def _orphans(sent: list[Entry]) -> Faults:
     """Results need their call before them. A call without a result is no fault: pi adds one."""
-    faults: list[str] = []
     calls: set[str] = set()
     for number, entry in sent:
         body = _body(entry)
-        content = body.get("content")
-        if body.get("role") == "assistant" and isinstance(content, list):
-            calls |= {str(p.get("id")) for p in content if isinstance(p, dict) and p.get("type") == "toolCall"}
+        if body.get("role") == "assistant":
+            calls |= {str(part.get("id")) for part in objects(body.get("content")) if part.get("type") == "toolCall"}
         elif body.get("role") == "toolResult" and str(body.get("toolCallId")) not in calls:
-            faults.append(f"Line {number} has a result, but its call does not stand before it.")
-    return faults
+            yield f"Line {number} has a result, but its call does not stand before it."
 
 
-def _stale(sent: list[Entry]) -> list[str]:
-    """The last usage must not claim more than the messages can be: pi compacts by it."""
-    largest = sum(len(json.dumps(entry, ensure_ascii=False)) for _, entry in sent) + _SPARE_TOKENS
+def _stale(sent: list[Entry]) -> Faults:
+    """The last usage: pi compacts by it."""
     for number, entry in reversed(sent):
         usage = _body(entry).get("usage")
         if isinstance(usage, dict):
-            counts = [usage.get(key) for key in ("input", "output", "cacheRead", "cacheWrite")]
-            total = usage.get("totalTokens") or sum(count for count in counts if isinstance(count, int))
-            if isinstance(total, int) and total > largest:
-                return [f"Line {number} claims {total} tokens, more than the context can have."]
-            return []
-    return []
+            counts = sum(inner(usage, key, int) for key in ("input", "output", "cacheRead", "cacheWrite"))
+            yield from too_much(f"Line {number}", usage.get("totalTokens") or counts, [each for _, each in sent])
+            return

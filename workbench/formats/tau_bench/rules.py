@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import json
+from workbench.formats.faults import Faults, Hopeless, document, some, validator
+from workbench.formats.openai_chat.rules import chat_faults
 
-from workbench.formats.openai_chat import rules as openai_chat_rules
 
-
-def validate(data: bytes) -> list[str]:
-    """What is wrong, one sentence each, naming entries by their place from 1."""
-    try:
-        entries = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
-    except (ValueError, RecursionError) as error:
-        return [f"not a JSON document: {error}"]
-    if not isinstance(entries, list) or not entries:
-        return ["there are no results"]
-    faults: list[str] = []
-    for number, entry in enumerate(entries, 1):
+@validator
+def validate(data: bytes) -> Faults:
+    for number, entry in enumerate(some(document(data), "results"), 1):
+        where = f"Entry {number}"
         if not isinstance(entry, dict) or "task_id" not in entry:
-            faults.append(f"entry {number}: has no task_id")
+            yield f"{where} has no task_id."
             continue
         if type(entry.get("reward")) not in (int, float):
-            faults.append(f"entry {number}: has no reward")
-        chat = json.dumps(entry.get("traj")).encode()
-        faults += [f"entry {number}: {fault}" for fault in openai_chat_rules.validate(chat)]
-    return faults
+            yield f"{where} has no reward."
+        try:
+            yield from chat_faults(entry.get("traj"), f" in entry {number}")
+        except Hopeless as last:
+            yield str(last)

@@ -1,0 +1,65 @@
+"""What every validator has in common: sentences with their place, a limit, and an end to any file."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from workbench.formats import registry
+from workbench.formats.faults import LONGEST, MOST, SPARE_TOKENS, Faults, Hopeless, document, some, too_much, validator
+
+IDS = [known.id for known in registry.FORMATS]
+
+
+def found(count: int) -> list[str]:
+    @validator
+    def validate(data: bytes) -> Faults:
+        yield from (f"Line {number} is odd." for number in range(1, count + 1))
+
+    return validate(b"")
+
+
+@pytest.mark.parametrize(
+    ("count", "more"), [(MOST - 1, []), (MOST, []), (MOST + 1, ["1 more fault."]), (MOST + 2, ["2 more faults."])]
+)
+def test_no_more_faults_are_told_than_the_limit(count: int, more: list[str]) -> None:
+    assert found(count) == [f"Line {number} is odd." for number in range(1, min(count, MOST) + 1)] + more
+
+
+@pytest.mark.parametrize(("size", "kept"), [(LONGEST - 1, True), (LONGEST, True), (LONGEST + 1, False)])
+def test_a_fault_that_names_what_the_file_says_is_cut(size: int, kept: bool) -> None:
+    @validator
+    def validate(data: bytes) -> Faults:
+        yield "x" * size
+
+    assert validate(b"") == ["x" * size if kept else "x" * (LONGEST - 1) + "…"]
+
+
+def test_what_was_found_before_the_end_is_told_too() -> None:
+    @validator
+    def validate(data: bytes) -> Faults:
+        yield "First."
+        some([], "messages")
+
+    assert validate(b"") == ["First.", "There are no messages."]
+
+
+def test_a_document_that_is_none() -> None:
+    with pytest.raises(Hopeless, match=r"^It is not a JSON document: .*\.$"):
+        document(b"{")
+
+
+@pytest.mark.parametrize("over", [0, 1])
+def test_a_count_may_claim_what_is_sent_and_some_more(over: int) -> None:
+    tokens = len(json.dumps({"a": 1})) + SPARE_TOKENS + over
+    told = [f"Line 1 claims {tokens} tokens, more than the context can have."] if over else []
+    assert list(too_much("Line 1", tokens, [{"a": 1}])) == told
+
+
+@pytest.mark.parametrize("id", [id for id in IDS if id != "aider"])
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"7", b"[" * 100_000, b'{"a":' * 900 + b"1" + b"}" * 900])
+def test_every_validator_speaks_in_whole_sentences(id: str, data: bytes) -> None:
+    faults = registry.by_id(id).codec.validate(data)
+    assert faults
+    assert all(fault[0].isupper() and fault.endswith(".") for fault in faults)

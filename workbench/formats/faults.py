@@ -1,0 +1,100 @@
+"""What the validators share, and nobody else: reading what is judged, and telling what is wrong with it.
+
+Writers take nothing from here, and validators nothing from writers, so that the one judges the other. A validator is a
+generator of sentences, each with its place ("Line 3 has no id."), under `@validator`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import wraps
+from typing import Any, TypeVar
+
+MOST = 20
+"""Faults that are told; of more, how many."""
+LONGEST = 300
+"""Characters of a fault: it may name what a file says."""
+SPARE_TOKENS = 30_000
+"""Tokens that a count may claim beyond what the messages could be: instructions and tools."""
+
+Faults = Iterator[str]
+Item = dict[str, Any]
+Shape = Mapping[str, type | tuple[type, ...]]
+"""What keys an object must have, and of which type."""
+
+T = TypeVar("T")
+
+
+class Hopeless(Exception):
+    """There is nothing more to judge; the last fault says why."""
+
+
+def validator(rules: Callable[[bytes], Faults]) -> Callable[[bytes], list[str]]:
+    """What is wrong with a file by `rules`, a sentence each, `MOST` at most and then how many more."""
+
+    @wraps(rules)
+    def validate(data: bytes) -> list[str]:
+        found: list[str] = []
+        try:
+            for fault in rules(data):
+                found.append(fault if len(fault) <= LONGEST else f"{fault[: LONGEST - 1]}…")  # noqa: PERF401
+        except Hopeless as last:
+            found.append(str(last))
+        except RecursionError:
+            found.append("It is nested too deeply to be judged.")
+        more = len(found) - MOST
+        return found if more <= 0 else [*found[:MOST], f"{more} more fault{'' if more == 1 else 's'}."]
+
+    return validate
+
+
+def document(data: bytes) -> Any:
+    """The value of a file that is one JSON document. Raises Hopeless."""
+    try:
+        return json.loads(data.decode("utf-8-sig", "replace"), strict=False)
+    except ValueError as error:
+        raise Hopeless(f"It is not a JSON document: {error}.") from None
+
+
+def lines(data: bytes) -> Iterator[tuple[int, Item | None]]:
+    """Number and object of each line that is not blank, None for one that holds something else."""
+    for number, raw in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
+        if raw.strip():
+            try:
+                value = json.loads(raw, strict=False)
+            except (ValueError, RecursionError):
+                value = None
+            yield number, value if isinstance(value, dict) else None
+
+
+def some(value: Any, what: str) -> list[Any]:
+    """The value where it is a list with something in it. Raises Hopeless: "There are no messages."."""
+    if isinstance(value, list) and value:
+        return value
+    raise Hopeless(f"There are no {what}.")
+
+
+def inner(value: Any, key: str, kind: type[T]) -> T:
+    """What an object has at `key` where it is of that kind, an empty one otherwise."""
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, kind) else kind()
+
+
+def objects(values: Any) -> list[Item]:
+    """The objects among the values of a list."""
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
+
+
+def lacking(value: Any, shape: Shape, where: str) -> Faults:
+    """A fault for each key that is missing or of another type; `where` is what lacks it."""
+    for key, kind in shape.items():
+        if not isinstance(value.get(key) if isinstance(value, dict) else None, kind):
+            yield f"{where} has no {key} of the right type."
+
+
+def too_much(where: str, tokens: Any, sent: Iterable[Any]) -> Faults:
+    """Whether a count of tokens is more than what is sent can be: tools compact by the newest one."""
+    largest = sum(len(json.dumps(item, ensure_ascii=False)) for item in sent) + SPARE_TOKENS
+    if isinstance(tokens, int) and tokens > largest:
+        yield f"{where} claims {tokens} tokens, more than the context can have."
