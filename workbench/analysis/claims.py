@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from workbench.facts.fences import fences
 from workbench.facts.named import IDS, NAMES
 
 ClaimKind = Literal["path", "command", "identifier", "number", "quotation", "attribution"]
@@ -22,7 +23,6 @@ class Claim:
     stop: int
 
 
-_FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"`([^`\n]{2,400})`")
 _URL = re.compile(r"\bhttps?://[^\s<>\"'`)\]]+")
 _QUOTED = re.compile(
@@ -81,7 +81,7 @@ _WELL_KNOWN = frozenset(_PRODUCTS.split())
 
 def claims_in(summary: str) -> list[Claim]:
     """Every claim of `summary`, by place; where two overlap the longer stands for both, attributions apart."""
-    fences = [(match.start(), match.end()) for match in _FENCE.finditer(summary)]
+    fenced = [(fence.start, fence.stop) for fence in fences(summary)]
     taken = _Taken(len(summary))
     found: list[Claim] = []
 
@@ -89,12 +89,12 @@ def claims_in(summary: str) -> list[Claim]:
         found.extend(claim for claim in claims if taken.free(claim.start, claim.stop))
 
     taken.take_all((match.start(), match.end()) for match in _URL.finditer(summary))
-    take(_quotations(summary, fences))
-    take(_code(summary, fences))
+    take(_quotations(summary, fenced))
+    take(_code(summary, fenced))
     take(_paths(summary))
     take(_identifiers(summary))
-    take(_numbers(summary, fences))
-    found.extend(_attributions(summary, fences))
+    take(_numbers(summary, fenced))
+    found.extend(_attributions(summary, fenced))
     return sorted(found, key=lambda claim: (claim.start, claim.stop))
 
 
@@ -120,9 +120,9 @@ def _inside(place: int, spans: list[tuple[int, int]]) -> bool:
     return any(start <= place < stop for start, stop in spans)
 
 
-def _quotations(summary: str, fences: list[tuple[int, int]]) -> Iterator[Claim]:
+def _quotations(summary: str, fenced: list[tuple[int, int]]) -> Iterator[Claim]:
     """Passages in quotation marks of three words or more; a word or two in quotes is a manner of speaking."""
-    code = fences + [(match.start(), match.end()) for match in _CODE.finditer(summary)]
+    code = fenced + [(match.start(), match.end()) for match in _CODE.finditer(summary)]
     for match in _QUOTED.finditer(summary):
         if _inside(match.start(), code) or _inside(match.end() - 1, code):
             continue
@@ -132,11 +132,11 @@ def _quotations(summary: str, fences: list[tuple[int, int]]) -> Iterator[Claim]:
             yield Claim("quotation", said, match.start(group), match.end(group))
 
 
-def _code(summary: str, fences: list[tuple[int, int]]) -> Iterator[Claim]:
+def _code(summary: str, fenced: list[tuple[int, int]]) -> Iterator[Claim]:
     """What stands in backticks: a path, a command, or a name."""
     for match in _CODE.finditer(summary):
         said = match[1].strip()
-        if _inside(match.start(), fences) or not any(map(str.isalnum, said)):
+        if _inside(match.start(), fenced) or not any(map(str.isalnum, said)):
             continue
         first, _, rest = said.partition(" ")
         path = _PATH.fullmatch(said)
@@ -174,13 +174,13 @@ def _identifiers(summary: str) -> Iterator[Claim]:
                 yield Claim("identifier", match[0], match.start(), match.end())
 
 
-def _numbers(summary: str, fences: list[tuple[int, int]]) -> Iterator[Claim]:
+def _numbers(summary: str, fenced: list[tuple[int, int]]) -> Iterator[Claim]:
     """Numbers a reader takes for facts: with a unit, a fraction or a version, or large; no list marks, no counts."""
     for match in _NUMBER.finditer(summary):
         number, after = match[0], summary[match.end() : match.end() + 12]
         line_start = summary.rfind("\n", 0, match.start()) + 1
         leading = summary[line_start : match.start()].strip(" \t#*_-•[(") == ""
-        if _inside(match.start(), fences) or (leading and after[:1] in (".", ")", "]", "、", ":")):
+        if _inside(match.start(), fenced) or (leading and after[:1] in (".", ")", "]", "、", ":")):
             continue
         if after[:1] and (after[0] in "-/:_×" or after[0].isalpha()) and not _UNIT.match(after):
             continue
@@ -190,11 +190,11 @@ def _numbers(summary: str, fences: list[tuple[int, int]]) -> Iterator[Claim]:
         yield Claim("number", number, match.start(), match.end())
 
 
-def _attributions(summary: str, fences: list[tuple[int, int]]) -> Iterator[Claim]:
+def _attributions(summary: str, fenced: list[tuple[int, int]]) -> Iterator[Claim]:
     """ "The user said/asked/wants …" up to the end of the sentence; `subject` is what the user is said to have said."""
     for match in _ATTRIBUTED.finditer(summary):
         line_start = summary.rfind("\n", 0, match.start()) + 1
-        if _inside(match.start(), fences) or summary.startswith("#", line_start):
+        if _inside(match.start(), fenced) or summary.startswith("#", line_start):
             continue
         longest = min(len(summary), match.end() + LONGEST_ATTRIBUTION)
         end = _SENTENCE_END.search(summary, match.end(), longest)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from workbench.facts.fences import without_fences
+
 HEAD_CHARS = 64 * 1024
 TAIL_CHARS = 16 * 1024
 """Of a longer text only the first `HEAD_CHARS` and the last `TAIL_CHARS` characters are searched for facts."""
@@ -52,7 +54,7 @@ def own_words(text: str) -> str:
     if "<" in text:
         for tag in _INJECTED:
             text = _without(text, f"<{tag}>", f"</{tag}>")
-    return _without_fences(text).strip()
+    return without_fences(text).strip()
 
 
 def _without(text: str, start: str, end: str) -> str:
@@ -66,22 +68,6 @@ def _without(text: str, start: str, end: str) -> str:
         at = len(text) if closed < 0 else closed + len(end)
     kept.append(text[at:])
     return "".join(kept)
-
-
-def _without_fences(text: str) -> str:
-    if "```" not in text and "~~~" not in text:
-        return text
-    kept: list[str] = []
-    fence = ""
-    for line in text.split("\n"):
-        mark = line.lstrip()[:3]
-        if fence:
-            fence = "" if mark == fence else fence
-        elif mark in ("```", "~~~"):
-            fence = mark
-        else:
-            kept.append(line)
-    return "\n".join(kept)
 
 
 def sentences(text: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from workbench.facts import FactKind
+from workbench.facts.fences import fences
 from workbench.summarizers.extractive import topics_of_titles
 from workbench.summarizers.labels import Topic
 
@@ -36,7 +37,6 @@ _NUMBERED = re.compile(
 )
 _BOLD = re.compile(r"^ {0,3}\*\*(?P<title>[^*\n]{2,80})\*\*:?[ \t]*(?:\n|$)", re.MULTILINE)
 _TAG = re.compile(r"^[ \t]*<(?P<title>[A-Za-z][\w-]{1,40})>[ \t]*\n?", re.MULTILINE)
-_FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _CLOSING = re.compile(r"\s*(?:</[A-Za-z][\w-]{1,40}>\s*)*\Z")
 """What ends a section without belonging to its words: closing tags of what is around it, and white space."""
 
@@ -144,11 +144,11 @@ def _numbered(text: str) -> list[_Mark]:
 
 
 def _found(text: str, pattern: re.Pattern[str]) -> list[_Mark]:
-    code = [found.span() for found in _FENCE.finditer(text)]
+    code = list(fences(text))
     return [
         (found.start(), found.end(), _title(found["title"]))
         for found in pattern.finditer(text)
-        if not any(start <= found.start() < stop for start, stop in code)
+        if not any(fence.start <= found.start() < fence.stop for fence in code)
     ]
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
+from workbench.facts.fences import fences
 from workbench.session import Block, Media, Opaque, Text, Thinking, ToolUse
 from workbench.tui.middle.code import language_of, lexer
 from workbench.tui.middle.folded import compact, folded, pretty, text_shape
@@ -55,21 +57,18 @@ def block_parts(block: Block, folds: Folds | None = None, place: str = "", calle
 def text_parts(text: str) -> Parts:
     """A text in words; the code between its fences in colours."""
     parts: Parts = []
-    words: list[str] = []
-    language = ""
-    within = False
-    for line in text.split("\n") if "```" in text else ():
-        if not line.lstrip().startswith("```"):
-            words.append(line)
-            continue
-        if words:
-            parts.append(_code("\n".join(words), language) if within else Part("\n".join(words)))
-        parts.append(Part(line, "dim"))
-        within, words = not within, []
-        language = language_of(line.strip().strip("`")) if within else ""
-    if not parts:
-        return [Part(text)]
-    return [*parts, _code("\n".join(words), language) if within else Part("\n".join(words))] if words else parts
+    at = 0
+    for fence in fences(text):
+        words, opening, code, closing = (
+            text[start:stop].removesuffix("\n")
+            for start, stop in pairwise((at, fence.start, fence.body, fence.end, fence.stop))
+        )
+        parts += [Part(words)] if at < fence.start else []
+        parts.append(Part(opening, "dim"))
+        parts += [_code(code, language_of(fence.word))] if fence.body < fence.end else []
+        parts += [Part(closing, "dim")] if fence.end < fence.stop else []
+        at = fence.stop
+    return [*parts, Part(text[at:])] if not parts or at < len(text) or text.endswith("\n") else parts
 
 
 def _code(text: str, language: str) -> Part:
