@@ -41,4 +41,4 @@ def own_home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--golden-update", action="store_true", help="accept what the commands of tests/golden say now")
+    parser.addoption("--golden-update", action="store_true", help="accept what is told now: golden, told")

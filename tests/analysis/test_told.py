@@ -1,0 +1,147 @@
+"""What the analysis tells of a sample that overflowed and of one small session, to the letter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from pathlib import Path
+
+import pytest
+
+from tests.analysis.courses import course_of_messages
+from tests.analysis.test_why import diagnosed
+from tests.building import agent, context_of, user
+from tests.compaction.test_told import work
+from tests.paths import SAMPLES
+from tests.told import assert_told
+from workbench.analysis.compare import candidates, compare
+from workbench.analysis.generations import generations
+from workbench.analysis.grounding import Ground
+from workbench.analysis.pictures import growth_picture, in_characters, replay_picture
+from workbench.analysis.replay import replay
+from workbench.analysis.replay_table import row
+from workbench.analysis.retention import retention
+from workbench.analysis.search import hits, marks, query_of
+from workbench.analysis.suggested_pins import suggest
+from workbench.analysis.transcript import VERBOSITIES, transcript
+from workbench.compaction.context import Context
+from workbench.compaction.outcome import Outcome
+from workbench.compaction.preset import default_preset
+from workbench.compaction.strategies import OWN, strategy
+from workbench.session import Message, ToolResult, ToolUse
+from workbench.summarizers.driver import drive
+from workbench.summarizers.extractive import extractive
+
+TOLD = Path(__file__).parent / "told"
+CONTEXT = context_of(work(), window=1_000, memories="memory 1\nmemory 2")
+SUMMARY = """The user wants the token refresh in `src/session.py` fixed, see ABC-12 and "Never log the token".
+I ran `pytest -q` and `npm test`; 4 passed in 30 seconds, 17 failed. The user said: use port 8080.
+The user said: use tabs.
+Changed src/lock.py and src/missing.py; decided on a mutex. Spec: https://example.org/spec. It took 90 minutes."""
+
+
+def plain(value: object) -> str:
+    """A value in one line, what is large left out."""
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = ((one.name, getattr(value, one.name)) for one in fields(value))
+        return " ".join(f"{name}={plain(part)}" for name, part in parts if name not in ("outcome", "session", "preset"))
+    if isinstance(value, Enum):
+        return str(value.name)
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, str):
+        line = " ".join(value.split())
+        return repr(line if len(line) <= 160 else f"{line[:140]} … {len(value)} characters")
+    if isinstance(value, Iterable):
+        several = [plain(one) for one in value]
+        return f"[{', '.join(several[:8])}{f' and {len(several) - 8} more' if len(several) > 8 else ''}]"
+    return str(value)
+
+
+def section(title: str, several: Iterable[object]) -> Iterator[str]:
+    yield f"## {title}"
+    yield from (one if isinstance(one, str) else plain(one) for one in several)
+    yield ""
+
+
+def made(id: str, context: Context = CONTEXT) -> Outcome:
+    return drive(strategy(id).compact(context, default_preset(id).policy), extractive).outcome
+
+
+def told_of_the_small() -> Iterator[str]:
+    columns = list(compare(CONTEXT, candidates(), extractive))
+    names = (
+        "before",
+        "head",
+        "tail",
+        "after",
+        "spent",
+        "cache",
+        "fresh",
+        "summary_cost",
+        "cache_cost",
+        "pays_off_after",
+    )
+    for column in columns:
+        yield from section(f"{column.name} beside others", (f"{n}: {plain(getattr(column, n))}" for n in names))
+    for id in ("ledger", "context-reset", "layered"):
+        held = retention(CONTEXT, made(id), [agent("n", "src/lock.py again"), user("m", "ABC-12?")])
+        yield from section(f"what {id} holds of {held.head}, {held.in_tail} in the tail, {held.of_context}", held.facts)
+        yield from section("by kind", (f"{kind}: {plain(share)}" for kind, share in held.kinds.items()))
+    steps = generations(CONTEXT, lambda context: made("context-reset", context), work()[2:8], 4)
+    yield from section("four generations", (f"{one}" for one in (steps.overall, steps.weighted, steps.summary_tokens)))
+    yield from section(
+        "each", (f"{s.status} {s.before} {s.after} {s.summary} {s.grown} {s.replayed}" for s in steps.steps)
+    )
+    yield from section("survival", (f"{kind}: {plain(shares)}" for kind, shares in steps.survival.items()))
+    yield from section("pins", suggest(CONTEXT))
+    found = Ground(work()).check(SUMMARY)
+    yield from section(f"ground of {plain(found.checked.items())}", found.unfounded)
+    yield from section("lost", found.losses)
+    for verbosity in VERBOSITIES:
+        yield from section(f"transcript, {verbosity}", transcript(work(), verbosity))
+    for text in ("token", "Token", "/ttl.*300/", "/pytest|gh/"):
+        query = query_of(text)
+        yield from section(
+            f"search {text}", [plain(hits(work(), query)), plain(marks(query, "token Token ttl = 300 gh"))]
+        )
+
+
+def told_of_the_sample() -> Iterator[str]:
+    found = diagnosed(SAMPLES / "claude-code-overflow.jsonl")
+    for name in ("limit", "crossing", "growth_per_round", "rounds_left", "total", "window"):
+        yield f"{name}: {plain(getattr(found, name))}"
+    for name in ("refusals", "triggers", "layers", "tools", "files", "rounds", "largest", "findings"):
+        yield from section(name, getattr(found, name))
+    for name in ("rereads", "unused", "base64", "logs", "cut", "drops"):
+        yield from section(f"waste: {name}", getattr(found.waste, name))
+    yield from section("plot", in_characters(growth_picture(found)))
+
+
+def again(message: Message, mark: str) -> Message:
+    """The message under another id, its calls and results too."""
+    blocks = (
+        replace(block, id=block.id + mark)
+        if isinstance(block, ToolUse)
+        else replace(block, call_id=block.call_id + mark)
+        if isinstance(block, ToolResult)
+        else block
+        for block in message.blocks
+    )
+    return replace(message, id=message.id + mark, blocks=tuple(blocks))
+
+
+def told_of_replays() -> Iterator[str]:
+    said = [again(one, f".{n}") for n in range(12) for one in (*work()[2:15], *work()[16:20])]
+    course = course_of_messages(said, 50)
+    played = [replay(course, default_preset(id), 1_500, extractive) for id in OWN]
+    for sign, one in zip("abcdefghijkl", played, strict=False):
+        yield from section(" | ".join(row(sign, one)), (*one.compacted, *one.missed, *one.triggers, plain(one.series)))
+    yield from section("plot", in_characters(replay_picture(course, played[:2], 1_500)))
+
+
+@pytest.mark.parametrize("told", [told_of_the_small, told_of_the_sample, told_of_replays])
+def test_what_is_told(told: object, request: pytest.FixtureRequest) -> None:
+    name = told.__name__.removeprefix("told_of_").replace("_", "-")  # type: ignore[attr-defined]
+    assert_told(TOLD / f"{name}.txt", "\n".join(told()) + "\n", request)  # type: ignore[operator]
