@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from workbench import bench as steps
 from workbench.base.errors import BadInput
 from workbench.base.files import make_folder, write_atomically
+from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, load_preset
@@ -93,9 +94,9 @@ def carry_over(work: Work, bench: Bench, counter: Counter, *, keep_policy: bool 
     for thing, ids in marked.items():
         there[thing] = frozenset(id for id in ids if id in bench.layout.shape.index_of)
         if there[thing]:
-            kept.append(_counted(len(there[thing]), thing))
+            kept.append(counted(len(there[thing]), thing))
         if len(there[thing]) < len(ids):
-            lost.append(_counted(len(ids) - len(there[thing]), thing))
+            lost.append(counted(len(ids) - len(there[thing]), thing))
     if any(there.values()):
         pins, dropped, shortened = there.values()
         bench = replace(bench, pins=pins, dropped=dropped, shortened=shortened, result=None)
@@ -120,9 +121,9 @@ def _with_policy(work: Work, bench: Bench, kept: list[str], lost: list[str]) -> 
     policy, refused = _changed(preset.policy, work.changed)
     if taken := len(work.changed) - refused:
         bench = steps.set_policy(bench, policy)
-        kept.append(_counted(taken, "policy field"))
+        kept.append(counted(taken, "policy field"))
     if refused:
-        lost.append(_counted(refused, "policy field"))
+        lost.append(counted(refused, "policy field"))
     return bench
 
 
@@ -150,10 +151,6 @@ def _preset(name: str) -> Preset | None:
 
 def _in_order(bench: Bench, ids: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(ids, key=lambda id: bench.layout.shape.index_of.get(id, -1)))
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}{'s' * (number != 1)}"
 
 
 def recall(session: Session, folder: Path) -> Work | None:

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.facts.talk import agent, call, edited, ran, result, user
+from workbench.base.text import clip_at_word
 from workbench.facts import Fact, Uses, calls_in, find, known
 from workbench.facts.done import error_line, normal_path, same_command
 from workbench.facts.plan import plan_of
 from workbench.facts.said import is_decision, is_instruction
-from workbench.facts.wording import HEAD_CHARS, clipped, own_words
+from workbench.facts.wording import HEAD_CHARS, own_words
 from workbench.formats.files import load
 from workbench.session import Message, Text
 
@@ -262,7 +263,7 @@ def test_lone_surrogates_and_empty_messages() -> None:
     ],
 )
 def test_what_is_clipped_ends_at_a_word_behind_two_thirds(text: str, limit: int, short: str) -> None:
-    assert clipped(text, limit) == short
+    assert clip_at_word(text, limit) == short
 
 
 def failing(command: str, output: str = "fatal: no") -> tuple[Message, Message]:

@@ -9,6 +9,7 @@ from typing import Any
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.base.stamps import shown
+from workbench.base.text import clip
 from workbench.summarizers.runs import Call, Run
 from workbench.summarizers.server_side import ServerSummary
 
@@ -72,8 +73,7 @@ def _lines(run: Run, number: int) -> list[str]:
 
 def short_value(value: Any) -> str:
     """A value on one line, as far as there is room."""
-    text = printable(" ".join(str(value).split()))
-    return text if len(text) <= 60 else text[:59] + "…"
+    return clip(printable(" ".join(str(value).split())), 60)
 
 
 def dollars_words(dollars: float | None) -> str:

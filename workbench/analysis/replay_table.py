@@ -5,6 +5,7 @@ from __future__ import annotations
 from workbench.analysis.cache import Rates
 from workbench.analysis.replay import Compacted, Replay
 from workbench.base.figures import grouped
+from workbench.base.text import plural
 
 HEADS = (
     "", "preset", "strategy", "compactions", "first at", "mean after", "peak", "last", "over window", "summaries",
@@ -48,6 +49,6 @@ def pay_off(compacted: tuple[Compacted, ...]) -> str:
         one.pays_off_after for one in compacted if one.pays_off_at is not None and one.pays_off_after is not None
     )
     never = len(compacted) - len(after)
-    words = [f"{grouped(after[len(after) // 2])} call{'s' * (after[len(after) // 2] != 1)}"] if after else []
+    words = [f"{grouped(after[len(after) // 2])} {plural(after[len(after) // 2], 'call')}"] if after else []
     words += [f"{never} never"] if never else []
     return ", ".join(words)

@@ -10,4 +10,5 @@ resources.py  where the program's prompts and samples lie
 secrets.py    keys and passwords masked in what is shown
 stamps.py     times, read and written
 figures.py    numbers as a person reads them
+text.py       cutting to a length, nouns after a number
 """

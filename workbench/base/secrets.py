@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from workbench.base.text import clip
+
 MASK = "[masked]"
 
 _KNOWN = re.compile(
@@ -71,5 +73,4 @@ def _without_value(found: re.Match[str]) -> str:
 def error_line(text: str, limit: int = 300) -> str:
     """The first line of an error's text, masked, at most `limit` characters."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    line = masked(line[: 10 * limit])
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    return clip(masked(line[: 10 * limit]), limit)

@@ -15,11 +15,12 @@ from workbench.analysis.retention import KINDS, Retention, retention
 from workbench.analysis.transcript import one_line, printable
 from workbench.analysis.two_outcomes import added, stretches
 from workbench.base.figures import grouped
+from workbench.base.text import counted
 from workbench.bench import Bench, choose_preset
 from workbench.cli.by_hand import by_hand
 from workbench.cli.figures import size_words
 from workbench.cli.loading import on_bench
-from workbench.cli.output import counted, fields_of, only, plain, write_json, write_table
+from workbench.cli.output import fields_of, only, plain, write_json, write_table
 from workbench.cli.retention import percent
 from workbench.cli.running import keep, need_key
 from workbench.cli.selection import Selection, selection

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.cli.output import counted, json_keys
+from workbench.base.text import counted
+from workbench.cli.output import json_keys
 from workbench.compaction.layers import Layer
 from workbench.tokens.sizes import Size
 

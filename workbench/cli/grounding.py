@@ -9,7 +9,8 @@ from workbench.analysis.grounding import Grounding
 from workbench.analysis.losses import Loss
 from workbench.analysis.transcript import one_line
 from workbench.base.figures import grouped
-from workbench.cli.output import counted, only, plain
+from workbench.base.text import counted
+from workbench.cli.output import only, plain
 from workbench.facts import FactKind
 
 NAMED = 3

@@ -11,9 +11,10 @@ import click
 from workbench.analysis.transcript import VERBOSITIES, Verbosity, one_line, printable, transcript
 from workbench.base.figures import grouped
 from workbench.base.stamps import shown
+from workbench.base.text import counted
 from workbench.cli.figures import size_words
 from workbench.cli.opening import Opened, opened
-from workbench.cli.output import counted, json_keys, only, plain, write_fields, write_json, write_table
+from workbench.cli.output import json_keys, only, plain, write_fields, write_json, write_table
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.context import Context
 from workbench.compaction.layers import layers

@@ -15,8 +15,6 @@ from typing import Any
 
 import click
 
-from workbench.base.figures import grouped
-
 SCHEMA = 1
 """Of every JSON document: greater when a key goes or means something else. New keys come without notice."""
 
@@ -107,11 +105,6 @@ def write_table(heads: Sequence[str], rows: Iterable[Sequence[str]], left: Mappi
     click.secho(first.rstrip(), dim=True)
     for line in others:
         click.echo(line.rstrip())
-
-
-def counted(number: int, thing: str) -> str:
-    """`1 round`, `12 rounds`."""
-    return f"{grouped(number)} {thing}" + ("" if number == 1 else "s")
 
 
 def warn(text: str) -> None:

@@ -9,8 +9,9 @@ import click
 from workbench.analysis.suggested_pins import SuggestedPin, accepted, suggest
 from workbench.analysis.transcript import one_line, printable
 from workbench.base.figures import grouped
+from workbench.base.text import counted
 from workbench.cli.loading import on_bench
-from workbench.cli.output import counted, fields_of, plain, write_json, write_table
+from workbench.cli.output import fields_of, plain, write_json, write_table
 from workbench.cli.selection import Selection, selection
 from workbench.facts.standing import PIN_REASON
 

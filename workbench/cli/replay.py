@@ -12,9 +12,10 @@ from workbench.analysis.pictures import SIGNS, in_characters, replay_picture
 from workbench.analysis.replay import Compacted, Replay, replays
 from workbench.analysis.replay_table import HEADS, cost_basis, row
 from workbench.base.figures import grouped
+from workbench.base.text import counted
 from workbench.cli.loading import on_bench_and_course
 from workbench.cli.outcomes import trigger_document
-from workbench.cli.output import counted, fields_of, only, plain, write_json, write_table
+from workbench.cli.output import fields_of, only, plain, write_json, write_table
 from workbench.cli.selection import Selection, selection
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive

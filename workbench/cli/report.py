@@ -10,10 +10,10 @@ from workbench.analysis.compare import candidates
 from workbench.analysis.why.diagnosis import overflowed
 from workbench.base.errors import BadInput
 from workbench.base.files import write_atomically
+from workbench.base.text import counted
 from workbench.bench import choose_preset
 from workbench.cli.by_hand import by_hand
 from workbench.cli.loading import on_bench_and_course
-from workbench.cli.output import counted
 from workbench.cli.selection import Selection, selection
 
 BESIDE = ("claude-code", "codex", "ledger")

@@ -12,12 +12,12 @@ from workbench.analysis.recorded import following, recorded_outcome
 from workbench.analysis.retention import HeldFact, Retention, Share, new_messages, retention
 from workbench.analysis.transcript import one_line, printable
 from workbench.base.figures import grouped
+from workbench.base.text import counted
 from workbench.bench import Bench, choose_preset
 from workbench.cli.by_hand import by_hand
 from workbench.cli.loading import on_bench
 from workbench.cli.outcomes import policy_words, status_words
 from workbench.cli.output import (
-    counted,
     fields_of,
     json_keys,
     only,

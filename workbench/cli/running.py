@@ -14,6 +14,7 @@ import click
 from workbench.analysis.cost import Cost, actual
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
+from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.cli.output import json_keys, on_a_terminal, plain, warn
 from workbench.compaction.checks import Check
@@ -149,7 +150,7 @@ def call_words(call: Call) -> str:
     answers = call.run.answers
     if not answers:
         return ""
-    parts = [f"{grouped(len(answers))} call{'s' * (len(answers) != 1)}"]
+    parts = [f"{grouped(len(answers))} {plural(len(answers), 'call')}"]
     if call.usage:
         parts += [usage_words(call.usage), f"{call.run.seconds:.1f} s"]
     if call.cost:

@@ -9,7 +9,8 @@ from workbench.analysis.transcript import printable
 from workbench.base import paths
 from workbench.base.figures import grouped
 from workbench.base.stamps import shown
-from workbench.cli.output import counted, fields_of, warn, write_fields, write_json, write_table
+from workbench.base.text import counted
+from workbench.cli.output import fields_of, warn, write_fields, write_json, write_table
 from workbench.summarizers import journal
 
 REQUEST_CHARS = 1_000

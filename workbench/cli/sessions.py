@@ -15,7 +15,8 @@ from workbench.analysis.transcript import one_line, printable
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.base.stamps import shown
-from workbench.cli.output import counted, only, plain, warn, write_json, write_table
+from workbench.base.text import counted
+from workbench.cli.output import only, plain, warn, write_json, write_table
 from workbench.finding.discover import discover
 from workbench.finding.glances import Found, Unreadable
 from workbench.finding.places import Place, places

@@ -20,7 +20,8 @@ from workbench.analysis.sweep.spread import cores, spread, work_of
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
-from workbench.cli.output import counted, on_a_terminal, plain, warn, write_json, write_table
+from workbench.base.text import counted
+from workbench.cli.output import on_a_terminal, plain, warn, write_json, write_table
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.preset import load_preset, preset_names, save_preset
 from workbench.formats import registry

@@ -14,8 +14,9 @@ from workbench.analysis.why.fillers import Share
 from workbench.analysis.why.findings import Finding
 from workbench.analysis.why.waste import UNUSED_RULE, Spot
 from workbench.base.figures import grouped
+from workbench.base.text import counted
 from workbench.cli.loading import on_bench_and_course
-from workbench.cli.output import counted, fields_of, only, plain, write_fields, write_json, write_table
+from workbench.cli.output import fields_of, only, plain, write_fields, write_json, write_table
 from workbench.cli.replay import replay_document
 from workbench.cli.selection import Selection, selection
 

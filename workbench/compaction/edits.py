@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.base.figures import grouped
+from workbench.base.text import clip_middle, plural
 from workbench.compaction.compose import Stood, composed
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
@@ -21,7 +22,6 @@ from workbench.compaction.policy import Policy
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.spans import each
 from workbench.compaction.strategy import Compacting, Strategy
-from workbench.compaction.text import cut_middle
 from workbench.session import Block, Message, Span, Text, ToolResult
 
 SHORT_CHARS = 1_000
@@ -56,12 +56,12 @@ def shortened_message(message: Message) -> Message:
 def _short(block: Block) -> Block:
     match block:
         case Text(text) if len(text) > SHORT_CHARS:
-            return Text(cut_middle(text, SHORT_CHARS))
+            return Text(clip_middle(text, SHORT_CHARS))
         case ToolResult(_, content) if any(isinstance(p, Text) and len(p.text) > SHORT_CHARS for p in content):
             return replace(
                 block,
                 content=tuple(
-                    Text(cut_middle(part.text, SHORT_CHARS)) if isinstance(part, Text) else part for part in content
+                    Text(clip_middle(part.text, SHORT_CHARS)) if isinstance(part, Text) else part for part in content
                 ),
             )
     return block
@@ -115,7 +115,7 @@ def named(indexes: Collection[int]) -> str:
     if len(spans) > 4:
         return f"{grouped(count)} messages"
     several = (f"{s.start + 1}–{s.stop}" if len(s) > 1 else str(s.start + 1) for s in spans)
-    return f"message{'s' * (count != 1)} {', '.join(several)}"
+    return f"{plural(count, 'message')} {', '.join(several)}"
 
 
 def given(context: Context, edits: Edits) -> Context:

@@ -15,6 +15,7 @@ from itertools import accumulate
 from typing import Any
 
 from workbench.base.figures import grouped
+from workbench.base.text import clip_at_sentence
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke
 from workbench.compaction.outcome import Fate
@@ -22,7 +23,7 @@ from workbench.compaction.render import Entry, Labels, Limits, labelled, tagged
 from workbench.compaction.shape import Shape, newest_per_shape
 from workbench.compaction.spans import each, indexes_of
 from workbench.compaction.strategy import Answer, Requests, SummaryFailed, SummaryRequest
-from workbench.compaction.text import cut_at_sentence, without_summary_tags
+from workbench.compaction.text import without_summary_tags
 from workbench.session import Message, Span
 from workbench.tokens.sizes import visible_chars
 
@@ -286,5 +287,5 @@ def cleaned(answer: Answer, limit: int, trace: list[str]) -> str | SummaryFailed
     summary = without_summary_tags(answer.text)
     if limit and len(summary) > limit:
         trace.append(f"the summary's {grouped(len(summary))} characters were cut to {grouped(limit)}")
-        return cut_at_sentence(summary, limit)
+        return clip_at_sentence(summary, limit)
     return summary or SummaryFailed("empty", "the answer has no text")

@@ -1,31 +1,8 @@
-"""Cutting text: in the middle, at a sentence, out of its tags. Lengths are characters; a character is never split."""
+"""A summary out of its tags."""
 
 from __future__ import annotations
 
 import re
-
-
-def cut_middle(text: str, limit: int) -> str:
-    """Cut to exactly `limit` characters, `…` included; the start gets the odd character. A limit of 0 gives nothing."""
-    if len(text) <= limit:
-        return text
-    if limit <= 0:
-        return ""
-    end = (limit - 1) // 2
-    return text[: limit - 1 - end] + "…" + (text[-end:] if end else "")
-
-
-def cut_at_sentence(text: str, limit: int) -> str:
-    """Cut to at most `limit` characters at the last line or sentence that fits; mid-text only where there is
-    neither."""
-    if len(text) <= limit:
-        return text
-    room = text[: max(limit - 1, 0)]
-    ends = [match.end() for match in re.finditer(r"\n|[.!?](?=\s)|[。！？]", room)]
-    if ends and ends[-1] >= limit // 2:
-        room = room[: ends[-1]]
-    return (room.rstrip() + "…")[:limit]
-
 
 _OUTER = re.compile(r"\A\s*<summary>(.*)</summary>\s*\Z", re.DOTALL)
 

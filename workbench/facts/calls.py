@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from workbench.base.text import clip_at_word
 from workbench.facts.tools import Action, actions_of
-from workbench.facts.wording import clipped
 from workbench.session import Message, ToolResult, ToolUse
 
 _EXIT = re.compile(
@@ -145,7 +145,7 @@ def last_line(result: ToolResult | None, limit: int = 160) -> str:
     said = [line for line in said if _says_something(line)]
     if not said:
         return ""
-    return clipped(outcome_line(said), limit)
+    return clip_at_word(outcome_line(said), limit)
 
 
 def outcome_line(lines: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
+from workbench.base.text import counted
 from workbench.facts.calls import Called
 from workbench.facts.done import normal_path
 from workbench.facts.tools import COMMAND_KEYS, PATCH_KEYS
@@ -69,7 +70,7 @@ def diffstat(several: Iterable[FileChange]) -> tuple[FileChange, ...]:
 def in_words(stat: Sequence[FileChange]) -> str:
     """A statistic in one line, as in `3 files, +40 −12 lines`."""
     added, removed = sum(one.added for one in stat), sum(one.removed for one in stat)
-    return f"{len(stat)} {'file' if len(stat) == 1 else 'files'}, +{added} −{removed} lines"
+    return f"{counted(len(stat), 'file')}, +{added} −{removed} lines"
 
 
 def _changes_of(called: Called, written: dict[str, str]) -> Iterator[FileChange]:

@@ -6,9 +6,10 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
+from workbench.base.text import clip_at_word
 from workbench.facts.calls import Called, is_check, last_line
 from workbench.facts.fact import Fact
-from workbench.facts.wording import clipped, scanned
+from workbench.facts.wording import scanned
 from workbench.session import Message
 
 ERROR_CHARS = 240
@@ -155,13 +156,13 @@ def errors(messages: Sequence[Message], calls: Sequence[Called]) -> Iterator[Fac
         if later is not None:
             detail += f"; {_fix(calls, number, later)}"
         elif other is not None:
-            detail += f"; `{clipped(same_command(calls[other].actions[-1].target), 80)}` succeeded soon after"
+            detail += f"; `{clip_at_word(same_command(calls[other].actions[-1].target), 80)}` succeeded soon after"
         yield Fact("error", line, messages[at].id, at, detail, later is not None or other is not None)
     for index, message in enumerate(messages):
         if message.starts_round:
             pasted = next((line for line in scanned(message.text).split("\n") if _STRICT_ERROR.match(line)), "")
             if pasted:
-                yield Fact("error", clipped(pasted, ERROR_CHARS), message.id, index, "reported by the user")
+                yield Fact("error", clip_at_word(pasted, ERROR_CHARS), message.id, index, "reported by the user")
 
 
 def _key(called: Called) -> str:
@@ -199,7 +200,7 @@ def _came_from(called: Called) -> str:
         return called.call.name
     last = called.actions[-1]
     if last.kind == "command":
-        return f"`{clipped(same_command(last.target), 100)}`"
+        return f"`{clip_at_word(same_command(last.target), 100)}`"
     return f"{called.call.name} {normal_path(last.target)}"
 
 
@@ -212,7 +213,7 @@ def _fix(calls: Sequence[Called], failed: int, later: int) -> str:
                 return f"succeeded after {normal_path(changed[-1].target)} was {changed[-1].kind}"
     before = calls[later - 1]
     if later - 1 > failed and before.ok and before.actions and before.actions[-1].kind == "command":
-        return f"succeeded after `{clipped(same_command(before.actions[-1].target), 80)}`"
+        return f"succeeded after `{clip_at_word(same_command(before.actions[-1].target), 80)}`"
     return "succeeded when tried again"
 
 
@@ -230,11 +231,11 @@ def error_line(text: str, *, of_command: bool) -> str:
     if not lines:
         return ""
     if not of_command:
-        return clipped(lines[0], ERROR_CHARS)
+        return clip_at_word(lines[0], ERROR_CHARS)
     telling = [line for line in lines if len(line) < 2000]
     for some in ([line for line in telling if not _SAYS_LITTLE.search(line)], telling):
         for pattern in _TELLING:
             for line in some:
                 if pattern.match(line):
-                    return clipped(line, ERROR_CHARS)
+                    return clip_at_word(line, ERROR_CHARS)
     return ""

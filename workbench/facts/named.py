@@ -6,8 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from workbench.base.text import clip_at_word
 from workbench.facts.fact import Fact
-from workbench.facts.wording import clipped, own_words
+from workbench.facts.wording import own_words
 from workbench.session import Message
 
 ENOUGH = 2
@@ -104,7 +105,7 @@ def _around(words: str, start: int, stop: int) -> str:
     right = min(stop + 60, len(words) if end < 0 else end)
     if right < len(words) and right != end:
         right = max(stop, words.rfind(" ", stop, right))
-    return clipped(words[left:right], 160)
+    return clip_at_word(words[left:right], 160)
 
 
 def urls(messages: Sequence[Message]) -> Iterator[Fact]:

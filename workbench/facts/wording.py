@@ -89,15 +89,3 @@ def plain(sentence: str) -> str:
 
 def is_question(sentence: str) -> bool:
     return sentence.rstrip("\"')*_ ").endswith(("?", "？", "吗", "呢", "吗。"))
-
-
-def clipped(text: str, limit: int) -> str:
-    """`text` on one line and at most `limit` characters, cut at a word with `…`."""
-    line = " ".join(text.split()) if len(text) < 4 * limit + 400 else " ".join(text[: 4 * limit + 400].split())
-    if len(line) <= limit:
-        return line
-    if limit < 1:
-        return ""
-    room = line[: limit - 1]
-    space = room.rfind(" ")
-    return (room[:space] if space > limit * 2 // 3 else room).rstrip(" ,;:-") + "…"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from workbench.base.figures import grouped
+from workbench.base.text import counted
 from workbench.formats import registry
 from workbench.formats.claude_code.agents import agent_files, agents_inside, compaction_call, compaction_calls
 from workbench.formats.export import export
@@ -89,10 +90,6 @@ def place_of(session: Session, message: Message) -> str:
     return f"entry {first + 1}" if first is not None else f"message {message.id}"
 
 
-def _counted(number: int, thing: str) -> str:
-    return f"{grouped(number)} {thing}" + ("" if number == 1 else "s")
-
-
 def _system_prompt(session: Session, context: Sequence[Message]) -> Finding:
     size = len(session.system) + sum(len(m.text) for m in context[: leading_system(context)])
     if size:
@@ -102,11 +99,11 @@ def _system_prompt(session: Session, context: Sequence[Message]) -> Finding:
 
 def _tools(session: Session) -> Finding:
     if session.tools:
-        return Finding("complete", "tool definitions", _counted(len(session.tools), "tool"))
+        return Finding("complete", "tool definitions", counted(len(session.tools), "tool"))
     used = {call.name for message in session.messages for call in message.calls}
     if used:
         return Finding(
-            "missing", "tool definitions", f"not in the file, though calls of {_counted(len(used), 'tool')} are"
+            "missing", "tool definitions", f"not in the file, though calls of {counted(len(used), 'tool')} are"
         )
     return Finding("note", "tool definitions", "none in the file, and no tool was called")
 
@@ -126,7 +123,7 @@ def _views(session: Session) -> Iterator[Finding]:
         summary = "with a summary" if end.summary else "without a summary that can be told"
         yield Finding("note", f"epoch {epoch.number}", f"ended by a recorded compaction{tokens}, {summary}")
     if len(session.epochs) == 1 and sent < live:
-        yield Finding("note", "not sent", f"{_counted(live - sent, 'message')} of the live branch, outside the context")
+        yield Finding("note", "not sent", f"{counted(live - sent, 'message')} of the live branch, outside the context")
 
 
 def _truncations(session: Session, context: Sequence[Message]) -> Iterator[Finding]:
@@ -163,7 +160,7 @@ def _pairs(session: Session, context: Sequence[Message]) -> Iterator[Finding]:
     if orphans:
         yield Finding("missing", "orphan results", f"{len(orphans)} answer no call: {_places(session, orphans)}")
     if not (open_calls or orphans):
-        told = f"{_counted(len(pairs), 'call')}, and every result" if pairs else "none in the context"
+        told = f"{counted(len(pairs), 'call')}, and every result" if pairs else "none in the context"
         yield Finding("complete" if pairs else "note", "calls", told)
 
 
@@ -194,7 +191,7 @@ def _usage(session: Session, context: Sequence[Message]) -> Finding:
     if not billed:
         return Finding("missing", "usage", "none recorded: every figure is counted, what is sent unseen is not in them")
     level: Level = "complete" if billed == len(answers) else "note"
-    return Finding(level, "usage", f"recorded for {grouped(billed)} of {_counted(len(answers), 'answer')}")
+    return Finding(level, "usage", f"recorded for {grouped(billed)} of {counted(len(answers), 'answer')}")
 
 
 # -- What belongs to it

@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from workbench.base.text import clip_at_word
 from workbench.facts import Fact, calls_in, find, known
 from workbench.facts.calls import is_check
 from workbench.facts.done import same_command
 from workbench.facts.plan import Task, plan_of
-from workbench.facts.wording import clipped, own_words
+from workbench.facts.wording import own_words
 from workbench.session import Message
 from workbench.summarizers.fitting import Line
 from workbench.summarizers.labels import Labels, Topic
@@ -56,7 +57,7 @@ def digest(messages: Sequence[Message], labels: Labels) -> Digest:
     age = _Age(len(messages))
     made = Digest()
     asked = of("request")
-    made.add("goal", (_bullet(clipped(fact.text, 1200), [fact], USER) for fact in asked[:1]))
+    made.add("goal", (_bullet(clip_at_word(fact.text, 1200), [fact], USER) for fact in asked[:1]))
     made.add("instructions", _sentences(of("instruction"), age, 500))
     made.add("requests", _asked(messages, asked, labels, age))
     made.add("decisions", _sentences(of("decision"), age, 400))
@@ -93,7 +94,7 @@ def _origins(facts: Iterable[Fact]) -> tuple[str, ...]:
 
 
 def _quoted(text: str, limit: int) -> str:
-    return f"“{clipped(text, limit)}”"
+    return f"“{clip_at_word(text, limit)}”"
 
 
 def _sentences(facts: Sequence[Fact], age: _Age, limit: int) -> list[Line]:
@@ -102,7 +103,7 @@ def _sentences(facts: Sequence[Fact], age: _Age, limit: int) -> list[Line]:
     for fact in facts:
         said.setdefault(fact.text, []).append(fact)
     found = sorted(said.values(), key=lambda same: same[-1].index)
-    return [_bullet(clipped(same[0].text, limit), same, age(same[-1].index)) for same in found]
+    return [_bullet(clip_at_word(same[0].text, limit), same, age(same[-1].index)) for same in found]
 
 
 def _asked(messages: Sequence[Message], asked: Sequence[Fact], labels: Labels, age: _Age) -> list[Line]:
@@ -114,7 +115,7 @@ def _asked(messages: Sequence[Message], asked: Sequence[Fact], labels: Labels, a
             lines.append(_bullet(_quoted(fact.text, 400), [fact], USER + age(fact.index)))
         answer = _answer(messages, fact.index + 1, stop) if fact.ok else None
         if answer is not None:
-            text = labels.answered.format(text=clipped(answered_first(own_words(answer.text)) or answer.text, 260))
+            text = labels.answered.format(text=clip_at_word(answered_first(own_words(answer.text)) or answer.text, 260))
             lines.append(Line(("  - " if number else "- ") + text, (answer.id,), AGENT + age(fact.index)))
         elif number and number + 1 < len(asked):
             lines.append(Line(f"  - {labels.unanswered}", (fact.message,), AGENT + age(fact.index) - 1))
@@ -145,7 +146,7 @@ def answered_first(words: str) -> str:
 
 def _task(messages: Sequence[Message], task: Task, labels: Labels, age: _Age) -> Line:
     sign = {"completed": "[x]", "in_progress": "[~]"}.get(task.status, "[ ]")
-    text = f"- {sign} {clipped(task.text, 240)}"
+    text = f"- {sign} {clip_at_word(task.text, 240)}"
     if task.status == "in_progress":
         text += f" ({labels.task[task.status]})"
     return Line(text, (messages[task.index].id,), USER + (1 if task.status == "in_progress" else 0) + age(task.index))
@@ -157,7 +158,7 @@ def _commits(facts: Sequence[Fact], labels: Labels, age: _Age) -> list[Line]:
     for fact in facts:
         subject = _COMMIT.search(fact.text) if fact.ok else None
         if subject:
-            text = clipped(next(part for part in subject.groups() if part), 160)
+            text = clip_at_word(next(part for part in subject.groups() if part), 160)
             lines.append(_bullet(labels.committed.format(text=text), [fact], USER + age(fact.index)))
     return lines
 
@@ -175,7 +176,7 @@ def _notes(messages: Sequence[Message], labels: Labels, age: _Age) -> list[Line]
         if message.role == "assistant" and message.kind == "normal" and message.calls:
             words = own_words(message.text)
             if len(words) >= NOTE and _REASON.search(words):
-                text = labels.noted.format(text=clipped(answered_first(words), 240))
+                text = labels.noted.format(text=clip_at_word(answered_first(words), 240))
                 lines.append(Line(f"- {text}", (message.id,), AGENT + age(index)))
     return lines
 
@@ -243,9 +244,9 @@ def _commands(facts: Sequence[Fact], labels: Labels, age: _Age) -> list[Line]:
         ending = {True: labels.ok, False: labels.failed, None: labels.unknown}[last.ok]
         times = labels.times.format(n=len(same)) if len(same) > 1 else ""
         looking = command.lower().startswith(_LOOKING)
-        result = f": {clipped(last.detail, 140)}" if last.detail and not (looking and last.ok) else ""
+        result = f": {clip_at_word(last.detail, 140)}" if last.detail and not (looking and last.ok) else ""
         rank = age(last.index) + (0 if looking else USER) + (1 if last.ok is False or is_check(command) else 0)
-        lines.append(_bullet(f"`{clipped(command, 150)}` → {times}{ending}{result}", same, rank))
+        lines.append(_bullet(f"`{clip_at_word(command, 150)}` → {times}{ending}{result}", same, rank))
     return lines
 
 
@@ -276,7 +277,7 @@ def _named(identifiers: Sequence[Fact], urls: Sequence[Fact], numbers: Sequence[
             names = ", ".join(f"`{fact.text}`" for fact in used)
             lines.append(_bullet(f"{sort}: {names}", used, USER))
     addresses = (one.first for one in known(urls))
-    lines.extend(_bullet(clipped(fact.text, 200), [fact], USER / 2 + age(fact.index)) for fact in addresses)
+    lines.extend(_bullet(clip_at_word(fact.text, 200), [fact], USER / 2 + age(fact.index)) for fact in addresses)
     newest = {fact.text: fact for fact in numbers}.values()
     told = {fact.detail: fact for fact in newest if fact.text[0] not in "01" or len(fact.text.split()[0]) > 1}.values()
     lines.extend(_bullet(_quoted(fact.detail, 160), [fact], age(fact.index)) for fact in told)
@@ -307,7 +308,9 @@ def _last(messages: Sequence[Message], labels: Labels) -> list[Line]:
     said = _answer(messages, 0, len(messages))
     if said is None:
         return []
-    return [Line("- " + labels.said.format(text=clipped(own_words(said.text) or said.text, 700)), (said.id,), USER)]
+    return [
+        Line("- " + labels.said.format(text=clip_at_word(own_words(said.text) or said.text, 700)), (said.id,), USER)
+    ]
 
 
 def _open(

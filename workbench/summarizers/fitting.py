@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from workbench.facts.wording import clipped
+from workbench.base.text import clip_at_word
 
 SHORTEST = 48
 """A line is not cut to fewer characters than this; it is left out instead."""
@@ -127,7 +127,7 @@ def _chosen(section: Section, room: int, more: str) -> list[Line]:
 def shortened(line: str, limit: int) -> str:
     """A line cut at a word with `…`, its indentation kept."""
     indent = line[: len(line) - len(line.lstrip())]
-    return indent + clipped(line, limit - len(indent))
+    return indent + clip_at_word(line, limit - len(indent))
 
 
 def _cut(lines: Sequence[Line], max_chars: int) -> list[Line]:

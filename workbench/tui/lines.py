@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from workbench.analysis.search import Query, marks
+from workbench.base.text import plural
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.session import Span
 from workbench.tui.plain import bar, clock, figure, fit, short
@@ -85,9 +86,9 @@ def split_words(drawn: Drawn) -> str:
     inside = split - groups.spans[group].start
     rounds = group - groups.has_preamble
     if rounds <= 0:
-        above = f"{figure(split)} message{'s' * (split != 1)}"
+        above = f"{figure(split)} {plural(split, 'message')}"
     else:
-        above = f"{figure(rounds)} round{'s' * (rounds != 1)}" + (f" + {figure(inside)} msg" if inside else "")
+        above = f"{figure(rounds)} {plural(rounds, 'round')}" + (f" + {figure(inside)} msg" if inside else "")
     return f"split: {above} ▸ summary · {figure(messages - split)} msg kept"
 
 

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.base.stamps import shown
+from workbench.base.text import clip
 
 # Joiners, variation selectors and other marks without a width: terminals disagree about them, so rows would not align.
 _WIDTHLESS = re.compile("[\u200b-\u200d\u2028\u2029\u2060-\u2065\ufe00-\ufe0f\ufeff]")
@@ -30,7 +31,7 @@ def fit(text: str, width: int) -> str:
     if width <= 0:
         return ""
     if text.isascii():
-        return text.ljust(width) if len(text) <= width else text[: width - 1] + "…"
+        return clip(text, width).ljust(width)
     size = cell_len(text)
     if size <= width:
         return text + " " * (width - size)

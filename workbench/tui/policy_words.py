@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
+from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.strategy import Trigger
 from workbench.tui.fields import FormField, value_words
@@ -62,9 +63,8 @@ def unmovable_words(bench: Bench) -> str:
     if not bench.messages:
         return "This epoch holds no messages: there is nothing to split."
     if not bench.strategy.movable:
-        return (
-            f"{bench.strategy.title} has no split that can be moved: it chooses {_plural(bench.strategy.unit)} itself."
-        )
+        units = plural(0, bench.strategy.unit)
+        return f"{bench.strategy.title} has no split that can be moved: it chooses {units} itself."
     return ""
 
 
@@ -84,8 +84,4 @@ def help_words(field: FormField, preset_value: object = None, *, differs: bool =
 
 
 def _count(number: int, unit: str) -> str:
-    return f"{figure(number)} {unit if number == 1 else _plural(unit)}"
-
-
-def _plural(unit: str) -> str:
-    return "memories" if unit == "memory" else f"{unit}s"
+    return f"{figure(number)} {plural(number, unit)}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from workbench.analysis.course import Course
 from workbench.analysis.replay import without
 from workbench.base.figures import grouped
+from workbench.base.text import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +53,14 @@ class Delay:
         if self.after is None and not self.rounds:
             return f"would have kept the session's last call below the limit, at {self._ends}"
         if self.after is None:
-            later = many(self.rounds or 0, "round")
+            later = counted(self.rounds or 0, "round")
             return f"would have avoided the overflow for all of the {later} that the session still has"
         if self.after.call <= self.before.call:
             return "would not have delayed the overflow by a single call"
         if self.rounds:
             where = f"round {self.before.round} → {self.after.round}"
-            return f"would have delayed the overflow by {many(self.rounds, 'round')} ({where})"
-        return f"would have delayed the overflow by {many(self.calls or 0, 'call')} (in the same round)"
+            return f"would have delayed the overflow by {counted(self.rounds, 'round')} ({where})"
+        return f"would have delayed the overflow by {counted(self.calls or 0, 'call')} (in the same round)"
 
     @property
     def _ends(self) -> str:
@@ -85,8 +86,3 @@ def delay(course: Course, sizes: Sequence[int], limit: int) -> Delay:
 def delay_without(course: Course, less: Mapping[int, tuple[int, int]], limit: int) -> Delay:
     """How much later the limit is reached if message i had `less[i][0]` tokens fewer from message `less[i][1]` on."""
     return delay(course, without(course, less), limit)
-
-
-def many(number: int, thing: str) -> str:
-    """`1 round`, `12 rounds`."""
-    return f"{grouped(number)} {thing}" + ("" if number == 1 else "s")

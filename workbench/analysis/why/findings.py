@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from workbench.analysis.course import Course
 from workbench.analysis.replay import Replay, replay
-from workbench.analysis.why.counterfactual import Delay, delay, delay_without, many
+from workbench.analysis.why.counterfactual import Delay, delay, delay_without
 from workbench.analysis.why.fillers import Large
 from workbench.analysis.why.waste import ANSWERS, Reread, Spot, Waste
 from workbench.base.figures import grouped
+from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.layers import Layer
 from workbench.compaction.preset import Preset, default_preset
@@ -67,7 +68,7 @@ def findings(
         ("logs", waste.logs, "result", "full of log lines", f"dropping each after {ANSWERS} answers"),
     )
     for kind, spots, thing, what, instead in rules:
-        found += _spots(course, bound, least, kind, spots, f"{many(len(spots), thing)} {what}", instead)
+        found += _spots(course, bound, least, kind, spots, f"{counted(len(spots), thing)} {what}", instead)
     found += _cut(waste, least)
     found += [one for one in (_overhead(context, layers), _one_message(context, largest)) if one]
     return (*sorted(found, key=lambda one: -one.tokens), *_drops(context, course, waste), _strategy(played, course))
@@ -157,7 +158,7 @@ def _cut(waste: Waste, least: int) -> list[Finding]:
     silent = [spot for spot in waste.cut if spot.note.startswith("cut silently")]
     if not waste.cut or (tokens < least and not silent):
         return []
-    text = f"{many(len(waste.cut), 'tool result')} cut before the model saw them"
+    text = f"{counted(len(waste.cut), 'tool result')} cut before the model saw them"
     more = f", {len(silent)} of them without a word" if silent else ""
     return [
         Finding(
@@ -211,7 +212,8 @@ def _strategy(played: Replay, course: Course) -> Finding:
     first = played.compacted[0]
     text = (
         f"{played.name} would have compacted the session{here} first before call {first.call} (round {first.round}), "
-        f"from {grouped(first.before)} to {grouped(first.after)} tokens, {many(len(played.compacted), 'time')} in all; "
+        f"from {grouped(first.before)} to {grouped(first.after)} tokens, "
+        f"{counted(len(played.compacted), 'time')} in all; "
         f"{grouped(played.over_window)} of {grouped(len(played.sent))} calls would have gone over the window."
     )
     return Finding("strategy", text, first.before - first.after, tuple(one.message for one in played.compacted))

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from workbench.base.text import clip_middle
 from workbench.compaction.prompts import Prompt, file_of, filled, load_prompt
 from workbench.compaction.shape import Shape
 from workbench.compaction.shape_facts import actions_at
-from workbench.compaction.text import cut_middle
 from workbench.session import Span
 
 TEMPLATE = "abridged-entry.jinja"
@@ -92,19 +92,19 @@ def _entry(template: Prompt, shape: Shape, span: Span, *, continues: bool, param
     done: dict[str, dict[str, None]] = {}
     for index in range(span.start, span.stop):
         for action in actions_at(shape, index):
-            done.setdefault(action.kind, {})[cut_middle(action.target, params.action_chars_limit)] = None
+            done.setdefault(action.kind, {})[clip_middle(action.target, params.action_chars_limit)] = None
     last = messages[-1]
     answered = last.role == "assistant" and not last.calls and bool(last.text)
     goes_on = continues and bool(shape.open_across[span.stop])
     values = {
-        "user_message": cut_middle(asked, params.user_message_chars_limit),
+        "user_message": clip_middle(asked, params.user_message_chars_limit),
         "has_actions": bool(done),
         "files_modified": _first(done.get("modified"), params.num_files_modified_limit),
         "files_created": _first(done.get("created"), params.num_files_created_limit),
         "files_deleted": _first(done.get("deleted"), params.num_files_deleted_limit),
         "files_viewed": _first(done.get("viewed"), params.num_files_viewed_limit),
         "terminal_commands": _first(done.get("command"), params.num_terminal_commands_limit),
-        "agent_response": cut_middle(last.text, params.agent_response_chars_limit) if answered else "",
+        "agent_response": clip_middle(last.text, params.agent_response_chars_limit) if answered else "",
         "was_interrupted": not goes_on,
         "continues": goes_on,
     }

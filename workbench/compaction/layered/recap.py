@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from workbench.base.text import clip_at_word
 from workbench.compaction.shape import Shape, per_shape
 from workbench.facts.calls import calls_in
 from workbench.facts.plan import Task, plan_of
-from workbench.facts.wording import clipped
 
 TASK_CHARS = 80
 
@@ -20,7 +20,7 @@ def recap(tasks: Sequence[Task]) -> str:
     for status, words in (("in_progress", "in progress"), ("pending", "next")):
         first = next((task for task in tasks if task.status == status), None)
         if first is not None:
-            parts.append(f"{words}: {clipped(first.text, TASK_CHARS)}")
+            parts.append(f"{words}: {clip_at_word(first.text, TASK_CHARS)}")
     return "; ".join(parts)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from workbench.base.figures import grouped
+from workbench.base.text import plural
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs, with_pairs
 from workbench.compaction.shape import Shape
@@ -56,7 +57,7 @@ def cut_rounds(context: Context, min_rounds: int, *, keep_summaries: bool, trace
         archived -= 1
     if archived < wanted:
         trace.append(f"moved back by {wanted - archived} rounds: a tool call's result stands in a later round")
-    words = f"{finished} finished round{'s' * (finished != 1)}"
+    words = f"{finished} finished {plural(finished, 'round')}"
     if not archived:
         by_hand = "no whole round stands before the split"
         why = f"{words}, at least {min_rounds} stay" if context.split_at is None else by_hand

@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from workbench.base.text import clip_middle, plural
 from workbench.compaction.layered.recap import recap
-from workbench.compaction.text import cut_middle
 from workbench.facts.calls import Called, exit_code
 from workbench.facts.plan import plan_of
 from workbench.facts.tools import actions_of
@@ -131,7 +131,7 @@ def _grep_text(use: Use, text: str) -> Data:
     searched = use.argument("path", "file_path", "file")
     files = {found["file"] or searched for found in numbered}
     matches = [f"{found['file'] or searched}:{found['line']}:{found['text']}".lstrip(":") for found in numbered]
-    words = f"{len(matches)} matching lines in {len(files)} file{'s' * (len(files) != 1)}"
+    words = f"{len(matches)} matching lines in {len(files)} {plural(len(files), 'file')}"
     return {"summary": notes[0] if notes else words, "matches": matches}
 
 
@@ -206,7 +206,7 @@ def _change_text(use: Use, text: str) -> Data:
     summary, rest = lines[0], lines[1:]
     numbers = [int(found[1]) for line in rest if (found := _NUMBERED.match(line))]
     spans = [(int(start), int(start) + int(count or 1) - 1) for start, count in _HUNK.findall(text)]
-    data: Data = {"file": use.files, "summary": cut_middle(summary, 300)}
+    data: Data = {"file": use.files, "summary": clip_middle(summary, 300)}
     if numbers or spans:
         low, high = (numbers[0], numbers[-1]) if numbers else (spans[0][0], spans[-1][1])
         data["range"] = f"{low}-{high}"
@@ -288,17 +288,17 @@ def _generic(use: Use, data: Any) -> Any:
     """Any other tool: a cut in the middle, and said so. `excerpt` is no other rule's field, so it stays what it is."""
     limit = use.limits.other_chars
     if isinstance(data, str):
-        return data if len(data) <= limit else {"excerpt": cut_middle(data, limit), "truncated": True}
+        return data if len(data) <= limit else {"excerpt": clip_middle(data, limit), "truncated": True}
     if isinstance(data, dict) and data.keys() == {"excerpt", "truncated"} and len(str(data["excerpt"])) <= limit:
         return data
     text = json_text(data)
-    return data if len(text) <= limit else {"excerpt": cut_middle(text, limit), "truncated": True}
+    return data if len(text) <= limit else {"excerpt": clip_middle(text, limit), "truncated": True}
 
 
 def _first(use: Use, data: Data, key: str, limit: int) -> Data:
     """The first `limit` items of the list `key`, and whatever else the data holds: its flags, its counts."""
     items = data[key]
-    kept = [cut_middle(one, use.limits.line_chars) if isinstance(one, str) else one for one in items[:limit]]
+    kept = [clip_middle(one, use.limits.line_chars) if isinstance(one, str) else one for one in items[:limit]]
     out = {**_smaller(use, {name: value for name, value in data.items() if name != key}), key: kept}
     return {**out, "truncated": True} if kept != items else out
 
@@ -312,7 +312,7 @@ def _narrow(use: Use, lines: list[str]) -> list[str]:
     limit = use.limits.line_chars
     if max(map(len, lines), default=0) <= limit:
         return lines
-    return [cut_middle(line, limit) for line in lines]
+    return [clip_middle(line, limit) for line in lines]
 
 
 RULES: dict[ToolKind, Rule] = {

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.base.figures import grouped
+from workbench.base.text import clip_at_sentence
 from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import counted_by_group
 from workbench.compaction.ledger.gather import Noted, noted, numbering
 from workbench.compaction.ledger.room import Ruler, Shares, cost_of
 from workbench.compaction.ledger.text import Ledger, written
 from workbench.compaction.outcome import Made
-from workbench.compaction.text import cut_at_sentence
 from workbench.session import Message, Span, Text
 
 
@@ -31,7 +31,7 @@ class Draft:
         """The message, the entries it has, and lines for the trace. The narrative gives way before what is binding,
         and whole lines cost a little more or less than apart: what is over goes from the end."""
         ruler, said = self.shares.ruler, [one for one in noted(self.context.shape) if one.first < self.cut]
-        narrative = cut_at_sentence(narrative, self.shares.narrative_chars)
+        narrative = clip_at_sentence(narrative, self.shares.narrative_chars)
         while True:
             ledger = self._ledger(chosen, said, narrative)
             message = self._message(ledger)
@@ -40,7 +40,7 @@ class Draft:
                 break
             if narrative and (not chosen or chosen[-1].entry.binding):
                 narrative = (
-                    cut_at_sentence(narrative, max(len(narrative) - 4 * over, 0)) if over < len(narrative) else ""
+                    clip_at_sentence(narrative, max(len(narrative) - 4 * over, 0)) if over < len(narrative) else ""
                 )
             else:
                 chosen = _without_last(chosen, ruler, over)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from workbench.base.text import clip_at_word
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.shape_facts import calls_of
 from workbench.facts.calls import Called
@@ -14,7 +15,7 @@ from workbench.facts.done import error_line, normal_path, same_command
 from workbench.facts.plan import plan_of
 from workbench.facts.said import is_instruction
 from workbench.facts.tools import tool_name
-from workbench.facts.wording import clipped, own_words, sentences
+from workbench.facts.wording import own_words, sentences
 
 WHY_CHARS = 120
 """What is quoted of a message in the reason is cut to this."""
@@ -67,7 +68,7 @@ def _fixed(failed: Called, by: int, success: int) -> Fixed:
     at = failed.result_index if failed.result_index is not None else failed.index
     of_command = any(action.kind == "command" for action in failed.actions)
     line = error_line(failed.result.text, of_command=of_command) if failed.result else ""
-    return Fixed(at, by, success, clipped(line, WHY_CHARS) or "failed without a message")
+    return Fixed(at, by, success, clip_at_word(line, WHY_CHARS) or "failed without a message")
 
 
 def _attempt(called: Called) -> str:
@@ -110,7 +111,7 @@ def _instructions(shape: Shape) -> list[tuple[int, str]]:
         if message.starts_round and not _ACKNOWLEDGED.fullmatch(message.text[:80]):
             standing = next((one for one in sentences(own_words(message.text)) if is_instruction(one)), "")
             why = f"standing instruction: {standing}" if standing else "the user's instruction"
-            found.append((index, clipped(why, WHY_CHARS)))
+            found.append((index, clip_at_word(why, WHY_CHARS)))
     return found
 
 
@@ -130,7 +131,7 @@ def _finished(calls: Sequence[Called]) -> list[tuple[int, str]]:
             written = plan_of((called,))
         now = {task.text for task in written if task.status == "completed"}
         if more := sorted(now - done):
-            found.append((called.index, clipped(f"task finished: {'; '.join(more)}", WHY_CHARS)))
+            found.append((called.index, clip_at_word(f"task finished: {'; '.join(more)}", WHY_CHARS)))
         done |= now
     return found
 
@@ -163,7 +164,7 @@ def _fixed_errors(shape: Shape) -> list[tuple[int, str]]:
 
 def _changed(calls: Sequence[Called]) -> list[tuple[int, str]]:
     found = ((called.index, changed_by(called)) for called in calls)
-    return [(index, clipped(f"changed something: {', '.join(what)}", WHY_CHARS)) for index, what in found if what]
+    return [(index, clip_at_word(f"changed something: {', '.join(what)}", WHY_CHARS)) for index, what in found if what]
 
 
 def changed_by(called: Called) -> list[str]:

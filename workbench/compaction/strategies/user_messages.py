@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from workbench.base.figures import grouped
+from workbench.base.text import clip_middle
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import (
@@ -33,7 +34,6 @@ from workbench.compaction.request import Asked, Bounds, answer_to, excerpt, labe
 from workbench.compaction.restoring import Allowance, Restored, restored
 from workbench.compaction.spans import each, kept
 from workbench.compaction.strategy import NOT_DUE, Compacting, Strategy, SummaryFailed, Trigger, is_due, judged
-from workbench.compaction.text import cut_middle
 from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
 from workbench.session import Message, Span, Text
 
@@ -184,7 +184,7 @@ def _shortened(context: Context, message: Message, room: int) -> Message | None:
     chars = len(text)
     shorter = replace(message, blocks=(Text(text),), source=())
     while chars >= 8:
-        shorter = replace(shorter, blocks=(Text(cut_middle(text, chars)),))
+        shorter = replace(shorter, blocks=(Text(clip_middle(text, chars)),))
         cost = meter.tokens(shorter)
         if cost <= room:
             return shorter

@@ -12,6 +12,7 @@ from typing import Literal
 
 from workbench.analysis.search import hits, query_of
 from workbench.base.errors import BadInput
+from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.tui.bench.host import Cursor, Host
 from workbench.tui.bench.store import Finding, View
@@ -51,7 +52,7 @@ def words_of(finding: Finding, groups: Groups, cursor: Cursor) -> str:
 def _count(finding: Finding, groups: Groups, cursor: Cursor) -> str:
     found = finding.listed
     what = one_line(finding.sought.text, 40) if finding.sought else ""
-    out_of = f"{figure(len(found))} message{'s' * (len(found) != 1)}"
+    out_of = f"{figure(len(found))} {plural(len(found), 'message')}"
     hidden = len(finding.hits) - len(found)
     aside = f" ({figure(hidden)} more hidden by the filter)" if hidden else ""
     if found and not cursor.on_header:

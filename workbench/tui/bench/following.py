@@ -11,6 +11,7 @@ from pathlib import Path
 from textual.message import Message
 
 from workbench.base.errors import BadInput
+from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.finding.following import mark_of, read_finished
 from workbench.remembered import Work, work_of
@@ -131,7 +132,7 @@ def put_on(host: Host, found: Grown) -> None:
     store = host.store
     compacted = len(found.bench.session.epochs) > len(store.bench.session.epochs)
     history = History(found.bench) if found.change is None else store.view.history.everywhere(found.change)
-    said = f"followed: {figure(found.new)} new message{'s' * (found.new != 1)}"
+    said = f"followed: {figure(found.new)} new {plural(found.new, 'message')}"
     store.put(moved(replace(store.view, groups=found.groups, said=said), history))
     count(host)
     show_growth(host)

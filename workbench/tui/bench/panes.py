@@ -6,6 +6,7 @@ from textual.markup import escape
 from textual.widget import Widget
 from textual.widgets import Static
 
+from workbench.base.text import plural
 from workbench.tui.bench.store import View
 from workbench.tui.lines import Drawn
 from workbench.tui.plain import figure
@@ -52,7 +53,7 @@ def draw_rounds(rounds: RoundsList, was: View | None, now: View) -> None:
     if other(was, now, "shown"):
         rounds.show(Drawn(now.groups, bench.outcome, bench.pins, bench.strategy.movable, split_line(bench)))
         count = len(bench.layout.shape.rounds.rounds)
-        held = f"{figure(count)} round{'s' * (count != 1)} · {figure(len(bench.layout.messages))} messages"
+        held = f"{figure(count)} {plural(count, 'round')} · {figure(len(bench.layout.messages))} messages"
         _entitle(rounds, held)
     elif was is not None and now.bench is not was.bench:
         rounds.show_pins(now.bench.pins)

@@ -7,6 +7,7 @@ from functools import partial
 
 from workbench import bench as steps
 from workbench.base.errors import BadInput
+from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, default_preset, preset_toml, save_preset
@@ -43,7 +44,7 @@ def reset(host: Host) -> None:
     view = host.store.view
     preset = view.preset
     count = len(differing(view.bench.policy, preset.policy))
-    said = f"{figure(count)} field{'s' * (count != 1)} as in {preset.id} again"
+    said = f"{figure(count)} {plural(count, 'field')} as in {preset.id} again"
     want(host, partial(_with_policy, policy=preset.policy), said=said)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import Screen
 
 from workbench import bench as steps
+from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset
@@ -97,7 +98,7 @@ def suggest_pins(host: Host) -> None:
 
     def accepted(ids: tuple[str, ...]) -> None:
         if ids:
-            many = f"pinned {figure(len(ids))} message{'s' * (len(ids) != 1)}"
+            many = f"pinned {figure(len(ids))} {plural(len(ids), 'message')}"
             take(host, lambda bench: _with_pins(bench, bench.pins | frozenset(ids)), said=many)
 
     host.ask(SuggestedPinsScreen(host.store.bench), accepted)

@@ -6,6 +6,7 @@ import json
 from itertools import pairwise
 from typing import Any
 
+from workbench.base.text import plural
 from workbench.facts.fences import fences
 from workbench.session import Block, Media, Opaque, Text, Thinking, ToolUse
 from workbench.tui.middle.code import language_of, lexer
@@ -81,7 +82,7 @@ def _code(text: str, language: str) -> Part:
 def call_shape(given: dict[str, Any] | str) -> str:
     if isinstance(given, str):
         return text_shape(given)
-    return f"{figure(len(given))} field{'s' * (len(given) != 1)}, {figure(len(compact(given)))} characters"
+    return f"{figure(len(given))} {plural(len(given), 'field')}, {figure(len(compact(given)))} characters"
 
 
 def language_of_call(call: ToolUse) -> str:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from workbench.base.text import plural
 from workbench.tui.middle.view import Folds, Piece
 from workbench.tui.plain import figure
 
@@ -72,14 +73,14 @@ def _head(pad: str, name: str, is_open: bool, shape: str, first: str) -> str:
 def shape(value: Any, chars: int) -> str:
     """What a nested value is: `{3 fields} 1 204 characters`."""
     mapping = isinstance(value, Mapping)
-    count = f"{figure(len(value))} {'field' if mapping else 'item'}{'s' * (len(value) != 1)}"
+    count = f"{figure(len(value))} {plural(len(value), 'field' if mapping else 'item')}"
     return f"{'{' if mapping else '['}{count}{'}' if mapping else ']'} {figure(chars)} characters"
 
 
 def text_shape(text: str) -> str:
     """How long a text is: `812 lines, 41 210 characters`."""
     lines = text.count("\n") + (not text.endswith("\n"))
-    return f"{figure(lines)} line{'s' * (lines != 1)}, {figure(len(text))} characters"
+    return f"{figure(lines)} {plural(lines, 'line')}, {figure(len(text))} characters"
 
 
 def compact(value: Any) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workbench.analysis.two_outcomes import Stretch, added, shortened, stretches
+from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.outcome import Made, Outcome
 from workbench.tui.middle.changes import AROUND, lines_of, text_changes
@@ -65,7 +66,7 @@ def _place(piece: Made) -> int:
 def _new(bench: Bench, letter: str, piece: Made) -> Part:
     size = bench.context.measure((piece.message,))
     stood = sum(len(span) for span in piece.stands_for)
-    instead = f"for {figure(stood)} message{'s' * (stood != 1)}" if stood else "for none"
+    instead = f"for {figure(stood)} {plural(stood, 'message')}" if stood else "for none"
     words = (
         f"{letter} +     new {role_word(piece.message):<8}{size!s:>9}  {instead}: {first_words(piece.message)[:300]}"
     )

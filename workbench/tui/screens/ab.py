@@ -19,6 +19,7 @@ from textual.worker import Worker
 
 from workbench.analysis.prompt_use import Found, policy_with
 from workbench.base.errors import BadInput
+from workbench.base.text import plural
 from workbench.bench import Bench, set_policy
 from workbench.compaction.policy import Policy
 from workbench.session import fingerprint
@@ -139,7 +140,7 @@ bench changes; 1 and 2 take a side's prompt into the policy. Live and rehearsed 
     def draw(self) -> None:
         words = "running, esc cancels" if self.running else "r runs both"
         many = len(self.bench.plan.requests)
-        title = f" A/B on {figure(many)} request{'s' * (many != 1)} of {self.bench.strategy.title} · {words}"
+        title = f" A/B on {figure(many)} {plural(many, 'request')} of {self.bench.strategy.title} · {words}"
         self.query_one("#title", Static).update(Text(title, no_wrap=True, overflow="ellipsis"))
         for number, half in enumerate(self.halves):
             self.query_one(f"#figures-{number}", Static).update(figures_text("AB"[number], half))

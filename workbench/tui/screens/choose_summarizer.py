@@ -19,6 +19,7 @@ from textual.worker import Worker
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import shown
+from workbench.base.text import counted
 from workbench.session import Session
 from workbench.summarizers import journal, model_list
 from workbench.summarizers.journal import Entry
@@ -127,7 +128,7 @@ def _run_title(entry: Entry) -> str:
 
 
 def _run_about(entry: Entry) -> str:
-    many = "1 call" if entry.calls == 1 else f"{entry.calls} calls"
+    many = counted(entry.calls, "call")
     file = entry.file.rpartition("/")[2]
     return f"{entry.strategy}, {many}, {figure(entry.output)} tokens written, {entry.end}; {file} · {entry.id}"
 

@@ -21,6 +21,7 @@ from workbench.analysis.generations import Generation, Generations, generations
 from workbench.analysis.pictures import Picture
 from workbench.analysis.plots import Line
 from workbench.analysis.recorded import following
+from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting
@@ -164,7 +165,7 @@ all; on the right how long the summaries become. + and - change how many generat
 
     def _say(self, words: str) -> None:
         policy = self.bench.preset or self.bench.strategy.id
-        line = f"{self.count} generation{'s' * (self.count != 1)} of {policy} · {words} · extractive summaries"
+        line = f"{self.count} {plural(self.count, 'generation')} of {policy} · {words} · extractive summaries"
         self.query_one("#said", Static).update(Text(plain(line)))
 
     def draw(self) -> None:

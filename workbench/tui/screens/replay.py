@@ -19,6 +19,7 @@ from workbench.analysis.growth import Point
 from workbench.analysis.pictures import RECORDED, SIGNS, replay_picture
 from workbench.analysis.replay import Compacted, Replay, replay
 from workbench.analysis.replay_table import HEADS, cost_basis, row
+from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.preset import Preset
 from workbench.tokens import Counter
@@ -154,7 +155,7 @@ message of the call. n on the plot goes to the next compaction of the policy who
         calls = len(course.calls)
         last = f"{figure(course.plain[-1])} tokens uncompacted" if calls else "no answer is recorded"
         basis = cost_basis(self.played[0].rates)
-        return f"{figure(calls)} calls, {last} · {many} polic{'y' if many == 1 else 'ies'} · {basis}"
+        return f"{figure(calls)} calls, {last} · {many} {plural(many, 'policy')} · {basis}"
 
     # --- drawing ----------------------------------------------------------------------------------------------------
 

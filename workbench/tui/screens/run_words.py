@@ -13,6 +13,7 @@ from workbench.analysis.cost import Cost, actual
 from workbench.analysis.grounding import Grounding, Unfounded
 from workbench.analysis.losses import LOOKED_FOR, Loss
 from workbench.base import paths
+from workbench.base.text import counted, plural
 from workbench.bench import Bench
 from workbench.compaction.strategy import SummaryFailed, SummaryRequest
 from workbench.drafts import Draft, Quote, Reading
@@ -95,7 +96,7 @@ def sent_text(request: SummaryRequest, name: Name, bench: Bench) -> str:
 
 
 def sending(quotes: Sequence[Quote], name: Name) -> str:
-    many = "1 request" if len(quotes) == 1 else f"{len(quotes)} requests"
+    many = counted(len(quotes), "request")
     tokens = figure(sum(quote.tokens for quote in quotes))
     if name.model:
         return f"{many} of ~{tokens} tokens to {name.model}: nothing is sent before you say so (enter)"
@@ -223,7 +224,7 @@ def fact_lines(found: Grounding, pins: Collection[str]) -> list[FactLine]:
     for kind in LOOKED_FOR:
         if not kinds[kind]:
             continue
-        noun = NOUNS.get(kind, kind) + "s" * (kinds[kind] != 1)
+        noun = plural(kinds[kind], NOUNS.get(kind, kind))
         lines.append(_heading(f"lost: {kinds[kind]} {noun}", good=False))
         for loss in [loss for loss in lost if loss.kind == kind][:SHOWN]:
             words = Text(f"− {_short(loss)} ", no_wrap=True, overflow="ellipsis")

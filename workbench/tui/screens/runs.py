@@ -15,6 +15,7 @@ from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, do
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.stamps import shown
+from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.session import fingerprint
 from workbench.summarizers import journal
@@ -70,7 +71,7 @@ the cursor. enter or r makes a run the summarizer of this session: R on the benc
         at = options.highlighted or 0
         options.set_options(Option(self._line(entry)) for entry in self.entries)
         options.highlighted = min(at, len(self.entries) - 1) if self.entries else None
-        many = f"{figure(len(self.entries))} kept run{'s' * (len(self.entries) != 1)}"
+        many = f"{figure(len(self.entries))} kept {plural(len(self.entries), 'run')}"
         self.say(f"{many} in {paths.runs()}" if self.entries else f"no runs are kept in {paths.runs()}")
         self.show_it()
 

@@ -12,6 +12,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from workbench.analysis.suggested_pins import SuggestedPin, accepted, suggest
+from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.list_and_text import ListAndText
@@ -69,7 +70,7 @@ pins what is accepted, in one step that undo takes back."""
             return
         tokens = sum({pin.message: pin.tokens for pin in self.found if pin.message in self.taken}.values())
         pinned = len({pin.message for pin in self.found if pin.pinned})
-        many = f"{len(self.taken)} message{'s' * (len(self.taken) != 1)} accepted: +{figure(tokens)} tokens"
+        many = f"{len(self.taken)} {plural(len(self.taken), 'message')} accepted: +{figure(tokens)} tokens"
         self.say(f"{many}{f' · {pinned} pinned already' if pinned else ''}\nspace accepts · a all · enter pins them")
 
     @on(OptionList.OptionHighlighted)

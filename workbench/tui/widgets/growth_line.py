@@ -13,6 +13,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from workbench.analysis.growth import Point
+from workbench.base.text import plural
 from workbench.tokens import Basis
 from workbench.tui.plain import figure, short
 
@@ -118,6 +119,6 @@ def _legend(points: Sequence[Point], width: int) -> str:
     marks = sum(point.compacted for point in points)
     sign = Basis.EXACT if all(point.basis is Basis.EXACT for point in points) else Basis.ESTIMATE
     peak = sign.value + short(max(point.tokens for point in points))
-    calls = f"{figure(len(points))} call{'s' * (len(points) != 1)}"
-    told = f", ▼ {marks} compaction{'s' * (marks != 1)} recorded" if marks else ""
+    calls = f"{figure(len(points))} {plural(len(points), 'call')}"
+    told = f", ▼ {marks} {plural(marks, 'compaction')} recorded" if marks else ""
     return f"  growth by call: {calls}, peak {peak}{told}"
