@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from workbench.base.errors import BadInput
-from workbench.tui.editing import edited, editor_command
+from workbench.tui.external_editor import edited, editor_command
 
 
 def editor(folder: Path, script: str) -> str:

@@ -15,7 +15,7 @@ from workbench.compaction.shape import Shape
 from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tokens import Basis, Counter, sizes_of
 from workbench.tui.filters import Filter, matching, tools_of
-from workbench.tui.screens.filtering import FilterScreen
+from workbench.tui.screens.filter_dialog import FilterScreen
 from workbench.tui.widgets.find_bar import FindBar
 from workbench.tui.widgets.growth_line import GrowthLine, epoch_at, growth_cells
 from workbench.tui.widgets.rounds_list import RoundsList

@@ -20,13 +20,13 @@ from workbench.compaction.preset import default_preset
 from workbench.session import Media, Message, Text, Thinking, ToolResult, ToolUse
 from workbench.tokens import Counter
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.details import TABS
 from workbench.tui.lines import Drawn, split_words
 from workbench.tui.middle.blocks import block_parts, text_parts
 from workbench.tui.middle.code import LONGEST, Coloured, language_of
 from workbench.tui.middle.columns import beside
-from workbench.tui.middle.folded import folded, pretty
+from workbench.tui.middle.json_folds import folded, pretty
 from workbench.tui.middle.pager import Pager
+from workbench.tui.middle.tabs import TABS
 from workbench.tui.middle.view import Folds, Piece, View
 from workbench.tui.policy_words import split_line
 from workbench.tui.rows import Groups

@@ -20,11 +20,11 @@ from workbench.session import Compaction, Epoch, Media, Message, Session, Text, 
 from workbench.tokens import Counter
 from workbench.tui.middle.changes import changes_parts, text_changes
 from workbench.tui.middle.message import message_parts
-from workbench.tui.middle.theirs import theirs_parts
+from workbench.tui.middle.recorded import theirs_parts
 from workbench.tui.middle.view import Parts, View
 from workbench.tui.rows import Groups
-from workbench.tui.screens.writing import WritingScreen
-from workbench.tui.statuses import opening_words
+from workbench.tui.screens.save_as import WritingScreen
+from workbench.tui.status_lines import opening_words
 from workbench.tui.widgets.text_view import TextView
 
 SIZE = (120, 40)

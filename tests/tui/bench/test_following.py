@@ -14,7 +14,7 @@ from tests.tui.bench.desk import Desk
 from workbench.finding.following import mark_of
 from workbench.formats.files import load
 from workbench.tui.bench.following import TRIES, Following, ReadAgain, fits, follow, look
-from workbench.tui.growing import Grown
+from workbench.tui.reload import Grown
 
 
 @pytest.fixture

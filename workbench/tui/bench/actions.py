@@ -10,7 +10,7 @@ from functools import partial
 
 from workbench.tui.bench import finding, following, planning, policy, reading, shaping, visiting
 from workbench.tui.bench.host import Action, Host
-from workbench.tui.details import TABS
+from workbench.tui.middle.tabs import TABS
 
 PANES = {"rounds": "Rounds", **{name: name.capitalize() for name in TABS}, "policy": "Policy"}
 """Every pane by its name; on a narrow screen they share one place and the tabs choose."""

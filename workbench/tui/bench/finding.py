@@ -282,7 +282,7 @@ def change_filter(host: Host) -> None:
 
 
 async def ask_filter(host: Host) -> None:
-    from workbench.tui.screens.filtering import FilterScreen
+    from workbench.tui.screens.filter_dialog import FilterScreen
 
     view = host.store.view
     tools = await asyncio.to_thread(tools_of, view.bench.layout.messages)

@@ -18,9 +18,9 @@ from workbench.remembered import Work, work_of
 from workbench.tui.bench.host import Host
 from workbench.tui.bench.planning import count, show_growth
 from workbench.tui.bench.store import Following, moved
-from workbench.tui.growing import Grown, grown
 from workbench.tui.history import History
 from workbench.tui.plain import figure
+from workbench.tui.reload import Grown, grown
 
 LOOK_S = 1.0
 """How often the file's date is looked at. Nothing else is done while it does not change."""

@@ -11,7 +11,7 @@ from workbench.tui.bench.store import View
 from workbench.tui.lines import Drawn
 from workbench.tui.plain import figure
 from workbench.tui.policy_words import split_line, split_words
-from workbench.tui.statuses import status_text, title_text
+from workbench.tui.status_lines import status_text, title_text
 from workbench.tui.widgets.budget_bar import Budget, BudgetBar
 from workbench.tui.widgets.find_bar import FindBar
 from workbench.tui.widgets.growth_line import GrowthLine

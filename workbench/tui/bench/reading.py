@@ -11,12 +11,12 @@ from workbench.analysis.transcript import VERBOSITIES
 from workbench.base.errors import BadInput
 from workbench.tui.bench.host import Host
 from workbench.tui.bench.store import View
-from workbench.tui.details import TABS
-from workbench.tui.editing import edit_outside, editor_command
+from workbench.tui.external_editor import edit_outside, editor_command
+from workbench.tui.middle.tabs import TABS
 from workbench.tui.middle.view import Folds
 from workbench.tui.middle.view import View as Source
 from workbench.tui.plain import figure
-from workbench.tui.screens.writing import WritingScreen
+from workbench.tui.screens.save_as import WritingScreen
 
 SETTLE_S = 0.05
 """How long the cursor rests before the middle is filled."""

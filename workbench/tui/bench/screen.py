@@ -30,10 +30,10 @@ from workbench.tui.bench.actions import ACTIONS, PANE_KEYS, PANES
 from workbench.tui.bench.host import Cursor
 from workbench.tui.bench.remembering import WRITE_S, Memory
 from workbench.tui.bench.store import Store, View, first_view
-from workbench.tui.details import TABS
 from workbench.tui.failures import failure_of
 from workbench.tui.fields import FormField
 from workbench.tui.middle.pager import Pager
+from workbench.tui.middle.tabs import TABS
 from workbench.tui.middle.view import Folds
 from workbench.tui.policy_words import split_words
 from workbench.tui.rows import Groups

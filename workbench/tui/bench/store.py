@@ -19,7 +19,7 @@ from workbench.tui.filters import Filter
 from workbench.tui.history import History
 from workbench.tui.middle.view import Folds
 from workbench.tui.rows import Arrangement, Groups
-from workbench.tui.statuses import opening_words
+from workbench.tui.status_lines import opening_words
 
 AT_ONCE = 1_000
 """Messages up to which a plan surely fits a frame, under any strategy, and is made where the key is answered."""

@@ -10,7 +10,7 @@ from workbench.base.text import plural
 from workbench.facts.fences import fences
 from workbench.session import Block, Media, Opaque, Text, Thinking, ToolUse
 from workbench.tui.middle.code import language_of, lexer
-from workbench.tui.middle.folded import compact, folded, pretty, text_shape
+from workbench.tui.middle.json_folds import compact, folded, pretty, text_shape
 from workbench.tui.middle.view import Folds, Parts, Piece
 from workbench.tui.plain import figure
 from workbench.tui.rows import call_words

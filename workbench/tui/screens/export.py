@@ -23,9 +23,9 @@ from workbench.compaction.checks import Check, check, export_check, failures
 from workbench.formats import registry
 from workbench.formats.export import Export, export, resume_words, save
 from workbench.summarizers.server_side import messages_for
-from workbench.tui.details import check_line, checks_title
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
+from workbench.tui.middle.tabs import check_line, checks_title
 from workbench.tui.plain import figure, plain
 from workbench.tui.widgets.keys_line import KeysLine
 

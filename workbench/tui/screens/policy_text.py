@@ -19,11 +19,11 @@ from textual.worker import Worker
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.policy import Policy
-from workbench.tui.details import TABS, View
-from workbench.tui.editing import edit_outside
+from workbench.tui.external_editor import edit_outside
 from workbench.tui.failures import failure_of
 from workbench.tui.fields import FormField, Refused, changed, fields_of, value_of
 from workbench.tui.help_key import help_key
+from workbench.tui.middle.tabs import TABS, View
 from workbench.tui.plain import one_line
 from workbench.tui.rows import Groups
 from workbench.tui.widgets.keys_line import KeysLine

@@ -17,7 +17,7 @@ from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.policy import Policy
 from workbench.compaction.prompts import prompt_files, write_own
-from workbench.tui.editing import edit_outside
+from workbench.tui.external_editor import edit_outside
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.list_and_text import ListAndText
 from workbench.tui.screens.prompt_text import PromptTextScreen

@@ -28,7 +28,7 @@ from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, plain, short
 from workbench.tui.screens.choose_policies import ChoosePoliciesScreen
 from workbench.tui.screens.choose_preset import choices
-from workbench.tui.screens.playing import PlayingScreen
+from workbench.tui.screens.progress import ProgressScreen
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.table import Table
@@ -37,7 +37,7 @@ OWN = "on the bench"
 """The name of the bench's policy among the others."""
 
 
-class ReplayScreen(PlayingScreen[str | Preset]):
+class ReplayScreen(ProgressScreen[str | Preset]):
     """Dismissed with the id of the message to go to, with the preset to open on the bench, or with None."""
 
     NAME = "Replay"

@@ -34,7 +34,7 @@ from workbench.summarizers.sections import (
 )
 from workbench.summarizers.server_side import ServerSummary
 from workbench.summarizers.summarizer import Summarizer
-from workbench.tui.editing import edit_outside
+from workbench.tui.external_editor import edit_outside
 from workbench.tui.plain import one_line
 from workbench.tui.screens.ask import Answer, AskScreen
 from workbench.tui.screens.run_facts import Facts

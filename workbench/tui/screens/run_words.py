@@ -21,7 +21,7 @@ from workbench.session import Usage
 from workbench.summarizers.named import Name
 from workbench.summarizers.sections import Section, bare
 from workbench.summarizers.server_side import conversation_of
-from workbench.tui.details import checks_title
+from workbench.tui.middle.tabs import checks_title
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.run_watch import Watch
 from workbench.tui.widgets.text_view import Part

@@ -24,7 +24,7 @@ from workbench.tokens import Counter
 from workbench.tui.courses import course_on, own_preset
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line, plain
-from workbench.tui.screens.playing import PlayingScreen
+from workbench.tui.screens.progress import ProgressScreen
 from workbench.tui.why_tables import TABLES
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.keys_line import KeysLine
@@ -35,7 +35,7 @@ TITLES = {FINDINGS: "Found", **{name: title for name, (title, _) in TABLES.items
 """The tabs, by name."""
 
 
-class WhyScreen(PlayingScreen[str]):
+class WhyScreen(ProgressScreen[str]):
     """Dismissed with the id of the message to go to on the bench, or with None.
 
     Begins with the epoch on the bench, or, where that is simply the last one, with the newest that overflowed.

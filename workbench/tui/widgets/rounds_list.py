@@ -21,8 +21,8 @@ from textual.strip import Strip
 
 from workbench.analysis.search import Query
 from workbench.session import Span
-from workbench.tui.growing import continues
 from workbench.tui.lines import STYLES, Drawn, header_cells, marked, message_cells, split_cells
+from workbench.tui.reload import continues
 from workbench.tui.rows import Arrangement, Row, Rows
 from workbench.tui.widgets.line_view import LineView
 

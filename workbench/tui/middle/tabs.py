@@ -13,7 +13,7 @@ from workbench.session import Span
 from workbench.tui.middle.blocks import block_parts
 from workbench.tui.middle.changes import changes_parts
 from workbench.tui.middle.message import message_parts
-from workbench.tui.middle.theirs import theirs_parts
+from workbench.tui.middle.recorded import theirs_parts
 from workbench.tui.middle.view import Parts, View
 from workbench.tui.plain import figure
 from workbench.tui.policy_words import trigger_words

@@ -7,7 +7,7 @@ from rich.text import Text
 from workbench.bench import Bench
 from workbench.compaction.checks import Check
 from workbench.formats.registry import by_id
-from workbench.tui.details import checks_title
+from workbench.tui.middle.tabs import checks_title
 from workbench.tui.plain import figure, one_line
 
 

@@ -22,15 +22,15 @@ from workbench.tui.plain import plain
 T = TypeVar("T")
 
 
-class PlayingScreen(ModalScreen[T | None]):
+class ProgressScreen(ModalScreen[T | None]):
     """Has a widget `#title`. Leaving the screen cancels its workers, which stop when they next say how far they are."""
 
     NAME: ClassVar[str] = ""
     DEFAULT_CSS = """
-    PlayingScreen > Vertical { width: 100%; height: 100%; background: $surface; }
-    PlayingScreen #title { height: 1; padding: 0 1; background: $panel; }
-    PlayingScreen #legend { height: 1; padding: 0 1; color: $text-muted; }
-    PlayingScreen #call { height: 1; padding: 0 1; }
+    ProgressScreen > Vertical { width: 100%; height: 100%; background: $surface; }
+    ProgressScreen #title { height: 1; padding: 0 1; background: $panel; }
+    ProgressScreen #legend { height: 1; padding: 0 1; color: $text-muted; }
+    ProgressScreen #call { height: 1; padding: 0 1; }
     """
 
     @dataclass
@@ -38,7 +38,7 @@ class PlayingScreen(ModalScreen[T | None]):
         sentence: str
 
         def can_replace(self, message: Message) -> bool:
-            return isinstance(message, PlayingScreen.Progress)
+            return isinstance(message, ProgressScreen.Progress)
 
     @dataclass
     class Refused(Message):
