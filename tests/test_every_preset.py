@@ -9,13 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.building import context_of
-from tests.compaction.holding import assert_holds, chat, contexts, run
 from tests.paths import SHARED
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.preset import load_preset, preset_names
 from workbench.compaction.strategies import all_strategies, strategy
+from workbench.conformance.building import chat, context_of
+from workbench.conformance.drawn import contexts
+from workbench.conformance.strategies import assert_holds, run
 from workbench.formats.files import load
 from workbench.session import Message
 

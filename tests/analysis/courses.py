@@ -5,8 +5,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
-from tests.building import METER
 from workbench.analysis.course import Course
+from workbench.conformance.building import METER
 from workbench.session import Epoch, Message, Records, Session
 from workbench.tokens import Counter
 from workbench.tokens.sizes import Basis, Sizes

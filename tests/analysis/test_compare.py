@@ -2,8 +2,6 @@
 
 import pytest
 
-from tests.building import context_of
-from tests.compaction.holding import chat, loop
 from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
 from workbench.analysis.compare import THEIRS, candidates, column_of, compare, theirs
 from workbench.analysis.cost import MILLION, Spent, spent
@@ -12,6 +10,7 @@ from workbench.base.errors import BadInput
 from workbench.compaction.edits import Edits
 from workbench.compaction.outcome import Fate
 from workbench.compaction.strategies import all_strategies, strategy
+from workbench.conformance.building import chat, context_of, loop
 from workbench.session import Compaction, Epoch, Message, Records, Session, Text
 from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tests.building import context_of
 from tests.facts.talk import agent, ran, user
 from workbench.analysis.generations import Compact, generations
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, unchanged
 from workbench.compaction.strategies import strategy
+from workbench.conformance.building import context_of
 from workbench.session import Message, Span, Text
 from workbench.summarizers.driver import drive
 from workbench.summarizers.extractive import extractive

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.building import conversations
 from tests.facts.talk import agent, call, edited, ran, result, user
 from workbench.analysis.claims import claims_in
 from workbench.analysis.grounding import Ground, Grounding
 from workbench.compaction.strategy import Summary, SummaryRequest
+from workbench.conformance.drawn import conversations
 from workbench.formats.files import load
 from workbench.session import Message
 from workbench.summarizers.extractive import extractive

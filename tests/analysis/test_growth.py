@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from tests.building import conversations
 from tests.paths import SAMPLES
 from workbench.analysis.course import Course, course_of, uncounted
 from workbench.analysis.growth import Point, growth, to_count
@@ -15,6 +14,7 @@ from workbench.analysis.pictures import growth_picture, replay_picture
 from workbench.analysis.why import diagnose
 from workbench.bench import counted, open_bench
 from workbench.compaction.preset import load_preset
+from workbench.conformance.drawn import conversations
 from workbench.formats.files import load
 from workbench.session import Epoch, Message, Records, Session, Text, Usage
 from workbench.tokens import Basis, Counter

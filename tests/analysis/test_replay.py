@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.analysis.courses import course_of_messages, session_of
-from tests.building import agent, call, context_of, conversations, result, summary, user
 from tests.paths import SAMPLES
 from workbench.analysis import replay as replaying
 from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
@@ -25,6 +24,8 @@ from workbench.compaction.preset import Preset, default_preset, load_preset, pre
 from workbench.compaction.shape import SUMMARY_MARKER
 from workbench.compaction.strategies import all_strategies
 from workbench.compaction.strategy import Strategy, Summary
+from workbench.conformance.building import agent, call, context_of, result, summary, user
+from workbench.conformance.drawn import conversations
 from workbench.formats.files import load
 from workbench.session import Message, Text
 from workbench.summarizers.driver import drive

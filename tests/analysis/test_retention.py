@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.building import context_of
 from tests.facts.talk import agent, call, edited, ran, result, user
 from workbench.analysis.holding import Said, sought
 from workbench.analysis.recorded import following, recorded_outcome
 from workbench.analysis.retention import UNUSED, USED, HeldFact, Retention, retention
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, unchanged
+from workbench.conformance.building import context_of
 from workbench.facts import FactKind
 from workbench.formats.files import load
 from workbench.session import Message, Span, Text

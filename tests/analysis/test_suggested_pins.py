@@ -6,11 +6,11 @@ import json
 
 from click.testing import CliRunner
 
-from tests.building import context_of
 from tests.facts.talk import agent, user
 from tests.paths import SAMPLES
 from workbench.analysis.suggested_pins import DEAR, accepted, suggest
 from workbench.cli import commands
+from workbench.conformance.building import context_of
 from workbench.facts.standing import PIN_REASON
 
 OVERFLOW = SAMPLES / "claude-code-overflow.jsonl"

@@ -3,8 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.building import agent, call, conversations, result, summary, user
 from workbench.analysis.transcript import LINE_CHARS, Verbosity, last_answer, one_line, printable, transcript
+from workbench.conformance.building import agent, call, result, summary, user
+from workbench.conformance.drawn import conversations
 from workbench.session import Message, Opaque, Thinking
 
 LONG = "first line\n" + "and more\n" * 30

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 
 from tests.analysis.courses import course_of_messages, session_of
-from tests.building import agent, call, context_of, conversations, result, summary, user
 from tests.paths import SAMPLES
 from workbench.analysis.course import course_of, uncounted
 from workbench.analysis.growth import Point
@@ -20,6 +19,8 @@ from workbench.analysis.why.diagnosis import overflowed
 from workbench.analysis.why.refusals import TOO_LONG, refusals
 from workbench.bench import counted, open_bench
 from workbench.compaction.preset import load_preset
+from workbench.conformance.building import agent, call, context_of, result, summary, user
+from workbench.conformance.drawn import conversations
 from workbench.formats.files import load
 from workbench.session import Compaction, Epoch, Message, Text
 from workbench.tokens import Counter

@@ -15,8 +15,6 @@ import pytest
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ValidationError
 
-from tests.building import agent, call, context_of, result, summary, user
-from tests.compaction.holding import FAILED, chat, loop, run
 from workbench.compaction.context import Context
 from workbench.compaction.exchange.abridge import abridge
 from workbench.compaction.layered.tool_result_rules import RULES, ToolKind, Use
@@ -28,6 +26,8 @@ from workbench.compaction.progressive.task_type import task_type
 from workbench.compaction.strategies import OWN as IDS
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import NOT_DUE, SummaryFailed, SummaryRequest
+from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
+from workbench.conformance.strategies import FAILED, run
 
 ANSWER = "Done. Next"
 BASE: dict[str, dict[str, Any]] = {

@@ -1,7 +1,7 @@
 """The abridged history: its exact layout, its limits, what becomes of unfinished requests (document 000 §6.3)."""
 
-from tests.building import agent, call, context_of, result, summary, user
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge, abridged_text
+from workbench.conformance.building import agent, call, context_of, result, summary, user
 
 PARAMS = AbridgedHistoryParams()
 

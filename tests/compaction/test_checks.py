@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.building import agent, call, context_of, result, user
 from workbench.compaction.checks import Check, check, failures
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Piece, unchanged
 from workbench.compaction.strategies.exchange_summary import STRATEGY, ExchangeSummaryPolicy
+from workbench.conformance.building import agent, call, context_of, result, user
 from workbench.session import Message, Span, Text
 
 MESSAGES = [

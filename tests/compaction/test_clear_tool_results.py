@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from tests.building import agent, call, context_of, result, user
-from tests.compaction.holding import contexts, loop, policies, run
 from workbench.compaction.outcome import Fate
+from workbench.compaction.preset import default_preset
 from workbench.compaction.strategies.clear_tool_results import STRATEGY, ClearToolResultsPolicy
+from workbench.conformance.building import agent, call, context_of, loop, result, user
+from workbench.conformance.drawn import contexts, policies
+from workbench.conformance.strategies import run
 
 MARK = "[Old tool result content cleared]"
 
@@ -110,7 +112,7 @@ def test_a_second_run_finds_nothing_left() -> None:
     assert "cleared already" in second.reason
 
 
-@given(contexts(), policies(STRATEGY))
+@given(contexts(), policies(default_preset(STRATEGY.id).policy))
 def test_every_message_stays_in_its_place_and_the_newest_uses_as_they_are(
     context: Any, chosen: ClearToolResultsPolicy
 ) -> None:

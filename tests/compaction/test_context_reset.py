@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.building import agent, context_of, result, user
-from tests.compaction.holding import chat, loop, run
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.outcome import Fate
 from workbench.compaction.strategies.context_reset import MARKER, STRATEGY, ContextResetPolicy, triggers
+from workbench.conformance.building import agent, chat, context_of, loop, result, user
+from workbench.conformance.strategies import run
 from workbench.session import Message, Text
 
 FRAME = "[System] Context cleared. Summary of previous conversation: \n "

@@ -9,8 +9,6 @@ from hypothesis import given as over
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from tests.building import agent, call, context_of, result, user
-from tests.compaction.holding import contexts, loop
 from workbench.compaction.checks import check
 from workbench.compaction.context import Context
 from workbench.compaction.edits import SHORT_CHARS, UNEDITED, Edits, compacting, edited, given
@@ -18,6 +16,8 @@ from workbench.compaction.keeping import with_pairs
 from workbench.compaction.outcome import Fate, Kept, Made, Outcome
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies import strategy
+from workbench.conformance.building import agent, call, context_of, loop, result, user
+from workbench.conformance.drawn import contexts
 from workbench.session import Message, Span, Text, Thinking, ToolResult
 from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate

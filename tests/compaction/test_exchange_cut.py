@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.building import context_of
 from workbench.compaction.exchange.cut import HistorySize, guarded_start, head_length, history_of
 from workbench.compaction.shape import api_chars
+from workbench.conformance.building import context_of
 from workbench.session import Message, Text
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.building import agent, call, context_of, result, summary, user
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.exchange.cut import preprocess
@@ -22,6 +21,7 @@ from workbench.compaction.strategies.exchange_summary import (
     triggers,
 )
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.session import Message, Text
 
 

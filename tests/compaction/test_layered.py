@@ -12,8 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.building import METER, agent, call, context_of, result, summary, user
-from tests.compaction.holding import assert_holds, contexts, policies
 from tests.paths import ROOT
 from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
@@ -23,10 +21,14 @@ from workbench.compaction.layered.prompt_layers import prompt_layers
 from workbench.compaction.layered.tool_results import Limits, compressed
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, Outcome
+from workbench.compaction.preset import default_preset
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.shape import Shape
 from workbench.compaction.strategies.layered import STRATEGY, TIMED_OUT, LayeredPolicy, compact, triggers
 from workbench.compaction.strategy import Answer, Step, Summary, SummaryFailed, SummaryRequest
+from workbench.conformance.building import METER, agent, call, context_of, result, summary, user
+from workbench.conformance.drawn import contexts, policies
+from workbench.conformance.strategies import assert_holds
 from workbench.session import Message, Text, Usage
 from workbench.summarizers.extractive import extractive
 from workbench.tokens.sizes import Basis, Sizes
@@ -416,7 +418,7 @@ def test_the_preset_is_the_documents_policy() -> None:
 # --- what always holds ------------------------------------------------------------------------------------------------
 
 
-@given(contexts(split_at=None), policies(STRATEGY), st.booleans())
+@given(contexts(split_at=None), policies(default_preset(STRATEGY.id).policy), st.booleans())
 def test_the_cut_falls_on_the_start_of_a_round(context: Context, chosen: LayeredPolicy, noisy: bool) -> None:
     """Whatever the results hold, and whether they are compressed or not."""
     if noisy:

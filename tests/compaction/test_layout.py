@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from tests.building import METER, agent, context_of, summary, user
 from workbench.compaction.keeping import may_open
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Status
 from workbench.compaction.shape import Shape
 from workbench.compaction.strategy import judged
+from workbench.conformance.building import METER, agent, context_of, summary, user
 from workbench.session import Message, Role, Span, Text, Usage
 from workbench.tokens.sizes import Basis, Sizes
 

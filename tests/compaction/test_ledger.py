@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.building import METER, agent, call, context_of, result, summary, user
-from tests.compaction.holding import FAILED, assert_holds, chat, loop, run
 from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import KINDS, Entry
 from workbench.compaction.ledger.gather import noted
@@ -17,6 +15,8 @@ from workbench.compaction.ledger.room import Shares, cut_within, in_tokens
 from workbench.compaction.ledger.text import Ledger, read_ledger, written
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.strategies.ledger import STRATEGY, LedgerPolicy
+from workbench.conformance.building import METER, agent, call, chat, context_of, loop, result, summary, user
+from workbench.conformance.strategies import FAILED, assert_holds, run
 from workbench.session import Message, Text
 
 LINES = st.text(alphabet="ab|#[]-→ \n`</>", min_size=1, max_size=40)

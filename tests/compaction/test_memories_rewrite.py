@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from tests.building import agent, context_of, user
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategies.memories_rewrite import MemoriesRewritePolicy, compact
 from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
+from workbench.conformance.building import agent, context_of, user
 
 MEMORIES = "\n".join(f"- memory {n} about the project and its many rules" for n in range(1, 71))
 

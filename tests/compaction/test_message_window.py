@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from tests.building import agent, call, context_of, result, summary, user
-from tests.compaction.holding import FAILED, assert_holds, chat, contexts, loop, policies, run
 from workbench.compaction.outcome import Fate
+from workbench.compaction.preset import default_preset
 from workbench.compaction.render import LABELS, Entry, Labels, Limits, labelled
 from workbench.compaction.strategies.message_window import STRATEGY, MessageWindowPolicy, prompt_of, safe_end
 from workbench.compaction.strategy import SummaryFailed
+from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
+from workbench.conformance.drawn import contexts, policies
+from workbench.conformance.strategies import FAILED, assert_holds, run
 from workbench.session import Message, Text
 from workbench.tokens.sizes import visible_chars
 
@@ -218,7 +220,7 @@ def test_token_triggers_are_read_off_the_window() -> None:
     assert run(STRATEGY, context_of(messages, manual=False, window=tokens + 101), reserve)[0].status == "unchanged"
 
 
-@given(contexts(), policies(STRATEGY))
+@given(contexts(), policies(default_preset(STRATEGY.id).policy))
 def test_a_hard_trim_leaves_no_more_than_its_number_but_for_what_is_spared(
     context: Any, chosen: MessageWindowPolicy
 ) -> None:

@@ -6,12 +6,12 @@ import tomllib
 
 import pytest
 
-from tests.building import agent, call, context_of, result, summary, user
-from tests.compaction.holding import assert_holds, assert_lives_on, loop, run
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import BUNDLED, load_preset
 from workbench.compaction.strategies import strategy
+from workbench.conformance.building import agent, call, context_of, loop, result, summary, user
+from workbench.conformance.strategies import assert_holds, assert_lives_on, run
 from workbench.session import Message
 
 PRODUCTS = (

@@ -13,19 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tests.building import agent, call, context_of, conversations, result, summary, user
-from tests.compaction.holding import policies
 from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.outcome import Fate, Made, Outcome
-from workbench.compaction.preset import BUNDLED
+from workbench.compaction.preset import BUNDLED, default_preset
 from workbench.compaction.progressive.climb import CHAINS
 from workbench.compaction.progressive.rungs import incremental
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategies.progressive import STRATEGY, ProgressivePolicy, compact, triggers
 from workbench.compaction.strategy import Answer, Step, Summary, SummaryFailed, SummaryRequest
+from workbench.conformance.building import agent, call, context_of, result, summary, user
+from workbench.conformance.drawn import conversations, policies
 from workbench.formats.files import load
 from workbench.session import Message, Text, Tool, pairs_of
 
@@ -575,7 +575,7 @@ def heavy(messages: Sequence[Message]) -> tuple[Message, ...]:
 @given(st.data())
 def test_what_always_holds(data: st.DataObject) -> None:
     messages = heavy(data.draw(conversations(max_rounds=8)))
-    chosen = data.draw(policies(STRATEGY))
+    chosen = data.draw(policies(default_preset(STRATEGY.id).policy))
     context = context_of(
         messages,
         pins=frozenset(data.draw(st.sets(st.sampled_from([m.id for m in messages]), max_size=3)) if messages else ()),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.building import agent, summary, user
 from workbench.compaction.compose import composed
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome
+from workbench.conformance.building import agent, summary, user
 from workbench.session import Span
 
 MESSAGES = tuple(user(f"u{n}", "x") if n % 2 == 0 else agent(f"a{n}", "x") for n in range(8))

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.building import agent, call, context_of, result, user
 from workbench.compaction.progressive.key_events import events_of
 from workbench.compaction.progressive.task_type import TaskCutoffs, evidence_of, task_type
+from workbench.conformance.building import agent, call, context_of, result, user
 from workbench.formats.files import load
 from workbench.session import Message
 

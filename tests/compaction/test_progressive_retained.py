@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from tests.building import agent, call, context_of, result, summary, user
 from workbench.compaction.progressive import retained
 from workbench.compaction.progressive.retained import Texts, joined, texts_for
+from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.facts.diffstat import FileChange, diffstat
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.building import agent, context_of, user
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.resources import PROMPTS
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge, abridged_text
 from workbench.compaction.prompts import file_of, filled, load_prompt, prompt_files, write_own
+from workbench.conformance.building import agent, context_of, user
 
 HEADER = "---\nid: abridged-entry\n---\n"
 NAME = "abridged-entry.jinja"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 
-from tests.building import agent, call, conversations, result, summary, user
 from workbench.compaction.layered.react import react
+from workbench.conformance.building import agent, call, result, summary, user
+from workbench.conformance.drawn import conversations
 from workbench.session import Message, Text, Thinking
 from workbench.tokens.visible import json_text
 

@@ -13,7 +13,6 @@ import pytest
 
 import workbench
 from tests.analysis.courses import course_of_messages
-from tests.building import agent, user
 from tests.paths import ROOT, SAMPLES
 from tests.toy_strategy import STRATEGY as TOY
 from tests.toy_strategy import Words
@@ -21,6 +20,7 @@ from workbench.analysis.replay import replay
 from workbench.base.errors import BadInput
 from workbench.compaction.preset import default_preset, load_preset
 from workbench.compaction.strategies import GROUP, OWN, all_strategies, strategy, strategy_ids, unusable
+from workbench.conformance.building import agent, user
 
 Install = Callable[..., None]
 

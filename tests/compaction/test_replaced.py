@@ -7,8 +7,6 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.building import agent, context_of, user
-from tests.compaction.holding import contexts, loop, run
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Painting, Stroke, painted
 from workbench.compaction.keeping import in_place
@@ -17,6 +15,9 @@ from workbench.compaction.outcome import Fate
 from workbench.compaction.replaced import Replaced
 from workbench.compaction.spans import each
 from workbench.compaction.strategies.clear_tool_results import STRATEGY, ClearToolResultsPolicy
+from workbench.conformance.building import agent, context_of, loop, user
+from workbench.conformance.drawn import contexts
+from workbench.conformance.strategies import run
 from workbench.session import Span
 from workbench.tokens.sizes import Basis
 

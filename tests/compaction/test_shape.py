@@ -9,9 +9,9 @@ from functools import cached_property
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.building import agent, context_of, user
 from workbench.compaction.layout import Layout
 from workbench.compaction.shape import Shape, newest_per_shape, per_shape
+from workbench.conformance.building import agent, context_of, user
 from workbench.session import Usage
 
 MESSAGES = (user("u1", "Why?"), replace(agent("a1", "Because."), usage=Usage(100, 10)), user("u2", "I see."))

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.building import call
 from workbench.compaction.layered.tool_results import Limits, ToolKind, compress, envelope, kind_of
+from workbench.conformance.building import call
 from workbench.session import Media, Text, ToolResult, ToolUse
 
 

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from tests.building import agent, call, context_of, result, summary, user
-from tests.compaction.holding import chat, contexts, loop, policies, run
 from workbench.compaction.dropping import Oldest
 from workbench.compaction.outcome import Fate
+from workbench.compaction.preset import default_preset
 from workbench.compaction.strategies.trim import STRATEGY, TrimPolicy
+from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
+from workbench.conformance.drawn import contexts, policies
+from workbench.conformance.strategies import run
 from workbench.session import Message, Text
 
 
@@ -156,6 +158,6 @@ def test_the_marker_has_its_room_in_the_target(fields: dict[str, Any], left: int
     assert (len(outcome.messages), context.outcome_size(outcome).tokens) == (left, tokens)
 
 
-@given(contexts(), policies(STRATEGY))
+@given(contexts(), policies(default_preset(STRATEGY.id).policy))
 def test_nothing_is_summarized(context: Any, chosen: TrimPolicy) -> None:
     assert run(STRATEGY, context, chosen)[0].fate_counts[Fate.SUMMARIZED] == 0

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.building import METER, agent, call, context_of, result, user
-from tests.compaction.holding import chat, loop, run
 from workbench.compaction.outcome import Fate
 from workbench.compaction.strategies.user_messages import PREFIX, STRATEGY, UserMessagesPolicy
+from workbench.conformance.building import METER, agent, call, chat, context_of, loop, result, user
+from workbench.conformance.strategies import run
 from workbench.session import Message
 
 

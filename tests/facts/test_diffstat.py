@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.building import agent, call, result
+from workbench.conformance.building import agent, call, result
 from workbench.facts.calls import calls_in
 from workbench.facts.diffstat import FileChange, changes, diffstat, in_words
 from workbench.session import Message

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.formats.conversations import conversations, reread, session_of, shape
-from tests.formats.outcomes import assert_exact, compacted
 from tests.formats.stories import story
 from workbench.base.errors import BadInput
+from workbench.conformance.building import session_of
+from workbench.conformance.drawn import dialogues
+from workbench.conformance.formats import assert_exact, compacted, read, shape
 from workbench.formats import openai_chat
 from workbench.formats.aider import FORMAT
 from workbench.formats.aider.read import read_part, sessions_in
@@ -26,7 +27,7 @@ def test_the_sample_forgets_its_console() -> None:
     parts = sessions_in(Path("x"), SAMPLE)
     assert [(part.id, part.messages) for part in parts] == [("1", 4), ("2", 6)]
     assert parts[0].title.startswith("2026-02-11 07:12:09  Convert the recipes")
-    session = reread(FORMAT, SAMPLE)
+    session = read(FORMAT, SAMPLE)
     assert "2 sessions" in str(session.warnings[0])
     assert [(m.role, m.text) for m in session.context()] == [
         ("user", "Add honey, 340 g a cup."),
@@ -65,17 +66,17 @@ def test_every_kind_finds_its_way_back(role: Any, kind: Any) -> None:
 def test_an_answer_that_looks_like_a_mark_is_moved_in() -> None:
     messages = [Message("u", "user", (Text("x"),)), Message("a", "assistant", (Text("# head\n> quoted\nplain"),))]
     written = FORMAT.codec.write(session_of(messages), messages)
-    assert [m.text for m in reread(FORMAT, written.data).context()] == ["x", " # head\n > quoted\nplain"]
+    assert [m.text for m in read(FORMAT, written.data).context()] == ["x", " # head\n > quoted\nplain"]
     assert "moved in" in written.notes[0]
 
 
 @settings(max_examples=20)
-@given(conversations())
+@given(dialogues())
 def test_other_formats_become_text(messages: list[Message]) -> None:
     written = FORMAT.codec.write(session_of(messages), messages)
     assert FORMAT.recognise(written.data)
     assert FORMAT.codec.validate(written.data) == []
-    again = reread(FORMAT, written.data).context()
+    again = read(FORMAT, written.data).context()
     assert [m.role for m in again] == ["user" if m.role == "tool" else m.role for m in messages]
 
 
@@ -97,11 +98,11 @@ def test_any_lines_are_read_or_refused(lines: list[bytes]) -> None:
     FORMAT.recognise(raw)
     FORMAT.codec.validate(raw)
     try:
-        session = reread(FORMAT, raw)
+        session = read(FORMAT, raw)
     except BadInput:
         return
     assert FORMAT.codec.write(session, session.context()).data in raw
     if b"\xff" not in raw:
-        again = reread(FORMAT, FORMAT.codec.write(session, session.context()[1:] or session.context()).data)
+        again = read(FORMAT, FORMAT.codec.write(session, session.context()[1:] or session.context()).data)
         assert shape(again.context()) == shape(session.context()[1:] or session.context())
     openai_chat.FORMAT.codec.write(session, session.messages)

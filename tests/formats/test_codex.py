@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 import zstandard
-from hypothesis import given, settings
 
-from tests.formats.conversations import session_of, shape
-from tests.formats.mangling import changed, survives
-from tests.formats.outcomes import assert_exact, read
 from tests.formats.stories import story
 from workbench.base.errors import BadInput
+from workbench.conformance.building import session_of
+from workbench.conformance.formats import assert_exact, read, shape
 from workbench.formats.codex import FORMAT
 from workbench.formats.kit import zstd
 from workbench.session import Media, Message, Opaque, SessionFacts, Text, Thinking, ToolResult, ToolUse, Usage
@@ -333,22 +331,6 @@ def test_the_sample_tells_its_story() -> None:
     session = read(FORMAT, data)
     assert (len(data) < 25_000, FORMAT.codec.validate(data), session.warnings) == (True, [], ())
     assert [len(epoch.members) for epoch in session.epochs] == [10, 8, 8]
-
-
-@settings(max_examples=25, deadline=None)
-@given(
-    changed(
-        rollout(
-            *FIRST,
-            compaction(said("user", "do it"), COMPACTION, 7),
-            item(**call("x")),
-            tokens(9),
-            event("thread_rolled_back", num_turns=1),
-        )
-    )
-)
-def test_changed_input_is_read_or_refused(raw: bytes) -> None:
-    survives(FORMAT, raw)
 
 
 def test_a_repeated_count_is_not_the_next_responses() -> None:

@@ -7,13 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 
-from tests.formats.conversations import shape
-from tests.formats.mangling import changed, survives
-from tests.formats.outcomes import assert_exact, read
 from tests.formats.stories import story
 from workbench.base.errors import BadInput
+from workbench.conformance.formats import assert_exact, read, shape
 from workbench.formats.copilot import FORMAT
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
@@ -229,22 +226,6 @@ def test_the_sample_tells_its_story() -> None:
     session = read(FORMAT, data)
     assert (len(data) < 25_000, FORMAT.codec.validate(data), session.warnings) == (True, [], ())
     assert [len(epoch.members) for epoch in session.epochs] == [12, 11]
-
-
-@settings(max_examples=25, deadline=None)
-@given(
-    changed(
-        chain(
-            *EVENTS,
-            *COMPACTION,
-            event("session.compaction_complete", success=True, summaryContent="S"),
-            answered(text="on"),
-            event("session.snapshot_rewind", upToEventId="id-15"),
-        )
-    )
-)
-def test_changed_input_is_read_or_refused(raw: bytes) -> None:
-    survives(FORMAT, raw)
 
 
 @pytest.mark.parametrize(

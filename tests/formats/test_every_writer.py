@@ -1,7 +1,6 @@
 """A reader of what was exported gives exactly what was to be exported: for every writer.
 
-Held on every sample and every real file there is, in every epoch, plain, with pins and with the split by hand, and on
-generated conversations.
+Held on every sample and every real file there is, in every epoch, plain, with pins and with the split by hand.
 """
 
 from __future__ import annotations
@@ -11,27 +10,22 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tests.formats.conversations import conversations, in_one, reread, session_of, shape
-from tests.formats.outcomes import compacted
 from tests.paths import SAMPLES, SHARED
 from workbench.base.errors import BadInput
-from workbench.formats import anthropic_messages, registry
+from workbench.conformance.formats import compacted, shape
+from workbench.formats import registry
 from workbench.formats.export import export
 from workbench.formats.files import load
-from workbench.formats.format import HEAD, Format, no_progress
+from workbench.formats.format import HEAD, no_progress
 from workbench.formats.pi.append import WRAPPED
-from workbench.session import Message, Opaque, Session, Text, pairs_of
+from workbench.session import Message, Session, Text, pairs_of
 
 _PARTS_ONLY = ("event-", "base_state", "task_metadata", "ui_messages", ".eventlog", "MANIFEST", "README")
 HEAVY = 1_000_000
 """Bytes above which a file is written as it is and with pins alone."""
 RENEWED = ("claude-code", "cline-sdk", "opencode")
 """Formats in which every export gets ids of its own; the others give back the bytes of what nobody changed."""
-TEXT_ALONE = "aider"
-"""The format that has no calls: they become text in it."""
 
 
 def _sources() -> list[Path]:
@@ -65,13 +59,7 @@ def outcomes(session: Session) -> list[tuple[Message, ...]]:
     """Every epoch compacted; of a heavy file the newest one, with pins."""
     if len(session.records.data) > HEAVY:
         return [next(compacted(session))]
-    found = [outcome for epoch in session.epochs for outcome in compacted(session, epoch.number)]
-    return [messages for messages in found if not any(map(_hides_what_is_before, messages[1:]))]
-
-
-def _hides_what_is_before(message: Message) -> bool:
-    """A server's own compaction item: behind a summary it would hide that from the server and from every reader."""
-    return any(isinstance(block, Opaque) and block.type == "compaction" for block in message.blocks)
+    return [outcome for epoch in session.epochs for outcome in compacted(session, epoch.number)]
 
 
 def digest(path: Path) -> str:
@@ -138,20 +126,3 @@ def test_every_other_tool_would_take_the_export(name: str) -> None:
         told = "".join(message.text for message in again.messages)
         assert [words for words in said if words not in told] == [], target.id
     assert digest(path) == before
-
-
-@pytest.mark.parametrize("format", [known for known in registry.FORMATS if known.id != TEXT_ALONE], ids=lambda f: f.id)
-@settings(max_examples=20, deadline=None)
-@given(messages=conversations(), model=st.sampled_from(["m", None]))
-def test_any_conversation_comes_through(format: Format, messages: list[Message], model: str | None) -> None:
-    """Through the format and the one it came from, with nothing lost, as any API would take it."""
-    session = session_of(messages, model=model, system="Be kind.")
-    written = format.codec.write(session, messages)
-    assert format.recognise(written.data[:HEAD])
-    assert format.codec.validate(written.data) == []
-    again = reread(format, written.data)
-    own = [message for message in again.context() if message.text != session.system]
-    assert in_one(own) == in_one(messages)
-    through = anthropic_messages.FORMAT.codec.write(again, own).data
-    assert anthropic_messages.FORMAT.codec.validate(through) == []
-    assert shape(reread(anthropic_messages.FORMAT, through).context()) == shape(messages)

@@ -6,13 +6,11 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 
-from tests.formats.conversations import session_of, shape
-from tests.formats.mangling import changed, survives
-from tests.formats.outcomes import assert_exact, read
 from tests.formats.stories import story
 from workbench.base.errors import BadInput
+from workbench.conformance.building import session_of
+from workbench.conformance.formats import assert_exact, read, shape
 from workbench.formats.gemini import FORMAT
 from workbench.formats.gemini.parts import ACKNOWLEDGED
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
@@ -272,14 +270,3 @@ def test_the_sample_tells_its_story() -> None:
     session = read(FORMAT, data)
     assert (len(data) < 25_000, FORMAT.codec.validate(data), session.warnings) == (True, [], ())
     assert [len(epoch.members) for epoch in session.epochs] == [10, 10]
-
-
-@settings(max_examples=25, deadline=None)
-@given(
-    changed(
-        document(*MESSAGES),
-        lines(HEAD, *MESSAGES, {"$set": {"messages": COMPRESSED}}, {"$rewindTo": "k"}, MESSAGES[4]),
-    )
-)
-def test_changed_input_is_read_or_refused(raw: bytes) -> None:
-    survives(FORMAT, raw)

@@ -12,11 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.formats.conversations import shape
-from tests.formats.mangling import changed, survives
-from tests.formats.outcomes import assert_exact, read
 from tests.formats.stories import story
 from workbench.base.errors import BadInput
+from workbench.conformance.formats import assert_exact, read, shape
 from workbench.formats import goose
 from workbench.formats.format import Part, no_progress
 from workbench.formats.goose import FORMAT
@@ -370,9 +368,3 @@ def test_the_sample_tells_its_story() -> None:
     session = read(FORMAT, data)
     assert (len(data) < 25_000, FORMAT.codec.validate(data), session.warnings) == (True, [], ())
     assert [len(epoch.members) for epoch in session.epochs] == [8, 7]
-
-
-@settings(max_examples=25, deadline=None)
-@given(changed(document(*MESSAGES, SUMMARY, ANSWER, MESSAGES[0]), lines(*MESSAGES, SUMMARY, ANSWER, MESSAGES[0])))
-def test_changed_input_is_read_or_refused(raw: bytes) -> None:
-    survives(FORMAT, raw)

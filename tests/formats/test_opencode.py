@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 
-from tests.formats.conversations import reread, shape
-from tests.formats.mangling import changed, survives
-from tests.formats.outcomes import assert_exact
 from tests.formats.stories import story
 from workbench.base.errors import BadInput
+from workbench.conformance.formats import assert_exact, shape
+from workbench.conformance.formats import read as reread
 from workbench.formats import anthropic_messages, openai_chat
 from workbench.formats.format import no_progress
 from workbench.formats.opencode import FORMAT
@@ -355,15 +353,3 @@ def test_the_validator_finds_faulty_parts() -> None:
 def test_refused_in_one_sentence(data: bytes) -> None:
     with pytest.raises(BadInput, match=r"^x\.json.*[a-z.]$"):
         FORMAT.codec.read(Path("x.json"), data, no_progress)
-
-
-@settings(max_examples=25, deadline=None)
-@given(changed(export(*COMPACTED)))
-def test_changed_input_is_read_or_refused(raw: bytes) -> None:
-    session = survives(FORMAT, raw)
-    if session is not None:
-        written = FORMAT.codec.write(session, session.context())
-        again = reread(FORMAT, written.data).context()
-        if any("was put first" in note for note in written.notes):
-            again = again[1:]
-        assert shape(again) == shape(session.context())

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.formats.conversations import shape
 from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
+from workbench.conformance.formats import shape
 from workbench.formats.files import load
 from workbench.formats.opencode import FORMAT
 from workbench.formats.opencode.read import read_part, sessions_in

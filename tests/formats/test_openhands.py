@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from tests.formats.conversations import conversations, in_one, reread, session_of, shape
-from tests.formats.mangling import changed, survives
-from tests.formats.outcomes import assert_exact, compacted
 from tests.formats.stories import story
 from workbench.base.errors import BadInput
+from workbench.conformance.building import session_of
+from workbench.conformance.drawn import dialogues
+from workbench.conformance.formats import assert_exact, compacted, in_one, shape
+from workbench.conformance.formats import read as reread
 from workbench.formats.files import load
 from workbench.formats.format import no_progress
 from workbench.formats.openhands import FORMAT
@@ -267,7 +268,7 @@ def test_the_export_deletes_nothing_and_ends_with_a_condensation(events: list[An
         assert [e["id"] for e in after] == list(range(len(after)))
 
 
-@given(conversations())
+@given(dialogues())
 @settings(max_examples=15, deadline=None)
 def test_what_another_format_holds_is_read_back(messages: list[Message]) -> None:
     summary = Message("s", "user", (Text("in short"),), "summary")
@@ -414,17 +415,3 @@ def test_an_evaluation_is_known_by_a_first_line_longer_than_the_head() -> None:
     assert FORMAT.recognise(json.dumps(line).encode()[: 1 << 16]) == ""  # nothing but an id was seen
     line = {"instance_id": "x", "metadata": {"agent_class": "A"}, "instruction": "a" * 70_000, "history": []}
     assert "evaluations" in FORMAT.recognise(json.dumps(line).encode()[: 1 << 16])
-
-
-@settings(max_examples=25, deadline=None)
-@given(
-    changed(
-        json.dumps([*OLD, old_condensation(14, 3, 9, "s", 2)]).encode(),
-        json.dumps([*EVENTS, condensation("k", ["u1", "m1"], "s", 1)]).encode(),
-    )
-)
-def test_changed_input_is_read_or_refused(raw: bytes) -> None:
-    session = survives(FORMAT, raw)
-    if session is not None:
-        again = reread(FORMAT, FORMAT.codec.write(session, session.context()).data)
-        assert shape(again.context()) == shape(session.context())

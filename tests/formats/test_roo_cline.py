@@ -5,13 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 
-from tests.formats.conversations import reread, shape
-from tests.formats.mangling import changed, survives
-from tests.formats.outcomes import assert_exact
 from tests.formats.stories import story
 from workbench.base.errors import BadInput
+from workbench.conformance.formats import assert_exact, shape
+from workbench.conformance.formats import read as reread
 from workbench.formats.format import no_progress
 from workbench.formats.roo_cline import FORMAT
 from workbench.formats.roo_cline.read import read_folder
@@ -257,12 +255,3 @@ def test_the_validator_finds(items: list[Json], faults: list[str]) -> None:
 def test_refused_in_one_sentence(data: bytes) -> None:
     with pytest.raises(BadInput, match=r"^x\.json.*[a-z.]$"):
         FORMAT.codec.read(Path("x.json"), data, no_progress)
-
-
-@settings(max_examples=25, deadline=None)
-@given(changed(json.dumps([*NATIVE, *CONDENSED]).encode()))
-def test_changed_input_is_read_or_refused(raw: bytes) -> None:
-    session = survives(FORMAT, raw)
-    if session is not None:
-        again = reread(FORMAT, FORMAT.codec.write(session, session.context()).data)
-        assert shape(again.context()) == shape(session.context())

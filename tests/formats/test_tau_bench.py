@@ -5,13 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 
-from tests.formats.conversations import reread
-from tests.formats.mangling import changed, survives
-from tests.formats.outcomes import assert_exact, compacted
 from tests.formats.stories import story
 from workbench.base.errors import BadInput
+from workbench.conformance.formats import assert_exact, compacted, read
 from workbench.formats import openai_chat
 from workbench.formats.format import no_progress
 from workbench.formats.tau_bench import FORMAT
@@ -38,7 +35,7 @@ def test_the_sample_is_two_sessions() -> None:
         ("1", "task 7, trial 0, reward 1.0"),
         ("2", "task 7, trial 1, reward 0.0"),
     ]
-    session = reread(FORMAT, data)
+    session = read(FORMAT, data)
     assert "2 sessions" in str(session.warnings[0])
     assert session.id == "7-0"
     assert len(session.messages) == 9
@@ -52,7 +49,7 @@ def test_the_sample_is_two_sessions() -> None:
 @pytest.mark.parametrize("kind", ["normal", "summary", "meta"])
 @pytest.mark.parametrize("role", ["user", "assistant", "system"])
 def test_every_kind_finds_its_way_back(role: Any, kind: Any) -> None:
-    session = reread(FORMAT, story("tau_bench", "tau_results"))
+    session = read(FORMAT, story("tau_bench", "tau_results"))
     assert_exact(FORMAT, session, (Message("n", role, (Text("old"), Text("things")), kind), *session.messages[1:]))
 
 
@@ -70,11 +67,3 @@ def test_every_kind_finds_its_way_back(role: Any, kind: Any) -> None:
 )
 def test_the_validator_finds(entries: Any, faults: list[str]) -> None:
     assert FORMAT.codec.validate(json.dumps(entries).encode()) == faults
-
-
-@settings(max_examples=25, deadline=None)
-@given(changed(json.dumps(json.loads(story("tau_bench", "tau_results"))[:1]).encode()))
-def test_changed_input_is_read_or_refused(raw: bytes) -> None:
-    session = survives(FORMAT, raw)
-    if session is not None and len(sessions_in(Path("x"), raw)) == 1:
-        assert FORMAT.codec.write(session, session.context()).data == raw

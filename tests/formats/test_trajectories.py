@@ -5,14 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tests.formats.conversations import reread, shape
-from tests.formats.mangling import changed, survives
-from tests.formats.outcomes import assert_exact
 from tests.formats.stories import story
 from workbench.base.errors import BadInput
+from workbench.conformance.formats import assert_exact, shape
 from workbench.formats import mini_swe_agent, openai_chat, swe_agent
 from workbench.formats.format import Format, no_progress
 from workbench.session import Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
@@ -272,13 +268,3 @@ def test_the_validators_find(format: Format, data: bytes, faults: list[str]) -> 
 def test_refused_in_one_sentence(format: Format, data: bytes) -> None:
     with pytest.raises(BadInput, match=r"^x\.traj.*[a-z.]$"):
         read(format, data)
-
-
-@pytest.mark.parametrize(("format", "whole"), [(MINI, mini()), (SWE, swe())], ids=["mini", "swe"])
-@settings(max_examples=25, deadline=None)
-@given(data=st.data())
-def test_changed_input_is_read_or_refused(format: Format, whole: bytes, data: st.DataObject) -> None:
-    session = survives(format, data.draw(changed(whole)))
-    if session is not None:
-        again = reread(format, format.codec.write(session, session.context()).data)
-        assert shape(again.context()) == shape(session.context())

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.building import context_of
-from tests.compaction.holding import assert_holds
 from tests.compaction.test_product_presets import PRODUCTS
 from tests.paths import SHARED
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies import strategy
+from workbench.conformance.building import context_of
+from workbench.conformance.strategies import assert_holds
 from workbench.formats.files import load
 
 FILES = sorted(p for p in (SHARED / "sessions").rglob("*") if p.is_file()) if SHARED else []

@@ -4,7 +4,8 @@ import itertools
 
 from hypothesis import given
 
-from tests.building import agent, call, conversations, result, summary, user
+from workbench.conformance.building import agent, call, result, summary, user
+from workbench.conformance.drawn import conversations
 from workbench.session import Message, Span, Text, exchanges_of, pairs_of, rounds_of
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from tests.building import context_of
 from tests.facts.talk import agent, user
 from tests.summarizers.fake_api import (
     KEY,
@@ -26,6 +25,7 @@ from tests.summarizers.fake_api import (
 from tests.summarizers.live_calls import NO_SILENCE, NO_STALL, PROMPT, QUICK, ask, client_talks_to, request
 from workbench.compaction.strategies import exchange_summary
 from workbench.compaction.strategy import Summary, SummaryFailed
+from workbench.conformance.building import context_of
 from workbench.session import Tool, Usage
 from workbench.summarizers.anthropic import live
 from workbench.summarizers.driver import run

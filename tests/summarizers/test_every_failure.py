@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from tests.building import context_of
 from tests.facts.talk import agent, user
 from tests.summarizers.fake_api import (
     KEY,
@@ -27,6 +26,7 @@ from tests.summarizers.live_calls import NO_SILENCE, NO_STALL, QUICK, client_tal
 from workbench.base import paths
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategies import exchange_summary
+from workbench.conformance.building import context_of
 from workbench.formats.export import export
 from workbench.session import Epoch, Records, Session
 from workbench.summarizers import driver, journal

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.building import METER
 from tests.facts.talk import agent, user
 from tests.summarizers.fake_api import KEY, MODEL, document, error, fake_api
 from tests.summarizers.live_calls import client_talks_to
@@ -15,6 +14,7 @@ from tests.summarizers.test_server_side import MESSAGES, SESSION
 from workbench import bench as steps
 from workbench.base.errors import BadInput
 from workbench.bench import counted, open_bench, with_kept_scale
+from workbench.conformance.building import METER
 from workbench.formats import anthropic_messages
 from workbench.formats.format import no_progress
 from workbench.session import Epoch, Message, Opaque, Usage

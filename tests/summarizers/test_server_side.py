@@ -8,7 +8,6 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.building import context_of
 from tests.facts.talk import agent, call, result, user
 from tests.summarizers.fake_api import KEY, MODEL, Reply, document, error, fake_api, usage
 from tests.summarizers.live_calls import QUICK, client_talks_to
@@ -17,6 +16,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Piece
 from workbench.compaction.strategies import exchange_summary
 from workbench.compaction.strategy import SummaryFailed, SummaryRequest
+from workbench.conformance.building import context_of
 from workbench.formats import anthropic_messages
 from workbench.session import Epoch, Message, Opaque, Records, Session, Text, Tool, Usage
 from workbench.summarizers.driver import run

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from textual.widgets import DataTable
 
-from tests.building import agent, context_of, result, user
-from tests.building import call as called
 from tests.tui.app import app_of, bench_screen, press, settled, story
 from tests.tui.test_retention import with_a_recorded_compaction
 from workbench.analysis.compare import candidates, compare
@@ -14,6 +12,8 @@ from workbench.analysis.two_outcomes import Stretch, added, shortened, stretches
 from workbench.bench import counted, open_bench, set_policy
 from workbench.compaction.preset import default_preset, preset_names
 from workbench.compaction.strategies import all_strategies
+from workbench.conformance.building import agent, context_of, result, user
+from workbench.conformance.building import call as called
 from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter
 from workbench.tui.middle.pager import Pager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.building import agent, call, user
+from workbench.conformance.building import agent, call, user
 from workbench.formats.kit.settle import NO_RESULT, settled
 from workbench.session import Message, Text, ToolResult, ToolUse
 

@@ -69,12 +69,14 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
 
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
-    """The sessions of a database, the newest first. Raises BadInput when it cannot be read."""
-    return _sessions_in(path, data)
+    """The sessions of a database, the newest first; none for an export, which is one. Raises BadInput."""
+    return _sessions_in(path, data) if data.startswith(SQLITE) else ()
 
 
 def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Session:
     """Read one session of a database. Raises BadInput when there is no such session, or no message in it."""
+    if not data.startswith(SQLITE):
+        return read(path, data, progress)
     progress(0, len(data))
     row, rows = session_rows(path, data, part_id)
     lines: list[bytes] = []

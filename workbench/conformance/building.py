@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hypothesis import strategies as st
-
 from workbench.compaction.context import Context
 from workbench.compaction.layout import Layout
 from workbench.compaction.shape import Shape
-from workbench.session import Block, Kind, Media, Message, Text, Thinking, ToolResult, ToolUse
+from workbench.session import Block, Epoch, Kind, Message, Records, Session, Text, ToolResult, ToolUse
 from workbench.tokens.sizes import Basis, Sizes, visible_chars
 
 
@@ -60,39 +58,26 @@ def context_of(messages: Sequence[Message], **wishes: Any) -> Context:
     return Context(Layout(Shape(tuple(messages)), sizes), **wishes)
 
 
-TEXTS = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=60)
-
-
-@st.composite
-def conversations(draw: st.DrawFn, max_rounds: int = 6) -> tuple[Message, ...]:
-    """Whole conversations: rounds with tool loops, parallel calls, thinking, media, an earlier summary now and then,
-    sometimes a current input at the end."""
+def chat(rounds: int, prefix: str = "") -> list[Message]:
+    """Rounds of one request and one plain answer."""
     out: list[Message] = []
-    number = 0
+    for n in range(rounds):
+        out += [user(f"{prefix}u{n}", f"request {prefix}{n}"), agent(f"{prefix}a{n}", f"answer {prefix}{n}")]
+    return out
 
-    def next_id() -> str:
-        nonlocal number
-        number += 1
-        return f"m{number}"
 
-    if draw(st.booleans()):
-        out.append(Message(next_id(), "system", (Text(draw(TEXTS)),)))
-    if draw(st.booleans()):
-        out.append(summary(next_id(), draw(TEXTS)))
-    for _ in range(draw(st.integers(0, max_rounds))):
-        out.append(user(next_id(), draw(TEXTS)))
-        for _ in range(draw(st.integers(0, 4))):
-            calls = [call(f"c{number}-{n}", command=draw(TEXTS)) for n in range(draw(st.integers(1, 3)))]
-            thought = (Thinking(draw(TEXTS), "sig"),) if draw(st.booleans()) else ()
-            out.append(Message(next_id(), "assistant", (*thought, *calls)))
-            if draw(st.booleans()):
-                out.extend(result(next_id(), (one.id, draw(TEXTS))) for one in calls)
-            else:
-                out.append(result(next_id(), *((one.id, draw(TEXTS)) for one in calls)))
-        if draw(st.integers(0, 9)):
-            out.append(agent(next_id(), draw(TEXTS)))
-        elif draw(st.booleans()):
-            out.append(Message(next_id(), "assistant", (Media("image/png", 4_000), Text(draw(TEXTS)))))
-    if draw(st.booleans()):
-        out.append(user(next_id(), draw(TEXTS)))
-    return tuple(out)
+def loop(prefix: str, count: int, text: str = "x" * 200, name: str = "Bash") -> list[Message]:
+    """One round with a tool loop of `count` calls."""
+    out = [user(f"{prefix}u", f"request {prefix}")]
+    for n in range(count):
+        out += [
+            agent(f"{prefix}a{n}", "", call(f"{prefix}c{n}", name, command="ls", file_path=f"{prefix}{n}.py")),
+            result(f"{prefix}r{n}", (f"{prefix}c{n}", text)),
+        ]
+    return [*out, agent(f"{prefix}z", f"answer {prefix}")]
+
+
+def session_of(messages: Sequence[Message], format: str = "made", **fields: Any) -> Session:
+    """A session of one epoch that no file holds."""
+    everything = range(len(messages))
+    return Session(format, None, tuple(messages), everything, (Epoch(1, everything),), Records(b""), **fields)

@@ -1,0 +1,290 @@
+"""What every format keeps: whatever stands in a file, it is read or refused in a sentence; whatever is written comes
+back, or a note says what could not be carried.
+
+`CHECKS` are called with a format and samples of its files. A format that is read only, or that nobody has judged, skips
+what is about writing and about its rules.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from workbench.base.errors import BadInput
+from workbench.bench import Bench, open_bench, split_at, toggle_pin
+from workbench.conformance.building import session_of
+from workbench.conformance.drawn import changed, dialogues
+from workbench.formats.anthropic_messages import FORMAT as ANTHROPIC
+from workbench.formats.format import HEAD, Format, Written, no_progress
+from workbench.session import Block, Message, Opaque, Session, Text, pairs_of, rounds_of
+from workbench.tokens import Counter
+
+SOMEWHERE = Path("nowhere/session")
+Shapes = list[tuple[str, str, tuple[Block, ...]]]
+
+
+def read(format: Format, data: bytes, path: Path = SOMEWHERE) -> Session:
+    return format.codec.read(path, data, no_progress)
+
+
+def write(format: Format, session: Session, messages: Sequence[Message]) -> Written:
+    assert format.codec.write is not None
+    return format.codec.write(session, messages)
+
+
+def faults(format: Format, data: bytes) -> list[str]:
+    """What the format's rules find; nothing where nobody has written them down."""
+    return format.codec.validate(data) if format.codec.validate is not None else []
+
+
+def shape(messages: Iterable[Message]) -> Shapes:
+    """What must survive a way through a format: roles, kinds and blocks."""
+    return [(message.role, message.kind, message.blocks) for message in messages]
+
+
+def in_one(messages: Iterable[Message]) -> Shapes:
+    """The same with neighbouring results in one message: many formats have a record for each."""
+    runs = groupby(messages, key=lambda m: (m.role, m.kind) if m.role == "tool" else (m.id, ""))
+    groups = [list(run) for _, run in runs]
+    return [(run[0].role, run[0].kind, tuple(block for m in run for block in m.blocks)) for run in groups]
+
+
+def compacted(session: Session, epoch: int | None = None) -> Iterator[tuple[Message, ...]]:
+    """What a compaction leaves of an epoch: with pins, as it is, and with the split at the last request. Left out are
+    those in which a server's own compaction item would stand behind a summary and hide it."""
+    found = _outcomes(open_bench(session, Counter(), epoch=epoch, preset="augment-example"))
+    return (messages for messages in found if not any(map(_hides_what_is_before, messages[1:])))
+
+
+def _hides_what_is_before(message: Message) -> bool:
+    return any(isinstance(block, Opaque) and block.type == "compaction" for block in message.blocks)
+
+
+def _outcomes(bench: Bench) -> Iterator[tuple[Message, ...]]:
+    context = bench.messages
+    pinned = bench
+    for message in context[1 : len(context) // 2 : max(1, len(context) // 6)]:
+        pinned = toggle_pin(pinned, message.id)
+    yield pinned.plan.outcome.messages
+    yield bench.plan.outcome.messages
+    requests = [message.id for message in context if message.starts_round]
+    if requests:
+        split = split_at(bench, requests[-1])
+        yield split.plan.outcome.messages
+        yield toggle_pin(split, context[0].id).plan.outcome.messages
+
+
+def assert_exact(format: Format, session: Session, messages: Sequence[Message]) -> Written:
+    """Write the messages, and read back exactly them."""
+    written = write(format, session, messages)
+    assert faults(format, written.data) == []
+    assert format.recognise(written.data[:HEAD])
+    again = read(format, written.data)
+    assert shape(again.context()) == shape(messages)
+    assert again.id == written.id
+    return written
+
+
+def read_all(format: Format, data: bytes, path: Path = SOMEWHERE) -> Session | None:
+    """Recognise, judge, read and look at every epoch and part; None where one sentence refused it."""
+    format.recognise(data[:HEAD])
+    for fault in faults(format, data):
+        assert "\n" not in fault
+    try:
+        session = read(format, data, path)
+        if format.codec.sessions_in is not None:
+            for part in format.codec.sessions_in(path, data)[:3]:
+                assert format.codec.read_part is not None
+                with contextlib.suppress(BadInput):
+                    format.codec.read_part(path, data, part.id, no_progress)
+    except BadInput as refused:
+        said = str(refused)
+        assert str(path) in said
+        assert "\n" not in said
+        return None
+    for epoch in session.epochs:
+        context = session.context(epoch.number)
+        pairs_of(context)
+        rounds_of(context)
+    assert len({message.id for message in session.messages}) == len(session.messages), "ids are unique"
+    return session
+
+
+def survives(format: Format, data: bytes) -> Session | None:
+    """Read all of it and write what was read, whole, in parts, behind a summary, and in another format."""
+    session = read_all(format, data)
+    if session is None:
+        return None
+    context = session.context()
+    summary = Message("made", "user", (Text("in short"),), "summary")
+    ways = [(way.write, way.validate or format.codec.validate) for way in format.codec.ways]
+    if format.codec.write is not None:
+        ways.append((format.codec.write, format.codec.validate))
+    for messages in (context, context[1:], context[:-1], context[::2], (summary, *context[2:])):
+        for given_to, judge in ways:
+            data = given_to(session, messages).data
+            if judge is not None:
+                judge(data)
+    faults(ANTHROPIC, write(ANTHROPIC, session, session.messages).data)
+    return session
+
+
+def _writes(format: Format) -> None:
+    if format.codec.write is None:
+        pytest.skip("the format is read only")
+
+
+# --- the checks -----------------------------------------------------------------------------------------------------
+
+
+def a_sample_is_known_by_its_content(format: Format, samples: Sequence[bytes]) -> None:
+    assert re.fullmatch(r"[a-z0-9-]+", format.id)
+    assert format.title
+    for sample in samples:
+        reason = format.recognise(sample[:HEAD])
+        assert reason
+        assert "\n" not in reason
+    for other in (b"", b"\n", bytes(200), b"Dear all,\nnothing is here.\n", b"{}", b"[]"):
+        assert format.recognise(other) == "", other
+
+
+def a_sample_is_read_whole(format: Format, samples: Sequence[bytes]) -> None:
+    assert samples, "give at least one sample"
+    for sample in samples:
+        session = read_all(format, sample)
+        assert session is not None
+        assert session.format == format.id
+        assert session.messages
+
+
+def what_is_kept_comes_back(format: Format, samples: Sequence[bytes]) -> None:
+    """Every epoch as it is, and compacted with pins, without and with the split by hand, read again from what was
+    written: just these messages; and no fault in it where the sample has none and every call was answered."""
+    _writes(format)
+    for sample in samples:
+        session, sound = read(format, sample), not faults(format, sample)
+        for epoch in session.epochs:
+            for messages in (session.context(epoch.number), *compacted(session, epoch.number)):
+                written = write(format, session, messages)
+                assert format.recognise(written.data[:HEAD])
+                again = read(format, written.data, Path(written.name))
+                assert in_one(again.context()) == in_one(messages) or written.notes
+                assert again.id == written.id
+                open_calls = any(pair.result is None or pair.call is None for pair in pairs_of(messages))
+                assert open_calls or not sound or not faults(format, written.data)
+
+
+def any_conversation_comes_through(format: Format, samples: Sequence[bytes]) -> None:
+    """Through the format and on to another one, with nothing lost, or with a note of what cannot be carried."""
+    _writes(format)
+
+    @settings(max_examples=20, deadline=None)
+    @given(dialogues(), st.sampled_from(["m", None]))
+    def holds(messages: list[Message], model: str | None) -> None:
+        session = session_of(messages, model=model, system="Be kind.")
+        written = write(format, session, messages)
+        assert format.recognise(written.data[:HEAD])
+        assert faults(format, written.data) == []
+        again = read(format, written.data)
+        own = [message for message in again.context() if message.text != session.system]
+        through = write(ANTHROPIC, again, own).data
+        assert faults(ANTHROPIC, through) == []
+        if write(format, replace(session, system=""), messages).notes:
+            told = "".join(message.text for message in own)
+            assert [one.text for one in messages if one.text not in told] == []
+        else:
+            assert in_one(own) == in_one(messages)
+            assert shape(read(ANTHROPIC, through).context()) == shape(messages)
+
+    holds()
+
+
+def a_changed_sample_is_read_or_refused(format: Format, samples: Sequence[bytes]) -> None:
+    """With values replaced and bytes cut, doubled or replaced: a session, which can be written, or one sentence. What
+    nobody changed in it comes back byte for byte, or as the same messages, or with a note."""
+
+    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(changed(*samples))
+    def holds(data: bytes) -> None:
+        session = survives(format, data)
+        if session is None or format.codec.write is None:
+            return
+        written = write(format, session, session.context())
+        if written.data != data and not written.notes:
+            assert shape(read(format, written.data).context()) == shape(session.context())
+
+    holds()
+
+
+def odd_bytes() -> Iterator[bytes]:
+    """Nesting without end, huge lines, NULs, bytes that are no UTF-8, archives of nothing."""
+    deep = 60_000
+    yield b"[" * deep
+    yield b'{"messages":' * deep
+    yield b"[" * deep + b"]" * deep
+    yield bytes(200_000)
+    yield b"x" * 3_000_000
+    yield bytes(range(128, 256)) * 1000
+    yield b'"' * 30_000
+    yield b'{"messages": "' + b"\\" * 100_001
+    yield b"," * 200_000
+    yield b"{}\n" * 8_000
+    yield b"{}" * 8_000
+    yield b"[" + b"9" * 100_000 + b"]"
+    yield b'{"messages":["\\ud83d'
+    yield b"#### \n" * 5_000
+    yield b"SQLite format 3\x00" + b"content_json working_dir part_session_idx" + bytes(4000)
+    yield b"PK\x03\x04" + b"samples/a_epoch_1.json" * 100
+    yield b"\x28\xb5\x2f\xfd" + bytes(100)
+
+
+def no_bytes_stop_the_reader(format: Format, samples: Sequence[bytes]) -> None:
+    for data in odd_bytes():
+        read_all(format, data)
+
+
+def deep_nesting_huge_texts_and_nulls_inside_a_sample_stop_nothing(format: Format, samples: Sequence[bytes]) -> None:
+    for sample in samples:
+        if sample[:1] not in (b"{", b"["):
+            continue
+        for old, new in (
+            (b'"text"', b'"x":' + b"[" * 5000 + b"]" * 5000 + b',"text"'),
+            (b'"content"', b'"y":' + b'{"a":' * 5000 + b"1" + b"}" * 5000 + b',"content"'),
+            (b"the", b"\\u0000\x00" + b"word " * 100_000),
+            (b" a ", b" \xff\xfe\xed\xa0\x80 "),
+        ):
+            read_all(format, sample.replace(old, new, 1))
+
+
+def no_export_has_a_name_that_leads_elsewhere(format: Format, samples: Sequence[bytes]) -> None:
+    """Names and places are made of what a session says: ids, titles, folders."""
+    _writes(format)
+    for sample in samples:
+        session = read(format, sample, Path("a/../../session.json"))
+        foul = replace(session, id="../../x; rm -rf ~", title="../../../y", cwd="/a/../../../etc\x00/$(rm x)")
+        for messages in (session.context(), session.context()[1:]):
+            for made in (write(format, foul, messages), *(way.write(foul, messages) for way in format.codec.ways)):
+                assert Path(made.name).name == made.name, made.name
+                assert "\x00" not in made.home
+                assert ".." not in Path(made.home).parts, made.home
+                assert not set(made.resume) & set("$;`|<>()\x00\n"), made.resume
+
+
+CHECKS = (
+    a_sample_is_known_by_its_content,
+    a_sample_is_read_whole,
+    what_is_kept_comes_back,
+    any_conversation_comes_through,
+    a_changed_sample_is_read_or_refused,
+    no_bytes_stop_the_reader,
+    deep_nesting_huge_texts_and_nulls_inside_a_sample_stop_nothing,
+    no_export_has_a_name_that_leads_elsewhere,
+)

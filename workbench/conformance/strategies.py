@@ -1,0 +1,293 @@
+"""What every strategy keeps, whatever its policy: nothing is lost in silence, torn, changed in place or made up.
+
+`CHECKS` are called with a strategy and a policy of it under which a conversation of thirty short messages is long. None
+takes for granted that a strategy asks a model, knows earlier summaries, or has a preset of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.compaction.checks import check, failures
+from workbench.compaction.context import Context
+from workbench.compaction.outcome import Fate, Made, Outcome
+from workbench.compaction.policy import Policy
+from workbench.compaction.strategy import Answer, FailureKind, Step, Strategy, Summary, SummaryFailed, SummaryRequest
+from workbench.conformance.building import agent, chat, context_of, loop, summary, user
+from workbench.conformance.drawn import contexts, policies
+from workbench.session import Message, Text, pairs_of
+from workbench.summarizers.driver import drive
+from workbench.summarizers.estimate import estimate
+
+FAILED = SummaryFailed("error", "no connection")
+
+
+def run(
+    strategy: Strategy[Any], context: Context, policy: Policy, answer: str | SummaryFailed = "A summary."
+) -> tuple[Outcome, list[SummaryRequest]]:
+    """Drive the generator by hand, every request with the same answer."""
+    generator = strategy.compact(context, policy)
+    requests: list[SummaryRequest] = []
+    given: tuple[Answer, ...] | None = None
+    while True:
+        try:
+            asked = generator.send(given)
+        except StopIteration as stop:
+            return stop.value, requests
+        given = None
+        if not isinstance(asked, Step):
+            requests.extend(asked)
+            given = tuple(Summary(answer) if isinstance(answer, str) else answer for _ in asked)
+
+
+def assert_holds(
+    strategy: Strategy[Any], context: Context, policy: Policy, answer: str | SummaryFailed = "A summary."
+) -> Outcome:
+    """What holds after every run, whatever the policy; gives the outcome."""
+    before = tuple(context.messages)
+    outcome, requests = run(strategy, context, policy, answer)
+    assert tuple(context.messages) == before, "the input never changes"
+    bad = failures(check(context, outcome, strategy, policy))
+    assert bad == (), [f"{one.name}: {one.detail}" for one in bad]
+    assert sum(outcome.fate_counts.values()) == len(before), "fates add up"
+    assert len(outcome.provenance) == len(outcome.messages)
+    assert len({message.id for message in outcome.messages}) == len(outcome.messages), "ids are unique"
+    open_before = {pair.id for pair in pairs_of(before) if pair.result is None}
+    assert {pair.id for pair in pairs_of(outcome.messages) if pair.result is None} <= open_before
+    made = {id(piece.message) for piece in outcome.pieces if isinstance(piece, Made)}
+    there = {id(message) for message in outcome.messages} - made
+    for index, message in enumerate(before):
+        kept = outcome.fate_at(index).fate in (Fate.KEPT, Fate.PINNED)
+        assert kept == (id(message) in there), (index, outcome.fate_at(index))
+    for piece in outcome.pieces:
+        if isinstance(piece, Made):
+            assert piece.stands_for, piece.message
+            assert all(0 <= span.start < span.stop <= len(before) for span in piece.stands_for)
+            assert not piece.message.source
+    for request in requests:
+        assert request.text
+        assert request.seen is not None
+        for position in range(len(request.messages)):
+            seen, of = request.seen(position)
+            assert 0 <= seen <= of
+    if outcome.status == "unchanged":
+        assert outcome.messages == before
+        assert outcome.reason
+    again, _ = run(strategy, context, policy, answer)
+    assert (again.messages, again.fates, again.trace) == (outcome.messages, outcome.fates, outcome.trace)
+    return outcome
+
+
+def assert_lives_on(strategy: Strategy[Any], context: Context, policy: Policy) -> None:
+    """Three generations: each works on what the one before left, with a new round between."""
+    for generation in range(3):
+        outcome = assert_holds(strategy, context, policy, f"Summary {generation}.")
+        after = context.from_outcome(outcome)
+        assert after.total.tokens == context.outcome_size(outcome).tokens
+        grown = [*after.messages, *loop(f"g{generation}-", 2)]
+        wishes = {"pins": after.pins, "window": context.window, "manual": context.manual}
+        context = context_of(grown, **wishes)
+
+
+def talk() -> Context:
+    """An earlier summary, rounds with tool loops, a system message in the middle, a current input, memories."""
+    messages = [
+        Message("sys", "system", (Text("be brief"),)),
+        summary("old", "<summary>\nthe words of an earlier summary\n</summary>"),
+        *loop("1", 3),
+        Message("own", "system", (Text("a rule of the session's own"),)),
+        *chat(3, "2"),
+        *loop("3", 3),
+        user("now", "and now?"),
+    ]
+    return context_of(messages, memories="\n".join(f"memory {n}" for n in range(60)))
+
+
+def _summarized(strategy: Strategy[Any], policy: Policy) -> tuple[Context, Outcome, list[SummaryRequest]]:
+    """A conversation and what becomes of it; skips where nothing of it is summarized."""
+    context = talk()
+    outcome, requests = run(strategy, context, policy)
+    if not outcome.fate_counts[Fate.SUMMARIZED]:
+        pytest.skip("nothing is summarized")
+    return context, outcome, requests
+
+
+# --- the checks -----------------------------------------------------------------------------------------------------
+
+
+def everything_is_accounted_for(strategy: Strategy[Any], policy: Policy) -> None:
+    """Pairs, pins, system messages and tail are whole, every input has one fate, and a second run gives the same."""
+
+    @settings(max_examples=60, deadline=None)
+    @given(contexts(), policies(policy), st.sampled_from(["A summary.", FAILED, SummaryFailed("timeout", "120 s")]))
+    def holds(context: Context, drawn: Policy, answer: str | SummaryFailed) -> None:
+        assert_holds(strategy, context, drawn, answer)
+
+    holds()
+
+
+def generations_follow_one_another(strategy: Strategy[Any], policy: Policy) -> None:
+    """Each works on what the one before it left."""
+
+    @settings(max_examples=15, deadline=None)
+    @given(contexts(manual=True, split_at=None), policies(policy))
+    def holds(context: Context, drawn: Policy) -> None:
+        assert_lives_on(strategy, context, drawn)
+
+    holds()
+
+
+def an_earlier_summary_is_treated_as_the_policy_says(strategy: Strategy[Any], policy: Policy) -> None:
+    """Dropped, kept beside the new one, given to the summarizer to nest in it, or carried on in front of it."""
+    context, _, _ = _summarized(strategy, policy)
+    if "earlier_summary" not in type(policy).model_fields:
+        pytest.skip("the policy has no such choice")
+    fates = {"drop": Fate.DROPPED, "keep": Fate.KEPT, "nest": Fate.SUMMARIZED, "extend": Fate.SUMMARIZED}
+    for choice, fate in fates.items():
+        outcome, requests = run(strategy, context, policy.with_(earlier_summary=choice))
+        assert outcome.status == "compacted"
+        carried = any("the words of an earlier summary" in request.previous for request in requests)
+        assert carried == (choice in ("nest", "extend")), choice
+        assert ("old" in [message.id for message in outcome.messages]) == (choice == "keep"), choice
+        there = any("the words of an earlier summary" in message.text for message in outcome.messages)
+        assert there == (choice in ("keep", "extend")), choice
+        assert outcome.fate_at(context.shape.index_of["old"]).fate is fate
+
+
+def summarized_means_that_some_of_it_reached_a_request(strategy: Strategy[Any], policy: Policy) -> None:
+    context, outcome, requests = _summarized(strategy, policy)
+    shown = seen_in(requests)
+    assert all(seen or not of for seen, of in shown.values()), "a request is about what it shows"
+    for index, message in enumerate(context.messages):
+        fate = outcome.fate_at(index)
+        if fate.fate is Fate.SUMMARIZED and message.id != "old":
+            seen, of = shown[message.id]
+            assert fate.saw == ("all" if seen == of else "part"), message.id
+        elif fate.fate in (Fate.ABRIDGED, Fate.DROPPED):
+            assert message.id not in shown
+            assert fate.saw == "nothing"
+
+
+def seen_in(requests: list[SummaryRequest]) -> dict[str, tuple[int, int]]:
+    """What a summarizer sees of each message, by id: (characters, of so many)."""
+    return {
+        message.id: request.seen(position)
+        for request in requests
+        for position, message in enumerate(request.messages)
+        if request.seen is not None
+    }
+
+
+def a_summary_stands_for_all_that_was_summarized(strategy: Strategy[Any], policy: Policy) -> None:
+    context, outcome, _ = _summarized(strategy, policy)
+    made = [piece for piece in outcome.pieces if isinstance(piece, Made) and "summary-" in piece.message.id]
+    behind = {i for piece in made for span in piece.stands_for for i in range(span.start, span.stop)}
+    assert {i for i in range(len(context)) if outcome.fate_at(i).fate is Fate.SUMMARIZED} <= behind
+    assert {piece.message.kind for piece in made} == {"summary"}, "whatever its role"
+
+
+def a_failed_summary_never_loses_the_session(strategy: Strategy[Any], policy: Policy) -> None:
+    context, _, _ = _summarized(strategy, policy)
+    for kind in get_args(FailureKind):
+        outcome = assert_holds(strategy, context, policy, SummaryFailed(kind, "why"))
+        assert outcome.status in ("unchanged", "fallback"), kind
+        assert kind in outcome.reason or "timed out" in outcome.reason
+        if outcome.status == "unchanged":
+            assert outcome.messages == tuple(context.messages)
+
+
+def an_answer_of_tags_alone_is_no_summary(strategy: Strategy[Any], policy: Policy) -> None:
+    context, _, _ = _summarized(strategy, policy)
+    outcome = assert_holds(strategy, context, policy, "<summary>\n</summary>")
+    assert outcome.status in ("unchanged", "fallback")
+    assert "empty" in outcome.reason
+
+
+def a_summary_over_its_limit_is_cut_and_the_trace_says_so(strategy: Strategy[Any], policy: Policy) -> None:
+    context, _, _ = _summarized(strategy, policy)
+    if "summary_char_limit" not in type(policy).model_fields:
+        pytest.skip("the policy has no such limit")
+    outcome, _ = run(strategy, context, policy.with_(summary_char_limit=40), "A sentence of some length. " * 9)
+    assert any("cut to 40" in line for line in outcome.trace)
+
+
+def cancelled_is_not_failed(strategy: Strategy[Any], policy: Policy) -> None:
+    """The generator may be closed at its first request, and nothing has changed."""
+    context = talk()
+    before = tuple(context.messages)
+    generator = strategy.compact(context, policy)
+    for asked in generator:
+        if isinstance(asked, tuple):
+            assert asked, "nothing is asked for with no request"
+            generator.close()
+    assert tuple(context.messages) == before
+
+
+def what_is_not_smaller_says_so(strategy: Strategy[Any], policy: Policy) -> None:
+    context = context_of([*chat(3, "1"), *loop("2", 3, "z"), *chat(2, "3")], memories="\n".join("abcdefghijklmnop"))
+    outcome, _ = run(strategy, context, policy, "A summary of many words. " * 400)
+    if outcome.memories is None:
+        smaller = context.outcome_size(outcome).tokens < context.total.tokens
+        assert smaller == (outcome.status == "compacted")
+    if outcome.status == "not_smaller":
+        assert "not smaller" in outcome.reason
+
+
+def planning_needs_no_model_and_shows_the_request_as_it_would_be_sent(strategy: Strategy[Any], policy: Policy) -> None:
+    context = talk()
+    planned = drive(strategy.compact(context, policy), estimate)
+    _, requests = run(strategy, context, policy)
+    assert planned.outcome.status != "unchanged"
+    if requests:
+        assert (planned.requests[0].text, planned.requests[0].exact) == (requests[0].text, True)
+
+
+def a_manual_run_compacts_whatever_the_thresholds_say(strategy: Strategy[Any], policy: Policy) -> None:
+    assert run(strategy, talk(), policy)[0].status != "unchanged"
+    short = context_of([user("u", "hello"), agent("a", "hello")]).with_(manual=False)
+    outcome, requests = run(strategy, short, policy)
+    assert (outcome.status, requests) == ("unchanged", [])
+    assert outcome.reason
+
+
+def a_split_by_hand_is_obeyed_where_it_may_be_moved(strategy: Strategy[Any], policy: Policy) -> None:
+    context = context_of([*chat(12, "1"), *loop("2", 2), *chat(2, "3")])
+    for at in ("1u3", "1u9"):
+        outcome, _ = run(strategy, context.with_(split_at=at), policy)
+        if strategy.movable:
+            assert outcome.split == context.shape.index_of[at]
+        else:
+            assert outcome.messages == run(strategy, context, policy)[0].messages
+
+
+def every_field_has_a_help_and_a_place_and_every_number_a_range(strategy: Strategy[Any], policy: Policy) -> None:
+    assert isinstance(policy, strategy.policy_type)
+    for name, field in strategy.policy_type.model_fields.items():
+        extra = field.json_schema_extra
+        assert isinstance(extra, dict), name
+        assert field.description, name
+        assert extra.get("group"), name
+        if field.annotation in (int, float):
+            assert any(hasattr(limit, "ge") or hasattr(limit, "gt") for limit in field.metadata), name
+
+
+CHECKS = (
+    everything_is_accounted_for,
+    generations_follow_one_another,
+    an_earlier_summary_is_treated_as_the_policy_says,
+    summarized_means_that_some_of_it_reached_a_request,
+    a_summary_stands_for_all_that_was_summarized,
+    a_failed_summary_never_loses_the_session,
+    an_answer_of_tags_alone_is_no_summary,
+    a_summary_over_its_limit_is_cut_and_the_trace_says_so,
+    cancelled_is_not_failed,
+    what_is_not_smaller_says_so,
+    planning_needs_no_model_and_shows_the_request_as_it_would_be_sent,
+    a_manual_run_compacts_whatever_the_thresholds_say,
+    a_split_by_hand_is_obeyed_where_it_may_be_moved,
+    every_field_has_a_help_and_a_place_and_every_number_a_range,
+)
