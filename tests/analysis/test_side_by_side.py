@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.building import agent, context_of, summary, user
-from tests.compaction.holding import chat
 from workbench.analysis.fullness import fullness, window_of
 from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, facts, short_value
@@ -17,6 +15,7 @@ from workbench.analysis.two_outcomes import Stretch, added, shortened, stretches
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome
 from workbench.compaction.strategies.context_reset import STRATEGY, ContextResetPolicy
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.conformance.building import agent, chat, context_of, summary, user
 from workbench.finding.glances import Found
 from workbench.session import Span
 from workbench.summarizers.driver import drive

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,7 @@ def contexts(session: Session) -> list[tuple[Message, ...]]:
 def outcomes(session: Session) -> list[tuple[Message, ...]]:
     """Every epoch compacted; of a heavy file the newest one, with pins."""
     if len(session.records.data) > HEAVY:
-        return [next(compacted(session))]
+        return list(islice(compacted(session), 1))
     return [outcome for epoch in session.epochs for outcome in compacted(session, epoch.number)]
 
 
@@ -114,7 +115,7 @@ def test_every_other_tool_would_take_the_export(name: str) -> None:
     if session is None:
         pytest.skip("no session")
     before = digest(path)
-    messages = next(compacted(session))
+    messages = next(compacted(session), session.context())
     said = [message.text.strip()[:60] for message in messages if message.starts_round and not message.results]
     begins = next(message.role for message in messages if message.role != "system")
     for target in registry.FORMATS:
