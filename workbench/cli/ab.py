@@ -11,8 +11,6 @@ import click
 from workbench.analysis.prompt_use import by_id
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
-from workbench.bench import choose_preset
-from workbench.cli.by_hand import by_hand
 from workbench.cli.figures import size_words
 from workbench.cli.grounding import grounding_rows
 from workbench.cli.loading import on_bench
@@ -54,10 +52,7 @@ def command(
     cwb ab FILE --summarizer extractive --summarizer recorded:RUN_ID
     """
     named = [*(Name("anthropic", model) for model in models), *map(parsed, names)]
-    bench = on_bench(chosen)
-    if chosen.strategies or chosen.presets:
-        bench = choose_preset(bench, chosen.policy())
-    bench = by_hand(bench, chosen)
+    bench = on_bench(chosen, chosen.policy() if chosen.strategies or chosen.presets else None)
     pair = sides(bench, [by_id(prompt) for prompt in prompts], named)
     both = _run(pair, journal=not no_journal)
     kept = ["" if no_journal or not one.side.name.is_kept else keep(one.record) for one in both]

@@ -15,8 +15,6 @@ from workbench.analysis.grounding import Grounding
 from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
-from workbench.bench import choose_preset
-from workbench.cli.by_hand import by_hand
 from workbench.cli.exact import ExactSizes, counted_exactly
 from workbench.cli.figures import size_words
 from workbench.cli.grounding import grounding_rows
@@ -110,8 +108,7 @@ def command(
     if as_json and out == STDOUT:
         raise click.UsageError("--json and -o - would both write to stdout; give -o a file.")
     name = parsed(summarizer_name)
-    preset = chosen.policy()
-    bench = by_hand(choose_preset(on_bench(chosen), preset), chosen)
+    bench = on_bench(chosen, chosen.policy())
     context = bench.context.with_(manual=not if_triggered)
     generator = compacting(context, bench.edits, bench.strategy, bench.policy)
     call = run_named(bench, generator, name, journal=not no_journal)

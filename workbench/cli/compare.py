@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from typing import Any
 
 import click
 
-from workbench.analysis.compare import Column, compare, theirs
-from workbench.analysis.cost import Cost, actual
+from workbench.analysis.compare import Column, column_of, theirs
+from workbench.analysis.cost import Cost
 from workbench.analysis.recorded import following
 from workbench.analysis.retention import KINDS, Retention, retention
 from workbench.analysis.transcript import one_line, printable
@@ -17,19 +15,16 @@ from workbench.analysis.two_outcomes import added, stretches
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.bench import Bench, choose_preset
-from workbench.cli.by_hand import by_hand
 from workbench.cli.figures import size_words
 from workbench.cli.loading import on_bench
 from workbench.cli.output import fields_of, only, plain, write_json, write_table
 from workbench.cli.retention import percent
-from workbench.cli.running import keep, need_key
+from workbench.cli.running import keep_run, run_named
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.context import Context
+from workbench.compaction.edits import compacting
 from workbench.compaction.preset import Preset
-from workbench.kept import finished, unfinished
-from workbench.summarizers.named import Name, named, parsed
-from workbench.summarizers.recorder import Recorder
-from workbench.summarizers.summarizer import blocking
+from workbench.summarizers.named import Name, parsed
 
 WORDS = 400
 """So much of a new message is shown with --diff; `cwb compact` writes all of it."""
@@ -66,13 +61,12 @@ def command(chosen: Selection, summarizer: str, diff: bool, no_journal: bool, as
     left; "weighted" and the kinds are of what stood before each outcome's own tail.
     """
     policies = chosen.policies()
-    bench = by_hand(on_bench(chosen), chosen)
+    bench = on_bench(chosen)
     name = parsed(summarizer)
     recorded = theirs(bench.session, bench.epoch, bench.context)
     if diff and len(policies) != 2 and not (recorded and len(policies) == 1):
         raise click.UsageError("--diff is for two outcomes: name two presets or strategies, or one where the session "
                                "records a compaction of the same context.")  # fmt: skip
-    asyncio.run(need_key(name))
     made = [_made(bench, preset, name, journal=not no_journal) for preset in policies]
     columns = [*filter(None, (recorded,)), *(column for column, _ in made)]
     costs = [*([None] if recorded else []), *(cost for _, cost in made)]
@@ -122,19 +116,13 @@ def _write_diff(context: Context, first: Column, second: Column) -> None:
 
 def _made(bench: Bench, preset: Preset, name: Name, *, journal: bool) -> tuple[Column, Cost | None]:
     """A column, and what it cost where a model wrote in it; such a run is kept before the next one begins."""
-    recorder, began = Recorder(), time.time()
-    summarizer = named(name, on_event=recorder.heard, tools=bench.session.tools, session=bench.session)
-    chosen, kept = choose_preset(bench, preset), journal and name.is_kept
-    try:
-        (column,) = compare(bench.context, [preset], recorder.noting(blocking(summarizer)), bench.edits)
-    except KeyboardInterrupt:
-        if kept:
-            keep(unfinished(chosen, name, recorder, began, time.time() - began))
-        raise
-    if kept:
-        record = unfinished(chosen, name, recorder, began, column.seconds)
-        keep(finished(record, column.outcome, bench.context, column.checks))
-    return column, actual(recorder.usage, name.model) if name.model else None
+    chosen = choose_preset(bench, preset)
+    context = bench.context.with_(split_at=bench.context.split_at if chosen.strategy.movable else None)
+    call = run_named(chosen, compacting(context, bench.edits, chosen.strategy, preset.policy), name, journal=journal)
+    column = column_of(context, preset, call.run, bench.edits, call.run.seconds)
+    if journal and name.is_kept:
+        keep_run(call, context, column.checks)
+    return column, call.cost
 
 
 def _row(column: Column) -> list[str]:

@@ -14,7 +14,7 @@ from workbench.analysis.transcript import printable
 from workbench.base import paths
 from workbench.base.figures import grouped
 from workbench.base.resources import SAMPLES
-from workbench.bench import Bench, choose_preset
+from workbench.bench import Bench
 from workbench.cli.figures import size_words
 from workbench.cli.grounding import grounding_rows
 from workbench.cli.loading import on_bench
@@ -40,7 +40,7 @@ def command(text: bool, fast: bool) -> None:
         _on_screen(recording)
         return
     path = SAMPLES / recording.session
-    bench = choose_preset(on_bench(Selection(files=(path,))), load_preset(recording.preset))
+    bench = on_bench(Selection(files=(path,)), load_preset(recording.preset))
     _before(bench, recording)
     waits = sys.stdout.isatty() and not fast
     run = asyncio.run(driver.run(bench.compacting(), played(recording, _written, asyncio.sleep if waits else at_once)))

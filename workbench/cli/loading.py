@@ -6,34 +6,40 @@ from collections.abc import Callable
 
 from workbench.analysis.course import Course, course_of, uncounted
 from workbench.base import paths
-from workbench.bench import Bench, counted, open_bench, with_kept_scale
+from workbench.bench import Bench, choose_preset, counted, open_bench, with_kept_scale
+from workbench.cli.by_hand import by_hand
 from workbench.cli.opening import Watched
 from workbench.cli.selection import Selection
+from workbench.compaction.preset import Preset
 from workbench.formats.files import load
 from workbench.session import Session
 from workbench.tokens import Counter
 from workbench.tokens.cache import CountCache
 
 
-def on_bench(chosen: Selection) -> Bench:
-    """The epoch. Raises BadInput for a file that is no session and for an epoch that it does not have."""
+def on_bench(chosen: Selection, preset: Preset | None = None) -> Bench:
+    """The epoch, under the preset and changed by hand as was named.
+
+    Raises BadInput for a file that is no session, and for an epoch or a message that it does not have.
+    """
     counter = Counter(CountCache(paths.token_counts()))
     with Watched() as watched:
         session = load(chosen.file, watched.bytes_read, chosen.part)
         bench = with_kept_scale(open_bench(session, counter, epoch=chosen.epoch, window=chosen.window))
         counter.count_all(bench.messages, watched.messages_counted, lambda: False)
-    return counted(bench, counter)
+    bench = counted(bench, counter)
+    return by_hand(choose_preset(bench, preset) if preset else bench, chosen)
 
 
-def on_bench_and_course(chosen: Selection, begin: Callable[[Session], int | None]) -> tuple[Bench, Course]:
-    """The epoch, else the one that `begin` says, on the bench, and the session from there on.
-
-    Raises BadInput as `on_bench` does.
-    """
+def on_bench_and_course(
+    chosen: Selection, begin: Callable[[Session], int], preset: Preset | None = None
+) -> tuple[Bench, Course]:
+    """The epoch, else the one that `begin` says, as `on_bench` gives it, and the session from there on."""
     counter = Counter(CountCache(paths.token_counts()))
     with Watched() as watched:
         session = load(chosen.file, watched.bytes_read, chosen.part)
         counter.count_all(uncounted(session), watched.messages_counted, lambda: False)
     epoch = begin(session) if chosen.epoch is None else chosen.epoch
-    bench = with_kept_scale(open_bench(session, counter, epoch=epoch, window=chosen.window))
-    return counted(bench, counter), course_of(session, counter, first=bench.epoch, scale=bench.scale)
+    bench = counted(with_kept_scale(open_bench(session, counter, epoch=epoch, window=chosen.window)), counter)
+    course = course_of(session, counter, first=epoch, scale=bench.scale)
+    return by_hand(choose_preset(bench, preset) if preset else bench, chosen), course

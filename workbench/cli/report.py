@@ -11,8 +11,6 @@ from workbench.analysis.why.diagnosis import overflowed
 from workbench.base.errors import BadInput
 from workbench.base.files import write_atomically
 from workbench.base.text import counted
-from workbench.bench import choose_preset
-from workbench.cli.by_hand import by_hand
 from workbench.cli.loading import on_bench_and_course
 from workbench.cli.selection import Selection, selection
 
@@ -48,8 +46,7 @@ def command(chosen: Selection, out: Path | None, beside: str, overwrite: bool) -
         raise BadInput(f"{target}: a report is HTML or Markdown; give the file a name that ends in .html or .md.")
     preset = chosen.policy(BESIDE[0])
     others = candidates((), [name.strip() for name in beside.split(",") if name.strip()]) if beside.strip() else ()
-    bench, course = on_bench_and_course(chosen, overflowed)
-    bench = by_hand(choose_preset(bench, preset), chosen)
+    bench, course = on_bench_and_course(chosen, overflowed, preset)
     report = gather(bench, course, others)
     text = markdown(report) if target.suffix == ".md" else html(report)
     write_atomically(target, text.encode("utf-8", "backslashreplace"), overwrite=overwrite)

@@ -13,8 +13,7 @@ from workbench.analysis.retention import HeldFact, Retention, Share, new_message
 from workbench.analysis.transcript import one_line, printable
 from workbench.base.figures import grouped
 from workbench.base.text import counted
-from workbench.bench import Bench, choose_preset
-from workbench.cli.by_hand import by_hand
+from workbench.bench import Bench
 from workbench.cli.loading import on_bench
 from workbench.cli.outcomes import policy_words, status_words
 from workbench.cli.output import (
@@ -74,8 +73,7 @@ def command(chosen: Selection, summarizer_name: str, count: int | None, recorded
         _recorded(chosen, as_json)
         return
     name = parsed(summarizer_name)
-    preset = chosen.policy()
-    bench = by_hand(choose_preset(on_bench(chosen), preset), chosen)
+    bench = on_bench(chosen, chosen.policy())
     after = following(bench.session, bench.epoch)
 
     def compact(context: Context) -> Outcome:

@@ -24,7 +24,7 @@ from workbench.base.text import counted
 from workbench.cli.output import on_a_terminal, plain, warn, write_json, write_table
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.preset import load_preset, preset_names, save_preset
-from workbench.formats import registry
+from workbench.finding.discover import is_session_folder
 from workbench.tokens import scales
 
 CANCELLED = 130
@@ -83,7 +83,7 @@ def command(
         raise BadInput(f"Name what varies with --vary: {', '.join(varied(preset.policy))}.")
     criterion = next(one for one in CRITERIA if one.name == criterion_name)
     plan = plan_of(preset, vary, chosen.window, retained=retained or criterion.name == "retention", part=chosen.part)
-    if save_as is not None and save_as in preset_names() and not _is_own(save_as):
+    if save_as is not None and save_as in preset_names() and not (paths.presets() / f"{save_as}.toml").is_file():
         raise BadInput(f"{save_as!r} is a preset of the program's; choose another name.")
     cells = _done(plan, [str(path.resolve()) for path in listed(chosen.files)], resume, cluster)
     rows = rows_of(plan, cells)
@@ -109,16 +109,9 @@ def listed(paths: Iterable[Path]) -> list[Path]:
     for path in paths:
         if not path.exists():
             raise BadInput(f"{path} does not exist; check the name.")
-        inner = path.is_dir() and not _is_session(path)
+        inner = path.is_dir() and not is_session_folder(path)
         found += listed(sorted(each for each in path.iterdir() if not each.name.startswith("."))) if inner else [path]
     return list(dict.fromkeys(found))
-
-
-def _is_session(folder: Path) -> bool:
-    try:
-        return registry.detect_folder(folder)[0].codec.read_folder is not None
-    except BadInput:
-        return False
 
 
 def _done(plan: Plan, files: list[str], resume: Path | None, cluster: str) -> list[Cell]:
@@ -155,11 +148,6 @@ def _bar(total: int) -> Iterator[Any]:
         return
     with click.progressbar(length=total, label="Sweeping", file=sys.stderr, show_pos=True) as bar:
         yield bar.update
-
-
-def _is_own(name: str) -> bool:
-
-    return (paths.presets() / f"{name}.toml").is_file()
 
 
 def _saved(plan: Plan, found: Row | None, name: str | None) -> Path | None:
