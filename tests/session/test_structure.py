@@ -1,4 +1,4 @@
-"""Rounds, exchanges and pairs (spec/strategies.md, Words)."""
+"""Rounds, exchanges and pairs."""
 
 import itertools
 

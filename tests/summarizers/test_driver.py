@@ -9,10 +9,9 @@ import pytest
 
 from tests.facts.talk import user
 from workbench.compaction.outcome import Outcome, unchanged
-from workbench.compaction.strategy import Answer, Compacting, Step, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.strategy import Answer, Compacting, Step, Summary, SummaryRequest
 from workbench.summarizers.driver import (
     Answered,
-    Drafted,
     Event,
     Failed,
     RequestsMade,
@@ -182,48 +181,15 @@ async def test_cancelling_does_not_wait_for_the_generators_thread() -> None:
     assert await asyncio.to_thread(closed.wait, 10)
 
 
-async def test_the_editing_gate_is_passed_once_per_request() -> None:
-    seen: list[str] = []
-
-    async def review(asked: SummaryRequest, draft: Summary) -> Summary:
-        seen.append(draft.text)
-        return Summary(draft.text.upper())
-
-    async def summarizer(asked: SummaryRequest) -> Answer:
-        return SummaryFailed("refused", "no") if asked.purpose == "c" else echo(asked)
-
-    told, events = Told(), list[Event]()
-    batch = (request("a"), request("b"), request("c"))
-    done = await run(two_rungs(told, batch), summarizer, review=review, on_event=events.append)
-    assert sorted(seen) == ["<a>", "<b>"]
-    assert told == ["<A>", "<B>", "refused: no"]
-    assert sorted(e.number for e in events if isinstance(e, Drafted)) == [0, 1]
-    assert done.answers[0] == Summary("<A>")
-
-
-async def test_one_draft_is_reviewed_at_a_time() -> None:
-    open_now, most = 0, 0
-
-    async def review(asked: SummaryRequest, draft: Summary) -> Summary:
-        nonlocal open_now, most
-        open_now += 1
-        most = max(most, open_now)
-        for _ in range(5):
-            await asyncio.sleep(0)
-        open_now -= 1
-        return draft
-
-    await run(two_rungs(Told(), tuple(request(str(n)) for n in range(3))), awaited(echo), review=review)
-    assert most == 1
-
-
-async def test_what_a_review_raises_is_raised_as_itself() -> None:
-    async def review(asked: SummaryRequest, draft: Summary) -> Summary:
-        raise LookupError("the editor is gone")
+async def test_what_a_listener_raises_is_raised_as_itself() -> None:
+    def listens(event: Event) -> None:
+        match event:
+            case Answered():
+                raise LookupError("the screen is gone")
 
     told = Told()
-    with pytest.raises(LookupError, match="the editor is gone"):
-        await run(two_rungs(told, (request("a"),)), awaited(echo), review=review)
+    with pytest.raises(LookupError, match="the screen is gone"):
+        await run(two_rungs(told, (request("a"),)), awaited(echo), on_event=listens)
     assert told == ["closed"]
 
 

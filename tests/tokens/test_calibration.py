@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.paths import ROOT
 from workbench.tokens import Weight, family_of
 from workbench.tokens.calibration import CLAUDE, CLAUDE_NEWER, OPENAI, UNKNOWN, Family, Scale, calibrate
 
@@ -41,8 +42,12 @@ def test_families_by_name(model: str | None, family: Family) -> None:
     assert family_of(model) is family
 
 
-def test_the_coefficients_of_the_specification() -> None:
-    # spec/tokens.md §3.4: (tool + user, assistant, per signature character, per round trip) for o200k.
+def test_the_coefficients_are_those_of_the_table_in_docs() -> None:
+    lines = (ROOT / "docs" / "tokens.md").read_text("utf-8").splitlines()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("|")][2:]
+    told = {name: [float(cell.split()[0].rstrip(",")) for cell in cells] for name, *cells in rows}
+    known = (CLAUDE, CLAUDE_NEWER, OPENAI)
+    assert told == {one.id: [one.other, one.assistant, one.signature, one.pair] for one in known}
     pair = (Weight(0, calls=1), Weight(0, results=1))
     assert CLAUDE.tokens("user", Weight(100)) == pytest.approx(110)
     assert CLAUDE.tokens("tool", Weight(100)) == pytest.approx(110)

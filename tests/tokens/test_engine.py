@@ -85,7 +85,7 @@ def test_special_tokens_in_a_text_are_ordinary_text(text: str) -> None:
 
 
 def test_a_quoted_endoftext_is_seven_tokens() -> None:
-    assert tiktoken_engine().count("<|endoftext|>") == Count(7)  # spec/tokens.md §1.5
+    assert tiktoken_engine().count("<|endoftext|>") == Count(7)
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\udfffb", "\ud83d\ude00", "日\ud800" * 40_000])

@@ -1,4 +1,4 @@
-"""What a compaction costs through the prompt cache, and when it has paid for itself (spec/field.md §2.9, §4.10).
+"""What a compaction costs through the prompt cache, and when it has paid for itself.
 
 A provider caches a prompt by its prefix. A compaction changes the prompt at one place, and all that stands after it is
 billed anew, at the price of writing; then every later call is smaller by what was saved, at the price of reading:

@@ -33,7 +33,7 @@ class Point:
 def growth(session: Session, counter: Counter, scale: Scale | None = None) -> tuple[Point, ...]:
     """One point per answer, in the order of the epochs; an answer that two epochs hold counts in the first alone.
 
-    A bill is the prompt the provider was sent (spec/tokens.md §3.4). An answer without one stands by the figures of its
+    A bill is the prompt the provider was sent. An answer without one stands by the figures of its
     epoch, as `session_sizes` gives them of what `counter` knows by now: the messages before it, and what the nearest
     bill says was sent beyond them (system prompt, tools), or the overhead where nothing was billed.
     """

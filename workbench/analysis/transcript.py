@@ -1,7 +1,4 @@
-"""A conversation as text to read, at three verbosities; for the screen and for pipes alike.
-
-Source: spec/strategies.md §1, Verbosity.
-"""
+"""A conversation as text to read, at three verbosities; for the screen and for pipes alike."""
 
 from __future__ import annotations
 

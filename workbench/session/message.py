@@ -86,7 +86,7 @@ class Usage:
     """Tokens that the provider billed for the API call which produced a message.
 
     `input` excludes what was read from or written to the cache. `output` is trustworthy only when `output_final`:
-    Claude Code often records the number at the start of the stream (spec/tokens.md §3.4).
+    Claude Code often records the number at the start of the stream.
     """
 
     input: int = 0
@@ -137,7 +137,7 @@ class Message:
 
     @property
     def starts_round(self) -> bool:
-        """Whether this is a user's own message (spec/strategies.md, Words: round)."""
+        """Whether this is a user's own message: with each begins a round."""
         return self.role == "user" and self.kind == "normal"
 
     @property

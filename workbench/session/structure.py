@@ -1,4 +1,4 @@
-"""Rounds, exchanges and tool pairs: the units in which strategies cut (spec/strategies.md, Words)."""
+"""Rounds, exchanges and tool pairs: the units in which strategies cut."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Pair:
 
 
 def pairs_of(messages: Sequence[Message]) -> tuple[Pair, ...]:
-    """Match calls and results by id, in order and with multiplicity: some formats repeat ids (spec/formats.md §3.4)."""
+    """Match calls and results by id, in order and with multiplicity: some formats repeat ids."""
     open_calls: dict[str, list[int]] = {}
     pairs: list[Pair] = []
     for index, message in enumerate(messages):

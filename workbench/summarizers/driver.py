@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
@@ -43,14 +43,6 @@ class RequestsMade:
 
 
 @dataclass(frozen=True, slots=True)
-class Drafted:
-    """Request `number` has an answer that awaits its review."""
-
-    number: int
-    summary: Summary
-
-
-@dataclass(frozen=True, slots=True)
 class Answered:
     """Request `number` is answered; the strategy receives this summary."""
 
@@ -68,10 +60,8 @@ class Failed:
     failure: SummaryFailed
 
 
-Event = StepTaken | RequestsMade | Drafted | Answered | Failed
+Event = StepTaken | RequestsMade | Answered | Failed
 OnEvent = Callable[[Event], None]
-Review = Callable[[SummaryRequest, Summary], Awaitable[Summary]]
-"""The editing gate: receives a draft, gives back what is to be used instead, edited or not. Once per request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,19 +116,16 @@ async def run(
     summarizer: Summarizer,
     *,
     on_event: OnEvent | None = None,
-    review: Review | None = None,
     at_once: int = 4,
 ) -> Run:
     """Run `generator` to its end, at most `at_once` requests being answered at a time.
 
-    A summarizer that raises or outlives the request's `timeout_s` gives a `SummaryFailed`; waiting for a review is not
-    timed. Cancelling closes the generator and raises CancelledError: the input is as it was. Events are told on the
-    event loop.
+    A summarizer that raises or outlives the request's `timeout_s` gives a `SummaryFailed`. Cancelling closes the
+    generator and raises CancelledError: the input is as it was. Events are told on the event loop.
     """
     tell = on_event or _nobody
     began = time.perf_counter()
     gate = asyncio.Semaphore(max(1, at_once))
-    reviewing = asyncio.Lock()
     steps: list[Step] = []
     requests: list[SummaryRequest] = []
     answers: list[Answer] = []
@@ -147,10 +134,6 @@ async def run(
     async def answered(number: int, request: SummaryRequest) -> Answer:
         async with gate:
             got = await ask(summarizer, request)
-        if review is not None and isinstance(got, Summary):
-            tell(Drafted(number, got))
-            async with reviewing:
-                got = _not_blank(await review(request, got))
         tell(_told(number, request, got))
         return got
 

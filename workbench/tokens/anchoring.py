@@ -1,4 +1,4 @@
-"""Token figures for the messages of a context, anchored on what the provider billed (spec/tokens.md §3.4, Anchoring).
+"""Token figures for the messages of a context, anchored on what the provider billed (docs/tokens.md).
 
 A recorded API call says exactly how many tokens stood before it. So the stretch of messages between two calls has an
 exact total, which its messages share in proportion to their calibrated weights; the calibration alone is needed only

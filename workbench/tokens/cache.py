@@ -1,4 +1,4 @@
-"""Counts that outlive a run: an SQLite file from text hash to tokens (spec/tokens.md §5).
+"""Counts that outlive a run: an SQLite file from text hash to tokens.
 
 The cache may only ever save time. A broken, locked or unwritable file is left alone: the cache then answers nothing,
 keeps the reason in `trouble`, and counting goes on without it.

@@ -1,4 +1,4 @@
-"""From o200k counts to what a model's own tokenizer bills (spec/tokens.md §3).
+"""From o200k counts to what a model's own tokenizer bills (docs/tokens.md, Calibration).
 
 A family's coefficients were fitted on recorded sessions; a session that records usage corrects them by one scale.
 """
@@ -53,8 +53,7 @@ _O200K_NAME = re.compile(r"(chatgpt-4o|gpt-4o|gpt-4[.-]1|gpt-4[.-]5|gpt-[5-9]|gp
 def family_of(model: str | None) -> Family:
     """The family of a model by its name, whatever provider's prefix or date it carries.
 
-    The newer Claude tokenizer came with Opus 4.7 and holds for later Opus models and everything numbered 5 and up
-    (spec/tokens.md §3.1).
+    The newer Claude tokenizer came with Opus 4.7 and holds for later Opus models and everything numbered 5 and up.
     """
     name = plain_name(model or "")
     if found := _CLAUDE_NAME.match(name):
@@ -79,7 +78,7 @@ class Scale:
 
 
 PRIOR_CALLS = 10
-"""How many calls the family's own figures are worth: few calls must not bend them (spec/tokens.md §3.4)."""
+"""How many calls the family's own figures are worth: few calls must not bend them."""
 
 
 def calibrate(deltas: Sequence[tuple[int, float]]) -> Scale:

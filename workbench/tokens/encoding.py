@@ -1,6 +1,6 @@
 """The o200k_base encoding, built from the ranks in this package: no download, no cache folder, no environment variable.
 
-`tiktoken.get_encoding` would fetch the ranks from the network without a timeout (spec/tokens.md §1.4) and its own
+`tiktoken.get_encoding` would fetch the ranks from the network without a timeout and its own
 constructor of o200k_base starts by downloading, so the split pattern stands here as a copy.
 """
 

@@ -1,7 +1,7 @@
 """Counting the tokens of one text with the o200k_base ranks: exactly, offline, whatever the text holds.
 
 Two engines with the same counts: tiktoken, always there, and splintr (extra `fast`), four to five times as fast.
-Neither reads a special token out of a session's text: only their "ordinary" encoding is used (spec/tokens.md §1.5).
+Neither reads a special token out of a session's text: only their "ordinary" encoding is used (docs/tokens.md).
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def count_piece(encode: Callable[[str], Sequence[int]], piece: str) -> Count:
 
 
 def pieces(text: str, window: int = WINDOW) -> Iterator[str]:
-    """Cut a text into parts of at most `window` characters at places that change no count (spec/tokens.md §2.1).
+    """Cut a text into parts of at most `window` characters at places that change no count.
 
     Where the last 4 Ki characters of a window have no such place the cut is hard; it costs at most a few tokens.
     """

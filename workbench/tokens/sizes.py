@@ -71,7 +71,7 @@ class Sizes:
 
 
 def measure(messages: Sequence[Message], meter: Meter) -> Size:
-    """The size of any messages by the meter alone, for contexts that no provider has billed (spec/tokens.md §0.4)."""
+    """The size of any messages by the meter alone, for contexts that no provider has billed."""
     chars = sum(visible_chars(message) for message in messages)
     return Size(len(messages), chars, sum(map(meter.tokens, messages)), meter.basis)
 
