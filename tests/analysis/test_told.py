@@ -11,7 +11,6 @@ import pytest
 
 from tests.analysis.courses import course_of_messages
 from tests.analysis.test_why import diagnosed
-from tests.building import agent, context_of, user
 from tests.compaction.test_told import work
 from tests.paths import SAMPLES
 from tests.told import assert_told
@@ -29,6 +28,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategies import OWN, strategy
+from workbench.conformance.building import agent, context_of, user
 from workbench.session import Message, ToolResult, ToolUse
 from workbench.summarizers.driver import drive
 from workbench.summarizers.extractive import extractive

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from tests.building import agent, call, context_of, result, summary, user
-from tests.compaction.holding import FAILED, run
-from tests.compaction.test_every_strategy import SMALL
+from tests.compaction.test_conformance import SMALL
 from tests.told import assert_told
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import FateSpan, Kept, Made, Outcome
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategies import OWN, strategy
 from workbench.compaction.strategy import Strategy, SummaryFailed, SummaryRequest
+from workbench.conformance.building import agent, call, context_of, result, summary, user
+from workbench.conformance.strategies import FAILED, run
 from workbench.session import Message, Text, Tool
 
 TOLD = Path(__file__).parent / "told"
