@@ -111,6 +111,17 @@ def field_of(screen: object, name: str) -> FieldRow:
     return next(row for row in screen.query(FieldRow) if row.field.key == name)  # type: ignore[attr-defined]
 
 
+async def test_the_middle_has_the_keys_when_it_has_the_screen() -> None:
+    async with app_of(story()).run_test(size=(140, 60)) as pilot:
+        await settled(pilot)
+        screen = bench_screen(pilot)
+        before = screen.bench
+        for whole in (True, False):
+            await press(pilot, "m")
+            assert (screen.maximized is not None, screen.focused) == (whole, screen.query_one(TextView))
+        assert screen.bench is before, "nothing was typed into a field that was hidden"
+
+
 async def test_help_names_every_key_of_the_screen() -> None:
     async with app_of(story()).run_test(size=SIZE) as pilot:
         await settled(pilot)

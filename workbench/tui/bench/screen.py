@@ -317,7 +317,10 @@ class BenchScreen(Screen[None]):
         else:
             if self._place != "middle":
                 self.show_pane(self.view.tab)
-            self.maximize(self.query_one(Pager), container=False)
+            # Before the others are hidden: what has the focus then gives it to the next, a field of the policy.
+            pager = self.query_one(Pager)
+            pager.focus()
+            self.maximize(pager, container=False)
 
     def leave(self) -> None:
         view = self.view
