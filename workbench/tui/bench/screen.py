@@ -296,7 +296,10 @@ class BenchScreen(Screen[None]):
         self, group: str, work: Callable[P, Coroutine[None, None, None]], *given: P.args, **named: P.kwargs
     ) -> None:
         begin = partial(work, *given, **named)
-        _: Worker[None] = self.run_worker(begin, name=group, group=group, exclusive=True, exit_on_error=False)
+        # Without a description Textual makes one: the `repr` of the work and of the session that it is given.
+        _: Worker[None] = self.run_worker(
+            begin, name=group, group=group, description=group, exclusive=True, exit_on_error=False
+        )
 
     def busy(self, group: str) -> bool:
         return any(one.node is self and one.group == group and not one.is_finished for one in self.workers)
