@@ -275,7 +275,7 @@ def change(session: Session, messages: Sequence[Message], target: str) -> Change
         left_out=len(gone) - changed,
         keys=tuple(sorted(keys, key=lambda key: (-keys[key], key))),
         bytes=len(made.written.data),
-        notes=made.written.notes,
+        notes=tuple(made.written.notes),
         problems=made.problems,
     )
 

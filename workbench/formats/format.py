@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +28,7 @@ class Written:
 
     `name` is the file name its tool expects; `id` the new session's id; `resume` the command that opens it in its tool
     ("" where there is none) and `home` where the file must lie for that, if it must lie somewhere; `notes` say what the
-    format could not carry.
+    format could not carry; one that is given several times is kept once, with its number.
 
     Ids and folders come out of sessions, which anyone may have written: `name` is made a plain file name, `home` never
     leads up, and there is no command with an id that a shell could take for more than a word.
@@ -38,9 +39,11 @@ class Written:
     id: str = ""
     resume: str = ""
     home: str = ""
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        told = Counter(self.notes).items()
+        object.__setattr__(self, "notes", tuple(n if count == 1 else f"{n} ({count} times)" for n, count in told))
         object.__setattr__(self, "name", _NOT_IN_NAMES.sub("_", self.name).lstrip(".") or "session")
         steps = _UNSEEN.sub("_", self.home).split("/")
         object.__setattr__(self, "home", "/".join("_" if step == ".." else step for step in steps))

@@ -16,7 +16,6 @@ from workbench.formats.format import Written
 from workbench.formats.kit.document import new_name, parse, render, splice
 from workbench.formats.kit.item_list import Item, Notes
 from workbench.formats.kit.values import dict_of
-from workbench.formats.openai_chat.embedded import told
 from workbench.session import Media, Message, Session, Text
 
 _ID = "adk"
@@ -45,14 +44,14 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
     again = messages[1 : len(messages) - len(tail)]
     key = key_of(body, events)
     rendered = own_renderer(session, body, events)
-    notes: Notes = Notes()
+    notes: Notes = []
     new = [event for message in again for event in _again(message, events, rendered, notes)]
     step = (tail[0].time - end) / (len(new) + 2) if tail and tail[0].time is not None else _STEP
     for number, event in enumerate(new, 1):
         event |= {"id": uuid4().hex[:8], "timestamp": end + number * step}
     made = [_compaction(opening, min(hidden), end, key), *new]
     found = [*range(first), *map(render, made), *range(first, len(events))]
-    return Written(splice(session.records.data, "events", found), new_name(session.path), session.id, notes=told(notes))
+    return Written(splice(session.records.data, "events", found), new_name(session.path), session.id, notes=notes)
 
 
 def _again(

@@ -20,7 +20,6 @@ from workbench.formats.kit.item_list import Item, Notes, pieces, with_unread
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import as_user_text, settled
 from workbench.formats.kit.values import dict_of
-from workbench.formats.openai_chat.embedded import told
 from workbench.session import Block, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 _ID = "adk"
@@ -31,17 +30,17 @@ Key = Callable[[str], str]
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The loaded session with its events replaced; from another format, a new one for the app `workbench`."""
     name = new_name(session.path)
-    notes: Notes = Notes()
+    notes: Notes = []
     if session.format != _ID:
         messages, more = settled(messages)
-        notes.update(more)
+        notes.extend(more)
         if session.system:
-            notes["the system prompt was left out: in ADK it belongs to the agent"] += 1
+            notes.append("the system prompt was left out: in ADK it belongs to the agent")
         found = pieces((), messages, _renderer("agent", str, {}, own=False), notes)
         id = session.id or "session"
         body = {"id": id, "app_name": "workbench", "user_id": "user", "state": {}, "events": []}
         data = render(body | {"last_update_time": time.time()})
-        return Written(splice(data, "events", found), name, id, notes=told(notes))
+        return Written(splice(data, "events", found), name, id, notes=notes)
     data = session.records.data
     if list(messages) == list(session.context()):
         return Written(data, name, session.id)
@@ -50,7 +49,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     plain = [_unhidden(message, events, notes) for message in messages]
     found = pieces(session.messages, plain, own_renderer(session, body, events), notes)
     found = with_unread(found, session.facts.unread)
-    return Written(splice(data, "events", found), name, session.id, notes=told(notes))
+    return Written(splice(data, "events", found), name, session.id, notes=notes)
 
 
 def own_renderer(session: Session, body: Item, events: Sequence[Item]) -> Callable[[Message, Notes], list[Item]]:
@@ -74,7 +73,7 @@ def _camel(key: str) -> str:
 def _unhidden(message: Message, events: Sequence[Item], notes: Notes) -> Message:
     """A compaction event as an ordinary one, which hides nothing."""
     if message.source and dict_of(events[message.source[0]].get("actions")).get("compaction"):
-        notes["summaries that ADK made are written as ordinary events"] += 1
+        notes.append("summaries that ADK made are written as ordinary events")
         return replace(message, source=())
     return message
 
@@ -132,7 +131,7 @@ def _part(block: Block, key: Key, names: dict[str, str], notes: Notes, own: bool
         case Opaque(_, raw) if own and isinstance(raw, dict):
             return raw
         case Opaque():
-            notes["blocks that only the session's own format knows were left out"] += 1
+            notes.append("blocks that only the session's own format knows were left out")
             return None
         case _:
             return {"text": block.placeholder}

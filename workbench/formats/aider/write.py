@@ -11,7 +11,6 @@ from workbench.formats.kit.blocks import as_text, kind_of
 from workbench.formats.kit.item_list import Notes
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import as_user_text, settled
-from workbench.formats.openai_chat.embedded import told
 from workbench.session import (
     Message,
     Opaque,
@@ -28,7 +27,7 @@ _MARKS = ("# ", "> ", "#### ")
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """A history with one session. Kept messages are copied; calls and results of other formats become text."""
-    notes: Notes = Notes()
+    notes: Notes = []
     native = session.format == ID
     data = session.records.data
     home, resume = "the folder where aider runs", "aider --restore-chat-history"
@@ -36,9 +35,9 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         return Written(data, ".aider.chat.history.md", "", resume, home)
     if not native:
         messages, more = settled(messages)
-        notes.update(more)
+        notes.extend(more)
         if session.system:
-            notes["the system prompt was left out: aider writes its own"] += 1
+            notes.append("the system prompt was left out: aider writes its own")
     heading = HEADING.match(data) if native else None
     made = [heading[0] if heading else f"# aider chat started at {datetime.now():%Y-%m-%d %H:%M:%S}\n".encode(), b"\n"]
     before: Role | None = None
@@ -54,7 +53,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         raw = session.records[message.source[0]] if native and message.source else _rendered(role, text, notes)
         made.append(raw if raw.endswith(b"\n\n") else raw.rstrip(b"\n") + b"\n\n")
         before = role
-    return Written(b"".join(made), ".aider.chat.history.md", "", resume, home, told(notes))
+    return Written(b"".join(made), ".aider.chat.history.md", "", resume, home, notes)
 
 
 def _said(message: Message, notes: Notes) -> str:
@@ -66,13 +65,13 @@ def _said(message: Message, notes: Notes) -> str:
             case Text(text):
                 texts.append(text)
             case ToolUse(_, name, given):
-                notes["calls became text: aider has none"] += 1
+                notes.append("calls became text: aider has none")
                 texts.append(f"[called {name}: {as_text(given)}]")
             case ToolResult():
-                notes["results became text: aider has none"] += 1
+                notes.append("results became text: aider has none")
                 texts.append(f"[result]\n{block.text}")
             case Thinking() | Opaque():
-                notes["reasoning and unknown blocks were left out"] += 1
+                notes.append("reasoning and unknown blocks were left out")
             case _:
                 texts.append(block.placeholder)
     return "\n".join(texts)
@@ -83,5 +82,5 @@ def _rendered(role: Role, text: str, notes: Notes) -> bytes:
     if role == "user":
         return "".join(f"#### {line}  \n" for line in lines).encode(errors="replace")
     if any(line.startswith(_MARKS) for line in lines):
-        notes["lines of answers that look like marks were moved in by a space"] += 1
+        notes.append("lines of answers that look like marks were moved in by a space")
     return "".join(f"{' ' if line.startswith(_MARKS) else ''}{line}\n" for line in lines).encode(errors="replace")

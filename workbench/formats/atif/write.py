@@ -16,7 +16,6 @@ from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
-from workbench.formats.openai_chat.embedded import told
 from workbench.session import Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 _ID = "atif"
@@ -33,7 +32,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
             return Written(data, name, id, notes=(_NOTHING,))
     else:
         messages, more = settled(messages)
-        notes.update(more)
+        notes.extend(more)
         id = session.id or str(uuid4())
         agent = {"name": session.format, "version": "unknown"}
         agent |= {"model_name": session.model} if session.model else {}
@@ -41,7 +40,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         if session.system:
             messages = [Message("system", "system", (Text(session.system),)), *messages]
     steps = _steps(session, messages, elements(data, "steps"), notes)
-    return Written(splice(data, "steps", steps), name, id, notes=told(notes))
+    return Written(splice(data, "steps", steps), name, id, notes=notes)
 
 
 def _steps(session: Session, messages: Sequence[Message], raws: Sequence[bytes], notes: Notes) -> list[bytes]:
@@ -85,7 +84,7 @@ def _add(made: list[bytes | Item], message: Message, notes: Notes) -> None:
         seen["results"] += [_result(result, notes) for result in message.results]
     elif message.results:
         text = "\n".join(result.text for result in message.results)
-        notes["results without a call were written as text"] += 1
+        notes.append("results without a call were written as text")
         made.append({"source": "user", "message": text, "extra": {MARK: "meta"}})
     rest = tuple(block for block in message.blocks if not isinstance(block, ToolResult))
     if rest or not message.results:
@@ -110,7 +109,7 @@ def _step(message: Message, notes: Notes) -> Item:
                 call = {"tool_call_id": id, "function_name": name, "arguments": arguments}
                 step.setdefault("tool_calls", []).append(call)
             case Opaque():
-                notes["blocks that only the session's own format knows were left out"] += 1
+                notes.append("blocks that only the session's own format knows were left out")
             case Text() | ToolUse() | Thinking():
                 pass
             case _:
@@ -127,6 +126,6 @@ def _content(texts: list[str]) -> str | list[Item]:
 
 def _result(result: ToolResult, notes: Notes) -> Item:
     if result.is_error:
-        notes["tool results lost their error mark: ATIF has none"] += 1
+        notes.append("tool results lost their error mark: ATIF has none")
     texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
     return {"source_call_id": result.call_id, "content": _content(texts)}

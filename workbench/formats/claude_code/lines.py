@@ -15,6 +15,7 @@ from typing import Any
 from workbench.base.stamps import seconds_of
 from workbench.formats.claude_code.tree import Tree
 from workbench.formats.kit.blocks import from_anthropic, is_reminder
+from workbench.formats.kit.values import count_of
 from workbench.session import (
     Block,
     Compaction,
@@ -286,13 +287,9 @@ def _usage(body: dict[str, Any], before: Usage | None) -> Usage | None:
         return before
     final = body.get("stop_reason") is not None or (before is not None and before.output_final)
     return Usage(
-        _count(given.get("input_tokens")),
-        max(_count(given.get("output_tokens")), before.output if before else 0),
-        _count(given.get("cache_read_input_tokens")),
-        _count(given.get("cache_creation_input_tokens")),
+        count_of(given.get("input_tokens")),
+        max(count_of(given.get("output_tokens")), before.output if before else 0),
+        count_of(given.get("cache_read_input_tokens")),
+        count_of(given.get("cache_creation_input_tokens")),
         final,
     )
-
-
-def _count(value: Any) -> int:
-    return value if type(value) is int and value > 0 else 0

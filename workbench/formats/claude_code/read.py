@@ -15,7 +15,7 @@ from workbench.formats.claude_code.signature import ID, WEB_EXPORT
 from workbench.formats.claude_code.tree import branch_of, epochs_of
 from workbench.formats.format import Progress
 from workbench.formats.kit.json_spans import array_items
-from workbench.formats.kit.jsonl import Record, records_of
+from workbench.formats.kit.jsonl import Record, objects_of, records_of
 from workbench.formats.kit.stale import without_stale
 from workbench.session import LoadWarning, Message, Records, Session, SessionFacts, TooLong
 
@@ -26,19 +26,9 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     """Read a session. Raises BadInput when the file holds no message at all."""
     reading = Reading(Records(data))
     on_web = WEB_EXPORT.match(data) is not None
-    due = 0
-    for record in _export_lines(path, data) if on_web else records_of(data):
-        if record.start >= due:
-            progress(record.start, len(data))
-            due = record.start + (1 << 20)
-        index = reading.records.add(record.start, record.stop, record.line)
-        if record.problem:
-            reading.warn(record.line, record.problem)
-        if isinstance(record.value, dict):
-            take(reading, record.value, index, record.line)
-        elif record.readable:
-            reading.warn(record.line, "not a JSON object; kept as it is, not shown")
-    progress(len(data), len(data))
+    found = _export_lines(path, data) if on_web else records_of(data)
+    for value, index, line in objects_of(found, len(data), reading.records, reading.warnings, progress):
+        take(reading, value, index, line)
     if not any(draft.blocks for draft in reading.drafts):
         raise BadInput(f"{path} is a Claude Code file without a single message; name the session's own file.")
     return _session(path, reading, on_web)

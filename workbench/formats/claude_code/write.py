@@ -21,8 +21,9 @@ from workbench.formats.format import Written
 from workbench.formats.kit.blocks import to_anthropic
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import field_of, replace_fields
-from workbench.formats.kit.jsonl import loads
+from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.settle import as_user_text, settled
+from workbench.formats.kit.tail import tail_of
 from workbench.session import Media, Message, Opaque, Session, SessionFacts, Text, Thinking, ToolResult
 
 _VERSION = "2.1.0"
@@ -53,7 +54,7 @@ class _Sheet:
     lines: list[bytes] = field(default_factory=list)
     parent: str | None = None
     uuids: set[str] = field(default_factory=set)
-    left_out: Counter[str] = field(default_factory=Counter)
+    left_out: list[str] = field(default_factory=list)
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
@@ -67,7 +68,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         notes += more
     id = str(uuid4())
     sheet = _Sheet(session, native, id, _common(session, id))
-    tail = _tail(messages) if native else len(messages)
+    tail = tail_of(messages) if native else len(messages)
     first = messages[tail].source[0] if tail < len(messages) else len(session.records)
     summary = next((message for message in messages if message.kind == "summary"), None)
     if summary is not None:
@@ -88,7 +89,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
             _kept(sheet, record, unbilled=message.id in unbilled)
     for record in others[at:]:
         _kept(sheet, record)
-    notes += [f"{count} {what}" for what, count in sheet.left_out.items()]
+    notes += [f"{count} {what}" for what, count in Counter(sheet.left_out).items()]
     cwd = sheet.common["cwd"]
     name = f"{id}.jsonl"
     return Written(
@@ -126,16 +127,6 @@ def _without_prompt(messages: Sequence[Message], notes: list[str]) -> list[Messa
     return list(messages[start:])
 
 
-def _tail(messages: Sequence[Message]) -> int:
-    """Where the unbroken run of kept messages that ends the context begins, the last messages in the file's order."""
-    start = len(messages)
-    while start and messages[start - 1].source:
-        if start < len(messages) and messages[start - 1].source[0] >= messages[start].source[0]:
-            break
-        start -= 1
-    return start
-
-
 def _others(sheet: _Sheet, first: int) -> list[int]:
     """The records from `first` on that are no messages and survive: progress, snapshots, queue, unknown types."""
     records = sheet.session.records
@@ -147,12 +138,9 @@ def _others(sheet: _Sheet, first: int) -> list[int]:
     for index in range(first, len(records)):
         if used[index]:
             continue
-        try:
-            value = loads(records[index])
-        except ValueError:
-            value = None
-        if not isinstance(value, dict):
-            sheet.left_out["records that are no JSON objects were left out"] += 1
+        value = object_of(records[index])
+        if value is None:
+            sheet.left_out.append("records that are no JSON objects were left out")
         elif value.get("isSidechain") is not True and value.get("type") not in ("user", "assistant"):
             found.append(index)
     return found
@@ -242,7 +230,7 @@ def _made(sheet: _Sheet, message: Message) -> None:
         return
     content = [block for block in (_rendered(sheet, block) for block in message.blocks) if block is not None]
     if not content:
-        sheet.left_out["messages without anything that can be sent were left out"] += 1
+        sheet.left_out.append("messages without anything that can be sent were left out")
         return
     if message.role == "assistant":
         _made_response(sheet, message, content)
@@ -281,18 +269,18 @@ def _rendered(sheet: _Sheet, block: object) -> dict[str, Any] | None:
         case Text(text):
             return {"type": "text", "text": text} if text.strip() else None
         case Thinking(_, signature) if not (signature and sheet.session.format in _SIGNED):
-            sheet.left_out["thinking blocks without a signature of the Messages API were left out"] += 1
+            sheet.left_out.append("thinking blocks without a signature of the Messages API were left out")
             return None
         case Opaque("attachment", raw):
             text = f"<system-reminder>\n{render(raw).decode()}\n</system-reminder>"
             return {"type": "text", "text": text}
         case Opaque(_, raw) if not (sheet.session.format in _SIGNED and isinstance(raw, dict) and "type" in raw):
-            sheet.left_out["blocks that only the session's own format knows were left out"] += 1
+            sheet.left_out.append("blocks that only the session's own format knows were left out")
             return None
         case Media():
-            sheet.left_out["images or documents were replaced by a line that names them"] += 1
+            sheet.left_out.append("images or documents were replaced by a line that names them")
         case ToolResult(content=parts) if any(isinstance(part, Media) for part in parts):
-            sheet.left_out["results had images or documents replaced by a line that names them"] += 1
+            sheet.left_out.append("results had images or documents replaced by a line that names them")
     return to_anthropic(block)  # type: ignore[arg-type]
 
 

@@ -17,6 +17,7 @@ from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.stale import without_stale
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.values import dict_of
 from workbench.session import (
     Block,
     Epoch,
@@ -85,11 +86,6 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     )
 
 
-def _metadata(item: Any) -> dict[str, Any]:
-    found = item.get("metadata") if isinstance(item, dict) else None
-    return found if isinstance(found, dict) else {}
-
-
 def _message(index: int, item: Any, ids: dict[str, int], warnings: list[LoadWarning]) -> Message:
     named = item.get("id") if isinstance(item, dict) else None
     id = unique_id(named if isinstance(named, str) and named else f"m{index + 1}", ids)
@@ -100,7 +96,7 @@ def _message(index: int, item: Any, ids: dict[str, int], warnings: list[LoadWarn
     content = item.get("content")
     found = map(_block, content) if isinstance(content, list) else from_anthropic(content)
     blocks = tuple(block for block in found if not (isinstance(block, Text) and not block.text))
-    about = _metadata(item)
+    about = dict_of(dict_of(item).get("metadata"))
     kind: Kind = "summary" if about.get("kind") == SUMMARY else marked(about) or kind_of(role, blocks)
     if role == "user" and any(isinstance(block, ToolResult) for block in blocks):
         role = "tool"

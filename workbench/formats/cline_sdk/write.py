@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -30,15 +29,15 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     """The session's document under a new id. Never raises; what could not be carried stands in `notes`."""
     native = session.format == ID
     id = f"{time.time_ns() // 1_000_000}_{''.join(secrets.choice(_ALPHABET) for _ in range(5))}"
-    notes: Counter[str] = Counter()
+    notes: list[str] = []
     system = session.system
     messages = [message for message in messages if message.kind != "boundary" and message.blocks]
     if not native:
         system, rest = system_prompt(session, messages)
         messages, more = settled(rest)
-        notes.update(more)
+        notes.extend(more)
         if session.tools:
-            notes["tool definitions were left out: the SDK sends its own"] += 1
+            notes.append("tool definitions were left out: the SDK sends its own")
     pieces: list[int | bytes] = []
     raws = elements(session.records.data, "messages") if native else []
     for index, message in enumerate(messages):
@@ -56,8 +55,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         made = b",".join(piece for piece in pieces if isinstance(piece, bytes))
         data = replace_fields(whole, {"messages": b"[" + made + b"]"})
     name = f"{id}.messages.json"
-    told = tuple(what if count == 1 else f"{what} ({count} times)" for what, count in notes.items())
-    return Written(data, name, id, home=f"~/.cline/data/sessions/{id}/{name}", notes=(_NEEDS, *told))
+    return Written(data, name, id, home=f"~/.cline/data/sessions/{id}/{name}", notes=(_NEEDS, *notes))
 
 
 def _unflagged(raw: bytes, message: Message) -> bytes:
@@ -69,16 +67,14 @@ def _unflagged(raw: bytes, message: Message) -> bytes:
     return replace_fields(raw, {"metadata": replace_fields(old, {"kind": b'"kept"', MARK: render(message.kind)})})
 
 
-def _made(
-    session: Session, message: Message, notes: Counter[str], *, native: bool, opens: bool
-) -> dict[str, Any] | None:
+def _made(session: Session, message: Message, notes: list[str], *, native: bool, opens: bool) -> dict[str, Any] | None:
     role = "assistant" if message.role == "assistant" else "user"
     if message.role == "system":
         content = [{"type": "text", "text": as_user_text(message)}]
     else:
         content = [block for block in (_block(block, notes, native=native) for block in message.blocks) if block]
     if not content:
-        notes["messages without anything that can be sent were left out"] += 1
+        notes.append("messages without anything that can be sent were left out")
         return None
     item: dict[str, Any] = {
         "id": f"msg_{''.join(secrets.choice(_ALPHABET) for _ in range(10))}",
@@ -105,17 +101,17 @@ def _made(
     return item
 
 
-def _block(block: Block, notes: Counter[str], *, native: bool) -> dict[str, Any] | None:
+def _block(block: Block, notes: list[str], *, native: bool) -> dict[str, Any] | None:
     match block:
         case Text(text):
             return {"type": "text", "text": text} if text else None
         case Thinking() | Opaque() if not native:
-            notes["thinking and blocks that only the session's own format knows were left out"] += 1
+            notes.append("thinking and blocks that only the session's own format knows were left out")
             return None
         case Media():
-            notes["images or documents were replaced by a line that names them"] += 1
+            notes.append("images or documents were replaced by a line that names them")
         case ToolResult(content=parts) if any(isinstance(part, Media) for part in parts):
-            notes["results had images or documents replaced by a line that names them"] += 1
+            notes.append("results had images or documents replaced by a line that names them")
     return to_anthropic(block)
 
 

@@ -17,10 +17,10 @@ from workbench.formats.format import Progress
 from workbench.formats.kit import zstd
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.json_spans import array_items, object_items
-from workbench.formats.kit.jsonl import records_of
+from workbench.formats.kit.jsonl import objects_of, records_of
 from workbench.formats.kit.magic import ZSTD
 from workbench.formats.kit.titles import first_words
-from workbench.formats.kit.values import dict_of, text_of
+from workbench.formats.kit.values import count_of, dict_of, text_of
 from workbench.session import (
     Block,
     Compaction,
@@ -49,19 +49,8 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     if data.startswith(ZSTD):
         data = zstd.unpack(path, data)
     reading = _Reading(Records(data))
-    due = 0
-    for record in records_of(data):
-        if record.start >= due:
-            progress(record.start, len(data))
-            due = record.start + (1 << 20)
-        index = reading.records.add(record.start, record.stop, record.line)
-        if record.problem:
-            reading.warnings.append(LoadWarning(record.problem, record.line))
-        if isinstance(record.value, dict):
-            _take(reading, record.value, index)
-        elif record.readable:
-            reading.warnings.append(LoadWarning("not a JSON object; kept as it is, not shown", record.line))
-    progress(len(data), len(data))
+    for value, index, _ in objects_of(records_of(data), len(data), reading.records, reading.warnings, progress):
+        _take(reading, value, index)
     if not any(draft.kind != "boundary" for draft in reading.drafts):
         raise BadInput(f"{path} is a Codex rollout without a single message; name another session's file.")
     return _session(path, reading)
@@ -203,8 +192,8 @@ def _tokens(reading: _Reading, info: dict[str, Any]) -> None:
     if total == reading.totals or not isinstance(last, dict):
         return
     reading.totals = total
-    cached = _count(last, "cached_input_tokens")
-    usage = Usage(max(0, _count(last, "input_tokens") - cached), _count(last, "output_tokens"), cached)
+    cached = count_of(last.get("cached_input_tokens"))
+    usage = Usage(max(0, count_of(last.get("input_tokens")) - cached), count_of(last.get("output_tokens")), cached)
     reading.tokens = usage.context + usage.output
     if reading.early is None:
         reading.early = reading.billed is None
@@ -212,11 +201,6 @@ def _tokens(reading: _Reading, info: dict[str, Any]) -> None:
         reading.waiting = usage
     elif reading.billed is not None:
         reading.billed.usage = usage
-
-
-def _count(usage: dict[str, Any], key: str) -> int:
-    value = usage.get(key)
-    return value if type(value) is int and value > 0 else 0
 
 
 def _roll_back(reading: _Reading, turns: int) -> None:

@@ -9,8 +9,7 @@ Codex takes the last one for the size of the context and would compact again at 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -21,8 +20,9 @@ from workbench.formats.codex.items import Side, rendered, side_of
 from workbench.formats.format import Written
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import field_of, replace_fields
-from workbench.formats.kit.jsonl import loads
-from workbench.formats.kit.settle import settled, system_prompt
+from workbench.formats.kit.jsonl import loads, object_of
+from workbench.formats.kit.settle import adopted
+from workbench.formats.kit.tail import tail_of
 from workbench.session import Message, Opaque, Session, Text
 
 _VERSION = "0.142.5"
@@ -56,10 +56,10 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         made = (result for message in messages if not message.source for result in message.results)
         sheet.made_results = frozenset(result.call_id for result in made)
     else:
-        messages = _adopted(session, messages, sheet)
+        messages, sheet.notes = adopted(session, messages, "Codex")
     now, id = datetime.now(UTC), str(uuid4())
     sheet.lines.append(_meta(session, id, now.timestamp(), own=own))
-    tail = _tail(messages) if own else len(messages)
+    tail = tail_of(messages) if own else len(messages)
     others = _others(session, messages[tail:], sheet) if tail < len(messages) else []
     turn = _last_turn(session) if own else None
     if turn is not None and not any(kind == "turn_context" for _, kind, _ in others):
@@ -135,10 +135,7 @@ def _loaded_lines(session: Session, sheet: _Sheet) -> list[bytes]:
             continue
         end = records.stops[index]
         raw: bytes = records[index]
-        try:
-            value = loads(raw)
-        except ValueError:
-            value = None
+        value = object_of(raw)
         if isinstance(value, dict) and isinstance(value.get("type"), str) and isinstance(value.get("payload"), dict):
             lines.append(raw.replace(b"\n", b" "))
         else:
@@ -164,22 +161,10 @@ def _spent(lines: Sequence[bytes]) -> list[bytes]:
     return []
 
 
-def _written(data: bytes, id: str, now: datetime | None, notes: Iterable[str]) -> Written:
+def _written(data: bytes, id: str, now: datetime | None, notes: Sequence[str]) -> Written:
     now = now or datetime.now(UTC)
     name = f"rollout-{now:%Y-%m-%dT%H-%M-%S}-{id}.jsonl"
-    counts = Counter(notes)
-    told = tuple(note if count == 1 else f"{note} ({count} times)" for note, count in counts.items())
-    return Written(data, name, id, f"codex resume {id}", f"~/.codex/sessions/{now:%Y/%m/%d}/{name}", told)
-
-
-def _adopted(session: Session, messages: Sequence[Message], sheet: _Sheet) -> list[Message]:
-    """Messages of another format without the system prompt they begin with: Codex sends its own."""
-    prompt, rest = system_prompt(session, messages)
-    if prompt:
-        sheet.notes.append("the system prompt was left out: Codex sends its own")
-    messages, notes = settled(rest)
-    sheet.notes += notes
-    return messages
+    return Written(data, name, id, f"codex resume {id}", f"~/.codex/sessions/{now:%Y/%m/%d}/{name}", notes)
 
 
 def _meta(session: Session, id: str, now: float, *, own: bool) -> bytes:
@@ -204,16 +189,6 @@ def _meta(session: Session, id: str, now: float, *, own: bool) -> bytes:
     return render({"timestamp": iso(now), "type": "session_meta", "payload": meta})
 
 
-def _tail(messages: Sequence[Message]) -> int:
-    """Where the unbroken run of kept messages that ends the context begins, the last messages in the file's order."""
-    start = len(messages)
-    while start and messages[start - 1].source:
-        if start < len(messages) and messages[start - 1].source[-1] >= messages[start].source[0]:
-            break
-        start -= 1
-    return start
-
-
 _Other = tuple[int, str, bytes]
 """A record that is no message and is kept: its number, its kind, its line."""
 
@@ -230,11 +205,8 @@ def _others(session: Session, tail: Sequence[Message], sheet: _Sheet) -> list[_O
         if index in used:
             continue
         raw: bytes = records[index]
-        try:
-            value = loads(raw)
-        except ValueError:
-            value = None
-        if not isinstance(value, dict):
+        value = object_of(raw)
+        if value is None:
             sheet.notes.append("records that are no JSON objects were left out")
             continue
         kind, payload = value.get("type"), value.get("payload")
@@ -248,7 +220,7 @@ def _others(session: Session, tail: Sequence[Message], sheet: _Sheet) -> list[_O
             raw = _uncounted(raw)
         if what not in _DROPPED_EVENTS:
             found.append((index, what, raw))
-    # The events of turns that were rolled back cannot be told from the others.
+    # The events of turns that were rolled back cannot be notes from the others.
     return [other for other in found if other[1] in ("turn_context", "token_count")] if rolled_back else found
 
 

@@ -15,7 +15,7 @@ from workbench.formats.copilot.signature import ID
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, kind_of
 from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.jsonl import records_of
+from workbench.formats.kit.jsonl import objects_of, records_of
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, text_of
@@ -66,19 +66,11 @@ class _Reading:
 def read(path: Path, data: bytes, progress: Progress) -> Session:
     """Read an events file. Raises BadInput when it has no message."""
     reading = _Reading(Records(data))
-    due = 0
-    for record in records_of(data):
-        if record.start >= due:
-            progress(record.start, len(data))
-            due = record.start + (1 << 20)
-        index = reading.records.add(record.start, record.stop, record.line)
-        if record.problem:
-            reading.warnings.append(LoadWarning(record.problem, record.line))
-        if isinstance(record.value, dict) and isinstance(record.value.get("data"), dict):
-            _take(reading, record.value, record.value["data"], index, record.line)
-        elif record.readable:
-            reading.warnings.append(LoadWarning("not an event; kept as it is, not shown", record.line))
-    progress(len(data), len(data))
+    for value, index, line in objects_of(records_of(data), len(data), reading.records, reading.warnings, progress):
+        if isinstance(value.get("data"), dict):
+            _take(reading, value, value["data"], index, line)
+        else:
+            reading.warnings.append(LoadWarning("not an event; kept as it is, not shown", line))
     if not reading.messages:
         raise BadInput(f"{path} is a Copilot CLI session without a single message; name another one.")
     return _session(path, reading)

@@ -6,7 +6,6 @@ the event it would be. With the last stretch of kept messages come the events be
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,9 +15,10 @@ from workbench.base.stamps import iso
 from workbench.formats.format import Written
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import field_of, replace_fields
-from workbench.formats.kit.jsonl import loads
+from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.mark import MARK
-from workbench.formats.kit.settle import as_user_text, settled, system_prompt
+from workbench.formats.kit.settle import adopted, as_user_text
+from workbench.formats.kit.tail import tail_of
 from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 _VERSION = "1.0.74"
@@ -51,16 +51,17 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     sheet = _Sheet(session, own)
     messages = [message for message in messages if message.kind != "boundary"]
     if not own:
-        prompt, rest = system_prompt(session, messages)
-        messages, notes = settled(rest)
-        sheet.notes += [*notes, *(["the system prompt was left out: Copilot CLI sends its own"] if prompt else [])]
+        messages, notes = adopted(session, messages, "Copilot CLI")
+        sheet.notes += notes
     id = str(uuid4())
     _start(sheet, id)
     first = messages[0] if messages else None
     if first is not None and first.kind == "summary" and first.role != "assistant" and _only_text(first):
         _compaction(sheet, first)
         messages = messages[1:]
-    tail = _tail(messages) if own else len(messages)
+    # A summary is written anew, and so ends what stays as it was.
+    behind = max((n for n, message in enumerate(messages, 1) if message.kind == "summary"), default=0)
+    tail = behind + tail_of(messages[behind:]) if own else len(messages)
     others = _others(sheet, messages[tail:]) if own else []
     at = 0
     for index, message in enumerate(messages):
@@ -79,10 +80,8 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
 
 
 def _written(data: bytes, id: str, notes: Sequence[str]) -> Written:
-    counts = Counter(notes)
-    told = tuple(note if count == 1 else f"{note} ({count} times)" for note, count in counts.items())
     home = f"~/.copilot/session-state/{id}/events.jsonl"
-    return Written(data, "events.jsonl", id, f"copilot --resume {id}", home, told)
+    return Written(data, "events.jsonl", id, f"copilot --resume {id}", home, notes)
 
 
 def _only_text(message: Message) -> bool:
@@ -98,11 +97,8 @@ def _start(sheet: _Sheet, id: str) -> None:
         head = raw[:60]
         if b'"session.start"' not in head and b'"system.message"' not in head:
             continue
-        try:
-            value = loads(raw)
-        except ValueError:
-            continue
-        if not isinstance(value, dict) or not isinstance(value.get("data"), dict):
+        value = object_of(raw)
+        if value is None or not isinstance(value.get("data"), dict):
             continue
         if value.get("type") == "session.start" and not sheet.lines:
             data = field_of(raw, "data") or b"{}"
@@ -127,16 +123,6 @@ def _compaction(sheet: _Sheet, summary: Message) -> None:
     _event(sheet, "session.compaction_complete", {"success": True, "summaryContent": summary.text}, summary.time)
 
 
-def _tail(messages: Sequence[Message]) -> int:
-    """Where the unbroken run of kept messages that ends the context begins, the last messages in the file's order."""
-    start = len(messages)
-    while start and messages[start - 1].source and messages[start - 1].kind != "summary":
-        if start < len(messages) and messages[start - 1].source[0] >= messages[start].source[0]:
-            break
-        start -= 1
-    return start
-
-
 def _others(sheet: _Sheet, tail: Sequence[Message]) -> list[int]:
     """The events between the messages of the tail, and after them up to the next message that was dropped."""
     if not tail:
@@ -148,11 +134,8 @@ def _others(sheet: _Sheet, tail: Sequence[Message]) -> list[int]:
     for record in range(tail[0].source[0], len(session.records)):
         if record in sent and record > tail[-1].source[0]:
             break
-        try:
-            value = None if record in sent else loads(session.records[record])
-        except ValueError:
-            value = None
-        if not isinstance(value, dict) or not isinstance(data := value.get("data"), dict):
+        value = None if record in sent else object_of(session.records[record])
+        if value is None or not isinstance(data := value.get("data"), dict):
             sheet.notes += [] if record in sent else ["lines that are no events were left out"]
         elif value.get("agentId") or data.get("parentToolCallId"):
             sheet.notes.append("events of sub-agents were left out")

@@ -12,6 +12,7 @@ from typing import Any
 from workbench.base.stamps import iso, seconds_of
 from workbench.formats.kit.blocks import as_text, kind_of
 from workbench.formats.kit.mark import MARK, marked
+from workbench.formats.kit.values import count_of, list_of
 from workbench.session import Block, Kind, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 
 ACKNOWLEDGED = "Got it. Thanks for the additional context!"
@@ -85,7 +86,7 @@ def _user_kind(record: Mapping[str, Any], blocks: tuple[Block, ...]) -> Kind:
 def _response(
     record: Mapping[str, Any], id: str, source: tuple[int, ...], calls: Calls, parts: list[Any], time: float | None
 ) -> list[Message]:
-    recorded = [call for call in _list(record.get("toolCalls")) if isinstance(call, dict)]
+    recorded = [call for call in list_of(record.get("toolCalls")) if isinstance(call, dict)]
     modern = any(isinstance(part, dict) and (part.get("functionCall") or part.get("thought")) for part in parts)
     blocks: list[Block] = [] if modern else [*_thoughts(record)]
     blocks += (_response_block(part, id, place, calls) for place, part in enumerate(parts))
@@ -105,7 +106,7 @@ def _response(
 def _thoughts(record: Mapping[str, Any]) -> list[Thinking]:
     """Thoughts as Gemini CLI sends them again where they are not among the parts."""
     found: list[Thinking] = []
-    for thought in _list(record.get("thoughts")):
+    for thought in list_of(record.get("thoughts")):
         if isinstance(thought, dict):
             subject, description = thought.get("subject"), thought.get("description")
             text = as_text(description) if description is not None else ""
@@ -176,7 +177,7 @@ def _tool_result(call_id: str, parts: Sequence[Any], *, failed: bool) -> ToolRes
         failed = failed or key == "error"
         text = as_text(said[key]) if key and isinstance(said, dict) else "" if said is None else as_text(said)
         content += [Text(text)] if text else []
-        for inner in _list(response.get("parts")):
+        for inner in list_of(response.get("parts")):
             block = _content(inner)
             content.append(block if isinstance(block, Text | Media) else Text(as_text(inner)))
     return ToolResult(call_id, tuple(content), failed)
@@ -186,24 +187,15 @@ def _usage(tokens: Any) -> Usage | None:
     """What a response cost; `input` holds what came from the cache. All zero: this program reset it."""
     if not isinstance(tokens, dict):
         return None
-    cached = _count(tokens, "cached")
-    fresh = max(0, _count(tokens, "input") - cached) + _count(tokens, "tool")
-    return Usage(fresh, _count(tokens, "output") + _count(tokens, "thoughts"), cached)
-
-
-def _count(tokens: Mapping[str, Any], key: str) -> int:
-    value = tokens.get(key)
-    return value if type(value) is int and value > 0 else 0
+    cached = count_of(tokens.get("cached"))
+    fresh = max(0, count_of(tokens.get("input")) - cached) + count_of(tokens.get("tool"))
+    return Usage(fresh, count_of(tokens.get("output")) + count_of(tokens.get("thoughts")), cached)
 
 
 def _said(part: Any) -> str:
     if isinstance(part, str):
         return part
     return part["text"] if isinstance(part, dict) and isinstance(part.get("text"), str) else ""
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def call_records(

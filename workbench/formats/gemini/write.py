@@ -8,7 +8,6 @@ The counts of the last response are set to nothing: Gemini CLI takes them for th
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -27,8 +26,8 @@ from workbench.formats.gemini.parts import (
 )
 from workbench.formats.kit.document import elements, render, splice
 from workbench.formats.kit.json_spans import replace_fields
-from workbench.formats.kit.jsonl import loads
-from workbench.formats.kit.settle import as_user_text, settled, system_prompt
+from workbench.formats.kit.jsonl import loads, object_of
+from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.session import Message, Session, Text, ToolResult
 
 _BOM = b"\xef\xbb\xbf"
@@ -75,14 +74,14 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
     sheet = _filled(session, messages, own=True, whole=whole)
     id = str(uuid4())
     raws: Sequence[bytes] = sheet.raws if whole else _loaded_lines(session)
-    kept = [raw.replace(b"\n", b" ") for raw in raws if isinstance(_read(raw), dict)]
+    kept = [raw.replace(b"\n", b" ") for raw in raws if isinstance(object_of(raw), dict)]
     if len(kept) < len(raws):
         sheet.notes.append("records that are no JSON objects were left out")
     if whole:
         first = _metadata_of_document(session, id)
     else:
         first = _metadata(session, id, own=True)
-        kept = kept[1:] if kept and "id" not in _read(kept[0]) else kept
+        kept = kept[1:] if kept and "id" not in (object_of(kept[0]) or {}) else kept
     new = [sheet.raws[piece] if isinstance(piece, int) else piece for piece in sheet.pieces]
     record = b'{"$set":{"messages":[%s],"lastUpdated":%s}}' % (b",".join(new).replace(b"\n", b" "), render(iso()))
     return _written(b"".join(line + b"\n" for line in (first, *kept, record)), id, False, sheet.notes)
@@ -101,7 +100,7 @@ def _loaded_lines(session: Session) -> list[bytes]:
 
 def _metadata_of_document(session: Session, id: str) -> bytes:
     """Line 1 for a document that becomes JSONL: all it says beside its messages."""
-    about = _read(session.records.data.removeprefix(_BOM))
+    about = object_of(session.records.data.removeprefix(_BOM))
     about = {key: value for key, value in about.items() if key != "messages"} if isinstance(about, dict) else {}
     return render({**about, "sessionId": id, "lastUpdated": iso()})
 
@@ -113,7 +112,7 @@ def _filled(session: Session, messages: Sequence[Message], *, own: bool, whole: 
         sheet.raws = elements(session.records.data, "messages") if whole else session.records
     messages = [message for message in messages if message.kind != "boundary"]
     if not own:
-        messages = _adopted(session, messages, sheet)
+        messages, sheet.notes = adopted(session, messages, "Gemini CLI")
     sheet.names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
     _fill(sheet, messages)
     _reset_last_count(sheet)
@@ -123,18 +122,7 @@ def _filled(session: Session, messages: Sequence[Message], *, own: bool, whole: 
 def _written(data: bytes, id: str, whole: bool, notes: Sequence[str]) -> Written:
     stamp = f"{datetime.now(UTC):%Y-%m-%dT%H-%M}"
     name = f"session-{stamp}-{id[:8]}.{'json' if whole else 'jsonl'}"
-    counts = Counter(notes)
-    told = tuple(note if count == 1 else f"{note} ({count} times)" for note, count in counts.items())
-    return Written(data, name, id, f"gemini --resume {id}", f"~/.gemini/tmp/<project>/chats/{name}", told)
-
-
-def _adopted(session: Session, messages: Sequence[Message], sheet: _Sheet) -> list[Message]:
-    prompt, rest = system_prompt(session, messages)
-    if prompt:
-        sheet.notes.append("the system prompt was left out: Gemini CLI sends its own")
-    messages, notes = settled(rest)
-    sheet.notes += notes
-    return messages
+    return Written(data, name, id, f"gemini --resume {id}", f"~/.gemini/tmp/<project>/chats/{name}", notes)
 
 
 def _metadata(session: Session, id: str, *, own: bool) -> bytes:
@@ -142,11 +130,11 @@ def _metadata(session: Session, id: str, *, own: bool) -> bytes:
     now = iso()
     if own:
         first: bytes = session.records[0]
-        about = _read(first)
+        about = object_of(first)
         if isinstance(about, dict) and "projectHash" in about and "messages" not in about and "id" not in about:
             changes: dict[str, Any] = {}
             for raw in session.records:
-                value = _read(raw) if raw.startswith(b'{"$set"') else None
+                value = object_of(raw) if raw.startswith(b'{"$set"') else None
                 if isinstance(value, dict) and isinstance(value.get("$set"), dict):
                     changes |= value["$set"]
             changes |= {"sessionId": id, "lastUpdated": now}
@@ -155,14 +143,6 @@ def _metadata(session: Session, id: str, *, own: bool) -> bytes:
     project = session.facts.project if own else ""
     project = project or hashlib.sha256((session.cwd or "/").encode(errors="replace")).hexdigest()
     return render({"sessionId": id, "projectHash": project, "startTime": now, "lastUpdated": now, "kind": "main"})
-
-
-def _read(raw: bytes) -> Any:
-    """What a record says, None for a damaged one, which the reader warned of and kept."""
-    try:
-        return loads(raw)
-    except ValueError:
-        return None
 
 
 def _fill(sheet: _Sheet, messages: Sequence[Message]) -> None:
@@ -208,11 +188,8 @@ def _unsent(sheet: _Sheet, tail: Sequence[Message], parts: Mapping[int, list[Mes
     first, last = tail[0].source[0], tail[-1].source[-1]
     found: list[int] = []
     for source in range(first, len(sheet.raws)):
-        try:
-            value = loads(sheet.raws[source])
-        except ValueError:
-            value = None
-        if not isinstance(value, dict):
+        value = object_of(sheet.raws[source])
+        if value is None:
             sheet.notes.append("records that are no JSON objects were left out")
         elif source not in parts:
             if value.keys().isdisjoint(_NOT_MESSAGES):

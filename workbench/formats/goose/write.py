@@ -6,7 +6,6 @@ for the agent alone. The size that the session claims is left open: goose compac
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -19,7 +18,7 @@ from workbench.formats.kit.document import elements, render
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK
-from workbench.formats.kit.settle import as_user_text, settled, system_prompt
+from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.session import Message, Session
 
 _COUNTS = ("total_tokens", "input_tokens", "output_tokens")
@@ -40,9 +39,8 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         return Written(session.records.data, name, session.id, notes=("nothing changed: this is the loaded session",))
     notes: list[str] = []
     if not own:
-        prompt, rest = system_prompt(session, messages)
-        messages, more = settled(rest)
-        notes += [*more, *(["the system prompt was left out: goose sends its own"] if prompt else [])]
+        messages, more = adopted(session, messages, "goose")
+        notes += more
     messages = [message for message in messages if message.kind != "boundary"]
     raws: Sequence[bytes] = ()
     if own:
@@ -55,9 +53,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     now = datetime.now(UTC)
     id = f"{now:%Y%m%d}_{uuid4().hex[:6]}"
     data = _document(session, form, about, id, entries)
-    counts = Counter([*notes, _IMPORT])
-    told = tuple(note if count == 1 else f"{note} ({count} times)" for note, count in counts.items())
-    return Written(data, f"{id}.json", id, notes=told)
+    return Written(data, f"{id}.json", id, notes=[*notes, _IMPORT])
 
 
 def _hidden(raw: bytes) -> bytes:

@@ -15,7 +15,6 @@ from workbench.formats.kit.document import elements, new_name, render, splice
 from workbench.formats.kit.item_list import Item, Notes, Render, pieces
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import settled
-from workbench.formats.openai_chat.embedded import told
 from workbench.session import Message, Opaque, Role, Session, Text, Thinking, ToolResult, ToolUse
 
 _ID = "inspect"
@@ -34,14 +33,14 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         found = pieces(session.messages, messages, _renderer(names, own=True), notes)
     else:
         settled_messages, more = settled(messages)
-        notes.update(more)
+        notes.extend(more)
         if session.system:
             settled_messages.insert(0, Message("system", "system", (Text(session.system),)))
         id = session.id or str(uuid4())
         data = render(_log(session, id))
         found = pieces((), settled_messages, _renderer({}, own=False), notes)
     sample = splice(elements(data, "samples")[0], "messages", found)
-    return Written(splice(data, "samples", [sample]), name, id, notes=told(notes))
+    return Written(splice(data, "samples", [sample]), name, id, notes=notes)
 
 
 def _log(session: Session, id: str) -> Item:
@@ -107,7 +106,7 @@ def _said(message: Message, blocks: tuple[object, ...], notes: Notes, own: bool)
             case Opaque(type, raw) if own and isinstance(raw, dict) and type != "tool_call":
                 parts.append(raw)
             case Opaque():
-                notes["blocks that only the session's own format knows were left out"] += 1
+                notes.append("blocks that only the session's own format knows were left out")
             case _:
                 parts.append(_text(block.placeholder))  # type: ignore[attr-defined]
     item: Item = {"role": role, "content": _content(parts)}

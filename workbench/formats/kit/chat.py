@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from workbench.formats.format import HEAD
 from workbench.formats.kit.document import glimpse
+from workbench.formats.kit.values import list_of
 from workbench.session import Message, Tool
 
 Dialect = Literal["anthropic", "openai", ""]
@@ -48,7 +49,7 @@ def dialect(head: bytes) -> tuple[Dialect, str]:
     keys = {key for message in messages for key in message}
     if not roles and (bare or (messages and "content" not in keys)):
         return "", ""
-    tools = [tool for tool in _list(body.get("tools")) if isinstance(tool, dict)]
+    tools = [tool for tool in list_of(body.get("tools")) if isinstance(tool, dict)]
     types = _block_types(messages)
     only_text = bool(types) and types <= {"text", "image"}
     claude = "max_tokens" in body and (only_text or str(body.get("model", "")).startswith("claude"))
@@ -76,7 +77,7 @@ def dialect(head: bytes) -> tuple[Dialect, str]:
 def tools_of(definitions: Any) -> tuple[Tool, ...]:
     """The tool definitions of a body, in either dialect."""
     tools: list[Tool] = []
-    for definition in _list(definitions):
+    for definition in list_of(definitions):
         if isinstance(definition, dict):
             name = _function(definition).get("name") or definition.get("type")
             tools.append(Tool(str(name), json.dumps(definition, ensure_ascii=False, separators=(",", ":"))))
@@ -111,9 +112,5 @@ def _function(definition: dict[str, Any]) -> dict[str, Any]:
 
 
 def _block_types(messages: list[dict[str, Any]]) -> set[str]:
-    blocks = (block for message in messages for block in _list(message.get("content")))
+    blocks = (block for message in messages for block in list_of(message.get("content")))
     return {kind for block in blocks if isinstance(block, dict) and isinstance(kind := block.get("type"), str)}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

@@ -6,7 +6,6 @@ and calls of one answer); an item is copied only when all of it is kept.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any
@@ -15,7 +14,7 @@ from workbench.formats.kit.document import render as as_json
 from workbench.session import Message
 
 Item = dict[str, Any]
-Notes = Counter[str]
+Notes = list[str]
 """What could not be carried, and how often."""
 
 Render = Callable[[Message, Notes], list[Item]]

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
 import orjson
+
+from workbench.formats.format import Progress
+from workbench.session import LoadWarning, Records
 
 DEEPEST = 200
 """Levels of nesting that are read. More is no session's, and more than 254 could not be encoded again."""
@@ -61,6 +64,38 @@ def records_of(data: bytes) -> Iterator[Record]:
             else:
                 yield Record(at, edge, line, value)
         at = stop + 1
+
+
+def objects_of(
+    found: Iterable[Record], size: int, records: Records, warnings: list[LoadWarning], progress: Progress
+) -> Iterator[tuple[dict[str, Any], int, int]]:
+    """The objects among records, each with the index it has in `records` and its line.
+
+    Every record is added to `records`; what is odd about one, or that it is no object, is warned of. `size` is that of
+    the whole file in bytes, for the progress.
+    """
+    due = 0
+    for record in found:
+        if record.start >= due:
+            progress(record.start, size)
+            due = record.start + (1 << 20)
+        index = records.add(record.start, record.stop, record.line)
+        if record.problem:
+            warnings.append(LoadWarning(record.problem, record.line))
+        if isinstance(record.value, dict):
+            yield record.value, index, record.line
+        elif record.readable:
+            warnings.append(LoadWarning("not a JSON object; kept as it is, not shown", record.line))
+    progress(size, size)
+
+
+def object_of(raw: bytes) -> dict[str, Any] | None:
+    """The object that a record holds, None for one that is damaged or holds something else; the reader warned of it."""
+    try:
+        value = loads(raw)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
 
 
 @lru_cache(maxsize=2)

@@ -83,6 +83,13 @@ def system_prompt(session: Session, messages: Sequence[Message]) -> tuple[str, S
     return "\n\n".join(filter(None, texts)), messages[leading:]
 
 
+def adopted(session: Session, messages: Sequence[Message], tool: str) -> tuple[list[Message], list[str]]:
+    """The messages settled for a tool that sends a system prompt of its own, and notes on what had to change."""
+    prompt, rest = system_prompt(session, messages)
+    made, notes = settled(rest)
+    return made, [*([f"the system prompt was left out: {tool} sends its own"] if prompt else []), *notes]
+
+
 def as_user_text(message: Message) -> str:
     """A system message's text where messages cannot have that role (strategies.md, What holds §11)."""
     return f"{SUMMARY_LABEL if message.kind == 'summary' else _SYSTEM_LABEL}\n{message.text}"

@@ -15,7 +15,6 @@ from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
 from workbench.formats.langchain.read import SUMMARY
 from workbench.formats.langchain.signature import ID, items_of
-from workbench.formats.openai_chat.embedded import told
 from workbench.session import (
     Block,
     Message,
@@ -39,14 +38,14 @@ _NAMES: dict[Role, tuple[str, str]] = {
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The loaded list with its messages replaced; from another format, a list of constructors."""
     name = new_name(session.path)
-    notes: Notes = Notes()
+    notes: Notes = []
     if session.format != ID:
         settled_messages, more = settled(messages)
-        notes.update(more)
+        notes.extend(more)
         if session.system:
             settled_messages.insert(0, Message("system", "system", (Text(session.system),)))
         found = pieces((), settled_messages, _renderer(own=False, dumped=True), notes)
-        return Written(splice(b"[]", None, found), name, notes=told(notes))
+        return Written(splice(b"[]", None, found), name, notes=notes)
     data = session.records.data
     if list(messages) == list(session.context()):
         return Written(data, name)
@@ -54,7 +53,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     dumped = any("lc" in dict_of(item) for item in items_of(document) or ())
     found = pieces(session.messages, messages, _renderer(own=True, dumped=dumped), notes)
     found = with_unread(found, session.facts.unread)
-    return Written(splice(data, None if isinstance(document, list) else "messages", found), name, notes=told(notes))
+    return Written(splice(data, None if isinstance(document, list) else "messages", found), name, notes=notes)
 
 
 def _renderer(*, own: bool, dumped: bool) -> Render:
@@ -93,11 +92,11 @@ def _said(message: Message, role: Role, blocks: Sequence[Block], notes: Notes, o
             if not all(isinstance(later, ToolUse) for later in blocks[place:]):
                 content.append(to_anthropic(block))
         elif isinstance(block, Thinking) and not own:
-            notes["reasoning was left out: a model takes back only its own"] += 1
+            notes.append("reasoning was left out: a model takes back only its own")
         elif isinstance(block, Thinking) and not block.signature:
             content.append({"type": "reasoning", "reasoning": block.text})
         elif isinstance(block, Opaque) and not (own and isinstance(block.raw, dict)):
-            notes["blocks that only the session's own format knows were left out"] += 1
+            notes.append("blocks that only the session's own format knows were left out")
         elif not isinstance(block, Text) or block.text:
             content.append(to_anthropic(block))
     plain = [part["text"] for part in content if part.get("type") == "text"]

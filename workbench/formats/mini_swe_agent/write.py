@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Sequence
 
 from workbench.formats.format import Written
@@ -13,7 +12,7 @@ from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import settled
 from workbench.formats.mini_swe_agent.read import COMPACTED, VERSION, kinds_of
 from workbench.formats.mini_swe_agent.signature import ID
-from workbench.formats.openai_chat.embedded import Item, pieces, told
+from workbench.formats.openai_chat.embedded import Item, pieces
 from workbench.session import Kind, Message, Session
 
 _BOM = b"\xef\xbb\xbf"
@@ -22,28 +21,28 @@ _BOM = b"\xef\xbb\xbf"
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The trajectory with its messages replaced. The agent has no command that resumes one."""
     native = session.format == ID
-    notes: Counter[str] = Counter()
+    notes: list[str] = []
     messages = [message for message in messages if message.blocks]
     name = f"{session.path.name.split('.')[0] if session.path else 'session'}.compacted.traj.json"
     if native and messages == list(session.context()):
         return Written(session.records.data, name, session.id)
     if not native:
         messages, more = settled(messages)
-        notes.update(more)
+        notes.extend(more)
         if session.system:
-            notes["the system prompt beside the messages was left out"] += 1
+            notes.append("the system prompt beside the messages was left out")
     data = session.records.data.removeprefix(_BOM) if native else b"{}"
     bare = native and data.lstrip().startswith(b"[")
     found, more_notes = pieces(session, _raws(data, bare) if native else [], messages, _dressed, kinds_of, _with_kind)
-    notes.update(more_notes)
+    notes.extend(more_notes)
     if bare:
-        return Written(splice(data, None, found), name, notes=told(notes))
+        return Written(splice(data, None, found), name, notes=notes)
     if not native:
         info = {"config": {"model": {"model_name": session.model or ""}}, "model_stats": {}, "exit_status": ""}
         data = render({"info": info, "messages": [], "trajectory_format": VERSION})
     data = splice(data, "messages", found)
     data = replace_fields(data, {COMPACTED: render(round(time.time(), 3))})
-    return Written(data, name, session.id if native else "", notes=told(notes))
+    return Written(data, name, session.id if native else "", notes=notes)
 
 
 def _raws(data: bytes, bare: bool) -> list[bytes]:

@@ -6,7 +6,6 @@ writer notes the kind in a message of which the rule would say something else.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -37,13 +36,13 @@ def pieces(
     dress: Callable[[Item], Item],
     kinds: Kinds,
     mark: Callable[[bytes, Kind], bytes],
-) -> tuple[list[bytes], Counter[str]]:
+) -> tuple[list[bytes], list[str]]:
     """The elements of the new list: kept ones as they are, new ones rendered and dressed, and what to say of it.
 
     `raws` are the elements of the loaded list, empty for a session of another format. A message with several results
     gives as many elements.
     """
-    notes: Counter[str] = Counter()
+    notes: list[str] = []
     made: list[bytes] = []
     wanted: list[Kind] = []
     for message in messages:
@@ -62,17 +61,12 @@ def pieces(
     ], notes
 
 
-def _rendered(session: Session, message: Message, notes: Counter[str]) -> list[Item]:
+def _rendered(session: Session, message: Message, notes: list[str]) -> list[Item]:
     """A message as chat items. Their `name` is left out: it would be sent."""
     empty = replace(session, format=ID, messages=(), records=Records(b'{"messages":[]}'))
     written = write(empty, [replace(message, source=())])
-    notes.update(written.notes)
+    notes.extend(written.notes)
     items: list[Item] = [loads(raw) for raw in elements(written.data, "messages")]
     for item in items:
         item.pop("name", None)
     return items
-
-
-def told(notes: Counter[str]) -> tuple[str, ...]:
-    """Each note once, with how often it holds."""
-    return tuple(what if count == 1 else f"{what} ({count} times)" for what, count in notes.items())

@@ -36,7 +36,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         for name, description, schema in definitions_for(session.tools, settled_messages)
     ]
     body = {"model": session.model or "", **({"tools": tools} if tools else {}), "messages": items}
-    return Written(render(body), new_name(session.path), notes=_counted(notes))
+    return Written(render(body), new_name(session.path), notes=notes)
 
 
 def _spliced(session: Session, messages: Sequence[Message]) -> Written:
@@ -51,7 +51,7 @@ def _spliced(session: Session, messages: Sequence[Message]) -> Written:
         elif message.kind != "boundary":
             pieces += map(render, _rendered(message, notes, own=True))
     key = None if data.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[") else "messages"
-    return Written(splice(data, key, pieces), new_name(session.path), notes=_counted(notes))
+    return Written(splice(data, key, pieces), new_name(session.path), notes=notes)
 
 
 def _rendered(message: Message, notes: list[str], *, own: bool) -> list[dict[str, Any]]:
@@ -96,11 +96,3 @@ def _result(result: ToolResult, notes: list[str]) -> dict[str, Any]:
 def _call(call: ToolUse) -> dict[str, Any]:
     given = call.input if isinstance(call.input, str) else render(call.input).decode()
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": given}}
-
-
-def _counted(notes: Sequence[str]) -> tuple[str, ...]:
-    """Each note once, with how often it holds."""
-    counts: dict[str, int] = {}
-    for note in notes:
-        counts[note] = counts.get(note, 0) + 1
-    return tuple(note if count == 1 else f"{note} ({count} times)" for note, count in counts.items())

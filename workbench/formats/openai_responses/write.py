@@ -16,7 +16,6 @@ from workbench.formats.kit.item_list import Item, Notes, pieces
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
-from workbench.formats.openai_chat.embedded import told
 from workbench.formats.openai_responses.read import COMPACTIONS
 from workbench.formats.openai_responses.signature import ID
 from workbench.session import (
@@ -35,10 +34,10 @@ from workbench.session import (
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The loaded document with its items replaced; from another format, a new request body."""
     name = new_name(session.path)
-    notes: Notes = Notes()
+    notes: Notes = []
     if session.format != ID:
         settled_messages, more = settled(messages)
-        notes.update(more)
+        notes.extend(more)
         items = [json.loads(p) for p in pieces((), settled_messages, _foreign, notes) if isinstance(p, bytes)]
         tools = [
             {"type": "function", "name": name, "description": description, "parameters": schema, "strict": False}
@@ -46,7 +45,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         ]
         body = {"model": session.model or "", **({"instructions": session.system} if session.system else {})}
         body |= {"input": items} | ({"tools": tools} if tools else {})
-        return Written(render(body), name, notes=told(notes))
+        return Written(render(body), name, notes=notes)
     data = session.records.data
     id = session.id
     if list(messages) == list(session.context()):
@@ -56,9 +55,9 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     if isinstance(body.get("input"), str):
         first = render({"role": "user", "content": body["input"]})
         parts = [piece if isinstance(piece, bytes) else first for piece in found]
-        return Written(replace_fields(data, {"input": b"[" + b",".join(parts) + b"]"}), name, id, notes=told(notes))
+        return Written(replace_fields(data, {"input": b"[" + b",".join(parts) + b"]"}), name, id, notes=notes)
     key = "input" if "input" in body else "output" if "output" in body else None
-    return Written(splice(data, key, found), name, id, notes=told(notes))
+    return Written(splice(data, key, found), name, id, notes=notes)
 
 
 def _own(message: Message, notes: Notes) -> list[Item]:
@@ -81,13 +80,13 @@ def _rendered(message: Message, notes: Notes, *, own: bool) -> list[Item]:
         match block:
             case ToolResult(call_id):
                 if block.is_error:
-                    notes["tool results lost their error mark: the Responses API has none"] += 1
+                    notes.append("tool results lost their error mark: the Responses API has none")
                 items.append({"type": "function_call_output", "call_id": call_id, "output": _output(block)})
             case Thinking(text, signature) if own and signature:
                 summary = [{"type": "summary_text", "text": text}] if text else []
                 items.append({"type": "reasoning", "summary": summary, "encrypted_content": signature})
             case Thinking():
-                notes["reasoning was left out: the Responses API takes back only its own"] += 1
+                notes.append("reasoning was left out: the Responses API takes back only its own")
             case Text(text) if text:
                 texts.append(text)
             case Media():
@@ -98,7 +97,7 @@ def _rendered(message: Message, notes: Notes, *, own: bool) -> list[Item]:
             case Opaque(type, raw) if own and isinstance(raw, dict) and (type in COMPACTIONS or type.endswith("call")):
                 others.append(raw)
             case Opaque():
-                notes["blocks that only the session's own format knows were left out"] += 1
+                notes.append("blocks that only the session's own format knows were left out")
             case _:
                 pass
     return [*items, *_said(message, texts), *others]

@@ -16,7 +16,7 @@ from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.magic import SQLITE
 from workbench.formats.kit.stale import without_stale
 from workbench.formats.kit.titles import first_words
-from workbench.formats.kit.values import text_of
+from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.opencode import store
 from workbench.formats.opencode.parts import block_of, is_bookkeeping, noted_kind, tool_blocks
 from workbench.formats.opencode.signature import ID, is_session_file
@@ -87,21 +87,21 @@ def _export(path: Path, data: bytes, progress: Progress, warnings: list[LoadWarn
     items = document.get("messages") if isinstance(document, dict) else None
     if not isinstance(items, list):
         raise BadInput(f"{path}: has no list of messages; open what `opencode export` writes.")
-    info = _dict(document.get("info"))
+    info = dict_of(document.get("info"))
     reading = _Reading(_finished_compactions(items), warnings)
-    undone = _dict(info.get("revert")).get("messageID")
+    undone = dict_of(info.get("revert")).get("messageID")
     for index, item in enumerate(items):
-        record = _dict(item)
-        id = _dict(record.get("info")).get("id")
+        record = dict_of(item)
+        id = dict_of(record.get("info")).get("id")
         if undone is not None and id == undone:
             reading.live = False
             warnings.append(LoadWarning(f"the last {len(items) - index} messages were undone; they are no longer sent"))
-        _take(reading, index, item, _dict(record.get("info")), _list(record.get("parts")))
+        _take(reading, index, item, dict_of(record.get("info")), list_of(record.get("parts")))
     reading.epochs.append(Epoch(len(reading.epochs) + 1, reading.current))
     progress(len(data), len(data))
     messages = without_stale(reading.messages)
     newest = next((m.model for m in reversed(messages) if m.model and m.role == "assistant"), None)
-    users = [_dict(_dict(item).get("info")) for item in items]
+    users = [dict_of(dict_of(item).get("info")) for item in items]
     system = next((as_text(user["system"]) for user in reversed(users) if user.get("system")), "")
     return Session(
         format=ID,
@@ -152,13 +152,13 @@ def _finished_compactions(items: list[Any]) -> dict[str, int]:
     asked = {
         info["id"]
         for item in items
-        if (info := _dict(_dict(item).get("info"))).get("role") == "user"
+        if (info := dict_of(dict_of(item).get("info"))).get("role") == "user"
         and isinstance(info.get("id"), str)
-        and any(_dict(part).get("type") == "compaction" for part in _list(_dict(item).get("parts")))
+        and any(dict_of(part).get("type") == "compaction" for part in list_of(dict_of(item).get("parts")))
     }
     found: dict[str, int] = {}
     for index, item in enumerate(items):
-        info = _dict(_dict(item).get("info"))
+        info = dict_of(dict_of(item).get("info"))
         finished = info.get("summary") and info.get("finish") and not info.get("error")
         if info.get("role") == "assistant" and finished and as_text(info.get("parentID")) in asked:
             found[info["parentID"]] = index
@@ -184,20 +184,20 @@ def _take(reading: _Reading, index: int, item: Any, info: dict[str, Any], parts:
 
 
 def _take_user(reading: _Reading, index: int, info: dict[str, Any], parts: list[Any]) -> None:
-    request = next((part for part in parts if _dict(part).get("type") == "compaction"), None)
+    request = next((part for part in parts if dict_of(part).get("type") == "compaction"), None)
     if request is not None and as_text(info.get("id")) in reading.compactions:
         tail = _tail(reading, as_text(request.get("tail_start_id") or ""))
         reading.requests[info["id"]] = (index, request, tail)
         return
     sent = [part for part in parts if not is_bookkeeping(part)]
     blocks = tuple(block for part in sent for block in block_of(part))
-    texts = [part for part in sent if _dict(part).get("type") == "text"]
+    texts = [part for part in sent if dict_of(part).get("type") == "text"]
     kind: Kind = "normal"
     if noted := _noted(texts):
         kind = noted
     elif texts and is_summary(as_text(texts[0].get("text"))):
         kind = "summary"
-    elif all(_dict(part).get("synthetic") or _dict(part).get("type") == "compaction" for part in sent):
+    elif all(dict_of(part).get("synthetic") or dict_of(part).get("type") == "compaction" for part in sent):
         kind = "meta"
     id = reading.free_id(info.get("id"), index)
     reading.add(Message(id, "user", blocks, kind, time=_created(info), source=(index,)), sent=True)
@@ -221,7 +221,7 @@ def _take_summary(reading: _Reading, index: int, info: dict[str, Any], parts: li
     """Begin a new epoch: the summary, the tail it kept, and what came between request and answer."""
     asked, request, tail = reading.requests[info["parentID"]]
     between = [i for i in reading.current if reading.messages[i].source[0] > asked]
-    blocks = tuple(block for part in parts if _dict(part).get("type") == "text" for block in block_of(part))
+    blocks = tuple(block for part in parts if dict_of(part).get("type") == "text" for block in block_of(part))
     id = reading.free_id(info.get("id"), index)
     time, usage = _created(info), _usage(info.get("tokens"))
     if reading.live and reading.current:
@@ -243,13 +243,13 @@ def _take_summary(reading: _Reading, index: int, info: dict[str, Any], parts: li
 
 def _take_answer(reading: _Reading, index: int, info: dict[str, Any], parts: list[Any]) -> None:
     id = reading.free_id(info.get("id"), index)
-    error = _dict(info.get("error"))
+    error = dict_of(info.get("error"))
     aborted = error.get("name") == "MessageAbortedError" and any(
-        _dict(part).get("type") not in ("step-start", "reasoning") for part in parts
+        dict_of(part).get("type") not in ("step-start", "reasoning") for part in parts
     )
     sent = not error or aborted
     if error.get("name") == "ContextOverflowError":
-        said = as_text(_dict(error.get("data")).get("message") or "")
+        said = as_text(dict_of(error.get("data")).get("message") or "")
         reading.errors.append(TooLong(id, said, _created(info)))
     steps = list(_steps(parts))
     time, source = _created(info), (index,)
@@ -257,7 +257,7 @@ def _take_answer(reading: _Reading, index: int, info: dict[str, Any], parts: lis
         blocks, results = _spoken(step)
         kind: Kind = _noted(step) or "normal"
         name = id if number == 1 else f"{id}:{number}"
-        recorded = next((part.get("tokens") for part in map(_dict, step) if part.get("type") == "step-finish"), None)
+        recorded = next((part.get("tokens") for part in map(dict_of, step) if part.get("type") == "step-finish"), None)
         usage = None if error else _usage(info.get("tokens") if len(steps) == 1 else recorded)
         if blocks or not results:
             answer = Message(name, "assistant", blocks, kind, time=time, usage=usage, model=_model(info), source=source)
@@ -270,8 +270,8 @@ def _steps(parts: list[Any]) -> Iterator[list[Any]]:
     """The parts of each call to the model: one begins at a `step-start` that follows tools."""
     step: list[Any] = []
     for part in parts:
-        kind = _dict(part).get("type")
-        if kind == "step-start" and any(_dict(before).get("type") == "tool" for before in step):
+        kind = dict_of(part).get("type")
+        if kind == "step-start" and any(dict_of(before).get("type") == "tool" for before in step):
             yield step
             step = []
         step.append(part)
@@ -295,7 +295,7 @@ def _usage(tokens: Any) -> Usage | None:
     """Tokens of a call. opencode counts neither cache among `input` nor reasoning among `output`."""
     if not isinstance(tokens, dict):
         return None
-    cache = _dict(tokens.get("cache"))
+    cache = dict_of(tokens.get("cache"))
     output = _count(tokens.get("output")) + _count(tokens.get("reasoning"))
     return Usage(_count(tokens.get("input")), output, _count(cache.get("read")), _count(cache.get("write")))
 
@@ -305,7 +305,7 @@ def _count(value: Any) -> int:
 
 
 def _created(info: dict[str, Any]) -> float | None:
-    return seconds_of(_dict(info.get("time")).get("created"))
+    return seconds_of(dict_of(info.get("time")).get("created"))
 
 
 def _model(info: dict[str, Any]) -> str | None:
@@ -316,11 +316,3 @@ def _title(info: dict[str, Any]) -> str:
     """The session's title, "" where opencode has not yet given it one of its own."""
     title = as_text(info.get("title") or "")
     return "" if title.startswith(("New session - ", "Child session - ")) else title
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

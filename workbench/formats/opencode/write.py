@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -63,7 +62,7 @@ class _Sheet:
     user: str = ""
     records: list[bytes] = field(default_factory=list)
     unbilled: int = -1
-    notes: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
@@ -82,13 +81,12 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     else:
         messages = _without_prompt(sheet, messages)
         messages, more = settled(messages)
-        sheet.notes.update(more)
+        sheet.notes.extend(more)
     sheet.times = _times(messages)
     _records(sheet, messages)
     data = _document(sheet)
     name = f"{sheet.id}.json"
-    notes = tuple(what if count == 1 else f"{what} ({count} times)" for what, count in sheet.notes.items())
-    return Written(data, name, sheet.id, f"opencode import {name} && opencode --session {sheet.id}", notes=notes)
+    return Written(data, name, sheet.id, f"opencode import {name} && opencode --session {sheet.id}", notes=sheet.notes)
 
 
 def _without_prompt(sheet: _Sheet, messages: Sequence[Message]) -> list[Message]:
@@ -96,7 +94,7 @@ def _without_prompt(sheet: _Sheet, messages: Sequence[Message]) -> list[Message]
     while start < len(messages) and messages[start].is_own_system:
         start += 1
     if start or sheet.session.system:
-        sheet.notes["the system prompt was left out: opencode sends its own"] += 1
+        sheet.notes.append("the system prompt was left out: opencode sends its own")
     return list(messages[start:])
 
 
@@ -148,7 +146,7 @@ def _kept(sheet: _Sheet, record: int, message: Message, parts: Sequence[bytes] |
     value = loads(raw)
     info = value.get("info") if isinstance(value, dict) else None
     if not isinstance(info, dict):
-        sheet.notes["records that opencode cannot load were left out"] += 1
+        sheet.notes.append("records that opencode cannot load were left out")
         return
     id = sheet.ids.rising("msg")
     changes = {"id": render(id), "sessionID": render(sheet.id)}
@@ -177,7 +175,7 @@ def _parent(sheet: _Sheet, info: Part) -> str:
     if new := sheet.renamed.get(as_text(info.get("parentID"))):
         return new
     if not sheet.user:
-        sheet.notes["a user's message was put first, because every answer belongs to one"] += 1
+        sheet.notes.append("a user's message was put first, because every answer belongs to one")
         _user_record(sheet, [_text_part("[The conversation before this point was removed.]", synthetic=True)], None)
     return sheet.user
 
@@ -225,12 +223,12 @@ def _plain(sheet: _Sheet, block: Block) -> str:
         case Text(text):
             return text
         case ToolResult():
-            sheet.notes["results without a call were written as text"] += 1
+            sheet.notes.append("results without a call were written as text")
             return f"{_ORPHAN}\n{block.text}"
         case Media():
-            sheet.notes["images or documents were replaced by a line that names them"] += 1
+            sheet.notes.append("images or documents were replaced by a line that names them")
             return block.placeholder
-    sheet.notes["blocks that only the session's own format knows were left out"] += 1
+    sheet.notes.append("blocks that only the session's own format knows were left out")
     return ""
 
 
@@ -287,7 +285,7 @@ def _part(
         case Opaque(_, raw_part) if sheet.native and isinstance(raw_part, dict):
             return render(raw_part)
         case Thinking():
-            sheet.notes["reasoning was left out: it is bound to the answer it was recorded with"] += 1
+            sheet.notes.append("reasoning was left out: it is bound to the answer it was recorded with")
             return None
     text = _plain(sheet, block)
     return render(_text_part(text)) if text else None
@@ -315,7 +313,7 @@ def _state(sheet: _Sheet, call: ToolUse, result: ToolResult | None, seconds: flo
     span = old.get("time") if isinstance(old.get("time"), dict) else None
     start, end = (span or {}).get("start", at), (span or {}).get("end", at)
     if result is None:
-        sheet.notes["calls without a result are sent as interrupted"] += 1
+        sheet.notes.append("calls without a result are sent as interrupted")
         return {"status": "running", "input": given, "time": {"start": start}}
     attached = [item for item in old.get("attachments") or () if _is_among(item, result)]
     texts = [
@@ -432,5 +430,5 @@ def _relabelled(sheet: _Sheet) -> bytes:
         return replace_fields(data, {"info": render({"id": sheet.id})})
     if gone := {"revert", "share"} & info.keys():
         raw = render({key: value for key, value in info.items() if key not in gone})
-        sheet.notes["what was undone or shared in the loaded session is not so in this one"] += 1
+        sheet.notes.append("what was undone or shared in the loaded session is not so in this one")
     return replace_fields(data, {"info": replace_fields(raw, {"id": render(sheet.id)})})

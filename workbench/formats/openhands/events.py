@@ -12,6 +12,7 @@ from typing import Any
 from workbench.formats.kit.blocks import as_text, from_anthropic
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK, marked
+from workbench.formats.kit.values import dict_of
 from workbench.formats.openhands.signature import is_v1
 from workbench.session import Block, Kind, Media, Role, Text, Thinking, ToolResult, ToolUse, Usage
 
@@ -103,12 +104,12 @@ def _said_v1(event: Event) -> Said | None:
     call = as_text(event.get("tool_call_id") or "")
     if kind == "ActionEvent":
         thought = (*_thinking(event), *_texts(event.get("thought")))
-        made = _dict(event.get("tool_call"))
+        made = dict_of(event.get("tool_call"))
         use = ToolUse(call, as_text(made.get("name") or event.get("tool_name") or ""), _input(made.get("arguments")))
         batch = as_text(event.get("llm_response_id") or "")
         return Said("assistant", (*thought, use), _noted_v1(batch) or "normal", batch, call)
     if kind == "ObservationEvent":
-        observation = _dict(event.get("observation"))
+        observation = dict_of(event.get("observation"))
         result = ToolResult(call, _observed(observation), observation.get("is_error") is True)
     elif kind == "AgentErrorEvent":
         result = ToolResult(call, (Text(as_text(event.get("error") or "")),), True)
@@ -121,7 +122,7 @@ def _said_v1(event: Event) -> Said | None:
 
 
 def _message_v1(event: Event) -> Said:
-    message = _dict(event.get("llm_message"))
+    message = dict_of(event.get("llm_message"))
     blocks = (*_thinking(message), *_texts(message.get("content")), *_texts(event.get("extended_content")))
     role: Role = "assistant" if message.get("role") == "assistant" else "user"
     kind: Kind = "normal" if role == "assistant" or event.get("source") == "user" else "meta"
@@ -182,7 +183,7 @@ def _said_v0(event: Event, calls: dict[str, str]) -> Said | None:
         return None if as_text(observation) in _HIDDEN_V0 else _observation_v0(event, calls, noted)
     if action is None or as_text(action) in _HIDDEN_V0 or action == "recall":
         return None
-    args = _dict(event.get("args"))
+    args = dict_of(event.get("args"))
     if action == "system":
         return Said("system", _texts(args.get("content")), noted or "normal")
     if action == "message":
@@ -190,11 +191,11 @@ def _said_v0(event: Event, calls: dict[str, str]) -> Said | None:
         blocks = (*_texts(args.get("content")), *map(_image, urls if isinstance(urls, list) else ()))
         role: Role = "assistant" if event.get("source") == "agent" else "user"
         return Said(role, blocks, noted or "normal")
-    meta = _dict(event.get("tool_call_metadata"))
-    response = _dict(meta.get("model_response"))
+    meta = dict_of(event.get("tool_call_metadata"))
+    response = dict_of(meta.get("model_response"))
     model = response["model"] if isinstance(response.get("model"), str) and response["model"] else None
     choices = response.get("choices")
-    answer = _dict(_dict(choices[0]).get("message")) if isinstance(choices, list) and choices else {}
+    answer = dict_of(dict_of(choices[0]).get("message")) if isinstance(choices, list) and choices else {}
     thought = _texts(answer.get("content") or args.get("thought"))
     if action == "finish":
         said = _texts(args.get("final_thought")) or thought or _texts(event.get("message"))
@@ -212,8 +213,8 @@ def _said_v0(event: Event, calls: dict[str, str]) -> Said | None:
 def _recorded_call(answer: Event, id: str) -> ToolUse | None:
     made = answer.get("tool_calls")
     for call in made if isinstance(made, list) else ():
-        function = _dict(_dict(call).get("function"))
-        if _dict(call).get("id") == id and isinstance(function.get("name"), str):
+        function = dict_of(dict_of(call).get("function"))
+        if dict_of(call).get("id") == id and isinstance(function.get("name"), str):
             return ToolUse(id, function["name"], _input(function.get("arguments")))
     return None
 
@@ -222,7 +223,7 @@ def _observation_v0(event: Event, calls: dict[str, str], noted: Kind | None) -> 
     if event["observation"] == "recall":
         return None
     content = _texts(event.get("content"))
-    meta = _dict(event.get("tool_call_metadata"))
+    meta = dict_of(event.get("tool_call_metadata"))
     call = as_text(meta.get("tool_call_id") or calls.get(as_text(event.get("cause")), ""))
     if not call:
         return Said("user", content, noted or "meta")
@@ -230,10 +231,10 @@ def _observation_v0(event: Event, calls: dict[str, str], noted: Kind | None) -> 
 
 
 def _usage(usage: Any) -> Usage | None:
-    counts = {key: value for key, value in _dict(usage).items() if type(value) is int and value > 0}
+    counts = {key: value for key, value in dict_of(usage).items() if type(value) is int and value > 0}
     if "prompt_tokens" not in counts:
         return None
-    read = _dict(_dict(usage).get("prompt_tokens_details")).get("cached_tokens")
+    read = dict_of(dict_of(usage).get("prompt_tokens_details")).get("cached_tokens")
     read = read if type(read) is int else counts.get("cache_read_input_tokens", 0)
     written = counts.get("cache_creation_input_tokens", 0)
     fresh = max(counts["prompt_tokens"] - read - written, 0)
@@ -248,7 +249,3 @@ def _input(arguments: Any) -> dict[str, Any] | str:
     except ValueError:
         decoded = None
     return decoded if isinstance(decoded, dict) else as_text(arguments or "")
-
-
-def _dict(value: Any) -> Event:
-    return value if isinstance(value, dict) else {}

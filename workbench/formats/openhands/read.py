@@ -13,6 +13,7 @@ from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.values import dict_of
 from workbench.formats.openhands import stores
 from workbench.formats.openhands.events import Event, Said, forgetting_of, is_counted, key_of, said_by
 from workbench.formats.openhands.signature import ID, is_output
@@ -91,8 +92,8 @@ def _session(path: Path, data: bytes, progress: Progress, state: Event) -> Sessi
         reading.messages[place] = _joined(reading.messages[place], more)
     reading.epochs.append(Epoch(len(reading.epochs) + 1, reading.members()))
     progress(len(data), len(data))
-    llm = _dict(_dict(state.get("agent")).get("llm"))
-    workspace = _dict(state.get("workspace")).get("working_dir")
+    llm = dict_of(dict_of(state.get("agent")).get("llm"))
+    workspace = dict_of(state.get("workspace")).get("working_dir")
     newest = next((m.model for m in reversed(reading.messages) if m.model), None)
     return Session(
         format=ID,
@@ -171,7 +172,7 @@ def _condense(reading: _Reading, index: int, event: Event) -> None:
 def _tools(events: list[Any]) -> tuple[Tool, ...]:
     """The tool definitions that the newest system prompt was sent with."""
     for event in reversed(events):
-        defined = _dict(event).get("tools") or _dict(_dict(event).get("args")).get("tools")
+        defined = dict_of(event).get("tools") or dict_of(dict_of(event).get("args")).get("tools")
         if isinstance(defined, list):
             named = [tool for tool in defined if isinstance(tool, dict)]
             return tuple(Tool(_tool_name(tool), as_text(tool)) for tool in named)
@@ -179,8 +180,4 @@ def _tools(events: list[Any]) -> tuple[Tool, ...]:
 
 
 def _tool_name(tool: Event) -> str:
-    return as_text(tool.get("title") or tool.get("name") or _dict(tool.get("function")).get("name") or "")
-
-
-def _dict(value: Any) -> Event:
-    return value if isinstance(value, dict) else {}
+    return as_text(tool.get("title") or tool.get("name") or dict_of(tool.get("function")).get("name") or "")

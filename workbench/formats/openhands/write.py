@@ -6,7 +6,6 @@ names it as forgotten. A V0 list is numbered anew, as its ids are places; V1 eve
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,7 +36,7 @@ class _Sheet:
     actions: dict[str, Any] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
     calls: dict[str, str] = field(default_factory=dict)
-    notes: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
@@ -57,12 +56,11 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     else:
         prompt, rest = system_prompt(session, messages)
         rest, notes = settled(rest)
-        sheet.notes.update(notes)
+        sheet.notes.extend(notes)
         messages = [*([Message("system", "system", (Text(prompt),))] if prompt else []), *rest]
     _list(sheet, messages)
     whole = splice(session.records.data, None, sheet.out) if native else b"[" + b",\n".join(sheet.out) + b"]"
-    told = tuple(what if count == 1 else f"{what} ({count} times)" for what, count in sheet.notes.items())
-    return Written(whole, name, notes=((_FOLDER,) if sheet.v1 else ()) + told)
+    return Written(whole, name, notes=[*([_FOLDER] if sheet.v1 else []), *sheet.notes])
 
 
 def _list(sheet: _Sheet, messages: Sequence[Message]) -> None:
@@ -92,7 +90,7 @@ def _forgotten(sheet: _Sheet, kept: set[int]) -> list[Any]:
         if index in kept:
             continue
         if forgetting_of(event) is not None:
-            sheet.notes["earlier condensations were left out: the new one names all that is forgotten"] += 1
+            sheet.notes.append("earlier condensations were left out: the new one names all that is forgotten")
             continue
         id = _place(sheet, index)
         if is_counted(event):
@@ -178,10 +176,10 @@ def _parts(sheet: _Sheet, blocks: Sequence[Block]) -> list[Event]:
             case Text(text) if text:
                 parts.append({"type": "text", "text": text})
             case Media():
-                sheet.notes["images or documents were replaced by a line that names them"] += 1
+                sheet.notes.append("images or documents were replaced by a line that names them")
                 parts.append({"type": "text", "text": block.placeholder})
             case Thinking() | Opaque():
-                sheet.notes["thinking and blocks that only the session's own format knows were left out"] += 1
+                sheet.notes.append("thinking and blocks that only the session's own format knows were left out")
     return parts
 
 

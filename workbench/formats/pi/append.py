@@ -15,7 +15,7 @@ from workbench.base.stamps import iso
 from workbench.formats.format import Written
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import field_of, replace_fields
-from workbench.formats.kit.jsonl import loads
+from workbench.formats.kit.jsonl import object_of
 from workbench.formats.pi.signature import ID
 from workbench.formats.pi.write import NO_USAGE, Sheet, header, kept, last_response, made, new_id, write, written
 from workbench.session import Message, Session, Text, Usage
@@ -74,10 +74,7 @@ def _entries(sheet: Sheet) -> list[tuple[int, str, bytes]]:
     session = sheet.session
     values: list[tuple[int, bytes, dict[str, Any]]] = []
     for record, raw in enumerate(session.records):
-        try:
-            value = loads(raw)
-        except ValueError:
-            value = None
+        value = object_of(raw)
         if isinstance(value, dict):
             values.append((record, raw, value))
         else:

@@ -14,7 +14,7 @@ from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, kind_of
-from workbench.formats.kit.jsonl import records_of
+from workbench.formats.kit.jsonl import objects_of, records_of
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.stale import without_stale
 from workbench.formats.kit.titles import first_words
@@ -74,19 +74,8 @@ class _Reading:
 def read(path: Path, data: bytes, progress: Progress) -> Session:
     """Read a session of any version. Raises BadInput when it has no message."""
     reading = _Reading(Records(data))
-    due = 0
-    for record in records_of(data):
-        if record.start >= due:
-            progress(record.start, len(data))
-            due = record.start + (1 << 20)
-        index = reading.records.add(record.start, record.stop, record.line)
-        if record.problem:
-            reading.warnings.append(LoadWarning(record.problem, record.line))
-        if isinstance(record.value, dict):
-            _take(reading, record.value, index, record.line)
-        elif record.readable:
-            reading.warnings.append(LoadWarning("not a JSON object; kept as it is, not shown", record.line))
-    progress(len(data), len(data))
+    for value, index, line in objects_of(records_of(data), len(data), reading.records, reading.warnings, progress):
+        _take(reading, value, index, line)
     if not reading.messages:
         raise BadInput(f"{path} is a pi session without a single message; name another one.")
     return _session(path, reading)

@@ -7,7 +7,6 @@ usage of the last response is set to nothing: pi takes it for the size of the co
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from shlex import quote
@@ -19,9 +18,10 @@ from workbench.formats.format import Written
 from workbench.formats.kit.blocks import kind_of
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import field_of, replace_fields
-from workbench.formats.kit.jsonl import loads
+from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.mark import MARK
-from workbench.formats.kit.settle import as_user_text, settled, system_prompt
+from workbench.formats.kit.settle import adopted, as_user_text
+from workbench.formats.kit.tail import tail_of
 from workbench.formats.pi.signature import ID
 from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
@@ -61,13 +61,12 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     sheet = Sheet(session, own)
     messages = [message for message in messages if message.kind != "boundary"]
     if not own:
-        prompt, rest = system_prompt(session, messages)
-        messages, notes = settled(rest)
-        sheet.notes += [*notes, *(["the system prompt was left out: pi sends its own"] if prompt else [])]
+        messages, notes = adopted(session, messages, "pi")
+        sheet.notes += notes
     sheet.names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
     id = str(uuid4())
     sheet.lines.append(header(session, id, own=own))
-    tail = _tail(messages) if own else len(messages)
+    tail = tail_of(messages) if own else len(messages)
     settings, others = _others(sheet, messages[tail:]) if own else ([], [])
     for record in settings:
         _copy(sheet, record, {})
@@ -92,32 +91,17 @@ def written(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Wri
     for mark in "/\\:":
         folder = folder.replace(mark, "-")
     home = f"~/.pi/agent/sessions/--{folder}--/{name}"
-    counts = Counter(notes)
-    told = tuple(note if count == 1 else f"{note} ({count} times)" for note, count in counts.items())
-    return Written(data, name, id, f"pi --session ~/{quote(home.removeprefix('~/'))}", home, told)
+    return Written(data, name, id, f"pi --session ~/{quote(home.removeprefix('~/'))}", home, notes)
 
 
 def header(session: Session, id: str, *, own: bool) -> bytes:
     changes = {"id": render(id), "version": b"3", "timestamp": render(iso())}
     if own:
         for raw in session.records:
-            try:
-                value = loads(raw)
-            except ValueError:
-                continue
-            if isinstance(value, dict) and value.get("type") == "session":
+            value = object_of(raw)
+            if value is not None and value.get("type") == "session":
                 return replace_fields(raw, changes)
     return render({"type": "session", "version": 3, "id": id, "timestamp": iso(), "cwd": session.cwd or "/"})
-
-
-def _tail(messages: Sequence[Message]) -> int:
-    """Where the unbroken run of kept messages that ends the context begins, the last messages in the file's order."""
-    start = len(messages)
-    while start and messages[start - 1].source:
-        if start < len(messages) and messages[start - 1].source[0] >= messages[start].source[0]:
-            break
-        start -= 1
-    return start
 
 
 def _others(sheet: Sheet, tail: Sequence[Message]) -> tuple[list[int], list[int]]:
@@ -139,11 +123,8 @@ def _others(sheet: Sheet, tail: Sequence[Message]) -> tuple[list[int], list[int]
                 value = loads(session.records[record])
                 others += [record] if _is_unsent(value) else []
             continue
-        try:
-            value = loads(session.records[record])
-        except ValueError:
-            value = None
-        if not isinstance(value, dict):
+        value = object_of(session.records[record])
+        if value is None:
             sheet.notes += ["lines that are no JSON objects were left out"] if record >= first else []
         elif record < first:
             settings |= {value["type"]: record} if value.get("type") in _SETTINGS else {}

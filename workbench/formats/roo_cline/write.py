@@ -8,7 +8,6 @@ messages keep their bytes but for the tags.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
@@ -31,16 +30,16 @@ _NEEDS = "put it in place of the one in a copy of the task's folder: the list of
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The task's history. Never raises; what could not be carried stands in `notes`."""
     native = session.format == ID
-    notes: Counter[str] = Counter()
+    notes: list[str] = []
     messages = [message for message in messages if message.kind != "boundary" and message.blocks]
     if native and messages == list(session.context()):
         return Written(session.records.data, NAME, notes=(_NEEDS,))
     if not native:
         start = next((n for n, message in enumerate(messages) if not message.is_own_system), len(messages))
         if start or session.system:
-            notes["the system prompt was left out: the extension sends its own"] += 1
+            notes.append("the system prompt was left out: the extension sends its own")
         messages, more = settled(messages[start:])
-        notes.update(more)
+        notes.extend(more)
     raws = _elements(session.records.data) if native else []
     opening = messages[0] if messages and messages[0].kind == "summary" and messages[0].role == "user" else None
     condense_id = str(uuid4())
@@ -59,8 +58,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         else:
             pieces.append(_made(message, message.time, {}, notes, native=native))
     data = splice(session.records.data, None, pieces) if native else b"[" + b",".join(filter(None, pieces)) + b"]"
-    told = tuple(what if count == 1 else f"{what} ({count} times)" for what, count in notes.items())
-    return Written(data, NAME, notes=(_NEEDS, *told))
+    return Written(data, NAME, notes=(_NEEDS, *notes))
 
 
 def _is_clines(session: Session) -> bool:
@@ -99,16 +97,14 @@ def _kept(raw: bytes, message: Message, *, keeps: bool) -> bytes:
     return replace_fields(raw, changes)
 
 
-def _made(
-    message: Message, seconds: float | None, flags: dict[str, Any], notes: Counter[str], *, native: bool
-) -> bytes:
+def _made(message: Message, seconds: float | None, flags: dict[str, Any], notes: list[str], *, native: bool) -> bytes:
     role = "assistant" if message.role == "assistant" else "user"
     if message.role == "system":
         content = [{"type": "text", "text": as_user_text(message)}]
     else:
         content = [block for block in (_block(block, notes, native=native) for block in message.blocks) if block]
     if not content:
-        notes["messages without anything that can be sent were left out"] += 1
+        notes.append("messages without anything that can be sent were left out")
         return b""
     stamp = round((time.time() if seconds is None else seconds) * 1000)
     item: dict[str, Any] = {"role": role, "content": content, "ts": stamp, **flags}
@@ -117,17 +113,17 @@ def _made(
     return render(item)
 
 
-def _block(block: Block, notes: Counter[str], *, native: bool) -> dict[str, Any] | None:
+def _block(block: Block, notes: list[str], *, native: bool) -> dict[str, Any] | None:
     match block:
         case Text(text):
             return {"type": "text", "text": text} if text else None
         case Thinking() | Opaque() if not native:
-            notes["reasoning and blocks that only the session's own format knows were left out"] += 1
+            notes.append("reasoning and blocks that only the session's own format knows were left out")
             return None
         case Thinking(text, ""):
             return {"type": "reasoning", "text": text}
         case Media():
-            notes["images or documents were replaced by a line that names them"] += 1
+            notes.append("images or documents were replaced by a line that names them")
         case ToolResult(content=parts) if any(isinstance(part, Media) for part in parts):
-            notes["results had images or documents replaced by a line that names them"] += 1
+            notes.append("results had images or documents replaced by a line that names them")
     return to_anthropic(block)

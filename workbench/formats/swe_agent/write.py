@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
-from workbench.formats.openai_chat.embedded import Item, pieces, told
+from workbench.formats.openai_chat.embedded import Item, pieces
 from workbench.formats.swe_agent.read import kinds_of
 from workbench.formats.swe_agent.signature import ID
 from workbench.session import Kind, Message, Session
@@ -23,7 +22,7 @@ _TYPES = {"system": "system_prompt", "assistant": "action"}
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The file with its history replaced; the steps of its trajectory stay. SWE-agent has no command that resumes."""
     native = session.format == ID
-    notes: Counter[str] = Counter()
+    notes: list[str] = []
     messages = [message for message in messages if message.blocks]
     name = f"{session.path.name.split('.')[0] if session.path else 'session'}.compacted.traj"
     if native and messages == list(session.context()):
@@ -33,16 +32,16 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         raws = elements(data, "history")
     else:
         messages, more = settled(messages)
-        notes.update(more)
+        notes.extend(more)
         if session.system:
-            notes["the system prompt beside the messages was left out"] += 1
+            notes.append("the system prompt beside the messages was left out")
         data, raws = render({"environment": "", "trajectory": [], "history": [], "info": {}}), []
     agent = next((i["agent"] for i in _items(session) if isinstance(i.get("agent"), str)), "main") if native else "main"
     found, more_notes = pieces(session, raws, messages, lambda item: _dressed(item, agent), kinds_of, _with_kind)
-    notes.update(more_notes)
+    notes.extend(more_notes)
     if native:
-        notes["the steps under `trajectory` are left as they were recorded: only the history is what is sent"] += 1
-    return Written(splice(data, "history", found), name, notes=told(notes))
+        notes.append("the steps under `trajectory` are left as they were recorded: only the history is what is sent")
+    return Written(splice(data, "history", found), name, notes=notes)
 
 
 def _items(session: Session) -> list[Item]:

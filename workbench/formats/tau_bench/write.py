@@ -10,7 +10,7 @@ from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.json_spans import array_items, replace_fields
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import settled
-from workbench.formats.openai_chat.embedded import pieces, told
+from workbench.formats.openai_chat.embedded import pieces
 from workbench.formats.tau_bench.read import kinds
 from workbench.formats.tau_bench.signature import ID
 from workbench.session import Kind, Message, Session
@@ -34,10 +34,10 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         found, notes = pieces(session, [], settled_messages, _plain, kinds, _with_kind)
         if session.system:
             found.insert(0, render({"role": "system", "content": session.system}))
-        notes.update(more)
+        notes.extend(more)
         data = b"[]"
-    notes[_NOTHING] += 1
-    return Written(splice(data, None, [splice(entry, "traj", found)]), name, id, notes=told(notes))
+    notes.append(_NOTHING)
+    return Written(splice(data, None, [splice(entry, "traj", found)]), name, id, notes=notes)
 
 
 def _entry(data: bytes) -> bytes:
