@@ -222,7 +222,7 @@ class TestCompact:
 
     def test_a_failed_hard_check_stops_the_export_unless_forced(self, session: Path, tmp_path: Path) -> None:
         out = tmp_path / "out.jsonl"
-        args = ["--strategy", "exchange-summary", "--set", 'summary_node_response_message=" "', "-o", out]
+        args = ["--strategy", "exchange-summary", "--set", 'reply=" "', "-o", out]
         found = document("compact", session, *args, code=3)
         assert [check["name"] for check in found["checks"] if check["hard"] and not check["passed"]]
         assert found["out"] is None
@@ -331,7 +331,7 @@ class TestAsAProgram:
         ("args", "code"),
         [
             (["inspect", "{}.missing"], 2),
-            (["compact", "{}", "--strategy", "exchange-summary", "--set", 'summary_node_response_message=" "'], 3),
+            (["compact", "{}", "--strategy", "exchange-summary", "--set", 'reply=" "'], 3),
         ],
     )
     def test_exit_codes_without_colour_or_traceback(self, args: list[str], code: int, session: Path) -> None:

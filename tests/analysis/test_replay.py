@@ -274,7 +274,7 @@ def by_hand() -> Replay:
     said = [one for n in range(4) for one in (user(f"u{n}", "u" * 396), agent(f"a{n}", "a" * 396))]
     fields = {"cut": "newest_messages", "keep_messages": 1, "min_tail_messages": 1, "keep_first": 1}
     words = {"language": "en", "prompt": "p" * 40, "summary_template": "{summary}", "summary_role": "user"}
-    shown = {"trigger_messages": 0, "trigger_tokens": 600, "safe_end": "whole_pairs", "text_limit": 400}
+    shown = {"trigger_messages": 0, "trigger_tokens": 600, "safe_end": "whole_pairs", "text_char_limit": 400}
     asked = changed("message-window", **fields, **words, **shown)
     return replay(course_of_messages(said, 100), asked, None, lambda request: Summary("s" * 156))
 

@@ -32,7 +32,7 @@ from workbench.conformance.strategies import FAILED, run
 ANSWER = "Done. Next"
 BASE: dict[str, dict[str, Any]] = {
     "exchange-summary": {"prompt": "Sum up.", "min_version": "3"},
-    "layered": {"min_rounds": 1},
+    "layered": {"min_tail_rounds": 1},
     "message-window": {"window_messages": 6, "min_tail_messages": 0, "safe_end": "whole_pairs", "language": "en"},
     "context-reset": {"estimate_from": "counted"},
     "ledger": {"budget_tokens": 400, "narrative_percent": 20.0},
@@ -147,7 +147,7 @@ def shown(case: Case) -> int:
     return len(case.request.text.partition("---\n")[2].removesuffix("\n---\n"))
 
 
-FEW_SHOWN = {"text_limit": 999, "transcript_limit": 99_999, "prompt": "p"}
+FEW_SHOWN = {"text_char_limit": 999, "request_char_limit": 99_999, "prompt": "p"}
 TOOL = context_of([*loop("1", 1, "0123456789"), *chat(3)])
 FILES = ("Read", "Edit", "Write", "delete_file")
 
@@ -307,10 +307,12 @@ COMMON: dict[str, Row] = {
     "trigger_messages": Row(fires, 10, AT_LEAST),
     "trigger_events": Row(fires, 10, AT_LEAST),
     "summary_char_limit": Row(whole_answer, len(ANSWER), BELOW),
-    "request_hard_limit_chars": Row(is_cut, length, ABOVE, LONG),
+    "request_char_limit": Row(is_cut, length, ABOVE, LONG),
+    "result_char_limit": Row(asks("0123456789"), 10, BELOW, TOOL),
 }
 """Numbers that mean the same wherever they are."""
 
+GUARD = {"request_char_limit": 100}
 LEDGER = {"budget_tokens": 400, "narrative_percent": 20.0}
 OWN: dict[str, Row] = {
     "exchange-summary.trigger_on_history_size_chars": Row(fires, SIZE, AT_LEAST),
@@ -377,9 +379,9 @@ OWN: dict[str, Row] = {
         kind, 10, ("unknown", "conversation", "conversation"), EQUAL
     ),
     "layered.context_window": Row(fires, 50, AT_LEAST, INPUT),
-    "layered.trigger_fraction": Row(fires, 0.8, AT_LEAST, INPUT, {"context_window": 50}, step=0.01),
+    "layered.trigger_window_percent": Row(fires, 80, AT_LEAST, INPUT, {"context_window": 50}),
     "layered.min_messages": Row(fires, 11, AT_LEAST, INPUT, {"context_window": 50}),
-    "layered.min_rounds": Row(left, 2, (3, 5, 7), INPUT),
+    "layered.min_tail_rounds": Row(left, 2, (3, 5, 7), INPUT),
     "layered.timeout_s": Row(lambda case: case.request.timeout_s, 5, (4, 5, 6)),
     "layered.tool_results.ls_entries": Row(cut("ls", LINES), 5, ABOVE),
     "layered.tool_results.glob_paths": Row(cut("glob", LINES), 5, ABOVE),
@@ -399,21 +401,19 @@ OWN: dict[str, Row] = {
     "message-window.head_percent": Row(left, 40, (6, 6, 5), EQUAL, {"cut": "head_percent"}, step=0.1),
     "message-window.min_tail_messages": Row(left, 3, (2, 3, 4), settings={"window_messages": 10}),
     "message-window.keep_first": Row(left, 2, (5, 6, 7)),
-    "message-window.text_limit": Row(asks("request 0"), 9, BELOW, settings={"prompt": "p"}),
-    "message-window.result_limit": Row(asks("0123456789"), 10, BELOW, TOOL),
-    "message-window.call_input_limit": Row(asks('"command":"ls","file_path":"10.py"}'), 36, BELOW, TOOL),
-    "message-window.transcript_limit": Row(asks("...[cut]"), shown, ABOVE),
+    "message-window.text_char_limit": Row(asks("request 0"), 9, BELOW, settings={"prompt": "p"}),
+    "message-window.call_char_limit": Row(asks('"command":"ls","file_path":"10.py"}'), 36, BELOW, TOOL),
+    "message-window.request_char_limit": Row(asks("...[cut]"), shown, ABOVE),
     "message-window.temperature": Row(lambda case: case.request.temperature, 1.0, (0.5, 1.0, 1.5), step=0.5),
     "message-window.fallback_messages": Row(lambda case: len(case.outcome.messages), 4, (2, 4, 4), answer=FAILED),
     "context-reset.chars_per_token": Row(
         fires, SIZE / 8, AT_LEAST, settings={"estimate_from": "characters", "trigger_tokens": 8}, step=0.01
     ),
-    "context-reset.guard_chars": Row(is_cut, shown, ABOVE, LONG),
-    "context-reset.guard_first_percent": Row(says(r"the first (\d+)"), 20, (19, 20, 21), LONG, {"guard_chars": 100}),
-    "context-reset.guard_last_percent": Row(says(r"the last (\d+)"), 20, (19, 20, 21), LONG, {"guard_chars": 100}),
+    "context-reset.request_char_limit": Row(is_cut, shown, ABOVE, LONG),
+    "context-reset.guard_first_percent": Row(says(r"the first (\d+)"), 20, (19, 20, 21), LONG, GUARD),
+    "context-reset.guard_last_percent": Row(says(r"the last (\d+)"), 20, (19, 20, 21), LONG, GUARD),
     "user-messages.user_message_tokens": Row(left, 6, (1, 2, 2)),
     "user-messages.keep_first": Row(left, 2, (1, 2, 3), settings=NO_WORDS),
-    "user-messages.request_limit_chars": Row(is_cut, shown, ABOVE, LONG),
     "user-messages.restore_files": Row(made(GIVEN_BACK), 3, (2, 3, 3), READ, NO_WORDS),
     "user-messages.restore_tokens_each": Row(made(GIVEN_BACK), 30, (0, 3, 3), READ, NO_WORDS | {"restore_files": 3}),
     "user-messages.restore_tokens": Row(made(GIVEN_BACK), 90, (2, 3, 3), READ, NO_WORDS | {"restore_files": 3}),
@@ -439,8 +439,8 @@ OWN: dict[str, Row] = {
     "ledger.ledger_percent": Row(share("ledger"), 40, (39, 40, 41)),
     "ledger.narrative_percent": Row(share("narrative"), 15, (14, 15, 16)),
     "ledger.summary_char_limit": Row(whole_answer, len(ANSWER), BELOW, MANY, LEDGER),
-    "ledger.request_limit": Row(is_cut, length, ABOVE, LONG, LEDGER),
-    "ledger.result_limit": Row(asks("0123456789"), 10, BELOW, context_of([*TOOL.messages, *chat(200)]), LEDGER),
+    "ledger.request_char_limit": Row(is_cut, length, ABOVE, LONG, LEDGER),
+    "ledger.result_char_limit": Row(asks("0123456789"), 10, BELOW, context_of([*TOOL.messages, *chat(200)]), LEDGER),
 }
 """Numbers of one strategy, or that need another context there."""
 

@@ -12,6 +12,7 @@ from workbench.compaction.policy import Policy
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategies import all_strategies
 from workbench.compaction.strategy import Strategy
+from workbench.compaction.summarizing import Prompted
 from workbench.conformance.building import chat, context_of, loop
 from workbench.conformance.strategies import CHECKS, run, seen_in
 
@@ -20,7 +21,7 @@ EVERY = {one.id: one for one in all_strategies()}
 SMALL: dict[str, dict[str, Any]] = {
     "exchange-summary": {"history_tail_size_chars_to_exclude": 0},
     "progressive": {"manual_runs": "ladder", "sliding_window_size": 3},
-    "layered": {"min_rounds": 1},
+    "layered": {"min_tail_rounds": 1},
     "message-window": {"window_messages": 6, "min_tail_messages": 0, "safe_end": "whole_pairs"},
     "user-messages": {"user_message_tokens": 20},
     "clear-tool-results": {"keep_tool_uses": 1},
@@ -40,7 +41,11 @@ def test_conforms(id: str, check: Callable[[Strategy[Any], Policy], None]) -> No
     check(EVERY[id], policy(id))
 
 
-FRAMING = [id for id, one in EVERY.items() if "summary_template" in one.policy_type.model_fields]
+FRAMING = [
+    id
+    for id, one in EVERY.items()
+    if issubclass(one.policy_type, Prompted) and "summary_template" in one.policy_type.model_fields
+]
 
 
 @pytest.mark.parametrize("choice", ["drop", "keep", "nest", "extend"])
@@ -55,13 +60,13 @@ def test_an_earlier_summary_of_its_own_is_carried_without_its_frame(id: str, cho
 
 
 HIDING: dict[str, dict[str, Any]] = {
-    "exchange-summary": {"request_hard_limit_chars": 6_000},
-    "progressive": {"request_hard_limit_chars": 2_000, "manual_runs": "full"},
-    "layered": {"request_hard_limit_chars": 4_000, "compress_results": "off"},
-    "message-window": {"transcript_limit": 600, "window_messages": 30},
-    "context-reset": {"guard_chars": 1_000},
-    "user-messages": {"request_limit_chars": 1_000},
-    "ledger": {"request_limit": 2_000},
+    "exchange-summary": {"request_char_limit": 6_000},
+    "progressive": {"request_char_limit": 2_000, "manual_runs": "full"},
+    "layered": {"request_char_limit": 4_000, "compress_results": "off"},
+    "message-window": {"request_char_limit": 600, "window_messages": 30},
+    "context-reset": {"request_char_limit": 1_000},
+    "user-messages": {"request_char_limit": 1_000},
+    "ledger": {"request_char_limit": 2_000},
 }
 """Limits at which a summarizer is not shown all."""
 

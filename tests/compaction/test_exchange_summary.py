@@ -157,7 +157,7 @@ def test_a_head_of_pins_alone_is_nothing_to_compact() -> None:
 
 def test_the_hard_limit_cuts_the_middle_of_the_request() -> None:
     messages = [*loop("1", 3, "y" * 5_000), *loop("2", 1)]
-    outcome, (request,) = run(context_of(messages), policy(request_hard_limit_chars=6_000))
+    outcome, (request,) = run(context_of(messages), policy(request_char_limit=6_000))
     assert len(request.text) <= 6_000
     saws = {span.saw for span in outcome.fates if span.fate is Fate.SUMMARIZED}
     assert saws == {"all", "part"}

@@ -101,7 +101,7 @@ def test_the_window_is_the_policys_or_the_sessions() -> None:
     assert triggers(now, policy())[0].limit == 160_000
     assert triggers(now, policy(context_window=0))[0].limit == 80_000
     assert triggers(replace(now, window=None), policy(context_window=0))[0].limit == 160_000
-    assert triggers(now, policy(context_window=1_000_000, trigger_fraction=0.5))[0].limit == 500_000
+    assert triggers(now, policy(context_window=1_000_000, trigger_window_percent=50))[0].limit == 500_000
 
 
 def test_without_usage_the_counted_size_stands_in_and_is_called_so() -> None:
@@ -123,7 +123,7 @@ def test_usage_is_that_of_the_last_call_and_is_not_believed_after_a_compaction()
     context = anchored([*rounds(11), user("u", "go"), billed, error, user("new", "y" * 3)], 46)
     assert context.gauge().last_usage == 159_999
     assert STRATEGY.triggered(context, policy())[0].fires
-    after = context.from_outcome(run(context, policy(min_rounds=1))[0])
+    after = context.from_outcome(run(context, policy(min_tail_rounds=1))[0])
     assert any(message is billed for message in after.messages)
     assert after.gauge().last_usage is None
 
@@ -180,7 +180,7 @@ def test_a_result_in_a_later_round_moves_the_cut_back() -> None:
         agent("a3", "it runs"),
     ]
     context = context_of([*one_round("0."), *late, *rounds(2)])
-    outcome, (request,) = run(context, policy(min_rounds=3))
+    outcome, (request,) = run(context, policy(min_tail_rounds=3))
     assert request.sources == ("0.u", "0.a0", "0.r0", "0.z")
     assert any("moved back by 1 round" in line for line in outcome.trace)
 
@@ -265,7 +265,7 @@ def test_the_extractive_summary_fills_the_template(language: str) -> None:
 def test_archives_are_only_added_to_through_generations() -> None:
     context = context_of(rounds(3, text="x" * 4_000))
     for generation in range(2, 5):
-        first, (request,) = run(context, policy(min_rounds=1), f"{ANSWER}\n* archive {generation}")
+        first, (request,) = run(context, policy(min_tail_rounds=1), f"{ANSWER}\n* archive {generation}")
         assert first.status == "compacted"
         assert "archive" not in request.text.partition("<conversation>")[2]
         more = [message for n in range(2) for message in one_round(f"{generation}-{n}.", text="x" * 4_000)]
@@ -279,15 +279,15 @@ def test_a_kept_summary_with_calls_keeps_their_results() -> None:
     bridge = Message("b", "assistant", (Text("Ok."), call("c0", command="ls")), kind="summary")
     messages = [summary("s", "old"), bridge, result("r", ("c0", "files")), agent("a", "go on"), *rounds(3)]
     context = context_of(messages)
-    outcome, _ = run(context, policy(min_rounds=1))
-    assert failures(check(context, outcome, STRATEGY, policy(min_rounds=1))) == ()
+    outcome, _ = run(context, policy(min_tail_rounds=1))
+    assert failures(check(context, outcome, STRATEGY, policy(min_tail_rounds=1))) == ()
     assert [message.id for message in outcome.messages[:4]] == ["s", "b", "summary-2.z", "r"]
 
 
 def test_pins_stand_between_archive_and_tail_and_are_never_compressed() -> None:
     messages = rounds(3, text=NOISE)
     context = context_of(messages, pins=frozenset({"1.r0", "3.r0"}))
-    outcome, _ = run(context, policy(min_rounds=2, compress_results="finished"))
+    outcome, _ = run(context, policy(min_tail_rounds=2, compress_results="finished"))
     assert [message.id for message in outcome.messages[:4]] == ["summary-1.z", "1.a0", "1.r0", "2.u"]
     assert outcome.fate_at(2).fate is outcome.fate_at(10).fate is Fate.PINNED
     assert outcome.fate_at(6).fate is Fate.COMPRESSED
@@ -348,9 +348,9 @@ def test_the_compressed_view_outlives_a_recount() -> None:
 
 def test_over_the_hard_limit_the_two_ends_are_shown_and_the_middle_is_dropped() -> None:
     context = context_of(rounds(40, text="y" * 400))
-    outcome, (request,) = run(context, policy(request_hard_limit_chars=4_000, compress_results="off"))
+    outcome, (request,) = run(context, policy(request_char_limit=4_000, compress_results="off"))
     assert len(request.text) <= 4_000
-    whole = run(context, policy(request_hard_limit_chars=10**9, compress_results="off"))[1][0].text
+    whole = run(context, policy(request_char_limit=10**9, compress_results="off"))[1][0].text
     start, end = request.text.split("…")
     assert whole.startswith(start)
     assert whole.endswith(end)
@@ -410,8 +410,7 @@ def test_the_layers_are_in_prompt_order_and_add_up() -> None:
 
 def test_the_preset_is_the_documents_policy() -> None:
     table = tomllib.loads((ROOT / "workbench/compaction/presets/layered.toml").read_text("utf-8"))
-    values = {**table["policy"], "prompt": load_prompt(table["policy"]["prompt"]["prompt"]).text}
-    assert policy(**values) == LayeredPolicy()
+    assert policy(**table["policy"]) == LayeredPolicy()
     assert set(table["basis"]) == set(LayeredPolicy.model_fields)
 
 

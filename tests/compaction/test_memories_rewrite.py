@@ -43,7 +43,7 @@ def test_the_newest_are_kept_word_for_word_and_not_shown() -> None:
 
 
 def test_without_a_prompt_it_is_skipped() -> None:
-    outcome, requests = run(context(), MemoriesRewritePolicy(compression_prompt=" "))
+    outcome, requests = run(context(), MemoriesRewritePolicy(prompt=" "))
     assert (outcome.status, requests) == ("unchanged", [])
     assert "no prompt" in outcome.reason
 

@@ -131,7 +131,7 @@ def test_the_transcript_is_cut_at_its_limit_and_what_is_cut_is_told() -> None:
     assert outcome.fate_at(0).saw == "all"
     assert outcome.fate_at(29).fate is Fate.DROPPED
     assert {span.saw for span in outcome.fates if span.fate is Fate.SUMMARIZED} == {"all", "part"}
-    newest, _ = run(STRATEGY, context_of(messages), policy(transcript_cut="start"))
+    newest, _ = run(STRATEGY, context_of(messages), policy(request_cut="start"))
     assert newest.fate_at(0).fate is Fate.DROPPED
     assert newest.fate_at(29).saw == "all"
 

@@ -519,7 +519,7 @@ def test_summaries_are_cut_and_the_trace_says_so() -> None:
 
 
 def test_the_hard_limit_cuts_the_request_and_the_fates_say_what_was_seen() -> None:
-    outcome, (request,) = run(context_of(talk(30, size=2_000)), policy(request_hard_limit_chars=8_000))
+    outcome, (request,) = run(context_of(talk(30, size=2_000)), policy(request_char_limit=8_000))
     assert len(request.text) <= 8_000
     assert {span.saw for span in outcome.fates} == {"all", "part", "nothing"}
 

@@ -80,7 +80,8 @@ def told(strategy: Strategy[Any], situation: str) -> str:
     answer = given.pop("answer", "The token is refreshed under a mutex.")
     fields = {**SMALL.get(strategy.id, {}), **given.pop("fields", {})}
     policy = default_preset(strategy.id).policy
-    policy = policy.with_(**{name: value for name, value in fields.items() if name in type(policy).model_fields})
+    known = type(policy).model_fields
+    policy = policy.with_(**{name: value for name, value in fields.items() if type(policy).today(name).name in known})
     context = context_of(work(), memories=MEMORIES, tools=(Tool("Bash", "{}"),), **given)
     outcome, requests = run(strategy, context, policy, answer)
     whole = situation == "by hand"

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from workbench.compaction.settings import Setting
 from workbench.compaction.strategies import all_strategies
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
 from workbench.compaction.strategy import Strategy
-from workbench.tui.fields import FormField, Refused, changed, differing, fields_of, value_of, value_words
+from workbench.tui.fields import Refused, allowed_words, changed, differing, fields_of, value_words
 
 POLICY = ExchangeSummaryPolicy()
 FIELDS = {field.key: field for field in fields_of(ExchangeSummaryPolicy)}
 
 
-def field(key: str) -> FormField:
+def field(key: str) -> Setting:
     return FIELDS[key]
 
 
@@ -39,11 +40,11 @@ def test_every_field_of_the_policy_is_in_the_form_with_help() -> None:
     ],
 )
 def test_a_field_has_the_control_of_its_type(key: str, control: str) -> None:
-    assert field(key).control == control
+    assert field(key).kind == control
 
 
 def test_range_and_choices_are_told() -> None:
-    assert field("min_tail_exchanges").allowed == "at least 0"
+    assert allowed_words(field("min_tail_exchanges")) == "at least 0"
     assert field("earlier_summary").choices == ("drop", "keep", "nest", "extend")
     assert field("min_tail_exchanges").label == "min_tail_exchanges"
 
@@ -52,7 +53,7 @@ def test_range_and_choices_are_told() -> None:
 def test_numbers_are_read_as_people_write_them(typed: str) -> None:
     policy, changes = changed(POLICY, field("trigger_on_history_size_chars"), typed)
     assert changes == {"trigger_on_history_size_chars": 50_000}
-    assert value_of(policy, ("trigger_on_history_size_chars",)) == 50_000
+    assert field("trigger_on_history_size_chars").of(policy) == 50_000
 
 
 def test_a_field_of_a_group_changes_the_group_whole() -> None:
@@ -66,8 +67,8 @@ def test_a_field_of_a_group_changes_the_group_whole() -> None:
     [
         ("min_tail_exchanges", "x", "a whole number is wanted, at least 0, not 'x'"),
         ("min_tail_exchanges", "-1", "allowed is at least 0"),
-        ("language", "fr", "pattern"),
-        ("summary_node_response_message", "", "at least 1 character"),
+        ("language", "fr", "should be 'en' or 'zh'"),
+        ("reply", "", "at least 1 character"),
         ("abridged_history_params.action_chars_limit", "-1", "allowed is at least 0"),
     ],
 )

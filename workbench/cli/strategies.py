@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import click
-from pydantic import BaseModel
 
 from workbench.cli.output import only, plain, write_fields, write_json
-from workbench.cli.settings import inner_model
 from workbench.compaction.preset import Preset, load_preset, preset_names
+from workbench.compaction.settings import Setting, settings_of
 from workbench.compaction.strategies import all_strategies, strategy, unusable
 from workbench.compaction.strategy import Strategy
 
 LONG_TEXT = 60
-
-
-@dataclass(frozen=True, slots=True)
-class SettableField:
-    """A field by its dotted name. `allowed` is in words, "" where any text will do."""
-
-    name: str
-    default: Any
-    allowed: str
-    unit: str
-    help: str
-
-    def words(self) -> str:
-        long = isinstance(self.default, str) and len(self.default) > LONG_TEXT
-        default = f"{len(self.default)} characters of text" if long else repr(self.default)
-        facts = (f"default {default}", self.allowed, self.unit)
-        return f"{self.help}\n({', '.join(fact for fact in facts if fact)})"
 
 
 @click.command("strategies")
@@ -48,7 +28,7 @@ def command(id: str | None, as_json: bool) -> None:
     elif id:
         click.secho(f"{shown[0].id}: {shown[0].about}", bold=True)
         _write_presets(presets)
-        write_fields([(field.name, field.words()) for field in fields_of(shown[0].policy_type)])
+        write_fields([(field.key, _words(field)) for field in settings_of(shown[0].policy_type)])
     else:
         write_fields([(one.id, one.about) for one in shown])
         click.echo()
@@ -63,7 +43,7 @@ def _write_presets(presets: list[Preset]) -> None:
 
 @plain.register(Strategy)
 def _(one: Strategy[Any]) -> dict[str, Any]:
-    return {**only(one, "id", "title", "about", "unit"), "fields": list(fields_of(one.policy_type))}
+    return {**only(one, "id", "title", "about", "unit"), "fields": list(settings_of(one.policy_type))}
 
 
 @plain.register
@@ -72,36 +52,31 @@ def _(preset: Preset) -> dict[str, Any]:
     return {**only(preset, "id", "strategy", "about", "source"), "policy": policy, "basis": preset.basis}
 
 
-def fields_of(model: type[BaseModel], prefix: str = "") -> Iterator[SettableField]:
-    """Every settable field, groups opened to their fields."""
-    schema = model.model_json_schema()
-    for name, field in model.model_fields.items():
-        if inner := inner_model(model, name):
-            yield from fields_of(inner, f"{prefix}{name}.")
-            continue
-        extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-        default = field.get_default(call_default_factory=True)
-        allowed = _allowed(schema["properties"][name])
-        yield SettableField(prefix + name, default, allowed, str(extra.get("unit", "")), field.description or "")
+@plain.register
+def _(one: Setting) -> dict[str, Any]:
+    named = {"name": one.key, "default": one.default, "allowed": _allowed(one), "unit": one.unit, "help": one.help}
+    return {**named, "counts_where": one.counts_where, "old_names": one.old}
 
 
-def _allowed(schema: Mapping[str, Any]) -> str:
-    for option in (schema, *schema.get("anyOf", ())):
-        if "enum" in option:
-            return " | ".join(str(value) for value in option["enum"])
-        if option.get("type") in ("integer", "number"):
-            return _range(option)
-        if option.get("type") == "boolean":
+def _words(one: Setting) -> str:
+    long = isinstance(one.default, str) and len(one.default) > LONG_TEXT
+    default = f"{len(one.default)} characters of text" if long else repr(one.default)
+    counts = f"counts only where {one.counts_where}" if one.needs else ""
+    facts = (f"default {default}", _allowed(one), one.unit, counts)
+    return f"{one.help}\n({', '.join(fact for fact in facts if fact)})"
+
+
+def _allowed(one: Setting) -> str:
+    """What a field takes, in words; "" where any text will do."""
+    match one.kind:
+        case "choice":
+            return " | ".join(one.choices)
+        case "switch":
             return "true | false"
-    return ""
-
-
-def _range(option: Mapping[str, Any]) -> str:
-    kind = "a whole number" if option["type"] == "integer" else "a number"
-    low, above = option.get("minimum"), option.get("exclusiveMinimum")
-    high, below = option.get("maximum"), option.get("exclusiveMaximum")
-    bounds = [
-        f"from {low}" if low is not None else f"above {above}" if above is not None else "",
-        f"to {high}" if high is not None else f"below {below}" if below is not None else "",
-    ]
-    return " ".join([kind, *(bound for bound in bounds if bound)])
+        case "whole" | "real":
+            kind = "a whole number" if one.kind == "whole" else "a number"
+            named = (("from", one.range.low), ("above", one.range.above), ("to", one.range.high))
+            bounds = (*named, ("below", one.range.below))
+            return " ".join([kind, *(f"{word} {bound}" for word, bound in bounds if bound is not None)])
+        case _:
+            return ""

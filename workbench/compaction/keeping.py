@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Piece
-from workbench.compaction.policy import EarlierSummary
 from workbench.compaction.request import Excerpt
 from workbench.compaction.shape import Shape
 from workbench.compaction.spans import each, joined, kept, without
 from workbench.compaction.text import summary_inside
+from workbench.compaction.vocabulary import EarlierSummary
 from workbench.session import Message, Role, Span, Text
 
 

@@ -1,43 +1,106 @@
 """What every policy has, and how it declares its settings: they make the form on the screen, the flags on the command
-line and the presets."""
+line and the presets. What is known of a setting is read back by `workbench.compaction.settings`."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import EllipsisType
+from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-EarlierSummary = Literal["drop", "keep", "nest", "extend"]
+Needs = Mapping[str, tuple[Any, ...] | EllipsisType]
+"""Other fields, each with the values of it at which a field counts; `...` for all but 0, off and empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What a field's declaration says beyond its type, range and help."""
+
+    group: str
+    unit: str
+    multiline: bool
+    old: tuple[str, ...]
+    needs: Needs
 
 
 def setting(
-    default: Any, group: str, description: str, *, unit: str = "", multiline: bool = False, **limits: Any
+    default: Any,
+    group: str,
+    description: str,
+    *,
+    unit: str = "",
+    multiline: bool = False,
+    old: tuple[str, ...] = (),
+    needs: Needs | None = None,
+    **limits: Any,
 ) -> Any:
-    """A policy's field in one line: its default, the group in which the form shows it, its help, its unit unless its
-    name says it, whether it is a text to edit, and pydantic's limits of its range."""
-    extra: dict[str, Any] = {"group": group}
-    if unit:
-        extra["unit"] = unit
-    if multiline:
-        extra["multiline"] = True
+    """A policy's field in one line: its default (or a function that gives it), the group in which the form shows it,
+    its help, its unit unless its name says it, whether it is a text to edit, the names that it had, what must be chosen
+    elsewhere for it to count, and pydantic's limits of its range."""
+    extra: Any = {"declared": Declared(group, unit, multiline, old, needs or {})}
+    if callable(default):
+        return Field(default_factory=default, description=description, json_schema_extra=extra, **limits)
     return Field(default, description=description, json_schema_extra=extra, **limits)
 
 
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """An old field that is another one now: `value` turns its values into the new ones. Without a `name` it did
+    nothing, and is left out."""
+
+    name: str = ""
+    value: Callable[[Any], Any] = lambda old: old
+
+
 class Policy(BaseModel):
-    """Base of all policies: frozen, closed. Its fields are declared with `setting`."""
+    """Base of all policies: frozen, closed. Its fields are declared with `setting`. Old names are taken wherever a
+    policy is read."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
-    earlier_summary: EarlierSummary = setting(
-        "drop",
-        "summary",
-        "What becomes of an earlier summary: drop it; keep it where it stands; nest it in the new request as context; "
-        "or extend it: summarize only what came after and carry its text on.",
-    )
+    converted: ClassVar[Mapping[str, Converted]] = {}
+    """Fields that went, by their names."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_todays_names(cls, given: Any) -> Any:
+        return cls.renamed(given) if isinstance(given, dict) else given
+
+    @classmethod
+    def renamed(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Values by today's names of the fields. Raises ValueError where a field is given by two names."""
+        found: dict[str, Any] = {}
+        for name, value in given.items():
+            new = cls.today(name)
+            if new.name in found:
+                raise ValueError(f"{name} is another name of {new.name}; give one of them")
+            if new.name:
+                found[new.name] = new.value(value)
+        return found
+
+    @classmethod
+    def today(cls, name: str) -> Converted:
+        """What a field of this name is called today."""
+        for new, field in cls.model_fields.items():
+            if name != new and name in declared(field).old:
+                return Converted(new)
+        return cls.converted.get(name, Converted(name))
 
     def with_(self, **changes: Any) -> Policy:
         """A copy with fields changed, validated. Raises pydantic.ValidationError."""
-        return type(self).model_validate({**self.model_dump(), **changes})
+        return type(self).model_validate({**self.model_dump(), **type(self).renamed(changes)})
+
+
+_PLAIN = Declared("", "", False, (), {})
+
+
+def declared(field: Any) -> Declared:
+    """What `setting` was told of a pydantic field."""
+    extra = field.json_schema_extra
+    found: Declared = extra.get("declared", _PLAIN) if isinstance(extra, dict) else _PLAIN
+    return found
 
 
 def explain(error: ValidationError, prefix: str = "") -> str:
@@ -47,6 +110,9 @@ def explain(error: ValidationError, prefix: str = "") -> str:
     if first["type"] == "extra_forbidden":
         return f"there is no field {name!r}."
     more = f" ({error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    said = first["msg"].removeprefix("Value error, ")
+    if not first["loc"]:
+        return f"{said}.{more}"
     return f"{name} = {first['input']!r}: {first['msg'][0].lower()}{first['msg'][1:]}.{more}"
 
 

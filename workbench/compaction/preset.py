@@ -82,7 +82,7 @@ def read_preset(path: Path) -> Preset:
         raise BadInput(f"{path}: {wrong}; a preset has strategy, about, source, [policy] and [basis].")
     chosen = strategy(table["strategy"])
     values = {name: _value(path, name, value) for name, value in table.get("policy", {}).items()}
-    basis = table.get("basis", {})
+    basis = _by_todays_names(chosen.policy_type, table.get("basis", {}))
     for name, word in basis.items():
         if word not in ("documented", "assumed") or name not in chosen.policy_type.model_fields:
             raise BadInput(
@@ -93,6 +93,11 @@ def read_preset(path: Path) -> Preset:
     except ValidationError as error:
         raise BadInput(f"{path}: {explain(error, 'policy')}") from None
     return Preset(path.stem, chosen.id, table.get("about", ""), table.get("source", ""), policy, basis)
+
+
+def _by_todays_names(policy: type[Policy], basis: Mapping[str, str]) -> dict[str, str]:
+    """A field that did nothing has no basis any more."""
+    return {today: word for name, word in basis.items() if (today := policy.today(name).name)}
 
 
 def _value(path: Path, name: str, value: Any) -> Any:

@@ -12,7 +12,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
 
 from workbench.base.figures import grouped
 from workbench.base.text import clip_at_sentence
@@ -22,7 +21,7 @@ from workbench.compaction.outcome import Fate
 from workbench.compaction.render import Entry, Labels, Limits, labelled, tagged
 from workbench.compaction.shape import Shape, newest_per_shape
 from workbench.compaction.spans import each, indexes_of
-from workbench.compaction.strategy import Answer, Requests, SummaryFailed, SummaryRequest
+from workbench.compaction.strategy import Answer, Requests, RequestSettings, SummaryFailed, SummaryRequest
 from workbench.compaction.text import without_summary_tags
 from workbench.session import Message, Span
 from workbench.tokens.sizes import visible_chars
@@ -245,8 +244,10 @@ def within(hard_limit: int, asked: Asked, style: Style) -> Bounds:
     return without_middle(hard_limit - len(asked.before) - len(style.opening) - len(style.closing))
 
 
-def request_for(context: Context, asked: Asked, style: Style, shown: Excerpt, **settings: Any) -> SummaryRequest:
-    """The request about the messages of which something is shown; `settings` are further fields of `SummaryRequest`."""
+def request_for(
+    context: Context, asked: Asked, style: Style, shown: Excerpt, settings: RequestSettings, *, exact: bool = True
+) -> SummaryRequest:
+    """The request about the messages of which something is shown."""
     messages: list[Message] = []
     for span in shown.spans:
         messages.extend(context.messages[span.start : span.stop])
@@ -267,8 +268,28 @@ def request_for(context: Context, asked: Asked, style: Style, shown: Excerpt, **
         previous=asked.previous,
         chars=shown.chars,
         seen=seen,
-        **settings,
+        exact=exact,
+        **vars(settings),
     )
+
+
+def summarized(
+    context: Context,
+    spans: Sequence[Span],
+    asked: Asked,
+    style: Style,
+    bounds: Bounds,
+    settings: RequestSettings,
+    trace: list[str],
+) -> Generator[Requests, tuple[Answer, ...] | None, tuple[str, Excerpt] | SummaryFailed]:
+    """Show the messages `spans` within `bounds`, ask, and give the answer, an earlier summary that is carried on before
+    it, with what was shown."""
+    shown = excerpt(context, spans, style, bounds)
+    if shown.cut:
+        ends = f"the first {grouped(bounds.first)} and the last {grouped(bounds.last)} characters"
+        trace.append(f"the request is cut: of the messages {ends} are shown")
+    answer = yield from answer_to(request_for(context, asked, style, shown, settings), trace)
+    return answer if isinstance(answer, SummaryFailed) else (asked.carried(answer), shown)
 
 
 def answer_to(

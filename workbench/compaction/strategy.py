@@ -20,6 +20,7 @@ from workbench.compaction.layers import Layer, layers
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.policy import Policy
 from workbench.compaction.shape import Shape, per_shape
+from workbench.compaction.vocabulary import Language
 from workbench.session import Message, Usage
 
 
@@ -56,14 +57,28 @@ class Step:
 Form = Literal["prose", "sections", "lines"]
 
 
+@dataclass(frozen=True, kw_only=True)
+class RequestSettings:
+    """What a strategy asks of a summarizer beside the words. `max_chars` 0 means no limit. `sections` are the titles
+    that a `form="sections"` answer must have, in order; `tools`, whether the tool definitions go along."""
+
+    form: Form = "prose"
+    sections: tuple[str, ...] = ()
+    language: Language = "en"
+    max_chars: int = 0
+    temperature: float | None = None
+    timeout_s: float = 120.0
+    max_output_tokens: int = 8_000
+    tools: bool = False
+
+
 @dataclass(frozen=True)
-class SummaryRequest:
+class SummaryRequest(RequestSettings):
     """One call of a summarizer.
 
     `messages` are the input messages of which it shows something, `prompt` is what is asked; `render` gives the
     request's whole text exactly as it would be sent (prompt included), lazily because it may be megabytes.
     `previous` is an earlier summary given as context (policy `earlier_summary`: nest or extend).
-    `max_chars` 0 means no limit. `sections` are the titles a `form="sections"` answer must have, in order.
     `chars` is about how much there is to summarize, for estimates that must not render the text.
     `exact` is false when the request depends on an answer that was only estimated.
     `seen(i)` says how many of the characters of `messages[i]` the summarizer sees: (seen, of).
@@ -73,14 +88,6 @@ class SummaryRequest:
     messages: Sequence[Message]
     prompt: str
     render: Callable[[], str]
-    form: Form = "prose"
-    sections: tuple[str, ...] = ()
-    language: str = "en"
-    max_chars: int = 0
-    temperature: float | None = None
-    timeout_s: float = 120.0
-    max_output_tokens: int = 8_000
-    tools: bool = False
     previous: str = ""
     chars: int = 0
     exact: bool = True

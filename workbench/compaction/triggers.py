@@ -5,6 +5,7 @@ stay free of it. Products differ only in which they use, so a strategy that fire
 from __future__ import annotations
 
 from workbench.base.figures import grouped
+from workbench.compaction import vocabulary
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.policy import Policy, setting
 from workbench.compaction.strategy import Trigger
@@ -16,9 +17,7 @@ class TokenLimits(Policy):
     trigger_tokens: int = setting(
         0, "trigger", "Compact when the context has at least so many tokens. 0: never.", unit="tokens", ge=0
     )
-    trigger_window_percent: float = setting(
-        0.0, "trigger", "Compact when this share of the model's window is used. 0: never.", unit="%", ge=0, le=100
-    )
+    trigger_window_percent: float = vocabulary.trigger_window_percent(0.0)
     trigger_reserve_tokens: int = setting(
         0, "trigger", "Compact when no more than so many tokens of the window are free. 0: never.", unit="tokens", ge=0
     )
@@ -55,13 +54,7 @@ def count_trigger(name: str, value: int, limit: int, unit: str) -> Trigger:
 class MessageLimits(TokenLimits):
     """The settings of `message_triggers`."""
 
-    trigger_messages: int = setting(
-        0,
-        "trigger",
-        "Compact when there are at least so many messages, leading system messages not counted. 0: never.",
-        unit="messages",
-        ge=0,
-    )
+    trigger_messages: int = vocabulary.trigger_messages(0)
 
 
 def message_triggers(now: Gauge, policy: MessageLimits) -> tuple[Trigger, ...]:

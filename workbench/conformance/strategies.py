@@ -16,6 +16,7 @@ from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, Made, Outcome
 from workbench.compaction.policy import Policy
+from workbench.compaction.settings import settings_of
 from workbench.compaction.strategy import Answer, FailureKind, Step, Strategy, Summary, SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, chat, context_of, loop, summary, user
 from workbench.conformance.drawn import contexts, policies
@@ -266,13 +267,13 @@ def a_split_by_hand_is_obeyed_where_it_may_be_moved(strategy: Strategy[Any], pol
 
 def every_field_has_a_help_and_a_place_and_every_number_a_range(strategy: Strategy[Any], policy: Policy) -> None:
     assert isinstance(policy, strategy.policy_type)
-    for name, field in strategy.policy_type.model_fields.items():
-        extra = field.json_schema_extra
-        assert isinstance(extra, dict), name
-        assert field.description, name
-        assert extra.get("group"), name
-        if field.annotation in (int, float):
-            assert any(hasattr(limit, "ge") or hasattr(limit, "gt") for limit in field.metadata), name
+    found = settings_of(type(policy))
+    assert {one.path[0] for one in found} == set(type(policy).model_fields)
+    for one in found:
+        assert one.help, one.key
+        assert one.group, one.key
+        if one.kind in ("whole", "real"):
+            assert (one.range.low, one.range.above) != (None, None), one.key
 
 
 CHECKS = (

@@ -6,8 +6,9 @@ from bisect import bisect_left
 
 from workbench.base.text import plural
 from workbench.bench import Bench
+from workbench.compaction.settings import Setting
 from workbench.compaction.strategy import Trigger
-from workbench.tui.fields import FormField, value_words
+from workbench.tui.fields import allowed_words, value_words
 from workbench.tui.plain import figure
 
 
@@ -68,16 +69,19 @@ def unmovable_words(bench: Bench) -> str:
     return ""
 
 
-def help_words(field: FormField, preset_value: object = None, *, differs: bool = False) -> str:
-    """What a field means, what it takes, its default, and what the preset says where that is something else."""
-    facts = [f"allowed: {field.allowed}"] if field.allowed else []
+def help_words(field: Setting, preset_value: object = None, *, differs: bool = False) -> str:
+    """What a field means, what it takes, its default, where it counts, and what the preset says where that is something
+    else."""
+    facts = [f"allowed: {allowed}"] if (allowed := allowed_words(field)) else []
     if field.choices:
         facts.append(f"one of {', '.join(field.choices)}")
     if field.unit:
         facts.insert(0, field.unit)
-    if field.control != "lines" and field.default not in (None, ""):
+    if field.kind != "lines" and field.default not in (None, ""):
         facts.append(f"default {value_words(field, field.default)}")
     text = " ".join(filter(None, (field.help, f"({', '.join(facts)})" if facts else "")))
+    if field.needs:
+        text += f" Counts only where {field.counts_where}."
     if differs:
         text += f" ≠ preset: {value_words(field, preset_value)}; ctrl+z goes back to it."
     return text

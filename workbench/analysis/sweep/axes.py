@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from dataclasses import dataclass
-from types import UnionType
-from typing import Any, get_args
-
-from pydantic import BaseModel
 
 from workbench.base.errors import BadInput
-from workbench.compaction.policy import Policy
+from workbench.compaction.policy import Converted, Policy
+from workbench.compaction.settings import Setting, meant, settings_of
 
 WINDOW = "window"
 """The one thing besides the policy's fields that may vary: the model's context window."""
@@ -37,7 +33,8 @@ def parse_axis(text: str, policy: Policy) -> Axis:
     name = name.strip()
     if not equals or not name or not values.strip():
         raise BadInput(f"--vary takes FIELD=A..B:STEP or FIELD=A,B,C, and {text!r} is neither.")
-    whole = _is_whole(name, policy)
+    today = Converted(WINDOW) if name == WINDOW else type(policy).today(name)
+    whole = name == WINDOW or _number_named(today.name, type(policy)).kind == "whole"
     try:
         found = _range(values, whole) if ".." in values else [_number(each, whole) for each in values.split(",")]
     except (ValueError, OverflowError):
@@ -45,43 +42,23 @@ def parse_axis(text: str, policy: Policy) -> Axis:
         raise BadInput(f"--vary {name}: {values!r} does not list {kind}; write A..B:STEP or A,B,C.") from None
     if not found:
         raise BadInput(f"--vary {name}: {values!r} holds no value; the first number must not be above the second.")
-    return Axis(name, tuple(dict.fromkeys(found)))
+    return Axis(today.name, tuple(dict.fromkeys(map(today.value, found))))
 
 
 def varied(policy: Policy) -> tuple[str, ...]:
     """The fields that may vary: the policy's numbers, those of its groups, and the window."""
-    return (WINDOW, *_numbers(policy))
+    return (WINDOW, *_numbers(type(policy)))
 
 
-def _numbers(model: Any, prefix: str = "") -> list[str]:
-    found: list[str] = []
-    for name in type(model).model_fields:
-        value = getattr(model, name)
-        if isinstance(value, BaseModel):
-            found += _numbers(value, f"{prefix}{name}.")
-        elif _number_type(type(model).model_fields[name].annotation):
-            found.append(f"{prefix}{name}")
-    return found
+def _numbers(policy: type[Policy]) -> dict[str, Setting]:
+    return {one.key: one for one in settings_of(policy) if one.kind in ("whole", "real")}
 
 
-def _number_type(annotation: Any) -> type | None:
-    kinds = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
-    return next((kind for kind in kinds if kind in (int, float)), None)
-
-
-def _is_whole(name: str, policy: Policy) -> bool:
-    if name == WINDOW:
-        return True
+def _number_named(name: str, policy: type[Policy]) -> Setting:
     known = _numbers(policy)
     if name not in known:
-        close = difflib.get_close_matches(name, [WINDOW, *known], 1, 0.4)
-        more = f"did you mean {close[0]!r}?" if close else f"there are {', '.join([WINDOW, *known])}."
-        raise BadInput(f"There is no number {name!r} to vary; {more}")
-    *groups, last = name.split(".")
-    model: Any = policy
-    for group in groups:
-        model = getattr(model, group)
-    return _number_type(type(model).model_fields[last].annotation) is int
+        raise BadInput(f"There is no number {name!r} to vary; {meant(name, (WINDOW, *known))}")
+    return known[name]
 
 
 def _range(text: str, whole: bool) -> list[Number]:

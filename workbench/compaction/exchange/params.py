@@ -61,9 +61,8 @@ def params_json(policy: ExchangeSummaryPolicy) -> str:
 
     `policy_from_params` gives the same policy back.
     """
-    values, own = (
-        policy.model_dump(mode="json"),
-        ExchangeSummaryPolicy(min_version=_PASTED_VERSION).model_dump(mode="json"),
-    )
-    more = {name: value for name, value in values.items() if name not in _DOCUMENTED and value != own[name]}
-    return json.dumps({name: values[name] for name in _DOCUMENTED} | more, indent=2, ensure_ascii=False)
+    own = ExchangeSummaryPolicy(min_version=_PASTED_VERSION).model_dump(mode="json")
+    values = policy.model_dump(mode="json")
+    documented = {name: values.pop(policy.today(name).name) for name in _DOCUMENTED}
+    more = {name: value for name, value in values.items() if value != own[name]}
+    return json.dumps(documented | more, indent=2, ensure_ascii=False)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from workbench.compaction import vocabulary
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams
-from workbench.compaction.policy import Policy, setting
-from workbench.compaction.prompts import load_prompt
+from workbench.compaction.policy import Needs, setting
+from workbench.compaction.summarizing import Summarizing
+from workbench.compaction.vocabulary import EarlierSummary
 
 CODE_REVIEW_BOTS = ("1", "2", "CODE_REVIEW_BOT", "CODE_REVIEW_EVAL_BOT")
 NODE_TEMPLATE = "summary-node.en.md"
 
 
-class ExchangeSummaryPolicy(Policy):
+CACHE: Needs = {"simulate_cache_expiry": (True,)}
+
+
+class ExchangeSummaryPolicy(Summarizing):
     """The parameters of document 000 §8 with its defaults, which mean *disabled*, and a few of the workbench's own."""
 
     trigger_on_history_size_chars: int = setting(
@@ -28,24 +33,23 @@ class ExchangeSummaryPolicy(Policy):
         "Also fire when the prompt cache is about to expire. Document 000 finds this written but never called.",
     )
     trigger_on_history_size_chars_when_cache_expiring: int = setting(
-        0, "trigger", "The threshold when the cache is about to expire. 0: never.", unit="characters", ge=0
+        0, "trigger", "The threshold when the cache is about to expire. 0: never.", unit="characters", needs=CACHE, ge=0
     )
-    cache_ttl_ms: int = setting(0, "trigger", "How long the provider keeps the prompt cache.", unit="ms", ge=0)
+    cache_ttl_ms: int = setting(
+        0, "trigger", "How long the provider keeps the prompt cache.", unit="ms", needs=CACHE, ge=0
+    )
     buffer_time_before_cache_expiration_ms: int = setting(
-        0, "trigger", "Fire so long before the cache expires.", unit="ms", ge=0
+        0, "trigger", "Fire so long before the cache expires.", unit="ms", needs=CACHE, ge=0
     )
     cache_age_ms: int | None = setting(
         None,
         "trigger",
         "How old the cache is when the context is looked at. Empty: by the session's time stamps.",
         unit="ms",
+        needs=CACHE,
         ge=0,
     )
-    prompt: str = setting("", "summary", "What the model is asked. Empty: disabled.", multiline=True)
-    summary_char_limit: int = setting(
-        0, "summary", "A longer summary is cut at a line or sentence. 0: no limit.", unit="characters", ge=0
-    )
-    language: str = setting("en", "summary", "Language of the summary: en or zh.", pattern="^(en|zh)$")
+    prompt: str = vocabulary.prompt(empty="disabled")
     offer_tools: bool = setting(
         False,
         "summary",
@@ -58,22 +62,21 @@ class ExchangeSummaryPolicy(Policy):
         unit="characters",
         ge=3,
     )
-    request_hard_limit_chars: int = setting(
-        1_000_000,
-        "summary",
-        "A longer request loses its middle: the guard is no bound, one exchange of 5 MB passes it.",
-        unit="characters",
-        ge=1_000,
-    )
-    summary_node_request_message_template: str = setting(
-        load_prompt(NODE_TEMPLATE).text,
-        "node",
-        "The summary node's request, with {summary} and {abridged_history}.",
+    summary_template: str = setting(
+        vocabulary.shipped_text(NODE_TEMPLATE),
+        "result",
+        f"{vocabulary.SUMMARY_TEMPLATE} {{abridged_history}} may stand there, too.",
         multiline=True,
+        old=("summary_node_request_message_template",),
     )
-    summary_node_response_message: str = setting(
-        "Ok. I will continue the conversation from this point.", "node", "The summary node's response.", min_length=1
+    reply: str = setting(
+        "Ok. I will continue the conversation from this point.",
+        "result",
+        vocabulary.REPLY,
+        old=("summary_node_response_message",),
+        min_length=1,
     )
+    earlier_summary: EarlierSummary = vocabulary.earlier_summary("drop")
     abridged_history_params: AbridgedHistoryParams = setting(
         AbridgedHistoryParams(), "abridged", "Limits of the abridged history."
     )

@@ -15,7 +15,6 @@ from workbench.compaction.compose import composed
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import with_pairs
 from workbench.compaction.outcome import Made, Outcome, Rung
-from workbench.compaction.policy import EarlierSummary
 from workbench.compaction.progressive.policy import ProgressivePolicy
 from workbench.compaction.progressive.replacing import Wording, replaced
 from workbench.compaction.progressive.retained import Texts, retained_of
@@ -30,6 +29,7 @@ from workbench.compaction.progressive.rungs import (
 from workbench.compaction.progressive.task_type import TaskKind, task_type
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategy import Answer, Requests, Step, SummaryFailed
+from workbench.compaction.vocabulary import EarlierSummary
 
 RungName = Literal["sliding window", "importance", "key events", "incremental", "full summary"]
 
@@ -226,7 +226,7 @@ def _wording(policy: ProgressivePolicy, *, full: bool) -> Wording:
         node,
         policy.language,
         policy.summary_char_limit,
-        policy.request_hard_limit_chars,
+        policy.request_char_limit,
     )
 
 

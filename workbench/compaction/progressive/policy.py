@@ -6,22 +6,17 @@ from typing import Literal
 
 from pydantic import field_validator
 
-from workbench.compaction.policy import EarlierSummary, Policy, setting
+from workbench.compaction.policy import setting
 from workbench.compaction.progressive.importance import ImportanceWeights
 from workbench.compaction.progressive.task_type import TaskCutoffs
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.shape import SUMMARY_MARKER
+from workbench.compaction.summarizing import Summarizing
 
 
-class ProgressivePolicy(Policy):
+class ProgressivePolicy(Summarizing):
     """Document 001's configuration with its defaults, and what it leaves open as fields of the workbench's own."""
 
-    earlier_summary: EarlierSummary = setting(
-        "nest",
-        "summary",
-        "What becomes of an earlier summary: drop it; keep it where it stands; nest it in the new request as context "
-        "(it is part of the history that document 001 summarizes); or extend it: carry its text on.",
-    )
     trigger_on_remaining_tokens: bool = setting(
         True, "trigger", "Climb the ladder when too few tokens remain, checked before each model call."
     )
@@ -29,7 +24,14 @@ class ProgressivePolicy(Policy):
         25.0, "trigger", "Too few: less than this share of the window.", unit="% of the window", ge=0, le=100
     )
     trigger_on_rounds: bool = setting(True, "trigger", "Summarize everything when there are too many rounds.")
-    conversation_turn_threshold: int = setting(200, "trigger", "So many rounds are too many.", unit="rounds", ge=1)
+    conversation_turn_threshold: int = setting(
+        200,
+        "trigger",
+        "So many rounds are too many.",
+        unit="rounds",
+        needs={"trigger_on_rounds": (True,)},
+        ge=1,
+    )
     trigger_on_marker: bool = setting(
         True, "trigger", f"Summarize everything when the model itself writes {SUMMARY_MARKER}."
     )
@@ -67,13 +69,6 @@ class ProgressivePolicy(Policy):
     )
     non_interactive: bool = setting(
         False, "retained", "Nobody is at hand to ask: the whole requirement counts as pinned."
-    )
-    language: Literal["en", "zh"] = setting("en", "summary", "Language of prompts and summaries.")
-    summary_char_limit: int = setting(
-        0, "summary", "A longer summary is cut at a line or sentence. 0: no limit.", unit="characters", ge=0
-    )
-    request_hard_limit_chars: int = setting(
-        1_000_000, "summary", "A longer request loses its middle. 0: no limit.", unit="characters", ge=0
     )
     rung_prompt: str = setting(
         "", "summary", "What a light rung asks the model. Empty: the shipped prompt of the language.", multiline=True

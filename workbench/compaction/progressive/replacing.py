@@ -14,13 +14,13 @@ from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.keeping import carried_summaries, text_of_summaries
 from workbench.compaction.outcome import Fate, Kept, Made, Outcome, Piece
-from workbench.compaction.policy import EarlierSummary
 from workbench.compaction.progressive.retained import Texts, request_of, texts_for
 from workbench.compaction.progressive.rungs import Cut, Group
 from workbench.compaction.prompts import fill
 from workbench.compaction.request import Asked, Excerpt, cleaned, excerpt, request_for, tagged_style, within
 from workbench.compaction.spans import each, joined, kept
-from workbench.compaction.strategy import Answer, Requests, SummaryFailed, SummaryRequest
+from workbench.compaction.strategy import Answer, Requests, RequestSettings, SummaryFailed, SummaryRequest
+from workbench.compaction.vocabulary import EarlierSummary, Language
 from workbench.session import Message, Span, Text
 
 Replacing = Generator[Requests, tuple[Answer, ...] | None, Outcome | SummaryFailed]
@@ -32,7 +32,7 @@ class Wording:
 
     prompt: str
     template: str
-    language: str
+    language: Language
     max_chars: int
     hard_limit: int
 
@@ -102,8 +102,8 @@ def _replacements(
         spans = each(group.indexes)
         style = tagged_style(context, spans)
         shown = excerpt(context, spans, style, within(wording.hard_limit, asked, style))
-        limits = {"language": wording.language, "max_chars": wording.max_chars, "exact": exact}
-        request = request_for(context, asked, style, shown, **limits)
+        settings = RequestSettings(language=wording.language, max_chars=wording.max_chars)
+        request = request_for(context, asked, style, shown, settings, exact=exact)
         found.append(Replacement(group, tuple(spans), consumed, nested, asked, shown, request))
     return found
 

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import pinned_with_pairs
 from workbench.compaction.outcome import unchanged
-from workbench.compaction.policy import EarlierSummary, Policy, names_in, setting
+from workbench.compaction.policy import Converted, Policy, names_in, setting
 from workbench.compaction.replaced import Replaced
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.strategy import NOT_DUE, Compacting, Step, Strategy, Trigger, is_due, judged
@@ -47,14 +47,16 @@ class ClearToolResultsPolicy(Policy):
     )
     clear_tool_inputs: bool = setting(False, "result", "Clear the inputs of the calls too.")
     clear_inputs_of: str = setting(
-        "", "result", "Clear only the inputs of these tools: names separated by commas. Empty: of all."
+        "",
+        "result",
+        "Clear only the inputs of these tools: names separated by commas. Empty: of all.",
+        needs={"clear_tool_inputs": (True,)},
     )
     placeholder: str = setting(
         "[Old tool result content cleared]", "result", "Stands for a cleared result.", min_length=1
     )
-    earlier_summary: EarlierSummary = setting(
-        "keep", "result", "Earlier summaries stay as they are whatever is chosen: only tool results are touched."
-    )
+
+    converted: ClassVar = {"earlier_summary": Converted()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,32 +12,39 @@ from dataclasses import replace
 from typing import Literal
 
 from workbench.base.figures import grouped
+from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import head_fates, head_of, in_order, summary_made, text_of_summaries
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Outcome, unchanged
-from workbench.compaction.policy import EarlierSummary, setting
-from workbench.compaction.prompts import fill, load_prompt
+from workbench.compaction.policy import setting
+from workbench.compaction.prompts import fill
 from workbench.compaction.render import LABELS, WHOLE
-from workbench.compaction.request import Asked, Bounds, answer_to, excerpt, labelled_style, request_for
+from workbench.compaction.request import UNBOUNDED, Asked, Bounds, labelled_style, summarized
 from workbench.compaction.spans import each, kept
 from workbench.compaction.strategy import NOT_DUE, Compacting, Strategy, SummaryFailed, Trigger, is_due, judged
+from workbench.compaction.summarizing import Prompted
 from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
 
 MARKER = {"en": "\n\n... [middle of the conversation left out] ...\n\n", "zh": "\n\n... [中间部分已省略] ...\n\n"}
 
 
-class ContextResetPolicy(TokenLimits):
+class ContextResetPolicy(Prompted, TokenLimits):
     """Document 004's thresholds and its guard (`MAX_SAFE_CHARS`)."""
 
-    trigger_window_percent: float = setting(
-        90.0, "trigger", "Compact when this share of the model's window is used. 0: never.", unit="%", ge=0, le=100
-    )
+    trigger_window_percent: float = vocabulary.trigger_window_percent(90.0)
     estimate_from: Literal["characters", "counted"] = setting(
         "characters", "trigger", "Tokens by which the triggers go: estimated from characters, or counted."
     )
-    chars_per_token: float = setting(4.0, "trigger", "For the estimate from characters.", unit="characters", gt=0)
+    chars_per_token: float = setting(
+        4.0,
+        "trigger",
+        "For the estimate from characters.",
+        unit="characters",
+        needs={"estimate_from": ("characters",)},
+        gt=0,
+    )
     trigger_events: int = setting(
         700,
         "trigger",
@@ -48,50 +55,34 @@ class ContextResetPolicy(TokenLimits):
     trigger_on_overflow: bool = setting(
         True, "trigger", "Compact when the session records that a prompt was too long for the model: an emergency."
     )
-    guard_chars: int = setting(
-        200_000,
-        "request",
-        "A longer history loses its middle before the model is shown it.",
-        unit="characters",
-        ge=10,
-    )
+    request_char_limit: int = vocabulary.request_char_limit(200_000)
     guard_first_percent: float = setting(
-        20.0, "request", "Share of the guard's limit shown of the beginning.", unit="%", ge=0, le=50
+        20.0,
+        "request",
+        "Share of that limit shown of the beginning.",
+        unit="%",
+        needs={"request_char_limit": ...},
+        ge=0,
+        le=50,
     )
     guard_last_percent: float = setting(
-        30.0, "request", "Share of the guard's limit shown of the end.", unit="%", ge=0, le=50
+        30.0,
+        "request",
+        "Share of that limit shown of the end.",
+        unit="%",
+        needs={"request_char_limit": ...},
+        ge=0,
+        le=50,
     )
-    language: Literal["en", "zh"] = setting("en", "summary", "Language of prompt, labels and summary.")
-    prompt: str = setting(
-        "",
-        "summary",
-        "What the model is asked. Empty: the shipped one in the policy's language.",
-        multiline=True,
+    summary_template: str = vocabulary.summary_template(
+        "[System] Context cleared. Summary of previous conversation: \n {summary}"
     )
-    summary_char_limit: int = setting(
-        0, "summary", "A longer summary is cut at a line or sentence. 0: no limit.", unit="characters", ge=0
-    )
-    summary_template: str = setting(
-        "[System] Context cleared. Summary of previous conversation: \n {summary}",
-        "result",
-        "The one message that is left, with {summary}.",
-        multiline=True,
-        pattern=r"\{summary\}",
-    )
-    reply: str = setting("", "result", "What the agent says after the summary. Empty: nothing.")
+    reply: str = vocabulary.reply("")
     keep_last_request: bool = setting(
-        False, "result", "The user's newest own message stays, after the summary. The document's system has it go too."
-    )
-    earlier_summary: EarlierSummary = setting(
-        "nest",
-        "summary",
-        "What becomes of an earlier summary: drop it; keep it where it stands; nest it in the new request as context, "
-        "as the document's system does, to which it is one more event; or extend it: summarize only what came after.",
+        False, "result", "The user's newest own message stays, after the summary. Without it, that goes too."
     )
 
-
-def prompt_of(policy: ContextResetPolicy) -> str:
-    return policy.prompt.strip() or load_prompt(f"context-reset.{policy.language}.md").text
+    shipped = "context-reset.{language}.md"
 
 
 def triggers(now: Gauge, policy: ContextResetPolicy) -> tuple[Trigger, ...]:
@@ -120,20 +111,15 @@ def compact(context: Context, policy: ContextResetPolicy) -> Compacting:
     staying = head.kept | last
     if head.is_spent(staying):
         return unchanged(context.messages, "nothing to compact: nothing is there that could go", trace)
-    guard = _guard(policy)
     style = labelled_style(context.shape, LABELS[policy.language], WHOLE)
-    shown = excerpt(context, head.fresh, style, guard)
-    if shown.cut:
-        sizes = f"the first {grouped(guard.first)} and the last {grouped(guard.last)}"
-        trace.append(f"guard: over {grouped(policy.guard_chars)} characters; {sizes} are shown")
     previous = text_of_summaries(context, head.carried, policy.summary_template)
     carry_on = policy.earlier_summary == "extend"
-    asked = Asked("summary of the conversation", prompt_of(policy), previous, carry_on)
-    limits = {"language": policy.language, "max_chars": policy.summary_char_limit}
-    summary = yield from answer_to(request_for(context, asked, style, shown, **limits), trace)
-    if isinstance(summary, SummaryFailed):
-        return unchanged(context.messages, str(summary), trace)
-    text = fill(policy.summary_template, {"summary": asked.carried(summary)})
+    asked = Asked("summary of the conversation", policy.asks(), previous, carry_on)
+    told = yield from summarized(context, head.fresh, asked, style, _guard(policy), policy.request, trace)
+    if isinstance(told, SummaryFailed):
+        return unchanged(context.messages, str(told), trace)
+    summary, shown = told
+    text = fill(policy.summary_template, {"summary": summary})
     made = summary_made(context, head, staying, "user", text, policy.reply)
     turn = min(last, default=len(context))
     before = each(sorted(index for index in staying if index < turn))
@@ -153,8 +139,10 @@ def _last_request(context: Context, policy: ContextResetPolicy) -> frozenset[int
 def _guard(policy: ContextResetPolicy) -> Bounds:
     """What passes of the beginning and of the end: shares *of the limit*, so that it is a bound."""
     shares = policy.guard_first_percent, policy.guard_last_percent
-    first, last = (int(policy.guard_chars * share / 100) for share in shares)
-    return Bounds(policy.guard_chars, first, last, MARKER[policy.language])
+    if not policy.request_char_limit:
+        return UNBOUNDED
+    first, last = (int(policy.request_char_limit * share / 100) for share in shares)
+    return Bounds(policy.request_char_limit, first, last, MARKER[policy.language])
 
 
 STRATEGY = Strategy(
@@ -165,5 +153,5 @@ STRATEGY = Strategy(
     triggers=triggers,
     compact=compact,
     movable=False,
-    lint=lambda policy: lint_prompt(prompt_of(policy)),
+    lint=lambda policy: lint_prompt(policy.asks()),
 )

@@ -10,6 +10,8 @@ Source: spec/strategies.md §1 and document 000 (Augment). What goes where:
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.exchange.abridge import Entry, abridge, abridged_text
@@ -22,7 +24,7 @@ from workbench.compaction.keeping import carried_summaries, text_of_summaries, w
 from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.outcome import Fate, FateSpan, Made, Outcome, Piece, unchanged
 from workbench.compaction.prompts import fill, load_prompt
-from workbench.compaction.request import Asked, Excerpt, answer_to, excerpt, request_for, tagged_style, within
+from workbench.compaction.request import Asked, Excerpt, summarized, tagged_style, within
 from workbench.compaction.spans import each, joined, kept, without
 from workbench.compaction.strategy import NOT_DUE, Compacting, Pasted, Strategy, SummaryFailed, Trigger, is_due, judged
 from workbench.session import Block, Message, Span, Text
@@ -99,17 +101,18 @@ def compact(context: Context, policy: ExchangeSummaryPolicy) -> Compacting:
         carry_on=policy.earlier_summary == "extend",
     )
     style = tagged_style(context, cut.given)
-    shown = excerpt(context, cut.given, style, within(policy.request_hard_limit_chars, asked, style))
-    limits = {"language": policy.language, "max_chars": policy.summary_char_limit, "tools": policy.offer_tools}
-    summary = yield from answer_to(request_for(context, asked, style, shown, **limits), trace)
-    if isinstance(summary, SummaryFailed):
-        return unchanged(context.messages, str(summary), trace)
+    bounds = within(policy.request_char_limit, asked, style)
+    settings = replace(policy.request, tools=policy.offer_tools)
+    told = yield from summarized(context, cut.given, asked, style, bounds, settings, trace)
+    if isinstance(told, SummaryFailed):
+        return unchanged(context.messages, str(told), trace)
+    summary, shown = told
 
-    template = policy.summary_node_request_message_template
+    template = policy.summary_template
     if "{summary}" not in template:
         template = load_prompt(NODE_TEMPLATE).text
         trace.append("the node's template has no {summary} and was refused; the default is used")
-    text = fill(template, {"summary": asked.carried(summary), "abridged_history": abridged})
+    text = fill(template, {"summary": summary, "abridged_history": abridged})
     pieces = _pieces(context, policy, cut, staying, carried, text)
     fates = _fates(context, cut, staying, carried, shown, entries)
     return judged(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
@@ -149,7 +152,7 @@ def _pieces(
     calls = tuple(call for index, call in found if index not in staying)
     newest = context.messages[cut.last.stop - 1]
     name, time = f"summary-{newest.id}", newest.time
-    reply: tuple[Block, ...] = (Text(policy.summary_node_response_message),)
+    reply: tuple[Block, ...] = (Text(policy.reply),)
     node = Message(f"{name}:request", "user", (Text(text),), kind="summary", time=time)
     answer = Message(f"{name}:response", "assistant", reply if staying else (*reply, *calls), kind="summary", time=time)
     pieces: list[Piece] = [*kept([Span(0, context.shape.lead)]), Made(node, stands_for), Made(answer, stands_for)]

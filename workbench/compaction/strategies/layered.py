@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 from workbench.base.figures import grouped
+from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.gauge import Gauge
@@ -26,8 +27,7 @@ from workbench.compaction.layered.round_cut import Cut, cut_rounds, place_of_arc
 from workbench.compaction.layered.tool_results import Limits, compressed
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Fate, Made, Outcome, Piece, Rung, Status, unchanged
-from workbench.compaction.policy import EarlierSummary, Policy, setting
-from workbench.compaction.prompts import load_prompt
+from workbench.compaction.policy import Converted, setting
 from workbench.compaction.request import Asked, Excerpt, answer_to, excerpt, request_for, tagged_style, within
 from workbench.compaction.spans import each, indexes_of, joined, kept
 from workbench.compaction.strategy import (
@@ -41,6 +41,8 @@ from workbench.compaction.strategy import (
     is_due,
     judged,
 )
+from workbench.compaction.summarizing import Prompted
+from workbench.compaction.vocabulary import EarlierSummary, of_hundred
 from workbench.session import Message, Span, Text
 
 TIMED_OUT = "Summary generation timed out, keeping recent history only."
@@ -48,18 +50,21 @@ WINDOW = 200_000
 """Taken where `context_window` is 0 and the session's own window is not known."""
 
 
-class LayeredPolicy(Policy):
+class LayeredPolicy(Prompted):
     """The numbers of document 002, A3 to A6, and a few of the workbench's own."""
 
     context_window: int = setting(
         WINDOW, "trigger", "The model's context window. 0: the session's own.", unit="tokens", ge=0
     )
-    trigger_fraction: float = setting(
-        0.8, "trigger", "Compact when the tokens reach this part of the window.", unit="of the window", gt=0, le=1
-    )
+    trigger_window_percent: float = vocabulary.trigger_window_percent(80.0)
     min_messages: int = setting(3, "trigger", "With fewer messages nothing is compacted.", unit="messages", ge=0)
-    min_rounds: int = setting(
-        10, "split", "At least so many of the newest whole rounds stay; an open one stays besides.", unit="rounds", ge=1
+    min_tail_rounds: int = setting(
+        10,
+        "split",
+        "At least so many of the newest whole rounds stay; an open one stays besides.",
+        unit="rounds",
+        old=("min_rounds",),
+        ge=1,
     )
     compress_results: Literal["head", "finished", "off"] = setting(
         "head",
@@ -67,43 +72,28 @@ class LayeredPolicy(Policy):
         "Which tool results are compressed: those of the archived rounds, before the summarizer reads them; those of "
         "every finished round, the kept ones included; or none.",
     )
-    tool_results: Limits = setting(Limits(), "results", "How much of a tool result stays, by kind of tool.")
-    earlier_summary: EarlierSummary = setting(
-        "keep",
-        "summary",
-        "What becomes of an earlier summary: drop it; keep it where it stands (the document's rule: archives are only "
-        "added to); nest it in the new request as context; or extend it: carry its text on before the new one.",
+    tool_results: Limits = setting(
+        Limits(),
+        "results",
+        "How much of a tool result stays, by kind of tool.",
+        needs={"compress_results": ("head", "finished")},
     )
-    prompt: str = setting(
-        load_prompt("layered-summary.en.md").text,
-        "summary",
-        "What the model is asked: the fixed template, with the titles of its five sections.",
-        multiline=True,
-        min_length=1,
-    )
-    language: str = setting("en", "summary", "Language of the summary: en or zh.", pattern="^(en|zh)$")
+    earlier_summary: EarlierSummary = vocabulary.earlier_summary("keep")
     timeout_s: float = setting(
         120.0, "summary", "After this time there is no summary: the newest rounds stay alone.", unit="seconds", gt=0
     )
-    summary_char_limit: int = setting(
-        0, "summary", "A longer summary is cut at a line or sentence. 0: no limit.", unit="characters", ge=0
-    )
-    request_hard_limit_chars: int = setting(
-        1_000_000,
-        "summary",
-        "A longer request loses its middle; the document sets no bound.",
-        unit="characters",
-        ge=1_000,
-    )
+
+    shipped = "layered-summary.{language}.md"
+    converted: ClassVar = {"trigger_fraction": Converted("trigger_window_percent", of_hundred)}
 
 
 def triggers(now: Gauge, policy: LayeredPolicy) -> tuple[Trigger, ...]:
     """`last_usage + len(user_input) // 3 ≥ 0.8 × context_window`, when a new user input arrives. Where no usage speaks
     of this context, the counted size without that input stands in for it."""
-    limit = round(policy.trigger_fraction * (policy.context_window or now.window or WINDOW), 6)
+    limit = round(policy.trigger_window_percent / 100 * (policy.context_window or now.window or WINDOW), 6)
     usage = now.tokens - now.input_tokens if now.last_usage is None else now.last_usage
     value = usage + now.input_chars // 3
-    why_not = []
+    why_not = [] if policy.trigger_window_percent else ["off: 0 %"]
     if not now.input_chars:
         why_not.append("not checked inside a round: no new user input stands at the end")
     if now.messages < policy.min_messages:
@@ -129,7 +119,7 @@ def compact(context: Context, policy: LayeredPolicy) -> Compacting:
     if not is_due(context, fired):
         return unchanged(context.messages, NOT_DUE, trace)
 
-    cut = cut_rounds(context, policy.min_rounds, keep_summaries=policy.earlier_summary == "keep", trace=trace)
+    cut = cut_rounds(context, policy.min_tail_rounds, keep_summaries=policy.earlier_summary == "keep", trace=trace)
     shorter = _shorter(context, policy, cut)
     rungs: list[Rung] = []
     if shorter:
@@ -203,30 +193,20 @@ def _question(context: Context, policy: LayeredPolicy, cut: Cut, trace: list[str
     carried = carried_summaries(context, cut.earlier, policy.earlier_summary)
     asked = Asked(
         "archived session summary",
-        policy.prompt.strip(),
+        policy.asks(),
         text_of_summaries(context, carried),
         carry_on=policy.earlier_summary == "extend",
     )
     message_at = None if policy.compress_results == "off" else compressed(context.shape, policy.tool_results)
     style = tagged_style(context, cut.head, message_at)
-    shown = excerpt(context, cut.head, style, within(policy.request_hard_limit_chars, asked, style))
+    shown = excerpt(context, cut.head, style, within(policy.request_char_limit, asked, style))
     if left_out := sum(map(len, cut.head)) - sum(map(len, shown.spans)):
         trace.append(f"hard limit: {grouped(left_out)} messages in the middle of the head are not shown")
     if message_at is not None:
         fewer = sum(message_at(index) is not context.messages[index] for index in indexes_of(shown.spans))
         trace.append(f"tool results compressed for the summarizer: {grouped(fewer)} messages")
-    request = request_for(
-        context,
-        asked,
-        style,
-        shown,
-        form="sections",
-        sections=SECTIONS,
-        language=policy.language,
-        max_chars=policy.summary_char_limit,
-        timeout_s=policy.timeout_s,
-    )
-    return Question(request, asked, shown, carried)
+    settings = replace(policy.request, form="sections", sections=SECTIONS, timeout_s=policy.timeout_s)
+    return Question(request_for(context, asked, style, shown, settings), asked, shown, carried)
 
 
 def _archive(
@@ -258,7 +238,7 @@ def _strokes(context: Context, cut: Cut, shorter: Iterable[int], asked: Question
 
 
 def lint(policy: LayeredPolicy) -> tuple[str, ...]:
-    return (*lint_prompt(policy.prompt), *lacking(policy.prompt))
+    return (*lint_prompt(policy.asks()), *lacking(policy.asks()))
 
 
 STRATEGY = Strategy(

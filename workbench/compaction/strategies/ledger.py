@@ -14,8 +14,9 @@ ledger says what that was. There need be no model: the ledger does without a nar
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from dataclasses import replace
 
+from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.gauge import Gauge
@@ -26,12 +27,12 @@ from workbench.compaction.ledger.room import cut_within, in_characters, in_token
 from workbench.compaction.ledger.text import read_ledger
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Fate, Outcome, Piece, Status, unchanged
-from workbench.compaction.policy import EarlierSummary, setting
-from workbench.compaction.prompts import fill, load_prompt
+from workbench.compaction.policy import Needs, setting
 from workbench.compaction.render import LABELS, Limits
-from workbench.compaction.request import Asked, Excerpt, answer_to, excerpt, labelled_style, request_for, within
+from workbench.compaction.request import Asked, Excerpt, labelled_style, summarized, within
 from workbench.compaction.spans import each, joined, kept, without
 from workbench.compaction.strategy import NOT_DUE, Compacting, Strategy, SummaryFailed, Trigger, is_due, judged
+from workbench.compaction.summarizing import Prompted
 from workbench.compaction.triggers import TokenLimits, token_triggers
 from workbench.session import Span
 
@@ -47,17 +48,19 @@ SHORTEST_NARRATIVE = 100
 NOTHING_SHOWN = Excerpt(lambda: "", 0, (), {}, cut=False)
 
 
-class LedgerPolicy(TokenLimits):
+NARRATIVE: Needs = {"narrative_percent": ...}
+
+
+class LedgerPolicy(Prompted, TokenLimits):
     """Budget, its shares, and what the model is asked."""
 
-    trigger_window_percent: float = setting(
-        80.0, "trigger", "Compact when this share of the model's window is used. 0: never.", unit="%", ge=0, le=100
-    )
+    trigger_window_percent: float = vocabulary.trigger_window_percent(80.0)
     budget_tokens: int = setting(
         0,
         "budget",
         "The messages of the result have at most so many tokens, pins included. 0: by the share of the window.",
         unit="tokens",
+        needs={"budget_chars": (0,)},
         ge=0,
     )
     budget_chars: int = setting(
@@ -68,6 +71,7 @@ class LedgerPolicy(TokenLimits):
         "budget",
         "The budget as a share of the model's window; of the present context where the window is not known.",
         unit="%",
+        needs={"budget_chars": (0,), "budget_tokens": (0,)},
         gt=0,
         le=100,
     )
@@ -82,32 +86,12 @@ class LedgerPolicy(TokenLimits):
     narrative_percent: float = setting(
         15.0, "budget", "What a narrative by the model may take of it. 0: no model is asked.", unit="%", ge=0, le=90
     )
-    language: Literal["en", "zh"] = setting("en", "narrative", "Language of the prompt.")
-    prompt: str = setting(
-        "",
-        "narrative",
-        "What the model is asked, with {max_chars}. Empty: the shipped one in the policy's language.",
-        multiline=True,
-    )
-    earlier_summary: EarlierSummary = setting(
-        "nest",
-        "narrative",
-        "What becomes of an earlier summary, and of an earlier ledger's narrative: drop it; keep it where it stands; "
-        "nest it in the new request as context; or extend it. An earlier ledger's entries are always carried on.",
-    )
-    summary_char_limit: int = setting(
-        0, "narrative", "A longer narrative is cut at a line or sentence. 0: by its share.", unit="characters", ge=0
-    )
-    request_limit: int = setting(
-        400_000, "narrative", "A longer request loses its middle.", unit="characters", ge=1_000
-    )
-    result_limit: int = setting(
-        2_000, "narrative", "Of a tool's result the model is shown so much.", unit="characters", ge=0
-    )
+    prompt: str = vocabulary.prompt(needs=NARRATIVE)
+    summary_char_limit: int = vocabulary.summary_char_limit(0, "by its share", needs=NARRATIVE)
+    request_char_limit: int = vocabulary.request_char_limit(400_000, needs=NARRATIVE)
+    result_char_limit: int = vocabulary.result_char_limit(2_000, needs=NARRATIVE)
 
-
-def prompt_of(policy: LedgerPolicy) -> str:
-    return policy.prompt.strip() or load_prompt(f"ledger-narrative.{policy.language}.md").text
+    shipped = "ledger-narrative.{language}.md"
 
 
 def triggers(now: Gauge, policy: LedgerPolicy) -> tuple[Trigger, ...]:
@@ -144,18 +128,20 @@ def compact(context: Context, policy: LedgerPolicy) -> Compacting:
     if policy.narrative_percent and shares.narrative_chars >= SHORTEST_NARRATIVE:
         asked = Asked(
             "narrative of the head",
-            fill(prompt_of(policy), {"max_chars": str(max_chars)}),
+            policy.asks(max_chars=str(max_chars)),
             told,
             carry_on=policy.earlier_summary == "extend",
         )
-        style = labelled_style(context.shape, LABELS[policy.language], Limits(1 << 30, CALL_CHARS, policy.result_limit))
-        shown = excerpt(context, fresh, style, within(policy.request_limit, asked, style))
-        limits = {"language": policy.language, "max_chars": max_chars}
-        answer = yield from answer_to(request_for(context, asked, style, shown, **limits), trace)
+        style = labelled_style(
+            context.shape, LABELS[policy.language], Limits(1 << 30, CALL_CHARS, policy.result_char_limit)
+        )
+        bounds = within(policy.request_char_limit, asked, style)
+        settings = replace(policy.request, max_chars=max_chars)
+        answer = yield from summarized(context, fresh, asked, style, bounds, settings, trace)
         if isinstance(answer, SummaryFailed):
-            failed, shown = f"without a new narrative: {answer}", NOTHING_SHOWN
+            failed = f"without a new narrative: {answer}"
         else:
-            narrative = asked.carried(answer)
+            narrative, shown = answer
     gone = joined(without(fresh, staying), {*carried, *earlier})
     tail = shares.ruler.span(cut, len(context)) + shares.ruler.each((*range(context.shape.lead), *staying))
     draft = Draft(context, shares, cut, staying, tail, tuple(gone))
@@ -202,5 +188,5 @@ STRATEGY = Strategy(
     policy_type=LedgerPolicy,
     triggers=triggers,
     compact=compact,
-    lint=lambda policy: lint_prompt(prompt_of(policy)),
+    lint=lambda policy: lint_prompt(policy.asks()),
 )

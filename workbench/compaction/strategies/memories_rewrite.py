@@ -6,13 +6,16 @@ word by us; the model never sees them, so it cannot change them.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from workbench.base.figures import grouped
+from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Outcome, Rung, unchanged
-from workbench.compaction.policy import Policy, setting
-from workbench.compaction.prompts import fill, load_prompt
+from workbench.compaction.policy import Converted, Policy, setting
+from workbench.compaction.prompts import fill
 from workbench.compaction.request import answer_to
 from workbench.compaction.strategy import (
     NOT_DUE,
@@ -27,32 +30,32 @@ from workbench.session import Message, Text
 
 
 class MemoriesRewritePolicy(Policy):
-    """`memories_params` of document 000 §6.4.1. Its `maxLines` has no value there; 50 is the workbench's."""
+    """Augment's `memories_params`. Its `maxLines` has no value there; 50 is the workbench's."""
 
     max_lines: int = setting(50, "trigger", "Rewrite when there are more lines than this.", unit="lines", ge=1)
     compression_target: int = setting(50, "summary", "Lines that the rewritten part has at most.", unit="lines", ge=1)
     num_recent_memories_to_keep: int = setting(
         10, "split", "The newest memories, kept word for word.", unit="lines", ge=0
     )
-    compression_prompt: str = setting(
-        load_prompt("memories-rewrite.en.md").text,
-        "summary",
-        "What the model is asked; {compression_target} and {num_recent_memories_to_keep} are filled in. "
-        "Empty: skipped.",
-        multiline=True,
+    prompt: str = vocabulary.prompt(
+        vocabulary.shipped_text("memories-rewrite.en.md"),
+        empty="skipped. {compression_target} and {num_recent_memories_to_keep} are filled in",
+        old=("compression_prompt",),
     )
     recent_memories_subprompt: str = setting(
-        load_prompt("recent-memories.en.md").text,
+        vocabulary.shipped_text("recent-memories.en.md"),
         "summary",
         "Stands between the rewritten memories and the newest ones. Empty: nothing does.",
         multiline=True,
     )
 
+    converted: ClassVar = {"earlier_summary": Converted()}
+
 
 def triggers(now: Gauge, policy: MemoriesRewritePolicy) -> tuple[Trigger, ...]:
     """More than `max_lines` lines."""
-    fires = now.memory_lines > policy.max_lines and bool(policy.compression_prompt.strip())
-    note = "" if policy.compression_prompt.strip() else "skipped: there is no prompt"
+    fires = now.memory_lines > policy.max_lines and bool(policy.prompt.strip())
+    note = "" if policy.prompt.strip() else "skipped: there is no prompt"
     return (Trigger("memories", now.memory_lines, policy.max_lines + 1, "lines", fires, note),)
 
 
@@ -61,7 +64,7 @@ def compact(context: Context, policy: MemoriesRewritePolicy) -> Compacting:
     fired = STRATEGY.triggered(context, policy)
     trace = [str(trigger) for trigger in fired]
     lines = context.memory_lines
-    if not policy.compression_prompt.strip():
+    if not policy.prompt.strip():
         return unchanged(context.messages, "skipped: there is no prompt", trace)
     if not is_due(context, fired):
         return unchanged(context.messages, NOT_DUE, trace)
@@ -93,7 +96,7 @@ def _values(policy: MemoriesRewritePolicy) -> dict[str, str]:
 
 def _request(older: list[str], policy: MemoriesRewritePolicy) -> SummaryRequest:
     """Each memory stands as a message of its own, so that an answer's lines can be traced to memories."""
-    prompt = fill(policy.compression_prompt, _values(policy)).strip()
+    prompt = fill(policy.prompt, _values(policy)).strip()
     memories = tuple(
         Message(f"memory-{number}", "user", (Text(line),), kind="meta") for number, line in enumerate(older, 1)
     )
@@ -135,5 +138,5 @@ STRATEGY = Strategy(
     default_preset="augment-memories",
     unit="memory",
     movable=False,
-    lint=lambda policy: lint_prompt(policy.compression_prompt),
+    lint=lambda policy: lint_prompt(policy.prompt),
 )

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from workbench.base.figures import grouped
+from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
 from workbench.compaction.keeping import (
@@ -32,13 +32,15 @@ from workbench.compaction.layout import Layout
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Made, Outcome, Piece, unchanged
 from workbench.compaction.policy import setting
-from workbench.compaction.prompts import fill, load_prompt
+from workbench.compaction.prompts import fill
 from workbench.compaction.render import LABELS, Limits
-from workbench.compaction.request import Asked, Bounds, answer_to, excerpt, labelled_style, request_for
+from workbench.compaction.request import UNBOUNDED, Asked, Bounds, labelled_style, summarized
 from workbench.compaction.shape import Shape
 from workbench.compaction.spans import each, kept
 from workbench.compaction.strategy import NOT_DUE, Compacting, Strategy, SummaryFailed, is_due, judged
+from workbench.compaction.summarizing import Prompted
 from workbench.compaction.triggers import MessageLimits, message_triggers
+from workbench.compaction.vocabulary import EarlierSummary, Language
 from workbench.session import Message, Span
 
 SafeEnd = Literal["plain_chat", "whole_pairs", "user_message"]
@@ -50,12 +52,10 @@ MARKERS = {"zh": "...[已截断]", "en": "...[cut]"}
 DROPPED = {"zh": "[更早的消息已被丢弃]", "en": "[Earlier messages were dropped.]"}
 
 
-class MessageWindowPolicy(MessageLimits):
-    """Document 003's constants, and other ways to say when the window closes and where it ends."""
+class MessageWindowPolicy(Prompted, MessageLimits):
+    """When the window closes and where it ends; the defaults are one document's, each product has its own."""
 
-    trigger_messages: int = setting(
-        40, "trigger", "Compact when there are at least so many messages. 0: never.", unit="messages", ge=0
-    )
+    trigger_messages: int = vocabulary.trigger_messages(40)
     cut: Literal["first_messages", "newest_messages", "newest_spoken", "newest_tokens", "head_percent"] = setting(
         "first_messages",
         "split",
@@ -64,11 +64,38 @@ class MessageWindowPolicy(MessageLimits):
         "the characters (head_percent).",
     )
     window_messages: int = setting(
-        30, "split", "Messages in the window, leading system messages not counted.", unit="messages", ge=1
+        30,
+        "split",
+        "Messages in the window, leading system messages not counted.",
+        unit="messages",
+        needs={"cut": ("first_messages",)},
+        ge=1,
     )
-    keep_messages: int = setting(20, "split", "Newest messages that stay.", unit="messages", ge=0)
-    keep_tokens: int = setting(20_000, "split", "The newest messages that fit stay.", unit="tokens", ge=0)
-    head_percent: float = setting(70.0, "split", "Share of the characters in the window.", unit="%", gt=0, le=100)
+    keep_messages: int = setting(
+        20,
+        "split",
+        "Newest messages that stay.",
+        unit="messages",
+        needs={"cut": ("newest_messages", "newest_spoken")},
+        ge=0,
+    )
+    keep_tokens: int = setting(
+        20_000,
+        "split",
+        "The newest messages that fit stay.",
+        unit="tokens",
+        needs={"cut": ("newest_tokens",)},
+        ge=0,
+    )
+    head_percent: float = setting(
+        70.0,
+        "split",
+        "Share of the characters in the window.",
+        unit="%",
+        needs={"cut": ("head_percent",)},
+        gt=0,
+        le=100,
+    )
     min_tail_messages: int = setting(
         10, "split", "At least so many newest messages stay, also when run by hand.", unit="messages", ge=0
     )
@@ -76,57 +103,58 @@ class MessageWindowPolicy(MessageLimits):
         "plain_chat",
         "split",
         "Where the window may end: after a message without calls and results; after any whole tool pair; or before a "
-        "user's own message. The first is the document's, and on tool sessions it finds next to nothing.",
+        "user's own message. The first finds next to nothing in sessions full of tool calls.",
     )
     search: Literal["back", "forward"] = setting(
         "back",
         "split",
         "Where to look for a safe end: back, keeping more; or forward, keeping less, and back only if none follows.",
     )
-    keep_first: int = setting(
-        0, "split", "So many first messages stay in front of the summary, whole pairs only.", unit="messages", ge=0
+    keep_first: int = vocabulary.keep_first()
+    text_char_limit: int = setting(
+        500, "request", "So much of a text is shown in the request.", unit="characters", old=("text_limit",), ge=1
     )
-    text_limit: int = setting(500, "request", "Characters shown of a text.", unit="characters", ge=1)
-    result_limit: int = setting(200, "request", "Characters shown of a tool result.", unit="characters", ge=0)
-    call_input_limit: int = setting(
-        0, "request", "Characters shown of a call's input. 0: the tool's name alone.", unit="characters", ge=0
+    result_char_limit: int = vocabulary.result_char_limit(200)
+    call_char_limit: int = setting(
+        0,
+        "request",
+        "So much of a call's input is shown in the request. 0: the tool's name alone.",
+        unit="characters",
+        old=("call_input_limit",),
+        ge=0,
     )
-    transcript_limit: int = setting(12_000, "request", "Characters shown of the whole window.", unit="characters", ge=1)
-    transcript_cut: Literal["end", "middle", "start"] = setting(
-        "end", "request", "What of a longer transcript the model is not shown. The document cuts the end off."
+    request_char_limit: int = vocabulary.request_char_limit(12_000)
+    request_cut: Literal["end", "middle", "start"] = setting(
+        "end",
+        "request",
+        "Which part of a longer request the model is not shown.",
+        old=("transcript_cut",),
+        needs={"request_char_limit": ...},
     )
-    language: Literal["zh", "en"] = setting("zh", "summary", "Language of prompt, labels and summary.")
-    prompt: str = setting(
-        "",
-        "summary",
-        "What the model is asked; {max_chars} is filled in. Empty: the shipped one in the policy's language.",
-        multiline=True,
-    )
-    summary_char_limit: int = setting(
-        1_500, "summary", "Asked for, and cut at a line or sentence if the model writes more.", unit="characters", ge=1
-    )
+    language: Language = vocabulary.language("zh")
+    summary_char_limit: int = vocabulary.summary_char_limit(1_500, "")
     temperature: float = setting(0.3, "summary", "Used where the model takes one.", ge=0, le=2)
-    summary_template: str = setting(
-        "",
-        "result",
-        "The summary message, with {summary}. Empty: the document's heading in the policy's language.",
-        multiline=True,
-        pattern=r"^$|\{summary\}",
-    )
+    earlier_summary: EarlierSummary = vocabulary.earlier_summary("drop")
+    summary_template: str = vocabulary.summary_template("", empty="a heading in the policy's language")
     summary_role: Literal["system", "user"] = setting("system", "result", "Role of the summary message.")
-    reply: str = setting("", "result", "What the agent says after the summary. Empty: nothing.")
+    reply: str = vocabulary.reply("")
     fallback: Literal["hard_trim", "unchanged"] = setting(
         "hard_trim", "fallback", "When there is no summary: drop the oldest messages, or leave everything as it is."
     )
     fallback_messages: int = setting(
-        50, "fallback", "Messages that the hard trim leaves at most.", unit="messages", ge=1
+        50,
+        "fallback",
+        "Messages that the hard trim leaves at most.",
+        unit="messages",
+        needs={"fallback": ("hard_trim",)},
+        ge=1,
     )
+
+    shipped = "message-window.{language}.md"
 
 
 def prompt_of(policy: MessageWindowPolicy) -> str:
-    """The policy's prompt, or the shipped one in its language, `{max_chars}` filled in."""
-    text = policy.prompt.strip() or load_prompt(f"message-window.{policy.language}.md").text
-    return fill(text, {"max_chars": str(policy.summary_char_limit)})
+    return policy.asks(max_chars=str(policy.summary_char_limit))
 
 
 def template_of(policy: MessageWindowPolicy) -> str:
@@ -146,19 +174,14 @@ def compact(context: Context, policy: MessageWindowPolicy) -> Compacting:
     if head.is_spent(staying):
         return unchanged(context.messages, "nothing to compact: the window holds nothing that could go", trace)
     style = labelled_style(context.shape, LABELS[policy.language], _limits(policy))
-    shown = excerpt(context, head.fresh, style, _bounds(policy))
-    if shown.cut:
-        trace.append(
-            f"the transcript is cut to {grouped(policy.transcript_limit)} characters: {policy.transcript_cut} left out"
-        )
     previous = text_of_summaries(context, head.carried, template_of(policy))
     asked = Asked("summary of the window", prompt_of(policy), previous, policy.earlier_summary == "extend")
-    limits = {"max_chars": policy.summary_char_limit, "temperature": policy.temperature}
-    request = request_for(context, asked, style, shown, language=policy.language, **limits)
-    summary = yield from answer_to(request, trace)
-    if isinstance(summary, SummaryFailed):
-        return _fallen_back(context, policy, str(summary), trace)
-    text = fill(template_of(policy), {"summary": asked.carried(summary)})
+    settings = replace(policy.request, temperature=policy.temperature)
+    told = yield from summarized(context, head.fresh, asked, style, _bounds(policy), settings, trace)
+    if isinstance(told, SummaryFailed):
+        return _fallen_back(context, policy, str(told), trace)
+    summary, shown = told
+    text = fill(template_of(policy), {"summary": summary})
     made = summary_made(context, head, staying, policy.summary_role, text, policy.reply)
     pieces = _pieces(context, policy, head, first, made)
     fates = head_fates(context, head, shown, staying)
@@ -241,12 +264,14 @@ def _first(context: Context, policy: MessageWindowPolicy, head: Head) -> frozens
 
 
 def _limits(policy: MessageWindowPolicy) -> Limits:
-    return Limits(policy.text_limit, policy.call_input_limit, policy.result_limit)
+    return Limits(policy.text_char_limit, policy.call_char_limit, policy.result_char_limit)
 
 
 def _bounds(policy: MessageWindowPolicy) -> Bounds:
-    limit = policy.transcript_limit
-    first = {"end": limit, "middle": limit // 2, "start": 0}[policy.transcript_cut]
+    limit = policy.request_char_limit
+    if not limit:
+        return UNBOUNDED
+    first = {"end": limit, "middle": limit // 2, "start": 0}[policy.request_cut]
     return Bounds(limit, first, limit - first, MARKERS[policy.language])
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 from workbench.base.figures import grouped
+from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
 from workbench.compaction.outcome import Fate, Made, Outcome, unchanged
-from workbench.compaction.policy import EarlierSummary, setting
+from workbench.compaction.policy import Converted, setting
 from workbench.compaction.strategy import NOT_DUE, Compacting, Step, Strategy, is_due, judged
 from workbench.compaction.triggers import MessageLimits, message_triggers
 
@@ -24,19 +25,30 @@ Target = Literal["messages", "tokens", "percent_of_context", "percent_of_window"
 class TrimPolicy(MessageLimits):
     """When to trim, down to what, and what is spared."""
 
-    trigger_window_percent: float = setting(
-        90.0, "trigger", "Trim when this share of the model's window is used. 0: never.", unit="%", ge=0, le=100
-    )
+    trigger_window_percent: float = vocabulary.trigger_window_percent(90.0)
     target: Target = setting(
         "percent_of_context",
         "split",
         "What is left at most: a number of messages, of tokens, or a share of what is there now or of the window. "
         "What is spared counts, and may make the target unreachable.",
     )
-    target_messages: int = setting(50, "split", "Left at most, system messages not counted.", unit="messages", ge=1)
-    target_tokens: int = setting(50_000, "split", "Left at most.", unit="tokens", ge=1)
+    target_messages: int = setting(
+        50,
+        "split",
+        "Left at most, system messages not counted.",
+        unit="messages",
+        needs={"target": ("messages",)},
+        ge=1,
+    )
+    target_tokens: int = setting(50_000, "split", "Left at most.", unit="tokens", needs={"target": ("tokens",)}, ge=1)
     target_percent: float = setting(
-        50.0, "split", "Left at most, of the context or the window.", unit="%", gt=0, le=100
+        50.0,
+        "split",
+        "Left at most, of the context or the window.",
+        unit="%",
+        needs={"target": ("percent_of_context", "percent_of_window")},
+        gt=0,
+        le=100,
     )
     drop: Literal["rounds", "messages"] = setting(
         "rounds", "split", "Cut before a round, or before any message that no tool pair spans."
@@ -48,12 +60,9 @@ class TrimPolicy(MessageLimits):
     marker_text: str = setting(
         "[Earlier messages were dropped to save context.]", "result", "What the marker says.", min_length=1
     )
-    earlier_summary: EarlierSummary = setting(
-        "keep",
-        "split",
-        "What becomes of an earlier summary: drop lets it go with the other old messages; anything else keeps it, for "
-        "there is no request in which it could be nested.",
-    )
+    keep_summaries: bool = setting(True, "split", "Earlier summaries stay. Off: they go with the other old messages.")
+
+    converted: ClassVar = {"earlier_summary": Converted("keep_summaries", lambda choice: choice != "drop")}
 
 
 def compact(context: Context, policy: TrimPolicy) -> Compacting:
@@ -90,7 +99,7 @@ def _exempt(context: Context, policy: TrimPolicy) -> Sequence[int]:
         while first < len(context) and context.messages[first].starts_round:
             spared.append(first)
             first += 1
-    if policy.earlier_summary != "drop":
+    if policy.keep_summaries:
         spared += context.shape.summaries
     return exempt_of(context, spared)
 

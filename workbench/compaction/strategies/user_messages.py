@@ -10,10 +10,10 @@ where:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from workbench.base.figures import grouped
 from workbench.base.text import clip_middle
+from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import (
@@ -27,13 +27,14 @@ from workbench.compaction.keeping import (
 )
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Made, Outcome, Piece, unchanged
-from workbench.compaction.policy import EarlierSummary, setting
-from workbench.compaction.prompts import fill, load_prompt
+from workbench.compaction.policy import setting
+from workbench.compaction.prompts import fill
 from workbench.compaction.render import LABELS, WHOLE
-from workbench.compaction.request import Asked, Bounds, answer_to, excerpt, labelled_style, request_for
+from workbench.compaction.request import Asked, labelled_style, summarized, within
 from workbench.compaction.restoring import Allowance, Restored, restored
 from workbench.compaction.spans import each, kept
 from workbench.compaction.strategy import NOT_DUE, Compacting, Strategy, SummaryFailed, Trigger, is_due, judged
+from workbench.compaction.summarizing import Prompted
 from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
 from workbench.session import Message, Span, Text
 
@@ -43,12 +44,10 @@ PREFIX = (
 )
 
 
-class UserMessagesPolicy(TokenLimits):
+class UserMessagesPolicy(Prompted, TokenLimits):
     """What of the user's words stays, what the summary is asked for, and what is given back after it."""
 
-    trigger_window_percent: float = setting(
-        90.0, "trigger", "Compact when this share of the model's window is used. 0: never.", unit="%", ge=0, le=100
-    )
+    trigger_window_percent: float = vocabulary.trigger_window_percent(90.0)
     user_message_tokens: int = setting(
         20_000,
         "split",
@@ -57,48 +56,23 @@ class UserMessagesPolicy(TokenLimits):
         unit="tokens",
         ge=0,
     )
-    keep_first: int = setting(
-        0, "split", "So many first messages stay whatever they are, with their pairs.", unit="messages", ge=0
-    )
+    keep_first: int = vocabulary.keep_first()
     keep_preamble: bool = setting(
         False, "split", "What stands before the first request stays: instructions and context that the agent injected."
     )
-    language: Literal["en", "zh"] = setting("en", "summary", "Language of prompt and summary.")
-    prompt: str = setting(
-        "",
-        "summary",
-        "What the model is asked. Empty: the shipped one in the policy's language.",
-        multiline=True,
-    )
-    summary_char_limit: int = setting(
-        0, "summary", "A longer summary is cut at a line or sentence. 0: no limit.", unit="characters", ge=0
-    )
-    request_limit_chars: int = setting(
-        1_000_000, "request", "A longer request loses its middle.", unit="characters", ge=1_000
-    )
-    summary_template: str = setting(
-        PREFIX + "\n\n{summary}",
-        "result",
-        "The summary message, with {summary}.",
-        multiline=True,
-        pattern=r"\{summary\}",
-    )
-    reply: str = setting("", "result", "What the agent says after the summary. Empty: nothing.")
+    summary_template: str = vocabulary.summary_template(PREFIX + "\n\n{summary}")
+    reply: str = vocabulary.reply("")
     restore_files: int = setting(
         0, "restored", "So many files, those read last, are given back after the summary.", unit="files", ge=0
     )
-    restore_tokens_each: int = setting(5_000, "restored", "A larger file is only named.", unit="tokens", ge=0)
-    restore_tokens: int = setting(50_000, "restored", "All restored files together.", unit="tokens", ge=0)
-    earlier_summary: EarlierSummary = setting(
-        "nest",
-        "summary",
-        "What becomes of an earlier summary: drop it; keep it where it stands; nest it in the new request as context, "
-        "as Codex does; or extend it: summarize only what came after and carry its text on.",
+    restore_tokens_each: int = setting(
+        5_000, "restored", "A larger file is only named.", unit="tokens", needs={"restore_files": ...}, ge=0
+    )
+    restore_tokens: int = setting(
+        50_000, "restored", "All restored files together.", unit="tokens", needs={"restore_files": ...}, ge=0
     )
 
-
-def prompt_of(policy: UserMessagesPolicy) -> str:
-    return policy.prompt.strip() or load_prompt(f"user-messages.{policy.language}.md").text
+    shipped = "user-messages.{language}.md"
 
 
 def triggers(now: Gauge, policy: UserMessagesPolicy) -> tuple[Trigger, ...]:
@@ -126,17 +100,15 @@ def compact(context: Context, policy: UserMessagesPolicy) -> Compacting:
     if head.is_spent(staying):
         return unchanged(context.messages, "nothing to compact: nothing is there that could go", trace)
     style = labelled_style(context.shape, LABELS[policy.language], WHOLE)
-    shown = excerpt(context, head.fresh, style, _bounds(policy))
-    if shown.cut:
-        trace.append(f"the request is over {grouped(policy.request_limit_chars)} characters: its middle is left out")
     previous = text_of_summaries(context, head.carried, policy.summary_template)
     carry_on = policy.earlier_summary == "extend"
-    asked = Asked("summary of the conversation", prompt_of(policy), previous, carry_on)
-    limits = {"language": policy.language, "max_chars": policy.summary_char_limit}
-    summary = yield from answer_to(request_for(context, asked, style, shown, **limits), trace)
-    if isinstance(summary, SummaryFailed):
-        return unchanged(context.messages, str(summary), trace)
-    text = fill(policy.summary_template, {"summary": asked.carried(summary)})
+    asked = Asked("summary of the conversation", policy.asks(), previous, carry_on)
+    bounds = within(policy.request_char_limit, asked, style)
+    told = yield from summarized(context, head.fresh, asked, style, bounds, policy.request, trace)
+    if isinstance(told, SummaryFailed):
+        return unchanged(context.messages, str(told), trace)
+    summary, shown = told
+    text = fill(policy.summary_template, {"summary": summary})
     made = summary_made(context, head, staying, "user", text, policy.reply)
     files = _files(context, policy, staying, trace)
     pieces = in_order(context, _before(staying, words), [*made, *(file.made for file in files)], ())
@@ -192,11 +164,6 @@ def _shortened(context: Context, message: Message, room: int) -> Message | None:
     return None
 
 
-def _bounds(policy: UserMessagesPolicy) -> Bounds:
-    limit = policy.request_limit_chars
-    return Bounds(limit, limit // 2, limit - limit // 2, "\n\n…\n\n")
-
-
 def _files(context: Context, policy: UserMessagesPolicy, staying: frozenset[int], trace: list[str]) -> list[Restored]:
     """Restored files; what stays anyway is not given a second time."""
     allowance = Allowance(policy.restore_files, policy.restore_tokens_each, policy.restore_tokens)
@@ -228,5 +195,5 @@ STRATEGY = Strategy(
     compact=compact,
     default_preset="codex",
     movable=False,
-    lint=lambda policy: lint_prompt(prompt_of(policy)),
+    lint=lambda policy: lint_prompt(policy.asks()),
 )

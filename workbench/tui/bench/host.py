@@ -11,10 +11,10 @@ from textual.screen import Screen
 
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
+from workbench.compaction.settings import Setting
 from workbench.session import Span
 from workbench.tokens import Counter
 from workbench.tui.bench.store import Store, View
-from workbench.tui.fields import FormField
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -45,7 +45,7 @@ class Host(Protocol):
     @property
     def cursor(self) -> Cursor: ...
     @property
-    def focused_field(self) -> FormField | None:
+    def focused_field(self) -> Setting | None:
         """The field of the policy that has the focus."""
 
     @property

@@ -11,11 +11,12 @@ from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, default_preset, preset_toml, save_preset
+from workbench.compaction.settings import Setting
 from workbench.compaction.strategies import all_strategies
 from workbench.tui.bench.host import Host
 from workbench.tui.bench.planning import want
 from workbench.tui.bench.store import View, measured_by
-from workbench.tui.fields import FormField, differing, fields_of
+from workbench.tui.fields import differing, fields_of
 from workbench.tui.plain import figure
 
 
@@ -79,8 +80,8 @@ def _with_policy(bench: Bench, policy: Policy) -> Bench:
 # --- texts ------------------------------------------------------------------------------------------------------------
 
 
-def texts_of(bench: Bench) -> list[FormField]:
-    return [field for field in fields_of(type(bench.policy)) if field.control == "lines"]
+def texts_of(bench: Bench) -> list[Setting]:
+    return [field for field in fields_of(type(bench.policy)) if field.kind == "lines"]
 
 
 def no_text(view: View) -> str:
@@ -93,7 +94,7 @@ def edit_text(host: Host) -> None:
     edit(host, focused if focused in texts else texts[0])
 
 
-def edit(host: Host, field: FormField) -> None:
+def edit(host: Host, field: Setting) -> None:
     from workbench.tui.screens.policy_text import PolicyTextScreen
 
     def edited(policy: Policy) -> None:

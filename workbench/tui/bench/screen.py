@@ -21,6 +21,7 @@ from textual.worker import Worker
 
 from workbench.bench import Bench
 from workbench.compaction.policy import Policy
+from workbench.compaction.settings import Setting
 from workbench.compaction.shape import Shape
 from workbench.finding.following import Mark
 from workbench.session import Span
@@ -31,7 +32,6 @@ from workbench.tui.bench.host import Cursor
 from workbench.tui.bench.remembering import WRITE_S, Memory
 from workbench.tui.bench.store import Store, View, first_view
 from workbench.tui.failures import failure_of
-from workbench.tui.fields import FormField
 from workbench.tui.middle.pager import Pager
 from workbench.tui.middle.tabs import TABS
 from workbench.tui.middle.view import Folds
@@ -274,7 +274,7 @@ class BenchScreen(Screen[None]):
         return self.query_one(RoundsList).visible_messages()
 
     @property
-    def focused_field(self) -> FormField | None:
+    def focused_field(self) -> Setting | None:
         return self.query_one(PolicyForm).focused_field
 
     def go(self, index: int, *, header: bool = False) -> bool:

@@ -15,7 +15,7 @@ from textual.widgets import Static, TextArea
 from workbench.base.errors import BadInput
 from workbench.compaction.policy import Policy
 from workbench.compaction.strategy import Pasted
-from workbench.tui.fields import differing, value_of, value_words
+from workbench.tui.fields import differing, value_words
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
 from workbench.tui.widgets.keys_line import KeysLine
@@ -90,6 +90,6 @@ numbers."""
 def understood(pasted: Pasted[Any], policy: Policy) -> str:
     """What was read: the fields that are not the policy's defaults, and whether that compacts at all."""
     fields = differing(policy, type(policy)())
-    said = ", ".join(f"{field.label} {value_words(field, value_of(policy, field.path))}" for field in fields)
+    said = ", ".join(f"{field.label} {value_words(field, field.of(policy))}" for field in fields)
     off = pasted.idle(policy)
     return f"✔ {said or 'every field has its default'}{f'. It would never summarize: {off}' if off else ''}"

@@ -19,9 +19,10 @@ from textual.worker import Worker
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.policy import Policy
+from workbench.compaction.settings import Setting
 from workbench.tui.external_editor import edit_outside
 from workbench.tui.failures import failure_of
-from workbench.tui.fields import FormField, Refused, changed, fields_of, value_of
+from workbench.tui.fields import Refused, changed, fields_of
 from workbench.tui.help_key import help_key
 from workbench.tui.middle.tabs import TABS, View
 from workbench.tui.plain import one_line
@@ -76,10 +77,10 @@ the text stands below. ctrl+s takes the text into the policy, escape leaves it a
         help_key("edit"),
     ]
 
-    def __init__(self, bench: Bench, field: FormField) -> None:
+    def __init__(self, bench: Bench, field: Setting) -> None:
         super().__init__()
         self.bench = replace(bench, result=None)
-        self.texts = [one for one in fields_of(type(bench.policy)) if one.control == "lines"]
+        self.texts = [one for one in fields_of(type(bench.policy)) if one.kind == "lines"]
         self.field = field
         self.policy: Policy = bench.policy
         self.shows_node = _goes_into_node(field)
@@ -101,7 +102,7 @@ the text stands below. ctrl+s takes the text into the policy, escape leaves it a
 
     @property
     def _value(self) -> str:
-        return str(value_of(self.policy, self.field.path))
+        return str(self.field.of(self.policy))
 
     def _entitle(self) -> None:
         number = self.texts.index(self.field) + 1
@@ -190,7 +191,7 @@ the text stands below. ctrl+s takes the text into the policy, escape leaves it a
             self.notify(failure, severity="error", markup=False)
 
 
-def _goes_into_node(field: FormField) -> bool:
+def _goes_into_node(field: Setting) -> bool:
     """Whether a text is a template of the new messages, rather than asked of the model."""
     return "template" in field.key
 

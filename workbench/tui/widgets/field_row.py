@@ -19,7 +19,8 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Select
 
-from workbench.tui.fields import FormField, shown
+from workbench.compaction.settings import Setting
+from workbench.tui.fields import shown
 from workbench.tui.plain import figure, fit, one_line
 from workbench.tui.widgets.one_line import OneLine
 
@@ -70,6 +71,7 @@ class FieldRow(Widget, can_focus=True):
         height: auto;
         color: $foreground;
         &.-differs { color: $text-warning; }
+        &.-off { color: $text-disabled; }
         &:focus, &:focus-within { color: $text-primary; text-style: bold; }
         & > Typed, & > Select { dock: right; width: 12; height: 1; text-style: not bold; }
         &.-grouped > Typed, &.-grouped > Select { margin: 2 0 0 0; }
@@ -113,16 +115,20 @@ class FieldRow(Widget, can_focus=True):
 
         row: FieldRow
 
-    def __init__(self, field: FormField, value: Any, *, differs: bool, group: str = "", is_first: bool = False) -> None:
-        """`group` is the heading above the row, "" where its group has begun already."""
-        super().__init__(classes=f"field {field.control}")
+    def __init__(
+        self, field: Setting, value: Any, *, differs: bool, off: str = "", group: str = "", is_first: bool = False
+    ) -> None:
+        """`group` is the heading above the row, "" where its group has begun already; `off` why it does nothing."""
+        super().__init__(classes=f"field {field.kind}")
         self.field = field
         self.value = value
         self.group = group
         self.problem = ""
         self._typed = ""
         self._is_first = is_first
+        self.off = off
         self.set_class(differs, "-differs")
+        self.set_class(bool(off), "-off")
         self.set_class(bool(group), "-grouped")
         self.set_class(is_first, "-first")
 
@@ -137,12 +143,15 @@ class FieldRow(Widget, can_focus=True):
     @property
     def words(self) -> str:
         """What stands in the row, without its value."""
-        return f"{self.field.label} ≠ changed" if self.differs else self.field.label
+        words = f"{self.field.label} ≠ changed" if self.differs else self.field.label
+        return f"{words} · off" if self.off else words
 
-    def mark(self, differs: bool) -> None:
-        """Say by sign and word whether the field is not what the preset says."""
-        if differs != self.differs:
+    def mark(self, differs: bool, off: str = "") -> None:
+        """Say by sign and word whether the field is not what the preset says, and why it does nothing, if it does."""
+        if (differs, off) != (self.differs, self.off):
+            self.off = off
             self.set_class(differs, "-differs")
+            self.set_class(bool(off), "-off")
             self.refresh(layout=True)
 
     # --- the editor -------------------------------------------------------------------------------------------------
@@ -152,10 +161,10 @@ class FieldRow(Widget, can_focus=True):
 
     def open(self) -> None:
         """Put the editor there, if the field has one, and the focus into it."""
-        if self.field.control in ("switch", "lines") or self.editor is not None:
+        if self.field.kind in ("switch", "lines") or self.editor is not None:
             return
         editor: Widget
-        if self.field.control == "choice":
+        if self.field.kind == "choice":
             options = [(choice, choice) for choice in self.field.choices]
             editor = Select(options, value=str(self.value), allow_blank=False, compact=True)
         else:
@@ -179,7 +188,7 @@ class FieldRow(Widget, can_focus=True):
         self.post_message(self.Given(self, self._typed))
 
     def action_use(self) -> None:
-        match self.field.control:
+        match self.field.kind:
             case "switch":
                 self.post_message(self.Given(self, not self.value))
             case "lines":
@@ -252,20 +261,20 @@ class FieldRow(Widget, can_focus=True):
 
     def _beside(self, width: int) -> int:
         """Cells for the value to the right of the name; 0 for a long text, which has a line of its own."""
-        if self.field.control == "lines":
+        if self.field.kind == "lines":
             return 0
-        return VALUE.get(self.field.control, width // 2)
+        return VALUE.get(self.field.kind, width // 2)
 
     def _drawn(self, width: int) -> Text:
         """The value as it stands when no editor is over it, `width` cells wide."""
-        if self.field.control == "switch":
+        if self.field.kind == "switch":
             words = " ◉ on" if self.value else " ○ off"
-        elif self.field.control == "lines":
+        elif self.field.kind == "lines":
             text = shown(self.value)
             size = f" {figure(len(text))} characters · enter edits"
             first = one_line(text.lstrip().split("\n", 1)[0], 200) or "(empty)"
             words = f" {fit(first, max(0, width - len(size) - 2))}{size}"
-        elif self.field.control == "choice":
+        elif self.field.kind == "choice":
             words = f" {fit(str(self.value), width - 3)}▼"
         else:
             words = self._typed if self.problem else one_line(shown(self.value))

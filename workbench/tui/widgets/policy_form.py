@@ -16,8 +16,9 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.compaction.policy import Policy
+from workbench.compaction.settings import Setting
 from workbench.compaction.strategy import Trigger
-from workbench.tui.fields import FormField, Refused, changed, changes_of, fields_of, value_of
+from workbench.tui.fields import Refused, changed, fields_of
 from workbench.tui.plain import fit, one_line
 from workbench.tui.policy_words import help_words, trigger_words
 from workbench.tui.widgets.field_row import FieldRow, Fields
@@ -77,7 +78,7 @@ class PolicyForm(Vertical):
     class TextOpened(Message):
         """A text of several lines is to be edited."""
 
-        field: FormField
+        field: Setting
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -100,7 +101,7 @@ class PolicyForm(Vertical):
         return iter(self.query(FieldRow))
 
     @property
-    def focused_field(self) -> FormField | None:
+    def focused_field(self) -> Setting | None:
         """The field that has the focus, None when none has."""
         row = _row_of(self.screen.focused)
         return row.field if row else None
@@ -114,7 +115,7 @@ class PolicyForm(Vertical):
             await self._rebuild(policy, preset)
         else:
             for row in self.rows:
-                value = value_of(policy, row.field.path)
+                value = row.field.of(policy)
                 if value != row.value or row.has_class("-refused"):
                     row.set_value(value)
         self._mark()
@@ -124,10 +125,11 @@ class PolicyForm(Vertical):
         await fields.remove_children()
         rows: list[FieldRow] = []
         for field in fields_of(type(policy)):
-            value = value_of(policy, field.path)
+            value = field.of(policy)
             group = field.group if not rows or rows[-1].field.group != field.group else ""
-            differs = value != value_of(preset, field.path)
-            rows.append(FieldRow(field, value, differs=differs, group=group, is_first=not rows))
+            differs = value != field.of(preset)
+            off = field.why_off(policy)
+            rows.append(FieldRow(field, value, differs=differs, off=off, group=group, is_first=not rows))
         for start in range(0, len(rows), AT_ONCE):
             await fields.mount_all(rows[start : start + AT_ONCE])
 
@@ -137,8 +139,8 @@ class PolicyForm(Vertical):
             return
         count = 0
         for row in self.rows:
-            differs = value_of(self.policy, row.field.path) != value_of(self.preset, row.field.path)
-            row.mark(differs)
+            differs = row.field.of(self.policy) != row.field.of(self.preset)
+            row.mark(differs, row.field.why_off(self.policy))
             count += differs
         changed_words = f" · ≠ {count} changed" if count else ""
         self.query_one(Chosen).show(f"{self._name}{changed_words}")
@@ -184,9 +186,9 @@ class PolicyForm(Vertical):
         row = event.row
         if self.policy is None or self.preset is None:
             return
-        value = value_of(self.preset, row.field.path)
+        value = row.field.of(self.preset)
         try:
-            policy = self.policy.with_(**changes_of(self.policy, row.field.path, value))
+            policy = self.policy.with_(**row.field.changes(self.policy, value))
         except ValueError as refused:
             # The preset's value of one field may not go with what another was changed to.
             row.explain(str(refused))
@@ -195,7 +197,7 @@ class PolicyForm(Vertical):
         row.set_value(value)
 
     def _take(self, row: FieldRow, policy: Policy) -> None:
-        value: Any = value_of(policy, row.field.path)
+        value: Any = row.field.of(policy)
         if value == row.value:
             return
         row.value, self.policy = value, policy
@@ -221,7 +223,7 @@ class PolicyForm(Vertical):
         if row is None or self.preset is None:
             self._help.update(Text(self.about))
             return
-        preset_value = value_of(self.preset, row.field.path)
+        preset_value = row.field.of(self.preset)
         self._help.update(Text(help_words(row.field, preset_value, differs=row.differs)))
 
 

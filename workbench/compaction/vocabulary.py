@@ -1,0 +1,111 @@
+"""The settings that several policies have, each in one place: one name, one type, one help, whatever the default."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from workbench.compaction.policy import Needs, setting
+from workbench.compaction.prompts import load_prompt
+
+Language = Literal["en", "zh"]
+EarlierSummary = Literal["drop", "keep", "nest", "extend"]
+
+SUMMARY_TEMPLATE = "The summary message, with {summary}."
+REPLY = "What the agent says after the summary."
+
+
+def earlier_summary(default: EarlierSummary) -> Any:
+    return setting(
+        default,
+        "summary",
+        "What becomes of an earlier summary: drop it; keep it where it stands; nest it in the new request as context; "
+        "or extend it: summarize only what came after and carry its text on.",
+    )
+
+
+def language(default: Language) -> Any:
+    return setting(default, "summary", "Language of prompt, labels and summary.")
+
+
+def summary_char_limit(default: int, zero: str = "no limit", needs: Needs | None = None) -> Any:
+    """`zero` says what 0 means, "" where there must be a limit."""
+    help = "A longer summary is cut at a line or sentence." + (f" 0: {zero}." if zero else "")
+    return setting(default, "summary", help, unit="characters", needs=needs, ge=0 if zero else 1)
+
+
+def request_char_limit(default: int, needs: Needs | None = None) -> Any:
+    return setting(
+        default,
+        "request",
+        "A longer request is cut to so many characters, in the middle unless another field says where. 0: no limit.",
+        unit="characters",
+        old=("request_hard_limit_chars", "request_limit_chars", "request_limit", "guard_chars", "transcript_limit"),
+        needs=needs,
+        ge=0,
+    )
+
+
+def result_char_limit(default: int, needs: Needs | None = None) -> Any:
+    return setting(
+        default,
+        "request",
+        "So much of a tool's result is shown in the request.",
+        unit="characters",
+        old=("result_limit",),
+        needs=needs,
+        ge=0,
+    )
+
+
+def prompt(
+    default: str | Callable[[], str] = "",
+    *,
+    empty: str = "the shipped one in the policy's language",
+    old: tuple[str, ...] = (),
+    needs: Needs | None = None,
+) -> Any:
+    help = f"What the model is asked. Empty: {empty}."
+    return setting(default, "summary", help, multiline=True, old=old, needs=needs)
+
+
+def summary_template(default: str, *, empty: str = "") -> Any:
+    """A template must hold {summary}; where `empty` says what an empty one means, it may be empty."""
+    help = SUMMARY_TEMPLATE + (f" Empty: {empty}." if empty else "")
+    return setting(default, "result", help, multiline=True, pattern=rf"{'^$|' if empty else ''}\{{summary\}}")
+
+
+def reply(default: str) -> Any:
+    return setting(default, "result", f"{REPLY} Empty: nothing.")
+
+
+def keep_first() -> Any:
+    return setting(
+        0, "split", "So many first messages stay before the summary, with whole tool pairs.", unit="messages", ge=0
+    )
+
+
+def trigger_window_percent(default: float) -> Any:
+    return setting(
+        default, "trigger", "Compact when this share of the model's window is used. 0: never.", unit="%", ge=0, le=100
+    )
+
+
+def trigger_messages(default: int) -> Any:
+    return setting(
+        default,
+        "trigger",
+        "Compact when there are at least so many messages, leading system messages not counted. 0: never.",
+        unit="messages",
+        ge=0,
+    )
+
+
+def shipped_text(file: str) -> Callable[[], str]:
+    """The text of a prompt as a field's default, read when a policy is made."""
+    return lambda: load_prompt(file).text
+
+
+def of_hundred(share: Any) -> Any:
+    """A share of one as a percentage; what is no number is left for the field to refuse."""
+    return round(share * 100, 9) if isinstance(share, int | float) else share
