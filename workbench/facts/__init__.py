@@ -1,5 +1,7 @@
 """What a stretch of messages says that must not get lost, each fact with the message it stands in.
 
+In: messages. Out: facts, as frozen values. It knows no file format, no token, no strategy and no summary.
+
 What to ask for:
 
 - everything, in order: `find(messages)`; each fact once however often it is stated: `known(find(messages))`, where

@@ -1,4 +1,8 @@
-"""What a session is. This room knows no file format, no token and no strategy."""
+"""What a session is: messages, their blocks, and the rounds, exchanges and pairs they make.
+
+In: messages, from a format's reader or a program. Out: the session as frozen values, and the units in which it is cut.
+It knows no file format, no token and no strategy.
+"""
 
 from workbench.session.fingerprint import fingerprint
 from workbench.session.message import (

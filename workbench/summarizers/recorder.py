@@ -7,7 +7,6 @@ from workbench.session import Usage
 from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade, Run
 from workbench.summarizers.live_events import Ended, LiveEvent, Sent, Used
 from workbench.summarizers.runs import Call, call_record, total
-from workbench.summarizers.summarizer import Answerer
 
 
 class Recorder:
@@ -39,17 +38,6 @@ class Recorder:
         self.events.append(event)
         if isinstance(event, Ended):
             self._seconds[event.key] = event.seconds
-
-    def noting(self, answer: Answerer) -> Answerer:
-        """The same answers, heard here, for a run that tells nothing itself."""
-
-        def noted(request: SummaryRequest) -> Answer:
-            number = len(self._requests)
-            self._requests.append(request)
-            self._answers[number] = given = answer(request)
-            return given
-
-        return noted
 
     def calls(self) -> tuple[Call, ...]:
         """The record of every request so far; those without an answer count as cancelled.

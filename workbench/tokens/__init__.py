@@ -1,7 +1,8 @@
 """Counting tokens offline, calibrated to the session's model and anchored on what its provider billed.
 
-`Counter` counts, `sizes_of` turns counts and bills into the figures of a context, `find_model` knows models. Nothing
-here opens a connection; the tokenizer and the database are imported when the first text is counted.
+In: messages and a model's name. Out: `Counter` counts, `sizes_of` turns counts and bills into the figures of a context,
+`find_model` knows models. It knows no file format and no strategy, and opens no connection; the tokenizer and the
+database are imported when the first text is counted. How it is done: docs/tokens.md.
 """
 
 from workbench.tokens.anchoring import (
