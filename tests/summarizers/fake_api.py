@@ -1,7 +1,8 @@
 """A server on loopback that speaks the Messages API's real protocol, well or badly, for the real client to talk to.
 
 It answers requests in order with the replies it was given; `received` keeps what reached it. Everything happens in the
-test's own event loop: a reply that waits, waits for the client to go away, and `gone` tells that it has.
+test's own event loop: a reply that waits, waits for the client to go away. `gone` is set while no client is connected;
+one that gave up before it had reached the server, as on a busy machine, never was.
 """
 
 from __future__ import annotations
@@ -65,7 +66,11 @@ class FakeApi:
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
     gone: asyncio.Event = field(default_factory=asyncio.Event)
 
+    def __post_init__(self) -> None:
+        self.gone.set()
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.gone.clear()
         try:
             self.received.append(await _request(reader))
             self.arrived.set()
