@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from textual.filter import Monochrome
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, Static
 
@@ -15,7 +14,7 @@ from tests.tui.app import bench_screen, press, settled, story, story_file
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.bench.following import look
 from workbench.tui.bench.screen import BenchScreen
-from workbench.tui.home import Home, read_home, write_home
+from workbench.tui.home import read_home
 from workbench.tui.screens.export import ExportScreen
 from workbench.tui.screens.help import HelpScreen, explained
 from workbench.tui.screens.loading import LoadingScreen
@@ -47,261 +46,197 @@ def shown(pilot: Pilot[None], selector: str) -> str:
     return str(pilot.app.screen.query_one(selector, Static).render())
 
 
-class TestOpening:
-    async def test_lists_given_samples_and_found_sessions_and_opens_one(self, kept: Path, tmp_path: Path) -> None:
-        given = story_file(tmp_path)
-        async with WorkbenchApp(None, given=[given]).run_test(size=SIZE) as pilot:
-            await settled(pilot)
-            assert isinstance(pilot.app.screen, OpenScreen)
-            entries = files_of(pilot).entries
-            assert (entries[0].kind, entries[0].path) == ("given", given)
-            assert [entry.words for entry in entries if entry.kind == "found"] == [
-                "title of paint the door",
-                "title of mend the gate",
-            ]
-            assert {entry.kind for entry in entries} == {"given", "sample", "found"}
-            assert "1 files are no sessions" in str(files_of(pilot).border_title)
-            await press(pilot, *"dana-gate", "enter")
-            assert bench_screen(pilot).bench.session.path == kept / "-home-dana-gate" / "old.jsonl"
-            assert len(pilot.app.screen_stack) == 2
-
-    async def test_the_preview_follows_the_cursor(self, kept: Path) -> None:
-        async with WorkbenchApp(None).run_test(size=SIZE) as pilot:
-            await settled(pilot)
-            await press(pilot, *"paint")
-            assert "› paint the door" in shown(pilot, "#facts")
-            await press(pilot, *"zzz")
-            assert "Nothing fits" in shown(pilot, "#facts")
-            await press(pilot, "enter")
-            assert isinstance(pilot.app.screen, OpenScreen)
-            await press(pilot, "escape", "down", "up", "down")
-            assert files_of(pilot).line == 1
-            assert "format" in shown(pilot, "#facts")
-
-    async def test_a_typed_path_opens(self, tmp_path: Path) -> None:
-        path = story_file(tmp_path)
-        async with WorkbenchApp(None).run_test(size=SIZE) as pilot:
-            await settled(pilot)
-            pilot.app.screen.query_one(Input).value = str(path)
-            await press(pilot, "enter")
-            assert bench_screen(pilot).bench.session.path == path
-
-    async def test_ctrl_o_leads_there_and_escape_back(self) -> None:
-        async with WorkbenchApp(story()).run_test(size=SIZE) as pilot:
-            await settled(pilot)
-            bench = bench_screen(pilot)
-            await press(pilot, "ctrl+o")
-            assert isinstance(pilot.app.screen, OpenScreen)
-            await press(pilot, "escape")
-            assert pilot.app.screen is bench
-
-    async def test_a_refused_file_leaves_the_bench_as_it_was(self, tmp_path: Path) -> None:
-        bad = tmp_path / "bad.txt"
-        bad.write_text("nothing")
-        async with WorkbenchApp(story(), given=[bad]).run_test(size=SIZE) as pilot:
-            await settled(pilot)
-            bench = bench_screen(pilot)
-            await press(pilot, "ctrl+o", "enter")
-            assert isinstance(pilot.app.screen, RefusalScreen)
-            await press(pilot, "escape", "escape")
-            assert pilot.app.screen is bench
-
-    async def test_the_chooser_of_any_file_opens_and_closes(self) -> None:
-        async with WorkbenchApp(None).run_test(size=SIZE) as pilot:
-            await settled(pilot)
-            await press(pilot, "ctrl+f")
-            assert type(pilot.app.screen).__name__ == "FileOpen"
-            await press(pilot, "escape")
-            assert isinstance(pilot.app.screen, OpenScreen)
-
-    async def test_a_click_moves_the_cursor_and_a_double_click_opens(self, tmp_path: Path) -> None:
-        given = story_file(tmp_path)
-        async with WorkbenchApp(None, given=[given]).run_test(size=(80, 24)) as pilot:
-            await settled(pilot)
-            await pilot.click("#entries", offset=(5, 2))
-            await settled(pilot)
-            assert files_of(pilot).line == 1
-            await pilot.click("#entries", offset=(5, 1), times=2)
-            await settled(pilot)
-            assert bench_screen(pilot).bench.session.path == given
+async def test_a_session_is_found_looked_at_and_opened(kept: Path, tmp_path: Path) -> None:
+    given, bad = story_file(tmp_path), tmp_path / "bad.txt"
+    bad.write_text("nothing")
+    async with WorkbenchApp(None, given=[given, bad]).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        screen = pilot.app.screen
+        assert isinstance(screen, OpenScreen)
+        entries = files_of(pilot).entries
+        assert [entry.path for entry in entries if entry.kind == "given"] == [given, bad]
+        assert [entry.words for entry in entries if entry.kind == "found"] == [
+            "title of paint the door",
+            "title of mend the gate",
+        ]
+        assert {entry.kind for entry in entries} == {"given", "sample", "found"}
+        assert "1 files are no sessions" in str(files_of(pilot).border_title)
+        # The preview follows the cursor.
+        await press(pilot, *"paint")
+        assert "› paint the door" in shown(pilot, "#facts")
+        await press(pilot, *"zzz")
+        assert "Nothing fits" in shown(pilot, "#facts")
+        await press(pilot, "enter")
+        assert pilot.app.screen is screen
+        await press(pilot, "escape", "down", "up", "down")
+        assert files_of(pilot).line == 1
+        assert "not a session file" in shown(pilot, "#facts")
+        await press(pilot, "ctrl+f")
+        assert type(pilot.app.screen).__name__ == "FileOpen"
+        await press(pilot, "escape")
+        assert pilot.app.screen is screen
+        # By its words, by its path, by the mouse; and a refused file leaves the bench as it was.
+        await press(pilot, *"dana-gate", "enter")
+        assert bench_screen(pilot).bench.session.path == kept / "-home-dana-gate" / "old.jsonl"
+        assert len(pilot.app.screen_stack) == 2
+        await press(pilot, "ctrl+o")
+        pilot.app.screen.query_one(Input).value = str(given)
+        await press(pilot, "enter")
+        bench = bench_screen(pilot)
+        assert bench.bench.session.path == given
+        await press(pilot, "ctrl+o", "escape")
+        assert pilot.app.screen is bench
+        await press(pilot, "ctrl+o")
+        await pilot.click("#entries", offset=(5, 2))
+        await settled(pilot)
+        assert files_of(pilot).line == 1
+        await press(pilot, "enter")
+        assert isinstance(pilot.app.screen, RefusalScreen)
+        await press(pilot, "escape", "escape")
+        assert pilot.app.screen is bench
+        await press(pilot, "ctrl+o")
+        await pilot.click("#entries", offset=(5, 1), times=2)
+        await settled(pilot)
+        assert bench_screen(pilot) is not bench
+        assert bench_screen(pilot).bench.session.path == given
 
 
-class TestRemembering:
-    async def test_pins_split_and_recent_file_come_back(self, tmp_path: Path) -> None:
-        path, memory = story_file(tmp_path), tmp_path / "memory"
-        async with WorkbenchApp(path, memory=memory).run_test(size=SIZE) as pilot:
-            await settled(pilot)
-            await press(pilot, "p", "[")
-            before = bench_screen(pilot).bench
+async def test_work_recent_files_and_the_theme_come_back(tmp_path: Path) -> None:
+    path, memory = story_file(tmp_path), tmp_path / "memory"
+    async with WorkbenchApp(path, memory=memory).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        await press(pilot, "j", "2")
+        bench_screen(pilot)._write_soon()
+        await settled(pilot)
+        assert not (memory / "sessions").exists()  # who only looks leaves no work
+        await press(pilot, "p", "[")
+        bench_screen(pilot)._write_soon()
+        await settled(pilot)
+        assert len(list((memory / "sessions").iterdir())) == 1
+        before = bench_screen(pilot).bench
         assert before.pins
-        async with WorkbenchApp(path, memory=memory).run_test(size=SIZE) as pilot:
-            await settled(pilot)
-            after = bench_screen(pilot).bench
-            assert (after.pins, after.split_at) == (before.pins, before.split_at)
-            assert notes(pilot) == ["carried over: 1 pin, the split"]
-        assert [one.path for one in read_home(memory).recents] == [str(path)]
-        async with WorkbenchApp(path, memory=memory, fresh=True).run_test(size=SIZE) as pilot:
-            await settled(pilot)
-            assert bench_screen(pilot).bench.pins == frozenset()
-
-    async def test_work_is_on_disk_before_the_screen_is_left(self, tmp_path: Path) -> None:
-        path, memory = story_file(tmp_path), tmp_path / "memory"
-        async with WorkbenchApp(path, memory=memory).run_test(size=SIZE) as pilot:
-            await settled(pilot)
-            await press(pilot, "p")
-            bench_screen(pilot)._write_soon()
-            await settled(pilot)
-            assert len(list((memory / "sessions").iterdir())) == 1
-
-    async def test_looking_only_leaves_no_work(self, tmp_path: Path) -> None:
-        memory = tmp_path / "memory"
-        async with WorkbenchApp(story_file(tmp_path), memory=memory).run_test(size=SIZE) as pilot:
-            await settled(pilot)
-            await press(pilot, "j", "2")
-        assert not (memory / "sessions").exists()
-
-    async def test_a_changed_file_is_noticed_and_read_again_with_the_work(self, tmp_path: Path) -> None:
-        path = session_at(tmp_path / "live.jsonl", "go on", 1_000, filler=8)
-        async with WorkbenchApp(path).run_test(size=SIZE) as pilot:
-            await settled(pilot)
-            await press(pilot, "home", "p")
-            screen = bench_screen(pilot)
-            messages, pins = len(screen.bench.messages), screen.bench.pins
-            look(screen)
-            await settled(pilot)
-            assert notes(pilot) == []
-            session_at(path, "go on", 2_000, filler=12)
-            look(screen)
-            look(screen)
-            await settled(pilot)
-            assert [note for note in notes(pilot) if "has changed on disk" in note] == [
-                "live.jsonl has changed on disk; F5 reads it again and keeps your work."
-            ]
-            await press(pilot, "f5")
-            again = bench_screen(pilot)
-            assert again is not screen
-            assert len(again.bench.messages) > messages
-            assert again.bench.pins == pins
-
-    async def test_a_chosen_theme_is_there_next_time_unless_the_settings_name_one(self, tmp_path: Path) -> None:
-        async with WorkbenchApp(story(), memory=tmp_path).run_test(size=SIZE) as pilot:
-            await settled(pilot)
-            pilot.app.theme = "workbench-contrast"
-            await settled(pilot)
-        for settings, theme in ((None, "workbench-contrast"), (Settings(theme="workbench-light"), "workbench-light")):
-            async with WorkbenchApp(story(), memory=tmp_path, settings=settings).run_test(size=SIZE) as pilot:
-                await settled(pilot)
-                assert pilot.app.theme == theme
+        pilot.app.theme = "workbench-contrast"
+        await settled(pilot)
+    async with WorkbenchApp(path, memory=memory).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        after = bench_screen(pilot).bench
+        assert (after.pins, after.split_at) == (before.pins, before.split_at)
+        assert notes(pilot) == ["carried over: 1 pin, the split"]
+        assert pilot.app.theme == "workbench-contrast"
+    assert [one.path for one in read_home(memory).recents] == [str(path)]
+    light = Settings(theme="workbench-light")
+    async with WorkbenchApp(path, memory=memory, fresh=True, settings=light).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        assert bench_screen(pilot).bench.pins == frozenset()
+        assert pilot.app.theme == "workbench-light"
 
 
-class TestHelp:
-    async def test_every_screen_explains_itself_and_its_keys(self) -> None:
-        async with WorkbenchApp(story()).run_test(size=SIZE) as pilot:
-            await settled(pilot)
-            for key, words in (("", "The bench shows"), ("ctrl+o", "Choose a session"), ("e", "Choose the format")):
-                await press(pilot, *filter(None, [key]))
-                behind = pilot.app.screen
-                await press(pilot, "f1")
-                front = pilot.app.screen
-                assert isinstance(front, HelpScreen)
-                assert front.text.startswith(words)
-                explained = {id for _, _, id in front.keys}
-                assert {b.id for b in behind.BINDINGS} <= explained  # type: ignore[union-attr]
-                await press(pilot, "escape")
-                assert pilot.app.screen is behind
-                if key:
-                    await press(pilot, "escape")
-
-    def test_loading_explains_itself(self) -> None:
-        assert "giving up now loses nothing" in str(LoadingScreen.HELP)
-        assert "loading.cancel" in {id for _, _, id in explained([LoadingScreen], {})}
-
-    async def test_remapped_keys_work_and_are_shown(self) -> None:
-        settings = Settings(keys={"bench.pin": "f5", "bench.nothing": "f6"}, path=Path("config.toml"))
-        async with WorkbenchApp(story(), settings=settings).run_test(size=SIZE) as pilot:
-            await settled(pilot)
-            await press(pilot, "f5")
-            assert bench_screen(pilot).bench.pins
-            assert notes(pilot) == [
-                'config.toml: keys."bench.nothing" names nothing; the help (?) shows the id of every key.'
-            ]
-            await press(pilot, "p")
-            assert len(bench_screen(pilot).bench.pins) == 1
-            await press(pilot, "question_mark")
-            assert isinstance(pilot.app.screen, HelpScreen)
-            assert [key for key, _, id in pilot.app.screen.keys if id == "bench.pin"] == ["f5"]
-
-    async def test_a_theme_that_is_none_is_told_and_ours_stays(self) -> None:
-        async with WorkbenchApp(story(), settings=Settings(theme="pink", path=Path("config.toml"))).run_test() as pilot:
-            await settled(pilot)
-            assert pilot.app.theme == "workbench"
-            assert "there is no theme 'pink'" in notes(pilot)[0]
-
-    async def test_no_color_takes_every_colour(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("NO_COLOR", "1")
-        app = WorkbenchApp(story())
-        async with app.run_test(size=SIZE) as pilot:
-            await settled(pilot)
-            assert any(isinstance(one, Monochrome) for one in app.get_line_filters())
+async def test_a_changed_file_is_noticed_and_read_again_with_the_work(tmp_path: Path) -> None:
+    path = session_at(tmp_path / "live.jsonl", "go on", 1_000, filler=8)
+    async with WorkbenchApp(path).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        await press(pilot, "home", "p")
+        screen = bench_screen(pilot)
+        messages, pins = len(screen.bench.messages), screen.bench.pins
+        look(screen)
+        await settled(pilot)
+        assert notes(pilot) == []
+        session_at(path, "go on", 2_000, filler=12)
+        look(screen)
+        look(screen)
+        await settled(pilot)
+        assert [note for note in notes(pilot) if "has changed on disk" in note] == [
+            "live.jsonl has changed on disk; F5 reads it again and keeps your work."
+        ]
+        await press(pilot, "f5")
+        again = bench_screen(pilot)
+        assert again is not screen
+        assert len(again.bench.messages) > messages
+        assert again.bench.pins == pins
 
 
-class TestTour:
-    async def test_six_steps_forward_back_and_out_once(self, tmp_path: Path) -> None:
-        sample = SAMPLES / "claude-code-overflow.jsonl"
-        async with WorkbenchApp(sample, memory=tmp_path, tour=True).run_test(size=(80, 24)) as pilot:
-            await settled(pilot)
-            tour = pilot.app.screen
-            assert isinstance(tour, TourScreen)
-            for number, step in enumerate(STEPS, 1):
-                assert f"{number} of 6 · {step.title}" in str(tour.query_one("Vertical").border_title)
-                assert step.text[:20] in shown(pilot, "#step")
-                await press(pilot, "right")
-            assert isinstance(pilot.app.screen, BenchScreen)
-            assert pilot.app.screen.query_one(RoundsList).styles.outline.top[0] == ""
-        async with WorkbenchApp(sample, memory=tmp_path, tour=True).run_test(size=(80, 24)) as pilot:
-            await settled(pilot)
-            assert isinstance(pilot.app.screen, BenchScreen)
-
-    async def test_back_and_escape_and_the_palette(self) -> None:
-        async with WorkbenchApp(story()).run_test(size=SIZE) as pilot:
-            await settled(pilot)
-            tour = next(one for one in pilot.app.get_system_commands(pilot.app.screen) if one.title == "Tour")
-            tour.callback()
-            await press(pilot, "n", "n", "b", "enter", "left", "left", "left")
-            assert isinstance(pilot.app.screen, TourScreen)
-            assert pilot.app.screen.number == 0
+async def test_every_screen_explains_itself_and_its_keys() -> None:
+    assert "giving up now loses nothing" in str(LoadingScreen.HELP)
+    assert "loading.cancel" in {id for _, _, id in explained([LoadingScreen], {})}
+    async with WorkbenchApp(story()).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        for key, words in (("", "The bench shows"), ("ctrl+o", "Choose a session"), ("e", "Choose the format")):
+            await press(pilot, *filter(None, [key]))
+            behind = pilot.app.screen
+            await press(pilot, "f1")
+            front = pilot.app.screen
+            assert isinstance(front, HelpScreen)
+            assert front.text.startswith(words)
+            assert {b.id for b in behind.BINDINGS} <= {id for _, _, id in front.keys}  # type: ignore[union-attr]
             await press(pilot, "escape")
-            assert isinstance(pilot.app.screen, BenchScreen)
+            assert pilot.app.screen is behind
+            if key:
+                await press(pilot, "escape")
+        # The tour from the palette: back and forth, and out of it.
+        tour = next(one for one in pilot.app.get_system_commands(pilot.app.screen) if one.title == "Tour")
+        tour.callback()
+        await press(pilot, "n", "n", "b", "enter", "left", "left", "left")
+        assert isinstance(pilot.app.screen, TourScreen)
+        assert pilot.app.screen.number == 0
+        await press(pilot, "escape")
+        assert isinstance(pilot.app.screen, BenchScreen)
 
-    async def test_a_tour_that_was_seen_is_not_shown(self, tmp_path: Path) -> None:
-        write_home(tmp_path, Home(toured=True))
-        async with WorkbenchApp(story(), memory=tmp_path, tour=True).run_test(size=SIZE) as pilot:
-            await settled(pilot)
-            assert isinstance(pilot.app.screen, BenchScreen)
+
+async def test_settings_remap_keys_and_what_is_wrong_in_them_is_told() -> None:
+    keys = {"bench.pin": "f5", "bench.nothing": "f6"}
+    settings = Settings(keys=keys, theme="pink", path=Path("config.toml"))
+    async with WorkbenchApp(story(), settings=settings).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        assert pilot.app.theme == "workbench"
+        told = sorted(notes(pilot))
+        assert told[0] == 'config.toml: keys."bench.nothing" names nothing; the help (?) shows the id of every key.'
+        assert "there is no theme 'pink'" in told[1]
+        assert len(told) == 2
+        await press(pilot, "f5")
+        assert bench_screen(pilot).bench.pins
+        await press(pilot, "p")
+        assert len(bench_screen(pilot).bench.pins) == 1
+        await press(pilot, "question_mark")
+        assert isinstance(pilot.app.screen, HelpScreen)
+        assert [key for key, _, id in pilot.app.screen.keys if id == "bench.pin"] == ["f5"]
 
 
-class TestExport:
-    async def test_the_file_is_put_where_its_tool_looks_and_the_command_copied(
-        self, tmp_path: Path, own_home: Path
-    ) -> None:
-        path = session_at(tmp_path / "live.jsonl", "go on", 1_000, filler=8)
-        async with WorkbenchApp(path).run_test(size=SIZE) as pilot:
-            await settled(pilot)
-            await press(pilot, "r", "e")
-            screen = pilot.app.screen
-            assert isinstance(screen, ExportScreen)
-            assert not screen.query_one("#place").display
-            screen.query_one("#path", Input).value = str(tmp_path / "out.jsonl")
-            screen.query_one(f"#{'anyway' if screen.draft and screen.draft.stopped else 'write'}", Button).press()
-            await settled(pilot)
-            assert screen.query_one("#place").display
-            await press(pilot, "p")
-            placed = list((own_home / ".claude").rglob("*.jsonl"))
-            assert [one.read_bytes() for one in placed] == [(tmp_path / "out.jsonl").read_bytes()]
-            assert f"written to {placed[0]}" in shown(pilot, "#said")
-            assert not screen.query_one("#place").display
-            await press(pilot, "y")
-            assert pilot.app.clipboard.startswith("claude")
+async def test_the_tour_has_six_steps_and_is_shown_once(tmp_path: Path) -> None:
+    sample = SAMPLES / "claude-code-overflow.jsonl"
+    async with WorkbenchApp(sample, memory=tmp_path, tour=True).run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        tour = pilot.app.screen
+        assert isinstance(tour, TourScreen)
+        for number, step in enumerate(STEPS, 1):
+            assert f"{number} of 6 · {step.title}" in str(tour.query_one("Vertical").border_title)
+            assert step.text[:20] in shown(pilot, "#step")
+            await press(pilot, "right")
+        assert isinstance(pilot.app.screen, BenchScreen)
+        assert pilot.app.screen.query_one(RoundsList).styles.outline.top[0] == ""
+    async with WorkbenchApp(story(), memory=tmp_path, tour=True).run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, BenchScreen)
+
+
+async def test_the_file_is_put_where_its_tool_looks_and_the_command_copied(tmp_path: Path, own_home: Path) -> None:
+    path = session_at(tmp_path / "live.jsonl", "go on", 1_000, filler=8)
+    async with WorkbenchApp(path).run_test(size=SIZE) as pilot:
+        await settled(pilot)
+        await press(pilot, "r", "e")
+        screen = pilot.app.screen
+        assert isinstance(screen, ExportScreen)
+        assert not screen.query_one("#place").display
+        screen.query_one("#path", Input).value = str(tmp_path / "out.jsonl")
+        screen.query_one(f"#{'anyway' if screen.draft and screen.draft.stopped else 'write'}", Button).press()
+        await settled(pilot)
+        assert screen.query_one("#place").display
+        await press(pilot, "p")
+        placed = list((own_home / ".claude").rglob("*.jsonl"))
+        assert [one.read_bytes() for one in placed] == [(tmp_path / "out.jsonl").read_bytes()]
+        assert f"written to {placed[0]}" in shown(pilot, "#said")
+        assert not screen.query_one("#place").display
+        await press(pilot, "y")
+        assert pilot.app.clipboard.startswith("claude")
 
 
 def notes(pilot: Pilot[None]) -> list[str]:
