@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.compaction.layered.tool_result_rules import RULES, Use
 from workbench.compaction.layered.tool_results import Limits, ToolKind, compress, envelope, kind_of
 from workbench.conformance.building import call
 from workbench.session import Media, Text, ToolResult, ToolUse
@@ -92,114 +93,81 @@ def test_json_that_is_no_envelope_is_plain_text(text: str) -> None:
     assert envelope(answer(text, error=True))["status"] == "error"
 
 
-def test_ls_keeps_directory_counts_and_the_first_entries() -> None:
-    text = (
-        "- /srv/app/\n"
-        + "\n".join(f"  - folder{n}/" for n in range(5))
-        + "\n"
-        + "\n".join(f"  - f{n}.py" for n in range(60))
-    )
-    data = short(call("c", "LS", path="/srv/app"), text)["data"]
-    assert (data["directory"], data["directories"], data["files"]) == ("/srv/app", 6, 60)
-    assert data["entries"][:2] == ["/srv/app/", "folder0/"]
-    assert (len(data["entries"]), data["truncated"]) == (20, True)
+SMALL = Limits(
+    ls_entries=2, glob_paths=2, grep_lines=2, read_lines=2, fragment_lines=2, long_fragment_lines=1, stderr_lines=2,
+    stdout_lines=3, other_chars=30, line_chars=12,
+)  # fmt: skip
 
 
-def test_glob_keeps_pattern_count_and_the_first_paths() -> None:
-    text = (
-        "Found 30 files\n" + "\n".join(f"/srv/app/src/module_{n}.py" for n in range(30)) + "\n(Results are truncated.)"
-    )
-    data = short(call("c", "Glob", pattern="**/*.py"), text)["data"]
-    assert (data["pattern"], data["count"], data["truncated"]) == ("**/*.py", 30, True)
-    assert data["paths"] == [f"/srv/app/src/module_{n}.py" for n in range(10)]
+@pytest.mark.parametrize(
+    ("kind", "given_input", "data", "left"),
+    [
+        ("ls", {"path": "/w"}, "NOTE: x\n- a/\n│   ├── b.py\n\n* c",
+         {"directory": "/w", "directories": 1, "files": 2, "entries": ["a/", "b.py"], "truncated": True}),
+        ("ls", {}, {"entries": [{"type": "dir"}, {"type": "directory"}, {"type": "file"}, "d/"], "more": "0123456789"},
+         {"directories": 3, "files": 1, "more": "0123456789", "entries": [{"type": "dir"}, {"type": "directory"}],
+          "truncated": True}),
+        ("ls", {}, {"other": 1}, {"other": 1}),
+        ("ls", {}, "a\nb", {"directories": 0, "files": 2, "entries": ["a", "b"]}),
+        ("glob", {"pattern": "*.py"}, "Found 3 files\na.py\nb.py\n\nc.py\n(Results are truncated)",
+         {"pattern": "*.py", "count": 3, "paths": ["a.py", "b.py"], "truncated": True}),
+        ("glob", {}, {"paths": ["a"], "count": 7}, {"count": 7, "paths": ["a"]}),
+        ("glob", {}, [1], [1]),
+        ("grep", {"path": "a.py"}, "3:x\n4:y\n5:z",
+         {"count": 3, "summary": "3 matching lines in 1 file", "matches": ["a.py:3:x", "a.py:4:y"], "truncated": True}),
+        ("grep", {}, "a.py:3:x\nb.py:4:y",
+         {"count": 2, "summary": "2 matching lines in 2 files", "matches": ["a.py:3:x", "b.py:4:y"]}),
+        ("grep", {}, "a.py\nb.py\nc.py",
+         {"count": 3, "summary": "3 lines", "matches": ["a.py", "b.py"], "truncated": True}),
+        ("grep", {}, "No matches found", {"count": 0, "summary": "No matches found", "matches": []}),
+        ("grep", {}, {"matches": ["a", "a", "a"], "count": 3}, {"count": 3, "matches": ["a", "a"], "truncated": True}),
+        ("read", {"offset": 7}, "x\ny\nz\n", {"lines": 3, "content": "     7→x\n     8→y", "truncated": True}),
+        ("read", {"offset": True}, "x", {"content": "     1→x"}),
+        ("read", {"offset": 0, "start_line": 4}, "x", {"content": "     4→x"}),
+        ("read", {}, "    12→code\n    13→more", {"content": "    12→code\n    13→more"}),
+        ("read", {}, "0123456789abc", {"lines": 1, "content": "     1…89abc", "truncated": True}),
+        ("read", {}, {"content": 3}, {"content": 3}),
+        ("edit", {}, "The file was updated.\n@@ -1,9 +2,3 @@\n+a",
+         {"file": "/p/a.py", "summary": "The file was updated.", "range": "2-4", "truncated": True,
+          "fragment": "@@ -1,…,3 @@\n+a"}),
+        ("edit", {}, "ok\n@@ -1 +2 @@\n+++ b\n+a\n-c\n--- d",
+         {"file": "/p/a.py", "summary": "ok", "range": "2-2", "truncated": True,
+          "fragment": "(5 lines, +1 −1, left out)"}),
+        ("edit", {}, "ok\n    7→x\n    8→y",
+         {"file": "/p/a.py", "summary": "ok", "range": "7-8", "fragment": "    7→x\n    8→y"}),
+        ("edit", {}, "ok", {"file": "/p/a.py", "summary": "ok"}),
+        ("edit", {}, {"diff": "a\nb", "other": "0123456789"}, {"other": "0123456789", "diff": "a\nb"}),
+        ("write", {}, "Overwrote it\na\nb\nc",
+         {"file": "/p/a.py", "operation": "overwritten", "summary": "Overwrote it", "truncated": True,
+          "fragment": "a"}),
+        ("write", {}, "A new file was created\nline",
+         {"file": "/p/a.py", "operation": "new", "summary": "A new file was created", "fragment": "line"}),
+        ("write", {}, "done", {"file": "/p/a.py", "summary": "done"}),
+        ("bash", {}, "a\nb\nc\nd\ne", {"stdout": "…\nd\ne", "stdout_lines": 5, "truncated": True}),
+        ("bash!", {}, "a\nb\nc\nd", {"stderr": "c\nd", "stderr_lines": 4, "truncated": True}),
+        ("bash!", {}, "Exit code: 1\na\nb", {"exit_code": 1, "stderr": "a\nb"}),
+        ("bash", {}, "<stdout>\na\n</stdout>\n<stderr>b</stderr>\nexit code: 2",
+         {"exit_code": 2, "stdout": "a", "stderr": "b"}),
+        ("bash", {}, "Command: ls\nDirectory: /\nStdout: a\nb\nStderr: (empty)\nExit Code: 0",
+         {"exit_code": 0, "stdout": "a\nb"}),
+        ("bash", {}, "Output: a\nError: b\nExit Code: 3\nSignal: (none)",
+         {"exit_code": 3, "stdout": "a", "stderr": "b"}),
+        ("bash", {}, {"stdout": " ", "stderr": "a\nb\nc", "stderr_lines": 9, "code": 1},
+         {"stderr_lines": 9, "code": 1, "stderr": "b\nc", "truncated": True}),
+        ("other", {}, {"a": "0123456789"}, {"a": "0123456789"}),
+        ("other", {}, {"excerpt": "012345678", "truncated": True}, {"excerpt": "012345678", "truncated": True}),
+    ],
+)  # fmt: skip
+def test_what_a_rule_leaves_of_a_result(kind: str, given_input: dict[str, Any], data: Any, left: Any) -> None:
+    """With small limits; `!` marks a call that failed."""
+    name = kind.removesuffix("!")
+    path = {"file_path": "/p/a.py"} if name in ("edit", "write") else {}
+    use = Use(call("c", "Edit" if path else "X", **path, **given_input), given_input, kind != name, SMALL)
+    assert RULES[name](use, data) == left  # type: ignore[index]
 
 
-def test_grep_keeps_a_summary_and_five_lines_with_file_and_number() -> None:
-    many = "\n".join(f"src/a{n % 3}.py:{n}:    total = add(total, {n})" for n in range(1, 40))
-    data = short(call("c", "Grep", pattern="add"), many)["data"]
-    assert data["summary"] == "39 matching lines in 3 files"
-    assert data["matches"][0] == "src/a1.py:1:    total = add(total, 1)"
-    assert (len(data["matches"]), data["count"], data["truncated"]) == (5, 39, True)
-
-
-def test_grep_in_one_file_names_it_and_a_list_of_files_is_a_list() -> None:
-    one = short(call("c", "Grep", pattern="x", path="lib/a.ex"), "\n".join(f"{n}:  alias X{n}" for n in range(1, 90)))
-    assert one["data"]["matches"][0] == "lib/a.ex:1:  alias X1"
-    files = short(call("c", "Grep", pattern="x"), "Found 50 files\n" + "\n".join(f"lib/deep/{n}.ex" for n in range(50)))
-    assert files["data"]["summary"] == "Found 50 files"
-    assert files["data"]["matches"] == [f"lib/deep/{n}.ex" for n in range(5)]
-
-
-def numbered(count: int) -> str:
-    return "\n".join(f"{n:>6}→" + "x" * 30 for n in range(1, count + 1))
-
-
-def test_read_keeps_500_numbered_lines() -> None:
-    read = call("c", "Read", file_path="a.py")
-    assert compress(read, answer(numbered(500))).text == numbered(500)
-    data = short(read, numbered(900))["data"]
-    lines = data["content"].split("\n")
-    assert (len(lines), lines[-1][:7], data["lines"], data["truncated"]) == (500, "   500→", 900, True)
-    narrow = short(read, "     1→" + "x" * 9_000)["data"]
-    assert (len(narrow["content"]), narrow["truncated"]) == (2_000, True)
-
-
-def test_lines_without_numbers_get_those_of_the_file() -> None:
-    text = "\n".join(f"line {n}" for n in range(2_000))
-    data = short(call("c", "read_file", path="a.py", offset=101), text)["data"]
-    assert data["content"].startswith("   101→line 0\n   102→line 1\n")
-    assert data["content"].endswith("   600→line 499")
-
-
-def test_an_edit_keeps_file_range_and_fragment_and_of_a_large_diff_only_a_summary() -> None:
-    snippet = "\n".join(f"{n:>6}→code {n}" for n in range(12, 32))
-    said = (
-        "The file src/a.py has been updated. Here's the result of running `cat -n` on a snippet of the edited file:\n"
-    )
-    edit = call("c", "Edit", file_path="src/a.py", old_string="a", new_string="b")
-    stats = {"stats": {"time_ms": 9}, "context": {"params_input": {"old_string": "a" * 2_000}}, "text": "x" * 900}
-    envelope_of = json.dumps({"status": "success", "data": {"applied": True, "diff_preview": "+a\n-b\n c"}, **stats})
-    assert short(edit, envelope_of)["data"] == {"applied": True, "diff_preview": "+a\n-b\n c"}
-
-    long_snippet = "\n".join(f"{n:>6}→code {n}" for n in range(12, 112))
-    data = short(edit, said + long_snippet)["data"]
-    assert (data["file"], data["range"], data["truncated"]) == ("src/a.py", "12-111", True)
-    assert data["fragment"] == "(100 lines, left out)"
-    assert compress(edit, answer(said + snippet)).text == said + snippet, "a small snippet is short already"
-
-    diff = "@@ -3,40 +5,60 @@\n" + "\n".join(["+new line of code"] * 40 + ["-old line of code"] * 20)
-    data = short(edit, "Edited src/a.py\n" + diff)["data"]
-    assert (data["range"], data["fragment"]) == ("5-64", "(61 lines, +40 −20, left out)")
-
-
-def test_a_write_keeps_file_operation_and_the_first_lines() -> None:
-    body = "\n".join(f"{n:>6}→code {n}" for n in range(1, 121))
-    write = call("c", "Write", file_path="src/new.py", content="…")
-    data = short(write, "File created successfully at: src/new.py\n" + body)["data"]
-    assert (data["file"], data["operation"], data["truncated"]) == ("src/new.py", "new", True)
-    assert data["fragment"].split("\n")[-1].strip() == "20→code 20"
-    data = short(write, "The file src/new.py has been updated. Here is a snippet:\n" + body)["data"]
-    assert data["operation"] == "overwritten"
-
-
-def test_bash_keeps_a_summary_of_stdout_and_the_last_20_lines_of_stderr() -> None:
-    out = "\n".join(f"out {n}" for n in range(1, 201))
-    bash = call("c", "Bash", command="make")
-    data = short(bash, out)["data"]
-    assert data["stdout"].split("\n") == ["out 1", "out 2", "out 3", "…", *(f"out {n}" for n in range(195, 201))]
-    assert (data["stdout_lines"], data["truncated"]) == (200, True)
-
-    failed = short(bash, "Exit code 2\n" + out, error=True)
-    assert (failed["status"], failed["data"]["exit_code"]) == ("error", 2)
-    assert failed["data"]["stderr"].split("\n") == [f"out {n}" for n in range(181, 201)]
-
-    tagged = short(bash, f"<stdout>\nfine\n</stdout>\n<stderr>\n{out}\n</stderr>")["data"]
-    assert tagged["stdout"] == "fine"
-    assert len(tagged["stderr"].split("\n")) == 20
-
-    gemini = f"Command: make\nDirectory: (root)\nOutput: {out}\nError: (none)\nExit Code: 0\nSignal: 0"
-    data = short(call("c", "run_shell_command", command="make"), gemini)["data"]
-    assert (data["exit_code"], data["stdout_lines"]) == (0, 200)
+def test_the_limits_of_the_document_and_ours() -> None:
+    assert list(Limits().model_dump().values()) == [20, 10, 5, 500, 50, 20, 20, 10, 2_000, 2_000]
 
 
 def test_todowrite_keeps_the_recap_only() -> None:
