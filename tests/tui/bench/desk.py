@@ -27,7 +27,7 @@ class Desk:
         bench = open_bench(session, self.counter, **how)
         self.store = Store(first_view(bench, Groups(bench.layout)))
         self.at = (0, False)
-        self.is_active, self.focused_field = True, None
+        self.is_active, self.focused_field, self.memory = True, None, None
         self.said: list[str] = []
         self.asked: list[tuple[Any, Callable[[Any], object]]] = []
         self.typed: list[tuple[str, str]] = []
@@ -98,7 +98,6 @@ class Desk:
     def show_pane(self, name: str) -> None: ...
     def widen(self) -> None: ...
     def leave(self) -> None: ...
-    def write_down(self) -> None: ...
     def close_line(self) -> None: ...
     def ask_line(self, asked: str, text: str = "") -> None:
         self.typed.append((asked, text))

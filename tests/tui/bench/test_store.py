@@ -19,7 +19,7 @@ from workbench.compaction.preset import load_preset
 from workbench.formats.files import load
 from workbench.session import Message, Text
 from workbench.tokens import Counter
-from workbench.tui.bench import planning, policy, shaping
+from workbench.tui.bench import counting, planning, policy, shaping
 from workbench.tui.bench.host import take
 from workbench.tui.bench.store import AT_ONCE, Store, View
 from workbench.tui.rows import Groups
@@ -283,7 +283,7 @@ def test_as_the_preset_again_says_how_many_fields() -> None:
 def test_counts_reach_every_step_and_make_no_step() -> None:
     desk = Desk(story())
     desk.do("pin")
-    planning.count(desk)
+    counting.count(desk)
     desk.rest()
     known = Counter()
     known.count_all(desk.bench.messages, lambda done, of: None, lambda: False)

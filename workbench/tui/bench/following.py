@@ -15,8 +15,9 @@ from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.finding.following import mark_of, read_finished
 from workbench.remembered import Work, work_of
+from workbench.tui.bench.counting import count, show_growth
 from workbench.tui.bench.host import Host
-from workbench.tui.bench.planning import count, show_growth
+from workbench.tui.bench.remembering import write_now
 from workbench.tui.bench.store import Following, moved
 from workbench.tui.history import History
 from workbench.tui.plain import figure
@@ -147,5 +148,5 @@ def reread(host: Host) -> None:
     if bench.session.path is None:
         host.tell("This session was not read from a file.", bad=True)
         return
-    host.write_down()
+    write_now(host)
     host.app.post_message(ReadAgain(bench.session.path, bench.window, work_of(bench), bench.session.facts.part))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar
 
 from textual.app import App
@@ -35,6 +36,8 @@ class Host(Protocol):
 
     store: Store
     counter: Counter
+    memory: Path | None
+    """Where work is written down; without a folder it is not."""
 
     @property
     def app(self) -> App[Any]: ...
@@ -85,9 +88,6 @@ class Host(Protocol):
 
     def close_line(self) -> None:
         """Done with typing: back to the list."""
-
-    def write_down(self) -> None:
-        """Write down now what was done to the session, before it leaves the bench."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,11 +71,11 @@ def draw_found(bar: FindBar, was: View | None, now: View) -> None:
 
 
 def draw_triggers(form: PolicyForm, was: View | None, now: View) -> None:
-    """The trigger panel. What the strategy says of the whole session comes when it is found."""
-    if other(was, now, "shown"):
+    if other(was, now, "shown", "remark"):
         bench = now.shown
+        words = filter(None, (split_words(bench), now.remark))
         _entitle(form, bench.strategy.title)
-        form.show_triggers(bench.plan.triggers, [split_words(bench)], bench.strategy.lint(bench.policy))
+        form.show_triggers(bench.plan.triggers, tuple(words), bench.strategy.lint(bench.policy))
 
 
 def _entitle(pane: Widget, title: str) -> None:

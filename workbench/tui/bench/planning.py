@@ -1,23 +1,19 @@
-"""Planning in a thread, so that a key of a long session is answered at once; checks, counts and the offline run."""
+"""Planning in a thread, so that a key of a long session is answered at once; checks, epochs and the offline run."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 from workbench import bench as steps
-from workbench.analysis.growth import growth, to_count
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.checks import check
-from workbench.compaction.layout import Layout
-from workbench.session import Span
+from workbench.tui.bench.counting import count
 from workbench.tui.bench.host import Host, take
 from workbench.tui.bench.store import Change, View, brought_up, drawable, moved
-from workbench.tui.counting import count_in_slices
 from workbench.tui.rows import Groups
 
 CHECK_S = 0.15
@@ -145,7 +141,15 @@ async def to_epoch(host: Host, number: int) -> None:
     count(host)
 
 
-# --- checks and counts ------------------------------------------------------------------------------------------------
+# --- what is said of a plan -------------------------------------------------------------------------------------------
+
+
+def judge(host: Host, was: View | None, now: View) -> None:
+    """Have what is shown checked, and remarked on by its strategy."""
+    if was is None or was.shown is not now.shown:
+        host.spawn("checks", run_checks, host)
+        if now.shown.strategy.remark is not None:
+            host.spawn("remark", find_remark, host)
 
 
 async def run_checks(host: Host) -> None:
@@ -157,44 +161,13 @@ async def run_checks(host: Host) -> None:
         host.store.put(replace(host.store.view, checks=checks))
 
 
-def count(host: Host) -> None:
-    """Count the epoch's tokens, what is under the cursor first; figures appear at most four times a second."""
-    host.spawn("count", count_from, host, host.on_screen)
-
-
-async def count_from(host: Host, first: Span) -> None:
-    bench = host.store.bench
-    given_up = threading.Event()
-
-    def tell(layout: Layout, done: int, total: int) -> None:
-        host.call_later(host.store.counted, bench.epoch, layout, Groups(layout), done, total)
-
-    def work() -> None:
-        if count_in_slices(bench, host.counter, first, tell, given_up.is_set):
-            host.counter.count_all(to_count(bench.session), lambda done, of: None, given_up.is_set)
-
-    try:
-        await asyncio.to_thread(work)
-    finally:
-        given_up.set()
-    show_growth(host)
-
-
-def stop_counting(host: Host) -> None:
-    host.cancel("count")
-    words = "counting stopped: figures marked ~ are estimates"
-    host.store.put(replace(host.store.view, counting=None, said=words))
-
-
-def show_growth(host: Host) -> None:
-    host.spawn("growth", _growth, host)
-
-
-async def _growth(host: Host) -> None:
-    """By what is counted so far; drawn again when everything is."""
-    bench = host.store.bench
-    points = await asyncio.to_thread(growth, bench.session, host.counter, bench.scale)
-    host.store.put(replace(host.store.view, growth=points))
+async def find_remark(host: Host) -> None:
+    """What the strategy says of the whole session."""
+    bench = host.store.view.shown
+    if (remark := bench.strategy.remark) is not None:
+        found = await asyncio.to_thread(remark, bench.layout.shape, bench.policy)
+        if bench is host.store.view.shown:
+            host.store.put(replace(host.store.view, remark=found))
 
 
 # --- the offline run --------------------------------------------------------------------------------------------------

@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import asyncio
+from dataclasses import replace
 
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.remembered import Work, keep, work_of
+from workbench.tui.bench.host import Host
 
 WRITE_S = 0.5
 """How long after a change the work is written down: what a crash can lose."""
 
 
-class Memory:
-    """Knows what of the work on a session is written down in `folder`; without one nothing ever is."""
+def write_now(host: Host) -> str:
+    """Write down what is not written yet, before the session leaves the bench; why that could not be done, "" where it
+    could."""
+    bench = host.store.bench
+    done = work_of(bench)
+    return "" if done == host.store.view.kept else _written(host, bench, done)
 
-    def __init__(self, folder: Path | None, bench: Bench) -> None:
-        self.folder = folder
-        self._written = work_of(bench)
 
-    def unwritten(self, bench: Bench) -> Work | None:
-        """The work as it stands, None where that is written down; taken for written from now on."""
-        done = work_of(bench)
-        if self.folder is None or done == self._written:
-            return None
-        self._written = done
-        return done
+async def write_soon(host: Host) -> None:
+    """The same in a thread, while the session stays."""
+    bench = host.store.bench
+    done = work_of(bench)
+    if done != host.store.view.kept:
+        host.store.put(replace(host.store.view, kept=done))
+        if trouble := await asyncio.to_thread(_written, host, bench, done):
+            host.tell(trouble, bad=True)
 
-    def write(self, bench: Bench, done: Work) -> str:
-        """Write the work down; why that could not be done, "" where it could. May run in a thread."""
-        if self.folder is None:
-            return ""
-        try:
-            keep(bench.session, done, self.folder / "sessions")
-        except BadInput as refused:
-            return str(refused)
+
+def _written(host: Host, bench: Bench, done: Work) -> str:
+    if host.memory is None:
         return ""
+    try:
+        keep(bench.session, done, host.memory / "sessions")
+    except BadInput as refused:
+        return str(refused)
+    return ""

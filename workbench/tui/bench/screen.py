@@ -20,22 +20,19 @@ from textual.widgets import Static, Tab, Tabs
 from textual.worker import Worker
 
 from workbench.bench import Bench
-from workbench.compaction.policy import Policy
 from workbench.compaction.settings import Setting
-from workbench.compaction.shape import Shape
 from workbench.finding.following import Mark
 from workbench.session import Span
 from workbench.tokens import Counter
-from workbench.tui.bench import finding, following, panes, planning, policy, reading
+from workbench.tui.bench import counting, finding, following, panes, planning, policy, reading
 from workbench.tui.bench.actions import ACTIONS, PANE_KEYS, PANES
 from workbench.tui.bench.host import Cursor
-from workbench.tui.bench.remembering import WRITE_S, Memory
+from workbench.tui.bench.remembering import WRITE_S, write_now, write_soon
 from workbench.tui.bench.store import Store, View, first_view
 from workbench.tui.failures import failure_of
 from workbench.tui.middle.pager import Pager
 from workbench.tui.middle.tabs import TABS
 from workbench.tui.middle.view import Folds
-from workbench.tui.policy_words import split_words
 from workbench.tui.rows import Groups
 from workbench.tui.screens.help import ABOUT_BENCH
 from workbench.tui.widgets.budget_bar import BudgetBar
@@ -86,7 +83,7 @@ class BenchScreen(Screen[None]):
         super().__init__()
         self.store = Store(first_view(bench, groups, mark))
         self.counter = counter
-        self.memory = Memory(memory, bench)
+        self.memory = memory
         self._note, self._follow = note, follow
         self._due: Timer | None = None
         self._possible: tuple[bool | None, ...] = ()
@@ -127,8 +124,7 @@ class BenchScreen(Screen[None]):
         subscribe(partial(finding.look_again, self))
         subscribe(partial(planning.plan_present, self))
         subscribe(self._draw_middle)
-        subscribe(self._check)
-        subscribe(self._find_remark)
+        subscribe(partial(planning.judge, self))
         subscribe(self._grey)
         subscribe(self._remember)
         if self._note:
@@ -139,8 +135,8 @@ class BenchScreen(Screen[None]):
 
     def _after_first_paint(self) -> None:
         self.store.subscribe(self._draw_policy)
-        planning.count(self)
-        planning.show_growth(self)
+        counting.count(self)
+        counting.show_growth(self)
         if self._follow:
             following.follow(self)
 
@@ -167,21 +163,6 @@ class BenchScreen(Screen[None]):
         wrapped = await asyncio.to_thread(wrap, parts, width)
         text.put(parts, wrapped, (view.tab, source.index if view.tab == "message" else None, view.bench.epoch))
 
-    def _check(self, was: View | None, now: View) -> None:
-        if panes.other(was, now, "shown"):
-            self.spawn("checks", planning.run_checks, self)
-
-    def _find_remark(self, was: View | None, now: View) -> None:
-        if panes.other(was, now, "shown") and now.shown.strategy.remark is not None:
-            self.spawn("remark", self._show_remark, now.shown, now.shown.strategy.remark)
-
-    async def _show_remark(self, bench: Bench, remark: Callable[[Shape, Policy], str]) -> None:
-        """What the strategy says of the whole session."""
-        found = await asyncio.to_thread(remark, bench.layout.shape, bench.policy)
-        if bench is self.view.shown:
-            words = [split_words(bench), found]
-            self.query_one(PolicyForm).show_triggers(bench.plan.triggers, words, bench.strategy.lint(bench.policy))
-
     def _draw_policy(self, was: View | None, now: View) -> None:
         """The form shows the policy of the bench, unless it is ahead of it: what was typed is still being planned."""
         form = self.query_one(PolicyForm)
@@ -207,25 +188,15 @@ class BenchScreen(Screen[None]):
 
     def _remember(self, was: View | None, now: View) -> None:
         """Something may have changed: write down what there is, once it has rested."""
-        if was is not None and was.bench is not now.bench and self._due is None and self.memory.folder:
+        if was is not None and was.bench is not now.bench and self._due is None and self.memory:
             self._due = self.set_timer(WRITE_S, self._write_soon)
 
     def _write_soon(self) -> None:
         self._due = None
-        bench = self.bench
-        if done := self.memory.unwritten(bench):
-            self.spawn("remember", self._write, bench, partial(self.memory.write, bench, done))
-
-    async def _write(self, bench: Bench, write: Callable[[], str]) -> None:
-        if trouble := await asyncio.to_thread(write):
-            self.tell(trouble, bad=True)
-
-    def write_down(self) -> None:
-        if done := self.memory.unwritten(self.bench):
-            self.memory.write(self.bench, done)
+        self.spawn("remember", write_soon, self)
 
     def on_unmount(self) -> None:
-        self.write_down()
+        write_now(self)
 
     # --- actions ----------------------------------------------------------------------------------------------------
 
@@ -334,7 +305,7 @@ class BenchScreen(Screen[None]):
         elif view.finding.is_on:
             finding.clear(self)
         elif view.counting:
-            planning.stop_counting(self)
+            counting.stop_counting(self)
 
     # --- places -----------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from workbench.compaction.checks import Check
 from workbench.compaction.layout import Layout
 from workbench.compaction.preset import Preset, default_preset, load_preset
 from workbench.finding.following import Mark
+from workbench.remembered import Work, work_of
 from workbench.session import Message
 from workbench.tui.filters import Filter
 from workbench.tui.history import History
@@ -79,8 +80,9 @@ class View:
     """Everything that is drawn of the bench, and what decides what can be done.
 
     `shown` is a bench whose plan is made: the present one but for the moments in which that is still being planned.
-    `wanted` are changes that are still being planned, `owed` by how much the split is to move once it is known where it
-    lies. `preset` is what the policy is measured by. `counting` are messages counted and messages in all.
+    `preset` is what the policy is measured by, `remark` what the strategy says of the whole session, `counting` how
+    many messages are counted and how many there are. `wanted` are changes that are still being planned, `owed` by how
+    much the split is to move once it is known where it lies, `kept` the work that is written down already.
     """
 
     history: History
@@ -93,12 +95,14 @@ class View:
     running: str = ""
     checks: tuple[Check, ...] | None = None
     counting: tuple[int, int] | None = None
+    remark: str = ""
     growth: tuple[Point, ...] = ()
     verbosity: Verbosity = "default"
     folds: Folds = AS_USUAL
     finding: Finding = Finding()
     following: Following = Following()
     wanted: tuple[Change, ...] = ()
+    kept: Work | None = None
     owed: int = 0
 
     @property
@@ -116,6 +120,7 @@ def first_view(bench: Bench, groups: Groups, mark: Mark | None = None) -> View:
         said=opening_words(bench),
         counting=(0, len(bench.messages)),
         following=Following(mark=mark),
+        kept=work_of(bench),
     )
 
 
@@ -148,7 +153,7 @@ def brought_up(view: View) -> View:
     """The view with its present bench drawn, if it can be drawn now."""
     bench = view.bench
     groups = view.groups if view.groups.layout is bench.layout else Groups(bench.layout)
-    return replace(view, shown=bench, groups=groups) if drawable(bench) else view
+    return replace(view, shown=bench, groups=groups, remark="") if drawable(bench) else view
 
 
 Listener = Callable[[View | None, View], None]

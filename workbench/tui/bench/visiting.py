@@ -17,8 +17,10 @@ from workbench.summarizers.named import Name
 from workbench.summarizers.patience import Limits
 from workbench.tokens import Scale
 from workbench.tui.bench import finding, policy
+from workbench.tui.bench.counting import show_growth
 from workbench.tui.bench.host import Host, take
-from workbench.tui.bench.planning import show_growth, show_outcome, to_epoch
+from workbench.tui.bench.planning import show_outcome, to_epoch
+from workbench.tui.bench.remembering import write_now
 from workbench.tui.bench.store import View
 from workbench.tui.plain import figure
 
@@ -40,7 +42,7 @@ def compare(host: Host) -> None:
 
 
 async def choose_file(host: Host) -> None:
-    host.write_down()
+    write_now(host)
     await host.app.run_action("choose")
 
 

@@ -1,17 +1,63 @@
-"""Counting in the background, told in slices that a screen can draw."""
+"""Counting in the background, told in slices that a screen can draw; and the growth over the session."""
 
 from __future__ import annotations
 
+import asyncio
+import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
+from workbench.analysis.growth import growth, to_count
 from workbench.bench import Bench, counted
 from workbench.compaction.layout import Layout
 from workbench.session import Span
 from workbench.tokens import Counter
+from workbench.tui.bench.host import Host
+from workbench.tui.rows import Groups
 
 BETWEEN_S = 0.25
 """New figures at most four times a second, and never for more than a fifth of the time."""
+
+
+def count(host: Host) -> None:
+    """Count the epoch's tokens, what is under the cursor first; figures appear at most four times a second."""
+    host.spawn("count", count_from, host, host.on_screen)
+
+
+async def count_from(host: Host, first: Span) -> None:
+    bench = host.store.bench
+    given_up = threading.Event()
+
+    def tell(layout: Layout, done: int, total: int) -> None:
+        host.call_later(host.store.counted, bench.epoch, layout, Groups(layout), done, total)
+
+    def work() -> None:
+        if count_in_slices(bench, host.counter, first, tell, given_up.is_set):
+            host.counter.count_all(to_count(bench.session), lambda done, of: None, given_up.is_set)
+
+    try:
+        await asyncio.to_thread(work)
+    finally:
+        given_up.set()
+    show_growth(host)
+
+
+def stop_counting(host: Host) -> None:
+    host.cancel("count")
+    words = "counting stopped: figures marked ~ are estimates"
+    host.store.put(replace(host.store.view, counting=None, said=words))
+
+
+def show_growth(host: Host) -> None:
+    host.spawn("growth", _growth, host)
+
+
+async def _growth(host: Host) -> None:
+    """By what is counted so far; drawn again when everything is."""
+    bench = host.store.bench
+    points = await asyncio.to_thread(growth, bench.session, host.counter, bench.scale)
+    host.store.put(replace(host.store.view, growth=points))
 
 
 def count_in_slices(
