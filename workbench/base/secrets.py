@@ -38,7 +38,7 @@ _IN_ADDRESS = re.compile(r"(?i)(\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{0,100}:)(?![
 _NAMED = re.compile(
     r"(?P<before>(?:\b|_|(?<=[a-z])(?=[A-Z]))(?P<name>(?i:api[_-]?key|access[_-]?key|private[_-]?key|account[_-]?key"
     r"|secret(?:[_-]?(?:access[_-]?)?key)?|password|passwd|passphrase|token|authorization))"
-    r"[\"']?(?P<is>\s{0,3}[:=]\s{0,3})(?P<quote>\\?[\"'])?(?i:(?:bearer|basic|token)\s{1,3})?)"
+    r"[\"']?(?P<is>\s{0,3}[:=]\s{0,3})(?P<quote>\\?[\"'])?(?P<scheme>(?i:bearer|basic|token)\s{1,3})?)"
     r"(?P<value>(?:[^\s\"'`,;)}\]\\&]|&(?!\w{1,40}=)){6,200})"
 )
 
@@ -59,7 +59,7 @@ def masked(text: str) -> str:
 
 def _without_value(found: re.Match[str]) -> str:
     name, value = found["name"], found["value"]
-    if found["quote"]:
+    if found["quote"] or found["scheme"]:
         is_secret = value[0] not in "${<%["
     elif name.isupper() and found["is"] == "=":  # a shell's or an .env file's: whatever is no reference is a value
         is_secret = value[0] not in "${<%[("
