@@ -26,6 +26,7 @@ from workbench.finding.glances import REACH, Found
 from workbench.formats.kit.database import rows
 from workbench.formats.kit.magic import SQLITE
 from workbench.formats.kit.titles import shortened
+from workbench.formats.kit.values import dict_of, text_of
 from workbench.formats.opencode.signature import is_session_file
 
 COPIED = 64 << 20
@@ -181,7 +182,7 @@ def stored_file(path: Path) -> Found | None:
 def _head_of(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
         found = _json(file.read(REACH))
-    return found if isinstance(found, dict) else {}
+    return dict_of(found)
 
 
 def _spent_of(message: Mapping[str, Any]) -> int | None:
@@ -203,7 +204,7 @@ def _json(raw: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+    return text_of(value)
 
 
 def _whole(value: Any) -> int:

@@ -11,6 +11,7 @@ from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of, with_summary_answers
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse
+from workbench.formats.kit.values import dict_of
 from workbench.session import Epoch, LoadWarning, Message, Opaque, Records, Role, Session, Text, ToolResult
 
 
@@ -18,7 +19,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     """One epoch: a body is a context already. Ids are `m1`, `m2`, … by position in the list."""
     progress(0, len(data))
     document, warnings = parse(path, data)
-    body: dict[str, Any] = document if isinstance(document, dict) else {}
+    body: dict[str, Any] = dict_of(document)
     items = body.get("messages") if body else document
     if not isinstance(items, list):
         raise BadInput(f"{path}: has no list of messages; open an Anthropic Messages request body or its message list.")

@@ -135,7 +135,7 @@ def _blocks(step: Item) -> Iterator[Block]:
 
 
 def _parts(content: Any) -> Iterator[Block]:
-    for part in content if isinstance(content, list) else ():
+    for part in list_of(content):
         source = dict_of(dict_of(part).get("source"))
         if dict_of(part).get("type") == "image" and source:
             yield Media(word_of(source.get("media_type")) or "image", len(as_text(source.get("data") or "")))

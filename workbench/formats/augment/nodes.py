@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from workbench.formats.kit.blocks import as_text
+from workbench.formats.kit.values import list_of
 from workbench.session import Block, Media, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 
 Node = dict[str, Any]
@@ -29,7 +30,7 @@ _IMAGE_CONTENT = 2
 
 def nodes_of(exchange: Any, key: str) -> list[Any]:
     nodes = exchange.get(key) if isinstance(exchange, dict) else None
-    return nodes if isinstance(nodes, list) else []
+    return list_of(nodes)
 
 
 def is_summary_node(node: Any) -> bool:

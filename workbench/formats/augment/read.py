@@ -22,6 +22,7 @@ from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import RESUMED, as_text, is_summary
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
+from workbench.formats.kit.values import dict_of
 from workbench.session import (
     Epoch,
     Kind,
@@ -66,8 +67,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
             messages.append(message)
     progress(len(data), len(data))
     warnings += _silent_drops(entries)
-    state = document.get("agentState")
-    state = state if isinstance(state, dict) else {}
+    state = dict_of(document.get("agentState"))
     guidelines = (state.get(key) for key in ("userGuidelines", "workspaceGuidelines"))
     return Session(
         format=ID,

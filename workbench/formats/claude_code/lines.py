@@ -15,7 +15,7 @@ from typing import Any
 from workbench.base.stamps import seconds_of
 from workbench.formats.claude_code.tree import Tree
 from workbench.formats.kit.blocks import from_anthropic, is_reminder
-from workbench.formats.kit.values import count_of
+from workbench.formats.kit.values import count_of, dict_of, text_of
 from workbench.session import (
     Block,
     Compaction,
@@ -184,8 +184,7 @@ def _user(reading: Reading, value: dict[str, Any], id: str, index: int, line: in
 
 
 def _assistant(reading: Reading, value: dict[str, Any], id: str, index: int, line: int) -> int:
-    body = value.get("message")
-    body = body if isinstance(body, dict) else {}
+    body = dict_of(value.get("message"))
     api_id, model = body.get("id"), body.get("model")
     key = (api_id if isinstance(api_id, str) and api_id else id, value.get("isSidechain") is True)
     blocks = _blocks(reading, value, line)
@@ -222,11 +221,10 @@ def _system(reading: Reading, value: dict[str, Any], id: str, index: int, line: 
         return None
     at = _begin(reading, value, id, index, "system", blocks)
     reading.drafts[at].kind = "boundary"
-    about = value.get("compactMetadata")
-    about = about if isinstance(about, dict) else {}
+    about = dict_of(value.get("compactMetadata"))
     trigger, before = about.get("trigger"), about.get("preTokens")
     reading.compactions[at] = Compaction(
-        trigger if isinstance(trigger, str) else "",
+        text_of(trigger),
         before if type(before) is int else None,
         time=reading.drafts[at].time,
     )

@@ -47,7 +47,7 @@ def read_folder(path: Path, progress: Progress) -> Session:
         manifest = parse(manifest_path, manifest_path.read_bytes())[0] if manifest_path.is_file() else {}
     except OSError as error:
         raise BadInput(f"{found} cannot be read: {error.strerror}; check its permissions.") from None
-    about = manifest if isinstance(manifest, dict) else {}
+    about = dict_of(manifest)
     metadata = about.get("metadata")
     title = metadata.get("title") if isinstance(metadata, dict) else None
     cwd = about.get("cwd")

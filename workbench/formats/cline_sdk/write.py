@@ -137,5 +137,5 @@ def _paths(given: Any) -> Iterator[str]:
         if isinstance(given.get("path"), str):
             yield given["path"]
         files = given.get("files")
-        for item in files if isinstance(files, list) else ():
+        for item in list_of(files):
             yield from _paths(item)

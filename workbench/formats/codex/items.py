@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from workbench.formats.kit.blocks import as_text, kind_of
 from workbench.formats.kit.mark import MARK, marked
+from workbench.formats.kit.values import list_of, text_of
 from workbench.session import Block, Kind, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
 
 SUMMARY_PREFIX = "Another language model started to solve this problem and produced a summary of its thinking process"
@@ -68,7 +69,7 @@ def blocks_of(item: dict[str, Any]) -> tuple[Block, ...]:
     if kind == "reasoning":
         signature = item.get("encrypted_content")
         texts = [*_texts(item.get("summary")), *_texts(item.get("content"))]
-        return (Thinking("\n".join(texts), signature if isinstance(signature, str) else ""),)
+        return (Thinking("\n".join(texts), text_of(signature)),)
     call_id = item.get("call_id")
     if not isinstance(call_id, str):
         return (Opaque(kind, item),)
@@ -104,15 +105,11 @@ def _part(part: Any) -> Block:
             media_type, _, encoded = url[len("data:") :].partition(",")
             return Media(media_type.split(";")[0] or "image", len(encoded))
         return Media("image", 0)
-    return Opaque(kind if isinstance(kind, str) else "", part)
+    return Opaque(text_of(kind), part)
 
 
 def _texts(parts: Any) -> list[str]:
-    return [
-        part["text"]
-        for part in (parts if isinstance(parts, list) else ())
-        if isinstance(part, dict) and isinstance(part.get("text"), str)
-    ]
+    return [part["text"] for part in (list_of(parts)) if isinstance(part, dict) and isinstance(part.get("text"), str)]
 
 
 def _result(call_id: str, item: dict[str, Any]) -> ToolResult:

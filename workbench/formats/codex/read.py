@@ -314,11 +314,11 @@ def _session(path: Path, reading: _Reading) -> Session:
         branch=branch,
         epochs=epochs,
         records=reading.records,
-        id=id if isinstance(id, str) else "",
+        id=text_of(id),
         title=first_words((messages[number] for number in branch), _REQUEST_MARK),
         model=next((m.model for m in reversed(messages) if m.model), reading.model),
         cwd=reading.cwd,
-        system=instructions if isinstance(instructions, str) else "",
+        system=text_of(instructions),
         tools=tools_of(about.get("dynamic_tools")),
         warnings=tuple(reading.warnings + warnings),
         facts=SessionFacts(

@@ -23,6 +23,7 @@ from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.settle import adopted
 from workbench.formats.kit.tail import tail_of
+from workbench.formats.kit.values import dict_of
 from workbench.session import Message, Opaque, Session, Text
 
 _VERSION = "0.142.5"
@@ -155,7 +156,7 @@ def _spent(lines: Sequence[bytes]) -> list[bytes]:
         info = loads(line)["payload"].get("info")
         if isinstance(info, dict) and "total_token_usage" in info:
             last = info.get("last_token_usage")
-            info = info | {"last_token_usage": dict.fromkeys(last if isinstance(last, dict) else (), 0)}
+            info = info | {"last_token_usage": dict.fromkeys(dict_of(last), 0)}
             payload = {"type": "token_count", "info": info, "rate_limits": None}
             return [render({"timestamp": iso(), "type": "event_msg", "payload": payload})]
     return []

@@ -18,7 +18,7 @@ from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.jsonl import objects_of, records_of
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
-from workbench.formats.kit.values import dict_of, text_of
+from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.session import (
     Block,
     Compaction,
@@ -121,7 +121,7 @@ def _user(
     attachments = data.get("attachments")
     blocks += (
         Media(as_text(attached.get("mimeType") or "file"), len(attached["data"]))
-        for attached in (attachments if isinstance(attachments, list) else ())
+        for attached in (list_of(attachments))
         if isinstance(attached, dict) and isinstance(attached.get("data"), str)
     )
     own = data.get("source") in (None, "user")
@@ -136,11 +136,11 @@ def _assistant(reading: _Reading, data: Mapping[str, Any], id: str, time: float 
     blocks: list[Block] = []
     thought, signature = data.get("reasoningText"), data.get("reasoningOpaque")
     if thought or signature:
-        blocks.append(Thinking(as_text(thought or ""), signature if isinstance(signature, str) else ""))
+        blocks.append(Thinking(as_text(thought or ""), text_of(signature)))
     if data.get("content"):
         blocks.append(Text(as_text(data["content"])))
     requests = data.get("toolRequests")
-    for request in requests if isinstance(requests, list) else ():
+    for request in list_of(requests):
         if isinstance(request, dict) and isinstance(request.get("toolCallId"), str):
             given = request.get("arguments")
             given = given if isinstance(given, dict) else "" if given is None else as_text(given)
@@ -250,7 +250,7 @@ def _session(path: Path, reading: _Reading) -> Session:
         branch=[number for number in range(len(messages)) if number not in gone] if gone else range(len(messages)),
         epochs=epochs,
         records=reading.records,
-        id=id if isinstance(id, str) else "",
+        id=text_of(id),
         title=reading.title,
         model=next((messages[n].model for n in reversed(reading.history) if messages[n].model), reading.model),
         cwd=cwd if isinstance(cwd, str) else None,

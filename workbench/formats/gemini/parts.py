@@ -12,7 +12,7 @@ from typing import Any
 from workbench.base.stamps import iso, seconds_of
 from workbench.formats.kit.blocks import as_text, kind_of
 from workbench.formats.kit.mark import MARK, marked
-from workbench.formats.kit.values import count_of, list_of
+from workbench.formats.kit.values import count_of, list_of, text_of
 from workbench.session import Block, Kind, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 
 ACKNOWLEDGED = "Got it. Thanks for the additional context!"
@@ -124,7 +124,7 @@ def _response_block(part: Any, id: str, place: int, calls: Calls) -> Block:
         return ToolUse(call_id, name, args)
     if isinstance(part, dict) and part.get("thought") is True and isinstance(part.get("text"), str):
         signature = part.get("thoughtSignature")
-        return Thinking(part["text"], signature if isinstance(signature, str) else "")
+        return Thinking(part["text"], text_of(signature))
     return _content(part)
 
 

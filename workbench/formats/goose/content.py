@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.formats.kit.blocks import as_text
+from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
 INVALID = "invalid_call"
@@ -32,7 +33,7 @@ def is_sent(content: Any) -> bool:
 
 
 def listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+    return list_of(value)
 
 
 def blocks_of(content: Any) -> tuple[Block, ...]:
@@ -61,7 +62,7 @@ def _block(item: Any) -> Block:
         return Media(as_text(item.get("mimeType") or "image"), len(as_text(item.get("data", ""))))
     if kind == "thinking" and isinstance(item.get("thinking"), str):
         signature = item.get("signature")
-        return Thinking(item["thinking"], signature if isinstance(signature, str) else "")
+        return Thinking(item["thinking"], text_of(signature))
     if kind in ("toolRequest", "frontendToolRequest") and isinstance(item.get("id"), str):
         return _call(item["id"], item.get("toolCall"))
     if kind == "toolResponse" and isinstance(item.get("id"), str):
@@ -75,7 +76,7 @@ def _call(id: str, call: Any) -> ToolUse:
         error = call.get("error", call) if isinstance(call, dict) else call
         return ToolUse(id, INVALID, as_text(error))
     given = made.get("arguments")
-    return ToolUse(id, made["name"], given if isinstance(given, dict) else {} if given is None else as_text(given))
+    return ToolUse(id, made["name"], dict_of(given) if given is None else as_text(given))
 
 
 def _result(id: str, result: Any) -> ToolResult:
@@ -86,7 +87,7 @@ def _result(id: str, result: Any) -> ToolResult:
     failed = isinstance(value, dict) and value.get("isError") is True
     items = value.get("content") if isinstance(value, dict) else value
     parts: list[Text | Media] = []
-    for item in items if isinstance(items, list) else [] if items is None else [items]:
+    for item in list_of(items) if items is None else [items]:
         if isinstance(item, dict) and not _for_the_model(item):
             continue
         block = _block(item)

@@ -24,6 +24,7 @@ from workbench.formats.kit.jsonl import records_of
 from workbench.formats.kit.magic import SQLITE
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.values import dict_of, text_of
 from workbench.session import (
     Compaction,
     Epoch,
@@ -147,8 +148,7 @@ def _line(reading: _Reading, value: Any, index: int, line: int | None) -> None:
 
 def _visibility(value: Mapping[str, Any]) -> tuple[bool, bool]:
     """Whether the person and whether the agent sees a message."""
-    about = value.get("metadata")
-    about = about if isinstance(about, dict) else {}
+    about = dict_of(value.get("metadata"))
     return about.get("userVisible") is not False, about.get("agentVisible") is not False
 
 
@@ -176,7 +176,7 @@ def _session(path: Path, reading: _Reading) -> Session:
         branch=everything,
         epochs=_epochs(values, messages, [n for n in everything if messages[n].kind == "summary"]),
         records=reading.records,
-        id=session_id if isinstance(session_id, str) else "",
+        id=text_of(session_id),
         title=name if isinstance(name, str) and name else first_words(messages),
         cwd=cwd if isinstance(cwd, str) and cwd else None,
         tools=tools_of(about.get("tools")),

@@ -19,6 +19,7 @@ from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import adopted, as_user_text
+from workbench.formats.kit.values import dict_of
 from workbench.session import Message, Session
 
 _COUNTS = ("total_tokens", "input_tokens", "output_tokens")
@@ -146,4 +147,4 @@ def _decoded(value: Any) -> dict[str, Any]:
             value = loads(value.encode(errors="replace"))
         except ValueError:
             value = None
-    return value if isinstance(value, dict) else {}
+    return dict_of(value)

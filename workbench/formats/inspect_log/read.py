@@ -230,7 +230,7 @@ def _call(call: Any, attachments: dict[str, str]) -> Block:
 
 
 def _parts(content: Any, attachments: dict[str, str]) -> Iterator[Block]:
-    for part in content if isinstance(content, list) else ():
+    for part in list_of(content):
         kind = as_text(dict_of(part).get("type"))
         if kind == "reasoning" and isinstance(part.get("reasoning"), str):
             hidden = part.get("redacted") is True

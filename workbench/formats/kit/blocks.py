@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from workbench.formats.kit.values import text_of
 from workbench.session import Block, Kind, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
 CONTINUATION = "This session is being continued from a previous conversation that ran out of context"
@@ -115,7 +116,7 @@ def _block(item: Any) -> Block:
         return Text(item["text"])
     if kind == "thinking" and isinstance(item.get("thinking"), str):
         signature = item.get("signature")
-        return Thinking(item["thinking"], signature if isinstance(signature, str) else "")
+        return Thinking(item["thinking"], text_of(signature))
     if kind == "tool_use" and isinstance(item.get("id"), str) and isinstance(item.get("name"), str):
         given = item.get("input")
         return ToolUse(
@@ -125,7 +126,7 @@ def _block(item: Any) -> Block:
         return ToolResult(item["tool_use_id"], _result_parts(item.get("content")), item.get("is_error") is True)
     if kind in ("image", "document"):
         return _media(kind, item)
-    return Opaque(kind if isinstance(kind, str) else "", item)
+    return Opaque(text_of(kind), item)
 
 
 def _media(kind: str, item: dict[str, Any]) -> Media:

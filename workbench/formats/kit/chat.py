@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from workbench.formats.format import HEAD
 from workbench.formats.kit.document import glimpse
-from workbench.formats.kit.values import list_of
+from workbench.formats.kit.values import dict_of, list_of
 from workbench.session import Message, Tool
 
 Dialect = Literal["anthropic", "openai", ""]
@@ -39,7 +39,7 @@ def dialect(head: bytes) -> tuple[Dialect, str]:
     """Which chat API the document that begins with `head` speaks, and what shows it (formats.md §1)."""
     value = glimpse(head)
     bare = isinstance(value, list)
-    body: dict[str, Any] = value if isinstance(value, dict) else {}
+    body: dict[str, Any] = dict_of(value)
     items = value if bare else body.get("messages")
     cut = len(head) >= HEAD and "messages" not in body and "model" in body  # the messages lie behind a long prompt
     if _OTHERS & body.keys() or not (isinstance(items, list) or cut):

@@ -118,7 +118,7 @@ def _raw(block: Block) -> Any:
 
 
 def _parts(content: Any) -> Iterator[Block]:
-    for part in content if isinstance(content, list) else ():
+    for part in list_of(content):
         kind = dict_of(part).get("type")
         if kind == "image_url":
             url = part.get("image_url")

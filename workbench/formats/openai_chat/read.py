@@ -12,6 +12,7 @@ from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse
+from workbench.formats.kit.values import dict_of, list_of
 from workbench.formats.openai_chat.signature import ID
 from workbench.session import (
     Block,
@@ -44,7 +45,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     """One epoch: a body is a context already. Ids are `m1`, `m2`, … by position in the list."""
     progress(0, len(data))
     document, warnings = parse(path, data)
-    body: dict[str, Any] = document if isinstance(document, dict) else {}
+    body: dict[str, Any] = dict_of(document)
     items = body.get("messages") if body else document
     if not isinstance(items, list):
         raise BadInput(f"{path}: has no list of messages; open an OpenAI Chat request body or its message list.")
@@ -67,7 +68,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
 def _model(body: dict[str, Any]) -> str | None:
     """The body's model; a LiteLLM log has it in the response."""
     response = body.get("response")
-    for place in (body, response if isinstance(response, dict) else {}):
+    for place in (body, dict_of(response)):
         if isinstance(place.get("model"), str):
             return str(place["model"])
     return None
@@ -146,7 +147,7 @@ def _calls(index: int, item: dict[str, Any], warnings: list[LoadWarning]) -> Ite
     if calls is not None and not isinstance(calls, list):
         warnings.append(LoadWarning(f"message {index + 1} has tool_calls that are no list"))
         yield Opaque("tool_calls", calls)
-    for call in calls if isinstance(calls, list) else ():
+    for call in list_of(calls):
         function = call.get("function") if isinstance(call, dict) else None
         if isinstance(function, dict) and isinstance(function.get("name"), str):
             yield ToolUse(as_text(call.get("id", "")), function["name"], _arguments(function.get("arguments")))

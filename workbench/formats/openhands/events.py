@@ -12,7 +12,7 @@ from typing import Any
 from workbench.formats.kit.blocks import as_text, from_anthropic
 from workbench.formats.kit.jsonl import loads
 from workbench.formats.kit.mark import MARK, marked
-from workbench.formats.kit.values import dict_of
+from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.openhands.signature import is_v1
 from workbench.session import Block, Kind, Media, Role, Text, Thinking, ToolResult, ToolUse, Usage
 
@@ -81,9 +81,7 @@ def forgetting_of(event: Event) -> Forgetting | None:
         forgotten = [str(id) for id in range(start, end + 1)]
     offset = about.get("summary_offset")
     summary = about.get("summary")
-    return Forgetting(
-        frozenset(forgotten), summary if isinstance(summary, str) else "", offset if type(offset) is int else None
-    )
+    return Forgetting(frozenset(forgotten), text_of(summary), offset if type(offset) is int else None)
 
 
 def said_by(event: Event, calls: dict[str, str]) -> Said | None:
@@ -188,7 +186,7 @@ def _said_v0(event: Event, calls: dict[str, str]) -> Said | None:
         return Said("system", _texts(args.get("content")), noted or "normal")
     if action == "message":
         urls = args.get("image_urls")
-        blocks = (*_texts(args.get("content")), *map(_image, urls if isinstance(urls, list) else ()))
+        blocks = (*_texts(args.get("content")), *map(_image, list_of(urls)))
         role: Role = "assistant" if event.get("source") == "agent" else "user"
         return Said(role, blocks, noted or "normal")
     meta = dict_of(event.get("tool_call_metadata"))
@@ -212,7 +210,7 @@ def _said_v0(event: Event, calls: dict[str, str]) -> Said | None:
 
 def _recorded_call(answer: Event, id: str) -> ToolUse | None:
     made = answer.get("tool_calls")
-    for call in made if isinstance(made, list) else ():
+    for call in list_of(made):
         function = dict_of(dict_of(call).get("function"))
         if dict_of(call).get("id") == id and isinstance(function.get("name"), str):
             return ToolUse(id, function["name"], _input(function.get("arguments")))

@@ -17,6 +17,7 @@ from workbench.formats.kit.document import loads, render, splice
 from workbench.formats.kit.json_spans import array_items, replace_fields
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
+from workbench.formats.kit.values import dict_of
 from workbench.formats.openhands.events import CALL, SENDER, Event, forgetting_of, is_counted, key_of, said_by
 from workbench.formats.openhands.signature import ID, is_v1
 from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
@@ -51,7 +52,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         data = session.records.data.removeprefix(b"\xef\xbb\xbf")
         sheet.raws = [data[start:stop] for start, stop in array_items(data.decode("latin-1"))]
         values = [loads(raw) for raw in sheet.raws]
-        sheet.events = [value if isinstance(value, dict) else {} for value in values]
+        sheet.events = [dict_of(value) for value in values]
         sheet.v1 = any(map(is_v1, sheet.events))
     else:
         prompt, rest = system_prompt(session, messages)

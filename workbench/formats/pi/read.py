@@ -18,6 +18,7 @@ from workbench.formats.kit.jsonl import objects_of, records_of
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.stale import without_stale
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.values import text_of
 from workbench.formats.pi.append import WRAPPED
 from workbench.formats.pi.signature import ID
 from workbench.session import (
@@ -172,7 +173,7 @@ def _block(part: Any) -> Block:
         return Text(part["text"])
     if kind == "thinking" and isinstance(part.get("thinking"), str):
         signature = part.get("thinkingSignature")
-        return Thinking(part["thinking"], signature if isinstance(signature, str) else "")
+        return Thinking(part["thinking"], text_of(signature))
     if kind == "toolCall" and isinstance(part.get("id"), str) and isinstance(part.get("name"), str):
         given = part.get("arguments")
         given = given if isinstance(given, dict) else "" if given is None else as_text(given)
@@ -222,7 +223,7 @@ def _session(path: Path, reading: _Reading) -> Session:
         branch=branch if len(branch) < len(messages) else range(len(messages)),
         epochs=epochs,
         records=reading.records,
-        id=id if isinstance(id, str) else "",
+        id=text_of(id),
         title=reading.name or first_words(spoken),
         model=next((m.model for m in reversed(spoken) if m.model), None),
         cwd=cwd if isinstance(cwd, str) else None,
@@ -266,7 +267,7 @@ def _first_kept(reading: _Reading, compaction: Mapping[str, Any]) -> str:
     if "version" not in reading.header and type(index) is int and 0 <= index < len(reading.places):
         return reading.places[index]
     id = compaction.get("firstKeptEntryId")
-    return id if isinstance(id, str) else ""
+    return text_of(id)
 
 
 def _compaction(reading: _Reading, entry: _Entry) -> Compaction:

@@ -15,6 +15,7 @@ from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.values import dict_of, list_of
 from workbench.formats.roo_cline.blocks import blocks_of, kind_of
 from workbench.formats.roo_cline.signature import HISTORY, ID
 from workbench.session import Compaction, Epoch, Kind, LoadWarning, Message, Opaque, Records, Role, Session, Usage
@@ -37,7 +38,7 @@ def read_folder(path: Path, progress: Progress) -> Session:
         raise BadInput(f"{path / HISTORY} cannot be read; name the folder of a task that Cline or Roo recorded.")
     folder = _Folder(id=path.name, system=_bytes(path / "system_prompt.txt") or b"")
     messages = _json(path / "ui_messages.json")
-    for message in messages if isinstance(messages, list) else ():
+    for message in list_of(messages):
         condensed = message.get("contextCondense") if isinstance(message, dict) else None
         if isinstance(condensed, dict) and type(condensed.get("prevContextTokens")) is int:
             folder.sizes[as_text(condensed.get("summary"))] = condensed["prevContextTokens"]
@@ -103,7 +104,7 @@ def _session(path: Path, data: bytes, progress: Progress, folder: _Folder) -> Se
         waiting = tuple(call.id for call in message.calls)
         messages.append(message)
     progress(len(data), len(data))
-    records = [item if isinstance(item, dict) else {} for item in items]
+    records = [dict_of(item) for item in items]
     newest = next((m.model for m in reversed(messages) if m.model), None)
     return Session(
         format=ID,
