@@ -15,7 +15,7 @@ from workbench.tokens.sizes import Basis, Sizes
 def session_of(messages: Sequence[Message], *epochs: Sequence[int]) -> Session:
     members = epochs or (range(len(messages)),)
     numbered = tuple(Epoch(number, each) for number, each in enumerate(members, 1))
-    return Session("claude-code", None, tuple(messages), range(len(messages)), numbered, Records(b""))
+    return Session("claude-code", None, tuple(messages), Records(b""), epochs=numbered)
 
 
 def course_of_messages(messages: Sequence[Message], overhead: int = 0) -> Course:

@@ -91,7 +91,7 @@ def test_the_agents_own_compaction_is_a_column_without_a_policy() -> None:
     messages = (*before, summary)
     first, second = range(len(before)), (*range(len(before) - 2, len(before)), len(before))
     epochs = (Epoch(1, first, ended_by=Compaction(summary="s")), Epoch(2, second))
-    session = Session("anthropic-messages", None, messages, range(len(messages)), epochs, Records(b""))
+    session = Session("anthropic-messages", None, messages, Records(b""), epochs=epochs)
     context = context_of(before)
     column = theirs(session, 1, context)
     assert column is not None

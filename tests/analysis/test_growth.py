@@ -27,7 +27,7 @@ def message(number: int, role: str = "assistant", *, bill: int | None = None, ki
 
 def session(messages: list[Message], *epochs: list[int], system: str = "") -> Session:
     members = tuple(Epoch(number, members) for number, members in enumerate(epochs, 1))
-    return Session("claude-code", None, tuple(messages), range(len(messages)), members, Records(b""), system=system)
+    return Session("claude-code", None, tuple(messages), Records(b""), epochs=members, system=system)
 
 
 def counter_for(one: Session) -> Counter:

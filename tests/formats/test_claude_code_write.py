@@ -162,7 +162,7 @@ def test_a_session_of_another_format_is_rendered_whole() -> None:
         Message("4", "tool", (ToolResult("call:1", (Text("files"),)),)),
         Message("5", "assistant", (Text("Done"), Opaque("refusal", {"x": 1}))),
     )
-    session = Session("openai-chat", None, messages, range(5), (), Records(b""), model="gpt-5")
+    session = Session("openai-chat", None, messages, Records(b""), model="gpt-5")
     written = claude_code.FORMAT.codec.write(session, messages)
     assert claude_code.FORMAT.codec.validate(written.data) == []
     again = read_bytes(written.data).context()

@@ -49,11 +49,11 @@ def test_only_the_format_that_a_file_has_is_imported(part: str) -> None:
 
 GOOD = """
 from workbench.formats.format import Codec, Format
-from workbench.session import Session, Message, Text, Epoch, Records
+from workbench.session import Session, Message, Text, Records
 
 def read(path, data, progress):
     said = Message("1", "user", (Text(data.decode()),))
-    return Session("toy", path, (said,), range(1), (Epoch(1, range(1)),), Records(data))
+    return Session("toy", path, (said,), Records(data))
 
 FORMAT = Format("toy", "Toy", lambda head: "begins with TOY" * head.startswith(b"TOY"), lambda: Codec(read))
 """

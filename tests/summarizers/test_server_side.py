@@ -18,7 +18,7 @@ from workbench.compaction.strategies import exchange_summary
 from workbench.compaction.strategy import SummaryFailed, SummaryRequest
 from workbench.conformance.building import context_of
 from workbench.formats import anthropic_messages
-from workbench.session import Epoch, Message, Opaque, Records, Session, Text, Tool, Usage
+from workbench.session import Message, Opaque, Records, Session, Text, Tool, Usage
 from workbench.summarizers.driver import run
 from workbench.summarizers.live_events import Ended, LiveEvent, Retrying, heard
 from workbench.summarizers.recorder import Recorder
@@ -31,9 +31,7 @@ BLOCK = {"type": "compaction", "content": "The parser was fixed.", "signature": 
 
 
 def session_of(messages: tuple[Message, ...]) -> Session:
-    everything = range(len(messages))
-    epochs = (Epoch(1, everything),)
-    return Session("claude-code", None, messages, everything, epochs, Records(b""), system="Be brief.", tools=(TOOL,))
+    return Session("claude-code", None, messages, Records(b""), system="Be brief.", tools=(TOOL,))
 
 
 SESSION = session_of(MESSAGES)

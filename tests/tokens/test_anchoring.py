@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tokens.sessions import Letters, answer, contexts, counted, result, user
-from workbench.session import Epoch, Message, Records, Session, Text, Tool, Usage
+from workbench.session import Message, Records, Session, Text, Tool, Usage
 from workbench.tokens import (
     Basis,
     Counter,
@@ -358,7 +358,7 @@ def test_what_was_billed_beyond_the_messages_before_each() -> None:
 def test_the_sizes_of_a_session_have_its_prompt_tools_and_scale() -> None:
     messages = (user("u", "u" * 100), answer("a", "a" * 100))
     tools = (Tool("Run", "t" * 200),)
-    session = Session("pi", None, messages, range(2), (Epoch(1, range(2)),), Records(b""), model=OPUS, system="s" * 100)
+    session = Session("pi", None, messages, Records(b""), model=OPUS, system="s" * 100)
     session = replace(session, tools=tools)
     sizes = session_sizes(session, messages, counted([*messages]))
     assert (sizes.overhead, list(sizes.tokens)) == (330, [110, 118])
@@ -367,7 +367,7 @@ def test_the_sizes_of_a_session_have_its_prompt_tools_and_scale() -> None:
 
 
 def test_a_scale_is_kept_within_bounds_until_the_file_is_damaged() -> None:
-    session = Session("pi", None, (user("u", "x"),), range(1), (Epoch(1, range(1)),), Records(b"{}"), id="one")
+    session = Session("pi", None, (user("u", "x"),), Records(b"{}"), id="one")
     assert scales.recall(session) is None
     for value, kept in ((1.25, 1.25), (0.5, 0.5), (0.4, 0.5), (2, 2), (2.1, 2)):
         scales.keep(session, Scale(value, 9, "an exact count"))

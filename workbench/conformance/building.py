@@ -10,7 +10,7 @@ from typing import Any
 from workbench.compaction.context import Context
 from workbench.compaction.layout import Layout
 from workbench.compaction.shape import Shape
-from workbench.session import Block, Epoch, Kind, Message, Records, Session, Text, ToolResult, ToolUse
+from workbench.session import Block, Kind, Message, Records, Session, Text, ToolResult, ToolUse
 from workbench.tokens.sizes import Basis, Sizes, visible_chars
 
 
@@ -79,5 +79,4 @@ def loop(prefix: str, count: int, text: str = "x" * 200, name: str = "Bash") -> 
 
 def session_of(messages: Sequence[Message], format: str = "made", **fields: Any) -> Session:
     """A session of one epoch that no file holds."""
-    everything = range(len(messages))
-    return Session(format, None, tuple(messages), everything, (Epoch(1, everything),), Records(b""), **fields)
+    return Session(format, None, tuple(messages), Records(b""), **fields)

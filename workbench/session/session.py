@@ -166,22 +166,24 @@ class SessionFacts:
 
 
 _NO_FACTS = SessionFacts()
+_EVERYTHING: Sequence[int] = range(0)
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
     """A loaded session. Never changed: every compaction gives new messages beside it.
 
-    `messages` is the *file* view. `branch` indexes the live branch after rewinds and side chains. `epochs` has at least
-    one entry; the last one is what the model sees now, the *context* view.
+    `messages` is the *file* view. `branch` indexes the live branch after rewinds and side chains: all messages if
+    it is not given. `epochs` has at least one entry, of all messages if none is given; the last one is what the model
+    sees now, the *context* view.
     """
 
     format: str
     path: Path | None
     messages: tuple[Message, ...]
-    branch: Sequence[int]
-    epochs: tuple[Epoch, ...]
     records: Records
+    branch: Sequence[int] = _EVERYTHING
+    epochs: tuple[Epoch, ...] = ()
     id: str = ""
     title: str = ""
     model: str | None = None
@@ -191,6 +193,13 @@ class Session:
     memories: str = ""
     warnings: tuple[LoadWarning, ...] = ()
     facts: SessionFacts = _NO_FACTS
+
+    def __post_init__(self) -> None:
+        everything = range(len(self.messages))
+        if self.branch is _EVERYTHING:
+            object.__setattr__(self, "branch", everything)
+        if not self.epochs:
+            object.__setattr__(self, "epochs", (Epoch(1, everything),))
 
     def context(self, epoch: int | None = None) -> tuple[Message, ...]:
         """The messages of an epoch by its number, the last one by default. Raises KeyError for no such epoch."""

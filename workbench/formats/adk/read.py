@@ -192,7 +192,7 @@ def _part(part: Any, id: str, reading: _Reading) -> Block:
         own = word_of(call.get("id")) or f"{call['name']}-{id}"
         reading.waiting.setdefault(call["name"], []).append(own)
         given = call.get("args")
-        return ToolUse(own, call["name"], dict_of(given) if given is None else as_text(given))
+        return ToolUse(own, call["name"], given if isinstance(given, dict) else {} if given is None else as_text(given))
     if isinstance(response, dict):
         waiting = reading.waiting.get(as_text(response.get("name")), [])
         own = word_of(response.get("id")) or (waiting[0] if waiting else f"{as_text(response.get('name'))}-{id}")

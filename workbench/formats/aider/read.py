@@ -72,7 +72,6 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
         format=ID,
         path=path,
         messages=messages,
-        branch=range(len(messages)),
         epochs=(Epoch(1, [n for n, message in enumerate(messages) if message.kind != "boundary"]),),
         records=records,
         title=first_words(messages),

@@ -12,7 +12,7 @@ from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of, with_
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.values import dict_of
-from workbench.session import Epoch, LoadWarning, Message, Opaque, Records, Role, Session, Text, ToolResult
+from workbench.session import LoadWarning, Message, Opaque, Records, Role, Session, Text, ToolResult
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
@@ -26,13 +26,10 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     messages = with_summary_answers(_message(index, item, warnings) for index, item in enumerate(items))
     progress(len(data), len(data))
     model = body.get("model")
-    everything = range(len(messages))
     return Session(
         format=ID,
         path=path,
         messages=messages,
-        branch=everything,
-        epochs=(Epoch(1, everything),),
         records=Records(data),
         model=model if isinstance(model, str) else None,
         system=_system(body.get("system")),

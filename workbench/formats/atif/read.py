@@ -57,7 +57,6 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         format=ID,
         path=path,
         messages=tuple(messages),
-        branch=range(len(messages)),
         epochs=_epochs(messages),
         records=Records(data),
         id=word_of(body.get("session_id")) or "",

@@ -73,7 +73,6 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         format=ID,
         path=path,
         messages=tuple(messages),
-        branch=range(len(messages)),
         epochs=(Epoch(1, completed),),
         records=Records(data),
         id=as_text(document.get("sessionId") or ""),

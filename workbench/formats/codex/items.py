@@ -109,7 +109,7 @@ def _part(part: Any) -> Block:
 
 
 def _texts(parts: Any) -> list[str]:
-    return [part["text"] for part in (list_of(parts)) if isinstance(part, dict) and isinstance(part.get("text"), str)]
+    return [part["text"] for part in list_of(parts) if isinstance(part, dict) and isinstance(part.get("text"), str)]
 
 
 def _result(call_id: str, item: dict[str, Any]) -> ToolResult:

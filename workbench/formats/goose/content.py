@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.formats.kit.blocks import as_text
-from workbench.formats.kit.values import dict_of, list_of, text_of
+from workbench.formats.kit.values import list_of, text_of
 from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
 INVALID = "invalid_call"
@@ -76,7 +76,7 @@ def _call(id: str, call: Any) -> ToolUse:
         error = call.get("error", call) if isinstance(call, dict) else call
         return ToolUse(id, INVALID, as_text(error))
     given = made.get("arguments")
-    return ToolUse(id, made["name"], dict_of(given) if given is None else as_text(given))
+    return ToolUse(id, made["name"], given if isinstance(given, dict) else {} if given is None else as_text(given))
 
 
 def _result(id: str, result: Any) -> ToolResult:
@@ -87,7 +87,7 @@ def _result(id: str, result: Any) -> ToolResult:
     failed = isinstance(value, dict) and value.get("isError") is True
     items = value.get("content") if isinstance(value, dict) else value
     parts: list[Text | Media] = []
-    for item in list_of(items) if items is None else [items]:
+    for item in items if isinstance(items, list) else [] if items is None else [items]:
         if isinstance(item, dict) and not _for_the_model(item):
             continue
         block = _block(item)

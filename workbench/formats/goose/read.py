@@ -173,7 +173,6 @@ def _session(path: Path, reading: _Reading) -> Session:
         format=ID,
         path=path,
         messages=tuple(messages),
-        branch=everything,
         epochs=_epochs(values, messages, [n for n in everything if messages[n].kind == "summary"]),
         records=reading.records,
         id=text_of(session_id),

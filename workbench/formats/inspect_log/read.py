@@ -27,7 +27,6 @@ from workbench.formats.kit.values import count_of, dict_of, list_of, word_of
 from workbench.formats.kit.zstd import HIGHEST_RATIO, LARGEST
 from workbench.session import (
     Block,
-    Epoch,
     LoadWarning,
     Media,
     Message,
@@ -148,8 +147,6 @@ def _session(path: Path, log: bytes, body: Item, warnings: list[LoadWarning]) ->
         format=ID,
         path=path,
         messages=messages,
-        branch=range(len(messages)),
-        epochs=(Epoch(1, range(len(messages))),),
         records=Records(log),
         id=as_text(sample.get("uuid") or sample.get("id") or ""),
         title=first_words(messages),

@@ -19,7 +19,6 @@ from workbench.formats.kit.values import count_of, dict_of, list_of, word_of
 from workbench.formats.langchain.signature import ID, ROLES, items_of
 from workbench.session import (
     Block,
-    Epoch,
     Kind,
     LoadWarning,
     Media,
@@ -49,14 +48,11 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     read = ((index, _message(index, item, ids, warnings)) for index, item in enumerate(items))
     messages = tuple(message for _, message in read if message is not None)
     progress(len(data), len(data))
-    everything = range(len(messages))
     sources = {message.source[0] for message in messages}
     return Session(
         format=ID,
         path=path,
         messages=messages,
-        branch=everything,
-        epochs=(Epoch(1, everything),),
         records=Records(data),
         title=first_words(messages),
         model=next((message.model for message in reversed(messages) if message.model), None),

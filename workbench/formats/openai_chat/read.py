@@ -16,7 +16,6 @@ from workbench.formats.kit.values import dict_of, list_of
 from workbench.formats.openai_chat.signature import ID
 from workbench.session import (
     Block,
-    Epoch,
     LoadWarning,
     Media,
     Message,
@@ -51,13 +50,10 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         raise BadInput(f"{path}: has no list of messages; open an OpenAI Chat request body or its message list.")
     messages = tuple(_message(index, item, warnings) for index, item in enumerate(items))
     progress(len(data), len(data))
-    everything = range(len(messages))
     return Session(
         format=ID,
         path=path,
         messages=messages,
-        branch=everything,
-        epochs=(Epoch(1, everything),),
         records=Records(data),
         model=_model(body),
         tools=tools_of(body.get("tools")),

@@ -99,7 +99,6 @@ def _session(path: Path, data: bytes, progress: Progress, state: Event) -> Sessi
         format=ID,
         path=path,
         messages=tuple(reading.messages),
-        branch=range(len(reading.messages)),
         epochs=tuple(reading.epochs),
         records=Records(data),
         id=as_text(state.get("id") or ""),

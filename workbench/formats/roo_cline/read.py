@@ -110,7 +110,6 @@ def _session(path: Path, data: bytes, progress: Progress, folder: _Folder) -> Se
         format=ID,
         path=path,
         messages=tuple(messages),
-        branch=range(len(messages)),
         epochs=_epochs(messages, records, folder),
         records=Records(data),
         id=folder.id,

@@ -47,7 +47,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         path=path,
         messages=messages,
         branch=own if len(own) < len(messages) else range(len(messages)),
-        epochs=(Epoch(1, sent if len(sent) < len(messages) else range(len(messages))),),
+        epochs=(Epoch(1, sent),),
         records=Records(data),
         title=first_words(messages),
         model=name if isinstance(name, str) and name not in _NO_MODELS else None,

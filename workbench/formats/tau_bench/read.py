@@ -16,7 +16,7 @@ from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of, word_of
 from workbench.formats.openai_chat.embedded import chat_messages
 from workbench.formats.tau_bench.signature import ID
-from workbench.session import Epoch, Kind, LoadWarning, Message, Records, Session
+from workbench.session import Kind, LoadWarning, Message, Records, Session
 
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
@@ -58,8 +58,6 @@ def read_part(path: Path, data: bytes, part_id: str, progress: Progress) -> Sess
         format=ID,
         path=path,
         messages=messages,
-        branch=range(len(messages)),
-        epochs=(Epoch(1, range(len(messages))),),
         records=Records(own),
         id="-".join(as_text(entry[key]) for key in ("task_id", "trial") if entry.get(key) is not None),
         title=first_words(messages),
