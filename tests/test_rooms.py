@@ -1,6 +1,8 @@
 """Every room but the screen and the command line works without the screen and without a network client."""
 
+import ast
 import json
+import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
@@ -9,7 +11,7 @@ import grimp
 import pytest
 
 from tests.paths import ROOT, SAMPLES
-from workbench.compaction.strategies import all_strategies
+from workbench.compaction.strategies import all_strategies, strategy_ids
 
 ROOMS = ("base", "session", "formats", "tokens", "facts", "compaction", "summarizers", "analysis", "bench")
 """From the lowest up, for what a room loads is told of the first that does."""
@@ -100,3 +102,23 @@ def test_no_circle_of_imports() -> None:
     """Raises CycleError with the modules of a circle; imports inside functions and for types alone count, too."""
     graph = grimp.build_graph("workbench", cache_dir=None)
     TopologicalSorter({name: graph.find_modules_directly_imported_by(name) for name in graph.modules}).prepare()
+
+
+PARTS = re.compile(r"workbench\.compaction\.(?:strategies\.|layered|progressive|exchange|ledger)")
+OF_THE_LIBRARY = {"workbench.compaction.ledger.entries", "workbench.compaction.ledger.text"}
+"""What the library's report of a compaction is made of: the entries of a ledger are part of its public type."""
+
+
+def test_a_strategy_is_named_in_its_own_room_alone() -> None:
+    """Neither by its id nor by a module of it: what others need to know of it, they ask it."""
+    named, ids = [], strategy_ids()
+    for path in sorted((ROOT / "workbench").rglob("*.py")):
+        if "compaction" in path.relative_to(ROOT).parts:
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.Constant) and node.value in ids:
+                named.append(f"{path.name}: {node.value}")
+            named += [f"{path.name}: {one}" for one in modules if PARTS.match(one) and one not in OF_THE_LIBRARY]
+    assert named == []

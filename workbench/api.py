@@ -34,6 +34,7 @@ from workbench.compaction.opening import context_at, epoch_of
 from workbench.compaction.outcome import Fate, Made, Outcome, Status
 from workbench.compaction.policy import explain
 from workbench.compaction.preset import default_preset, load_preset
+from workbench.compaction.strategies import DEFAULT
 from workbench.compaction.strategies import strategy as strategy_by_id
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.formats import export as exporting
@@ -157,7 +158,7 @@ def context(
 
 def compact(
     source: Session | Messages,
-    strategy: str = "ledger",
+    strategy: str = DEFAULT,
     *,
     preset: str = "",
     budget_tokens: int | None = None,
@@ -181,13 +182,13 @@ def compact(
     budgets = {"budget_tokens": budget_tokens, "budget_chars": budget_chars}
     changes = {name: value for name, value in {**fields, **budgets}.items() if value is not None}
     chosen = load_preset(preset) if preset else default_preset(strategy)
-    if chosen.strategy == "ledger" and summarize is None:
-        changes.setdefault("narrative_percent", 0)
+    one = strategy_by_id(chosen.strategy)
+    if summarize is None:
+        changes = {**one.unasked, **changes}
     try:
         policy = chosen.policy.with_(**changes)
     except ValidationError as error:
         raise BadInput(f"{chosen.strategy}: {explain(error)}") from None
-    one = strategy_by_id(chosen.strategy)
     outcome = drive(one.compact(given, policy), _answered_by(summarize) if summarize else extractive).outcome
     report = _report(given, outcome, check(given, outcome, one, policy))
     number = len(session.epochs) if epoch is None else epoch

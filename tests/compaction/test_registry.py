@@ -19,6 +19,8 @@ from tests.toy_strategy import Words
 from workbench.analysis.replay import replay
 from workbench.base.errors import BadInput
 from workbench.compaction.preset import default_preset, load_preset
+from workbench.compaction.prompts import load_prompt, prompt_files
+from workbench.compaction.settings import setting_named
 from workbench.compaction.strategies import GROUP, OWN, all_strategies, strategy, strategy_ids, unusable
 from workbench.conformance.building import agent, user
 
@@ -82,14 +84,11 @@ def test_one_that_cannot_be_used_is_told_in_a_sentence_and_stops_nothing_else(in
     )
     assert [one.id for one in all_strategies()] == list(OWN)
     assert strategy("trim").id == "trim"
-    assert unusable() == (
-        "The strategy 'gone' of toys cannot be loaded (ModuleNotFoundError: No module named 'tests.no_such_module'); "
-        "mend it or uninstall it.",
-        "The strategy 'other' of toys is a Strategy with the id 'headline'; its entry point must name a Strategy of "
-        "that id.",
-        "The strategy 'policy' of toys is a ModelMetaclass; its entry point must name a Strategy of that id.",
-    )
-    with pytest.raises(BadInput, match="'gone' of toys cannot be loaded"):
+    gone, other, policy = unusable()
+    assert gone.startswith("'gone' of toys cannot be imported (ModuleNotFoundError: No module named 'tests.no_such_mod")
+    assert other == "The entry point 'other' gives a strategy with the id 'headline'; name it so."
+    assert policy.startswith("'policy' of toys is a ModelMetaclass and no Strategy")
+    with pytest.raises(BadInput, match="'gone' of toys cannot be imported"):
         strategy("gone")
 
 
@@ -116,3 +115,11 @@ def test_a_replay_gives_each_message_to_a_meter_once(toy: None) -> None:
         course_of_messages(messages), replace(preset, policy=preset.policy.with_(trigger_words=7_999)), None
     )
     assert (Words.added, played.triggers[0].value, played.missed) == (7_999, 2 * 3_999, ())
+
+
+def test_every_prompt_is_used_by_one_strategy_in_a_field_that_there_is() -> None:
+    used = [(id, one, field) for one in all_strategies() for id, field in one.prompts.items()]
+    assert len({id for id, _, _ in used}) == len(used)
+    assert {load_prompt(file).id for file in prompt_files()} - {id for id, _, _ in used} == {"regenerate-section"}
+    for id, one, field in used:
+        assert not field or setting_named(one.policy_type, field).kind == "lines", id

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.compaction.layered.tool_result_rules import RULES, Use
-from workbench.compaction.layered.tool_results import Limits, ToolKind, compress, envelope, kind_of
+from workbench.compaction.layered.tool_results import Limits, ToolKind, compress, kind_of
 from workbench.conformance.building import call
+from workbench.facts.envelope import envelope
 from workbench.session import Media, Text, ToolResult, ToolUse
 
 

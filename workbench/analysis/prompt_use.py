@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from workbench.base import paths
@@ -15,27 +16,16 @@ from workbench.compaction.outcome import Made
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import default_preset
 from workbench.compaction.prompts import ENDINGS, Prompt, checked, file_of, load_prompt, prompt_files
-from workbench.compaction.strategies import strategy
+from workbench.compaction.strategies import all_strategies, strategy
 from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
 
-USED_BY = {
-    "exchange-summary": ("exchange-summary", "prompt"),
-    "summary-node": ("exchange-summary", "summary_node_request_message_template"),
-    "abridged-entry": ("exchange-summary", ""),
-    "ledger-narrative": ("ledger", "prompt"),
-    "progressive-rung": ("progressive", "rung_prompt"),
-    "progressive-rung-node": ("progressive", ""),
-    "progressive-full": ("progressive", "full_prompt"),
-    "progressive-full-node": ("progressive", ""),
-    "layered-summary": ("layered", "prompt"),
-    "message-window": ("message-window", "prompt"),
-    "context-reset": ("context-reset", "prompt"),
-    "user-messages": ("user-messages", "prompt"),
-    "memories-rewrite": ("memories-rewrite", "compression_prompt"),
-    "recent-memories": ("memories-rewrite", "recent_memories_subprompt"),
-}
-"""The strategy that uses a prompt, by the prompt's id, and the field of its policy that may hold another ("": none)."""
+
+@cache
+def _uses() -> Mapping[str, tuple[str, str]]:
+    """The strategy that uses a prompt, by the prompt's id, and the field of its policy that may hold another ("":
+    none)."""
+    return {prompt: (one.id, field) for one in all_strategies() for prompt, field in one.prompts.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +44,11 @@ class Found:
     @property
     def strategy(self) -> str:
         """ "" for one that no strategy uses by itself."""
-        return USED_BY.get(self.prompt.id, ("", ""))[0]
+        return _uses().get(self.prompt.id, ("", ""))[0]
 
     @property
     def field(self) -> str:
-        return USED_BY.get(self.prompt.id, ("", ""))[1]
+        return _uses().get(self.prompt.id, ("", ""))[1]
 
     @property
     def path(self) -> Path:

@@ -65,7 +65,7 @@ def _count(found: Opened, model: str) -> Exact:
 
 
 def _react(context: Context) -> None:
-    from workbench.compaction.layered.react import react
+    from workbench.analysis.react import react
 
     click.echo("\n\n".join(printable(text) for text in react(context.messages)))
 

@@ -13,8 +13,9 @@ from workbench.base.files import write_atomically
 from workbench.base.text import counted
 from workbench.cli.loading import on_bench_and_course
 from workbench.cli.selection import Selection, selection
+from workbench.compaction.strategies import DEFAULT
 
-BESIDE = ("claude-code", "codex", "ledger")
+BESIDE = ("claude-code", "codex", DEFAULT)
 """Presets that stand beside the chosen policy where none are named: two that people know, and our own."""
 
 

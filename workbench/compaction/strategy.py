@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from workbench.base.figures import grouped
 from workbench.base.secrets import masked
@@ -21,7 +21,7 @@ from workbench.compaction.outcome import Outcome
 from workbench.compaction.policy import Policy
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.vocabulary import Language
-from workbench.session import Message, Usage
+from workbench.session import Message, Span, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,20 +168,31 @@ class Pasted(Generic[P]):
     idle: Callable[[P], str]
 
 
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """A policy under which a context would have stayed small without a model: `does` begins a sentence about it, `kind`
+    is its name among what a diagnosis finds."""
+
+    kind: str
+    does: str
+    policy: Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Abridged:
+    """A history retold without a model: messages and the words for them, oldest first, `limit` characters at most."""
+
+    entries: tuple[tuple[Span, str], ...]
+    limit: int
+
+
 def _none(*_: object) -> tuple[()]:
     return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strategy(Generic[P]):
-    """One way to compact, and all that is known of it: nothing outside `workbench.compaction` knows a strategy's name.
-
-    `unit` is the word for what it cuts between; `movable` whether a person may move the split. `meters` are sums that
-    the triggers read in `Gauge.meters` beside what every context tells. `lint` says what is doubtful
-    about a policy's prompts, one sentence each. `layers` tells the parts of a context in the strategy's own words.
-    `default_preset` is the preset that it opens with, where that is not named like it.
-    `notes` are about the message at an index; `remark` is about the whole session, and may take a second to find.
-    """
+    """One way to compact, and all that is known of it: nothing outside `workbench.compaction` names a strategy."""
 
     id: str
     title: str
@@ -190,14 +201,30 @@ class Strategy(Generic[P]):
     triggers: Callable[[Gauge, P], tuple[Trigger, ...]]
     compact: Callable[[Context, P], Compacting]
     meters: Mapping[str, Callable[[Context, P], Meter]] = field(default_factory=dict)
+    """Sums of its own, which the triggers read in `Gauge.meters` beside what every context tells."""
     default_preset: str = ""
+    """The preset that it opens with, where that is not named like it."""
     unit: str = "message"
+    """The word for what it cuts between."""
     movable: bool = True
+    """Whether a person may move the split."""
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    """The ids of the prompts that it uses, each with the policy's field that may hold another; "" where none may."""
     lint: Callable[[P], tuple[str, ...]] = _none
+    """What is doubtful about a policy's prompts, one sentence each."""
     layers: Callable[[Context, Outcome], tuple[Layer, ...]] = layers
+    """The parts of a context, in the strategy's own words."""
     notes: Callable[[Shape, P, int], Iterable[Note]] = _none
+    """What is to be said beside the message at an index."""
     remark: Callable[[Shape, P], str] | None = None
+    """What is to be said of the whole session; it may take a second to find."""
+    abridged: Callable[[Shape, P, int], Abridged] | None = None
+    """What of the messages before an index goes beside the summary, retold without a model."""
     pasted: Pasted[P] | None = None
+    remedy: Callable[[int], Remedy] | None = None
+    """For a context that holds so many tokens at most."""
+    unasked: Mapping[str, Any] = field(default_factory=dict)
+    """The fields, with their values, at which it does without a model."""
 
     def gauge(self, context: Context, policy: P) -> Gauge:
         """How full a context is, with this strategy's own meters read over all its messages; remembered with it."""

@@ -19,7 +19,8 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.layers import Layer
-from workbench.compaction.preset import Preset, default_preset
+from workbench.compaction.preset import Preset
+from workbench.compaction.strategies import all_strategies
 
 MARKER_TOKENS = 12
 """What stands where a result was: about as much as `[Old tool result content cleared]` costs."""
@@ -61,7 +62,7 @@ def findings(
     """The sentences, the largest figure first; what the chosen strategy would have done comes last."""
     bound = limit.tokens if limit else None
     least = int(context.total.tokens * NOTED)
-    found = [*_rereads(course, waste, bound, least), *_cleared(context, course, bound)]
+    found = [*_rereads(course, waste, bound, least), *_remedies(context, course, bound)]
     rules = (
         ("unused", waste.unused, "tool result", "never referred to later", f"dropping each after {ANSWERS} answers"),
         ("base64", waste.base64, "message", "with encoded files (base64)", "leaving the base64 out"),
@@ -113,21 +114,20 @@ def _superseded(several: Sequence[Reread]) -> dict[int, tuple[int, int]]:
     }
 
 
-def _cleared(context: Context, course: Course, bound: int | None) -> list[Finding]:
-    """Clearing old tool results, by replay: the API's own defaults, started at half the limit where that is sooner."""
-    if bound is None:
-        return []
-    own = default_preset("clear-tool-results")
-    start = min(100_000, max(1, bound // 2))
-    policy = own.policy.with_(trigger="input_tokens", trigger_value=start)
-    played = replay(course, Preset(own.id, own.strategy, own.about, own.source, policy), context.window)
-    if not played.compacted:
-        return []
-    saved = sum(one.before - one.after for one in played.compacted)
-    after = delay(course, played.sent, bound)
-    text = f"Clearing old tool results from {grouped(start)} tokens on, all but the newest 3,"
-    ids = tuple(one.message for one in played.compacted)
-    return [Finding("clear", f"{text} {after}.", saved, ids, after)]
+def _remedies(context: Context, course: Course, bound: int | None) -> list[Finding]:
+    """What strategies would have done without a model, by replay."""
+    found: list[Finding] = []
+    for one in all_strategies():
+        if bound is None or one.remedy is None:
+            continue
+        remedy = one.remedy(bound)
+        played = replay(course, Preset(one.id, one.id, one.about, "", remedy.policy), context.window)
+        if played.compacted:
+            saved = sum(each.before - each.after for each in played.compacted)
+            after = delay(course, played.sent, bound)
+            ids = tuple(each.message for each in played.compacted)
+            found.append(Finding(remedy.kind, f"{remedy.does} {after}.", saved, ids, after))
+    return found
 
 
 def _spots(

@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from workbench.compaction.layered.tool_results import envelope
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.strategy import Note
 from workbench.facts.calls import Called, calls_in
 from workbench.facts.done import normal_path
+from workbench.facts.envelope import envelope
 from workbench.session import Message, ToolResult
 
 NAMED = 8

@@ -12,15 +12,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
-import orjson
-
-from workbench.compaction.layered.tool_result_rules import RULES, Data, Limits, ToolKind, Use
+from workbench.compaction.layered.tool_result_rules import RULES, Limits, ToolKind, Use
 from workbench.compaction.shape import Shape, newest_per_shape
+from workbench.facts.envelope import envelope, text_of
 from workbench.facts.tools import ActionKind, actions_of, tool_name
 from workbench.session import Block, Media, Message, Text, ToolResult, ToolUse
 from workbench.tokens.visible import json_text
 
-__all__ = ["Limits", "ToolKind", "compress", "compressed", "envelope", "kind_of"]
+__all__ = ["Limits", "ToolKind", "compress", "compressed", "kind_of"]
 
 _BY_NAME: dict[str, ToolKind] = {
     **dict.fromkeys(("ls", "list_dir", "list_directory", "list_files", "list", "tree", "readdir"), "ls"),
@@ -50,38 +49,12 @@ def kind_of(call: ToolUse | None) -> ToolKind:
     return _BY_ACTION[actions[-1].kind] if actions else "other"
 
 
-_ENVELOPE = frozenset(("status", "data", "text", "stats", "error", "context"))
-_STATUS = ("success", "partial", "error")
-
-
-def envelope(result: ToolResult) -> Data:
-    """The result as {status, data, error?}: what it holds of the document's envelope, or its plain text as `data`.
-
-    `text`, `stats` and `context` are left out: the first is in the data, the last in the call.
-    """
-    text = _text(result)
-    if text.lstrip()[:1] == "{" and '"status"' in text:
-        try:
-            found = orjson.loads(text)
-        except orjson.JSONDecodeError:
-            found = None
-        if isinstance(found, dict) and _ENVELOPE.issuperset(found) and found.get("status") in _STATUS:
-            kept = {"status": found["status"], "data": found.get("data")}
-            error = found.get("error")
-            if found["status"] == "error" and isinstance(error, dict):
-                kept["error"] = {key: error[key] for key in ("code", "message") if key in error}
-            elif found["status"] == "error" and error is not None:
-                kept["error"] = error
-            return kept
-    return {"status": "error" if result.is_error else "success", "data": text}
-
-
 def compress(call: ToolUse | None, result: ToolResult, limits: Limits | None = None) -> ToolResult:
     """The result with its text compressed; the same object where that would not make it shorter.
 
     Images stay as they are. Never raises, whatever call and result hold.
     """
-    text = _text(result)
+    text = text_of(result)
     if len(text) <= _NEVER_SHORTER:
         return result
     limits = limits or Limits()
@@ -99,10 +72,6 @@ def compress(call: ToolUse | None, result: ToolResult, limits: Limits | None = N
 
 
 _NEVER_SHORTER = len('{"status":"success","data":""}')
-
-
-def _text(result: ToolResult) -> str:
-    return "\n".join(part.text for part in result.content if isinstance(part, Text))
 
 
 @newest_per_shape

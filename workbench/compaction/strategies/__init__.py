@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from workbench.base import plugins
 from workbench.base.errors import BadInput
 from workbench.compaction.strategy import Strategy
 
@@ -36,19 +36,21 @@ GROUP = "compaction_workbench.strategies"
 
 
 def strategy_ids() -> tuple[str, ...]:
-    """Every id, the program's own first; nothing is imported."""
-    return (*OWN, *_offered())
+    """Every id, the program's own first; nothing is imported. None takes the place of an own one."""
+    return (*OWN, *(id for id in plugins.offered(GROUP) if id not in OWN))
 
 
 def strategy(id: str) -> Strategy[Any]:
     """A strategy by its id. Raises BadInput that lists the known ones, or says why an installed one cannot be used."""
     if id in OWN:
-        found: Strategy[Any] = import_module(f"{__name__}.{OWN[id]}").STRATEGY
-        return found
-    offered = _offered()
-    if id not in offered:
-        raise BadInput(f"There is no strategy {id!r}; choose one of: {', '.join((*OWN, *offered))}.")
-    return _loaded(offered[id])
+        own: Strategy[Any] = import_module(f"{__name__}.{OWN[id]}").STRATEGY
+        return own
+    if id not in strategy_ids():
+        raise BadInput(f"There is no strategy {id!r}; choose one of: {', '.join(strategy_ids())}.")
+    found: Strategy[Any] = plugins.load(GROUP, id, Strategy)
+    if found.id != id:
+        raise BadInput(f"The entry point {id!r} gives a strategy with the id {found.id!r}; name it so.")
+    return found
 
 
 def all_strategies() -> tuple[Strategy[Any], ...]:
@@ -67,22 +69,3 @@ def _tried() -> Iterator[Strategy[Any] | BadInput]:
             yield strategy(id)
         except BadInput as refused:
             yield refused
-
-
-def _offered() -> dict[str, EntryPoint]:
-    """What installed distributions offer, by id; none takes the place of an own one."""
-    found = sorted(entry_points(group=GROUP), key=lambda point: point.name)
-    return {point.name: point for point in found if point.name not in OWN}
-
-
-def _loaded(point: EntryPoint) -> Strategy[Any]:
-    source = f"The strategy {point.name!r} of {point.dist.name if point.dist else point.value}"
-    try:
-        found = point.load()
-    except Exception as error:  # whatever a stranger's module raises when it is imported
-        said = f"{type(error).__name__}: {error}".rstrip(": ")
-        raise BadInput(f"{source} cannot be loaded ({said}); mend it or uninstall it.") from error
-    if not isinstance(found, Strategy) or found.id != point.name:
-        what = f"a Strategy with the id {found.id!r}" if isinstance(found, Strategy) else f"a {type(found).__name__}"
-        raise BadInput(f"{source} is {what}; its entry point must name a Strategy of that id.")
-    return found

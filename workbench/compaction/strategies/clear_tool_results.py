@@ -21,7 +21,7 @@ from workbench.compaction.outcome import unchanged
 from workbench.compaction.policy import Converted, Policy, names_in, setting
 from workbench.compaction.replaced import Replaced
 from workbench.compaction.shape import Shape, per_shape
-from workbench.compaction.strategy import NOT_DUE, Compacting, Step, Strategy, Trigger, is_due, judged
+from workbench.compaction.strategy import NOT_DUE, Compacting, Remedy, Step, Strategy, Trigger, is_due, judged
 from workbench.session import Block, Message, Text, ToolResult, ToolUse, pairs_of
 
 
@@ -204,6 +204,13 @@ def _cleared(block: Block, results: set[str], inputs: set[str], placeholder: str
     return block
 
 
+def remedy(bound: int) -> Remedy:
+    """The API's own defaults, started at half the limit where that is sooner."""
+    policy = ClearToolResultsPolicy(trigger_value=min(100_000, max(1, bound // 2)))
+    kept = f"all but the newest {policy.keep_tool_uses}"
+    return Remedy("clear", f"Clearing old tool results from {grouped(policy.trigger_value)} tokens on, {kept},", policy)
+
+
 STRATEGY = Strategy(
     id="clear-tool-results",
     title="Clear tool results",
@@ -214,4 +221,5 @@ STRATEGY = Strategy(
     meters={"tool uses": lambda context, policy: Uses()},
     unit="tool use",
     movable=False,
+    remedy=remedy,
 )

@@ -152,6 +152,7 @@ STRATEGY = Strategy(
     policy_type=ContextResetPolicy,
     triggers=triggers,
     compact=compact,
+    prompts={"context-reset": "prompt"},
     movable=False,
     lint=lambda policy: lint_prompt(policy.asks()),
 )

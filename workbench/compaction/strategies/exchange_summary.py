@@ -25,8 +25,19 @@ from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.outcome import Fate, FateSpan, Made, Outcome, Piece, unchanged
 from workbench.compaction.prompts import fill, load_prompt
 from workbench.compaction.request import Asked, Excerpt, summarized, tagged_style, within
+from workbench.compaction.shape import Shape
 from workbench.compaction.spans import each, joined, kept, without
-from workbench.compaction.strategy import NOT_DUE, Compacting, Pasted, Strategy, SummaryFailed, Trigger, is_due, judged
+from workbench.compaction.strategy import (
+    NOT_DUE,
+    Abridged,
+    Compacting,
+    Pasted,
+    Strategy,
+    SummaryFailed,
+    Trigger,
+    is_due,
+    judged,
+)
 from workbench.session import Block, Message, Span, Text
 
 
@@ -91,8 +102,8 @@ def compact(context: Context, policy: ExchangeSummaryPolicy) -> Compacting:
         return unchanged(context.messages, "nothing to compact: every message of the head stays", trace)
 
     entries = abridge(context.shape, cut.tail, policy.abridged_history_params)
-    abridged = abridged_text(entries)
-    trace.append(f"abridged history: {len(entries)} entries, {grouped(len(abridged))} characters")
+    retold = abridged_text(entries)
+    trace.append(f"abridged history: {len(entries)} entries, {grouped(len(retold))} characters")
     carried = carried_summaries(context, cut.earlier, policy.earlier_summary)
     asked = Asked(
         "summary of the head",
@@ -112,7 +123,7 @@ def compact(context: Context, policy: ExchangeSummaryPolicy) -> Compacting:
     if "{summary}" not in template:
         template = load_prompt(NODE_TEMPLATE).text
         trace.append("the node's template has no {summary} and was refused; the default is used")
-    text = fill(template, {"summary": summary, "abridged_history": abridged})
+    text = fill(template, {"summary": summary, "abridged_history": retold})
     pieces = _pieces(context, policy, cut, staying, carried, text)
     fates = _fates(context, cut, staying, carried, shown, entries)
     return judged(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
@@ -180,6 +191,12 @@ def _fates(
     return painted(len(context), strokes)
 
 
+def abridged(shape: Shape, policy: ExchangeSummaryPolicy, before: int) -> Abridged:
+    params = policy.abridged_history_params
+    entries = tuple((entry.span, entry.text) for entry in abridge(shape, before, params))
+    return Abridged(entries, params.total_chars_limit)
+
+
 STRATEGY = Strategy(
     id="exchange-summary",
     title="Exchange summary",
@@ -187,10 +204,12 @@ STRATEGY = Strategy(
     policy_type=ExchangeSummaryPolicy,
     triggers=triggers,
     compact=compact,
+    prompts={"exchange-summary": "prompt", "summary-node": "summary_template", "abridged-entry": ""},
     default_preset="augment-example",
     meters={"history": _history_size},
     unit="exchange",
     lint=lambda policy: lint_summary_prompt(policy.prompt),
+    abridged=abridged,
     pasted=Pasted(
         name="history_summary_params",
         about="history_summary_params: the JSON object, the string that the flag carries, or the whole feature_flags.",

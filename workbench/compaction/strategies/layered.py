@@ -248,6 +248,7 @@ STRATEGY = Strategy(
     policy_type=LayeredPolicy,
     triggers=triggers,
     compact=compact,
+    prompts={"layered-summary": "prompt"},
     unit="round",
     lint=lint,
     layers=prompt_layers,

@@ -188,5 +188,7 @@ STRATEGY = Strategy(
     policy_type=LedgerPolicy,
     triggers=triggers,
     compact=compact,
+    prompts={"ledger-narrative": "prompt"},
     lint=lambda policy: lint_prompt(policy.asks()),
+    unasked={"narrative_percent": 0},
 )

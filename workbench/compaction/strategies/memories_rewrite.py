@@ -135,6 +135,7 @@ STRATEGY = Strategy(
     policy_type=MemoriesRewritePolicy,
     triggers=triggers,
     compact=compact,
+    prompts={"memories-rewrite": "prompt", "recent-memories": "recent_memories_subprompt"},
     default_preset="augment-memories",
     unit="memory",
     movable=False,

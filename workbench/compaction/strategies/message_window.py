@@ -313,5 +313,6 @@ STRATEGY = Strategy(
     policy_type=MessageWindowPolicy,
     triggers=message_triggers,
     compact=compact,
+    prompts={"message-window": "prompt"},
     lint=lambda policy: lint_prompt(prompt_of(policy)),
 )

@@ -136,6 +136,12 @@ STRATEGY = Strategy(
     policy_type=ProgressivePolicy,
     triggers=triggers,
     compact=compact,
+    prompts={
+        "progressive-rung": "rung_prompt",
+        "progressive-rung-node": "",
+        "progressive-full": "full_prompt",
+        "progressive-full-node": "",
+    },
     unit="message",
     movable=False,
     lint=_doubts,

@@ -193,6 +193,7 @@ STRATEGY = Strategy(
     policy_type=UserMessagesPolicy,
     triggers=triggers,
     compact=compact,
+    prompts={"user-messages": "prompt"},
     default_preset="codex",
     movable=False,
     lint=lambda policy: lint_prompt(policy.asks()),

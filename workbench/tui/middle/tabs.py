@@ -7,7 +7,6 @@ from collections.abc import Callable
 from workbench.bench import Bench
 from workbench.compaction.checks import Check
 from workbench.compaction.edits import nearest
-from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge
 from workbench.compaction.outcome import Made
 from workbench.session import Span
 from workbench.tui.middle.blocks import block_parts
@@ -179,23 +178,22 @@ def _split_in(bench: Bench) -> int:
 def abridged_parts(view: View) -> Parts:
     """The abridged history as it stands in the summary node."""
     bench = view.bench
-    params = getattr(bench.policy, "abridged_history_params", None)
-    if not isinstance(params, AbridgedHistoryParams):
+    if bench.strategy.abridged is None:
         return [Part(f"{bench.strategy.title} makes no abridged history.", "dim")]
-    given = bench.plan.given.layout
-    entries = abridge(given.shape, _split_in(bench), params)
-    size = sum(len(entry.text) for entry in entries)
+    abridged = bench.strategy.abridged(bench.plan.given.layout.shape, bench.policy, _split_in(bench))
+    entries = abridged.entries
+    size = sum(len(text) for _, text in entries)
     if not entries:
         return [Part("The abridged history is empty: nothing stands before the tail, or the limit is 0.", "dim")]
-    covered = f"messages {figure(entries[0].span.start + 1)}–{figure(entries[-1].span.stop)}"
+    covered = f"messages {figure(entries[0][0].start + 1)}–{figure(entries[-1][0].stop)}"
     head = f"abridged history · {figure(len(entries))} requests · {covered}"
-    left = "" if entries[0].span.start == 0 else " · older ones did not fit"
+    left = "" if entries[0][0].start == 0 else " · older ones did not fit"
     parts = [
-        Part(f"{head} · {figure(size)} of {figure(params.total_chars_limit)} characters{left}", "title"),
+        Part(f"{head} · {figure(size)} of {figure(abridged.limit)} characters{left}", "title"),
         Part("made without a model from everything before the tail; it goes into the summary node", "dim"),
     ]
-    for entry in entries:
-        parts += [Part(""), Part(f"── messages {entry.span.start + 1}–{entry.span.stop}", "dim"), Part(entry.text)]
+    for span, text in entries:
+        parts += [Part(""), Part(f"── messages {span.start + 1}–{span.stop}", "dim"), Part(text)]
     return parts
 
 

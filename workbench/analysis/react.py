@@ -1,4 +1,4 @@
-"""A conversation in ReAct form: text that needs no native tool calls (spec/strategies.md §3; document 002, E1).
+"""A conversation in ReAct form: text that needs no native tool calls.
 
 [user] …
 [assistant] Thought: …
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from workbench.compaction.layered.tool_results import envelope
+from workbench.facts.envelope import envelope
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolUse
 from workbench.tokens.visible import json_text
 

@@ -1,17 +1,17 @@
-"""spec/strategies.md §3, ReAct view; document 002, E1."""
+"""A conversation in ReAct form."""
 
 from __future__ import annotations
 
 from hypothesis import given, settings
 
-from workbench.compaction.layered.react import react
+from workbench.analysis.react import react
 from workbench.conformance.building import agent, call, result, summary, user
 from workbench.conformance.drawn import conversations
 from workbench.session import Message, Text, Thinking
 from workbench.tokens.visible import json_text
 
 
-def test_the_documents_form() -> None:
+def test_thought_action_result_and_finish() -> None:
     messages = [
         Message("s", "system", (Text("Be brief."),)),
         summary("old", "## 📌 Archived Session Summary"),

@@ -1,0 +1,41 @@
+"""A tool's result as {status, data, error}: what it holds of such an envelope, or its plain text.
+
+Some agents write every result as one JSON object of `status`, `data`, `text`, `stats`, `error`, `context`; plain text,
+which is what most record, is `data`, with the status from the record's own error flag.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from workbench.session import Text, ToolResult
+
+_KEYS = frozenset(("status", "data", "text", "stats", "error", "context"))
+_STATUS = ("success", "partial", "error")
+
+
+def text_of(result: ToolResult) -> str:
+    """The texts of a result, one below the other; media are left out."""
+    return "\n".join(part.text for part in result.content if isinstance(part, Text))
+
+
+def envelope(result: ToolResult) -> dict[str, Any]:
+    """Status (success, partial or error), data, and of an error its code and message. `text`, `stats` and `context`
+    are left out: the first is in the data, the last in the call."""
+    text = text_of(result)
+    if text.lstrip()[:1] == "{" and '"status"' in text:
+        try:
+            found = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            found = None
+        if isinstance(found, dict) and _KEYS.issuperset(found) and found.get("status") in _STATUS:
+            kept = {"status": found["status"], "data": found.get("data")}
+            error = found.get("error")
+            if found["status"] == "error" and isinstance(error, dict):
+                kept["error"] = {key: error[key] for key in ("code", "message") if key in error}
+            elif found["status"] == "error" and error is not None:
+                kept["error"] = error
+            return kept
+    return {"status": "error" if result.is_error else "success", "data": text}
