@@ -1,4 +1,4 @@
-"""The abridged history: its exact layout, its limits, what becomes of unfinished requests (document 000 §6.3)."""
+"""The abridged history: its exact layout, its limits, what becomes of unfinished requests."""
 
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge, abridged_text
 from workbench.conformance.building import agent, call, context_of, result, summary, user

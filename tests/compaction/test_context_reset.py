@@ -1,4 +1,4 @@
-"""spec/strategies.md §5 (document 004)."""
+"""`context-reset`."""
 
 from __future__ import annotations
 

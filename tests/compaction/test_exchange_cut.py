@@ -1,4 +1,4 @@
-"""spec/strategies.md §1, vectors 1 to 4."""
+"""Where exchanges are cut."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""spec/strategies.md §1 and "What holds for every strategy"."""
+"""`exchange-summary`."""
 
 from __future__ import annotations
 

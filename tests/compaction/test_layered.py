@@ -1,4 +1,4 @@
-"""spec/strategies.md §3 and "What holds for every strategy"; document 002."""
+"""`layered`."""
 
 from __future__ import annotations
 

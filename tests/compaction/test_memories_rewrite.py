@@ -1,4 +1,4 @@
-"""spec/strategies.md §1, Memories."""
+"""`memories-rewrite`."""
 
 from typing import Any
 

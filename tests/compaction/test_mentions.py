@@ -1,4 +1,4 @@
-"""spec/strategies.md §3, @file and mtime; document 002, A7, A8, C3, C4."""
+"""`@file`, and files that changed."""
 
 from __future__ import annotations
 

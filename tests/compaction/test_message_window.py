@@ -1,4 +1,4 @@
-"""spec/strategies.md §4 (document 003)."""
+"""`message-window`."""
 
 from __future__ import annotations
 

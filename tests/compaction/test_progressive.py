@@ -1,4 +1,4 @@
-"""spec/strategies.md §2: triggers, the ladder, what is retained, and "What holds for every strategy"."""
+"""`progressive`: triggers, the ladder, what is retained."""
 
 from __future__ import annotations
 

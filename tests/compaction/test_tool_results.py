@@ -1,4 +1,4 @@
-"""spec/strategies.md §3, Tool results; document 002, A3 and C1."""
+"""Tool results as `layered` writes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines of Claude Code sessions for tests, in the shapes that formats.md §2.1 describes."""
+"""Lines of Claude Code sessions for tests, in the shapes that Claude Code writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Augment sessions, built from the description of the format: no real file is at hand (formats.md §2.4)."""
+"""Augment sessions, built from the description of the format: no real file is at hand."""
 
 import json
 from itertools import pairwise

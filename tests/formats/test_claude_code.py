@@ -1,4 +1,4 @@
-"""The reader of Claude Code sessions, trap by trap (formats.md §2.1), and on real files."""
+"""The reader of Claude Code sessions, trap by trap, and on real files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing Claude Code sessions back, and the rules that judge what was written (formats.md §2.1, "To write back")."""
+"""Writing Claude Code sessions back, and the rules that judge what was written."""
 
 from __future__ import annotations
 

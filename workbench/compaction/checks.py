@@ -47,7 +47,7 @@ def check(context: Context, outcome: Outcome, strategy: Strategy[Any], policy: P
 
 
 def _pairs_whole(context: Context, outcome: Outcome) -> Check:
-    """No orphan result, and no open call that was not open before (spec/strategies.md, What holds §1)."""
+    """No orphan result, and no open call that was not open before."""
     open_before = {pair.id for pair in pairs_of(context.messages) if pair.result is None}
     orphans_before = {pair.id for pair in pairs_of(context.messages) if pair.call is None}
     torn = []

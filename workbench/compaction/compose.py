@@ -1,7 +1,7 @@
 """Two compactions one after another, told as one: what the second did to the first one's output, in words of the input.
 
 A ladder recounts after every rung, so each rung works on what the one before left; its outcome must still speak of the
-messages that the session holds (spec/strategies.md, What holds §3: fates add up, through generations).
+messages that the session holds: fates add up, through generations.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is doubtful about a summary prompt (document 000 §6.5)."""
+"""What is doubtful about a summary prompt."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from workbench.session import Message, Span
 
 
 class Fate(Enum):
-    """What became of an input message (spec/strategies.md, What holds §3). On overlap the first of this list wins."""
+    """What became of an input message. On overlap the first of this list wins."""
 
     PINNED = "pinned"
     KEPT = "kept"

@@ -1,7 +1,7 @@
 """A message as text for a summarizer, in either of two styles.
 
 tagged    <user>…</user>, <agent>…<tool_call name="…">{…}</tool_call></agent>: nothing is cut
-labelled  [user]: …, [tool calls]: …: each part cut to its limit, thinking left out (document 003 §2.2)
+labelled  [user]: …, [tool calls]: …: each part cut to its limit, thinking left out
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     prompt · earlier summary? · the messages: all of them, or their beginning and their end with a marker between
 
-A message of which nothing is shown was not summarized: its fate is for the strategy to say (spec/strategies.md, What
-holds §3). Only what may be shown is rendered, so that a plan over 60 000 messages costs what its limit costs.
+A message of which nothing is shown was not summarized: its fate is for the strategy to say. Only what may
+be shown is rendered, so that a plan over 60 000 messages costs what its limit costs.
 """
 
 from __future__ import annotations

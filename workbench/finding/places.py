@@ -1,6 +1,6 @@
 """Where the tools keep their sessions: folders by platform, moved by the variables that each tool itself reads.
 
-Facts of formats.md §2, of the tools' documentation and of their code. What has no usual place stands in `NOWHERE`.
+Facts of the tools' documentation and of their code. What has no usual place stands in `NOWHERE`.
 """
 
 from __future__ import annotations

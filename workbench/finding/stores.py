@@ -1,6 +1,6 @@
 """Where a tool keeps many sessions in one database, or one in many files: a list of them, nothing touched.
 
-goose's `sessions.db`, opencode's `opencode.db` and its older folder `storage` (formats.md §2.7, §2.12). By queries
+goose's `sessions.db`, opencode's `opencode.db` and its older folder `storage`. By queries
 alone: a database is not read into memory. What is not yet moved from its write-ahead log is seen in a copy; of a
 database too large to copy, only what has been moved.
 """

@@ -1,5 +1,5 @@
 """What can be said of a session file before anyone trusts it: why it is taken for what it is, whether the context that
-was read is all that the model saw, and what an export would change in it (formats.md §1, §3).
+was read is all that the model saw, and what an export would change in it.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _views(session: Session) -> Iterator[Finding]:
 
 
 def _truncations(session: Session, context: Sequence[Message]) -> Iterator[Finding]:
-    """Places where much less was sent than before and nothing recorded says why (formats.md §2.4)."""
+    """Places where much less was sent than before and nothing recorded says why."""
     billed = [(n, message) for n, message in enumerate(context) if message.usage is not None and message.usage.context]
     older = session.epochs[-2].members if len(session.epochs) > 1 else ()
     billed_before = {session.messages[number].id for number in older}  # for a context that a compaction has ended

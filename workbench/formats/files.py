@@ -97,7 +97,7 @@ def _load_folder(path: Path, progress: Progress) -> Session:
 
 @contextlib.contextmanager
 def gc_paused() -> Iterator[None]:
-    """Without the cyclic collector: a load makes millions of objects and no garbage (spec/tokens.md §4)."""
+    """Without the cyclic collector: a load makes millions of objects and no garbage."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""JSONL as agents really write it (formats.md §2.1, §3)."""
+"""JSONL as agents really write it."""
 
 from __future__ import annotations
 

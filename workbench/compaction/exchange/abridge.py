@@ -1,4 +1,4 @@
-"""The abridged history: what was asked and done, one entry a request, without a model (document 000 §5.3, §6.3)."""
+"""The abridged history: what was asked and done, one entry a request, without a model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEMPLATE = "abridged-entry.jinja"
 
 
 class AbridgedHistoryParams(BaseModel):
-    """Limits of the abridged history, with the names and defaults of document 000 §8.1."""
+    """Limits of the abridged history, with the names and defaults of Augment's server."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -1,5 +1,5 @@
 """Where `exchange-summary` cuts: what of a context is history to it, head and tail by characters, and the segments that
-bound what its summarizer is shown (spec/strategies.md §1)."""
+bound what its summarizer is shown."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class History:
 
 
 def preprocess(versions: Sequence[int | None], *, current: int, enabled: bool) -> tuple[int, ...]:
-    """Leave out what an earlier summary replaced (spec/strategies.md §1, Preprocess; document 000 §2.2).
+    """Leave out what an earlier summary replaced.
 
     `versions` has the summary version of each exchange, None for one that is no summary; the numbers of those that stay
     are given.
@@ -87,7 +87,7 @@ class HistorySize:
 
 
 def head_length(sizes: Sequence[int], tail_chars: int, min_tail: int, threshold: int) -> int:
-    """How many of the oldest exchanges become the head (spec/strategies.md §1, Split; document 000 §4.1).
+    """How many of the oldest exchanges become the head.
 
     From the newest: an exchange goes to the tail while `total + size < tail_chars` or the tail holds fewer than
     `min_tail`; `total` grows either way, so the first that goes to the head ends the walk. A sum below `threshold`
@@ -105,7 +105,7 @@ def head_length(sizes: Sequence[int], tail_chars: int, min_tail: int, threshold:
 
 
 def guarded_start(sizes: Sequence[int], limit: int) -> int:
-    """The first exchange of the head that the summarizer is given (spec/strategies.md §1, Guard; document 000 §4.3).
+    """The first exchange of the head that the summarizer is given.
 
     A segment holds at most `limit / 3`; an exchange that would push it over starts a new one (an oversize first
     exchange leaves the first segment empty). Fewer than 4 segments: 0. Else the start of segment `2·⌊(n−2)/2⌋`.

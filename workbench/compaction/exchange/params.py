@@ -1,4 +1,4 @@
-"""The `history_summary_params` of Augment's server (document 000 §1.6) as a policy of `exchange-summary`, and back."""
+"""The `history_summary_params` of Augment's server as a policy of `exchange-summary`, and back."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _PASTED_VERSION = "3"
 
 
 def policy_from_params(text: str) -> ExchangeSummaryPolicy:
-    """The policy of pasted `history_summary_params` (document 000 §1.6).
+    """The policy of pasted `history_summary_params`.
 
     Takes the object, the JSON string that the flag carries, or the whole `feature_flags`. What is left out has the
-    document's default; `min_version` is "3" unless the flags name another.
+    server's default; `min_version` is "3" unless the flags name another.
 
     Raises BadInput for text that is no such object.
     """

@@ -16,7 +16,7 @@ CACHE: Needs = {"simulate_cache_expiry": (True,)}
 
 
 class ExchangeSummaryPolicy(Summarizing):
-    """The parameters of document 000 §8 with its defaults, which mean *disabled*, and a few of the workbench's own."""
+    """The parameters of Augment's server with its defaults, which mean *disabled*, and a few of the workbench's own."""
 
     trigger_on_history_size_chars: int = setting(
         0, "trigger", "Compact when the history has at least this size. 0: never.", unit="characters", ge=0
@@ -30,7 +30,7 @@ class ExchangeSummaryPolicy(Summarizing):
     simulate_cache_expiry: bool = setting(
         False,
         "trigger",
-        "Also fire when the prompt cache is about to expire. Document 000 finds this written but never called.",
+        "Also fire when the prompt cache is about to expire. Augment's server has this and never calls it.",
     )
     trigger_on_history_size_chars_when_cache_expiring: int = setting(
         0, "trigger", "The threshold when the cache is about to expire. 0: never.", unit="characters", needs=CACHE, ge=0
@@ -53,7 +53,7 @@ class ExchangeSummaryPolicy(Summarizing):
     offer_tools: bool = setting(
         False,
         "summary",
-        "Send the tool definitions with the request, as document 000's system does (its chat mode is not CHAT).",
+        "Send the tool definitions with the request, as Augment's server does (its chat mode is not CHAT).",
     )
     guard_total_chars: int = setting(
         800_000,
@@ -86,7 +86,7 @@ class ExchangeSummaryPolicy(Summarizing):
 
 
 def disabled(policy: ExchangeSummaryPolicy) -> str:
-    """Why this policy would never summarize, "" if it would (document 000 §1.4). A threshold of 0 is not among the
+    """Why this policy would never summarize, "" if it would. A threshold of 0 is not among the
     reasons: a manual run counts it as reached."""
     if policy.bot_type.upper() in CODE_REVIEW_BOTS:
         return f"disabled: bot type {policy.bot_type} is a code-review bot"

@@ -1,1 +1,1 @@
-"""The parts of the strategy `layered`, and what else its document describes (spec/strategies.md §3; document 002)."""
+"""The parts of the strategy `layered`, and what else its design describes."""

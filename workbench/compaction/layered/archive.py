@@ -1,6 +1,6 @@
 """The fixed template of an archived summary: its titles, its dates, and whether an answer fills it.
 
-Source: spec/strategies.md §3, Summary; document 002, A5. Titles and their order are the document's.
+Titles and their order are those of the design that the strategy follows (docs/strategies.md, Sources).
 """
 
 from __future__ import annotations

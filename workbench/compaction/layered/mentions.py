@@ -1,4 +1,4 @@
-"""`@file` in what a user types, and files that changed under the agent (spec/strategies.md §3; document 002).
+"""`@file` in what a user types, and files that changed under the agent.
 
 Both are annotations of a recorded session: nothing is read from disk and nothing is rewritten in place.
 """
@@ -33,7 +33,7 @@ def mentioned(text: str) -> tuple[str, ...]:
 
 
 def reminder(paths: Sequence[str]) -> str:
-    """The reminder of document 002, A7, one line per file, at most `MOST`; "" without paths."""
+    """The reminder, one line per file, at most `MOST`; "" without paths."""
     if not paths:
         return ""
     lines = [f"The user mentioned @{path}." for path in paths[:MOST]]

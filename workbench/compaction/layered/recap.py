@@ -1,4 +1,4 @@
-"""The todo recap: the agent's task list in one line (document 002, A1 and A3: TodoWrite keeps its recap only)."""
+"""The todo recap: the agent's task list in one line; of TodoWrite only that is kept."""
 
 from __future__ import annotations
 

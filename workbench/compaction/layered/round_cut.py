@@ -1,6 +1,6 @@
 """Where whole rounds are cut off: what goes, what stays before the cut, and where an archive of the rest stands.
 
-Source: spec/strategies.md §3, Split; document 002, A4 and C6. No round and no tool pair is ever cut in two.
+No round and no tool pair is ever cut in two.
 """
 
 from __future__ import annotations

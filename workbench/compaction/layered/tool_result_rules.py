@@ -1,7 +1,7 @@
 """What `layered` keeps of a tool's result: one rule for each kind of tool.
 
-Source: spec/strategies.md §3, Tool results; document 002, A3. A rule has two halves: one reads plain text into the
-fields that the document's envelope has for such a tool (`entries`, `paths`, `matches`, `content`, `stdout`), one cuts
+A rule has two halves: one reads plain text into the
+fields that the design's envelope has for such a tool (`entries`, `paths`, `matches`, `content`, `stdout`), one cuts
 such fields. Whatever else the data holds, flags and counts, stays. Applying a rule twice gives the same as once.
 """
 
@@ -28,11 +28,11 @@ Rule = Callable[["Use", Any], Any]
 
 
 class Limits(BaseModel):
-    """How much of a result stays: the document's numbers, and where it has none the workbench's own."""
+    """How much of a result stays: the design's numbers, and where it has none the workbench's own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    ls_entries: int = Field(20, ge=0, description="Entries of a directory listing (the document says N; ours).")
+    ls_entries: int = Field(20, ge=0, description="Entries of a directory listing (the design says N; ours).")
     glob_paths: int = Field(10, ge=0, description="Paths of a file search.")
     grep_lines: int = Field(5, ge=0, description="Lines of a text search, with file and line number.")
     read_lines: int = Field(500, ge=0, description="Lines of a file that was read.")

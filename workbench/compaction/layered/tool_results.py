@@ -1,6 +1,6 @@
 """Tool results as `layered` writes them to history: status, and data by the rule of the tool's kind.
 
-Source: spec/strategies.md §3, Tool results; document 002, A3 and C1. A result is read as the document's envelope
+A result is read as the envelope
 {status, data, text, stats, error, context}; plain text, which is what most agents record, is `data`, with the status
 from the record's own error flag. Other agents' tools take the rule of their kind: what a call does to files and shells
 is known from `workbench.facts.tools`, the names of those that only list, search or plan stand here.

@@ -1,6 +1,6 @@
 """The climb: rungs tried one after another, each on what the ones before left, the context recounted after each.
 
-Source: spec/strategies.md §2, Chains; document 001, stage 2. Which rungs, in which order, depends on the type of the
+Which rungs, in which order, depends on the type of the
 task; the first of its chain that changes something ends the chain.
 """
 

@@ -1,5 +1,5 @@
-"""How important a message is, by signals that a person can check. The formula is the workbench's own: document 001
-gives a threshold (3.0) and no formula.
+"""How important a message is, by signals that a person can check. The formula is the workbench's own; the
+threshold of 3.0 is that of the design it follows (docs/strategies.md, Sources).
 
     score = Σ weight × value, one part per signal:
 

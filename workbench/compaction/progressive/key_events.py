@@ -1,5 +1,5 @@
 """What in a session is an event worth keeping whole, and why: a task finished, an error fixed, a call that changed
-something, an instruction of the user's (spec/strategies.md §2, key events; document 001 §1.2)."""
+something, an instruction of the user's."""
 
 from __future__ import annotations
 

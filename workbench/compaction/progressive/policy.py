@@ -15,7 +15,8 @@ from workbench.compaction.summarizing import Summarizing
 
 
 class ProgressivePolicy(Summarizing):
-    """Document 001's configuration with its defaults, and what it leaves open as fields of the workbench's own."""
+    """The configuration of its design (docs/strategies.md, Sources) with its defaults; what that leaves open are fields
+    of the workbench's own."""
 
     trigger_on_remaining_tokens: bool = setting(
         True, "trigger", "Climb the ladder when too few tokens remain, checked before each model call."
@@ -38,7 +39,7 @@ class ProgressivePolicy(Summarizing):
     manual_runs: Literal["full", "ladder"] = setting(
         "full",
         "trigger",
-        "The user's command: full summarizes everything, as document 001's command does; ladder, the workbench's own, "
+        "The user's command: full summarizes everything, as its design's command does; ladder, the workbench's own, "
         "switches that off, and a manual run climbs the ladder as if too few tokens remained.",
     )
     task_type: Literal["auto", "code", "analysis", "conversation", "mixed", "unknown"] = setting(

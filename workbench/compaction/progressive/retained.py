@@ -1,6 +1,6 @@
 """What `progressive` retains whatever rung runs, as messages that stay or as text after a summary.
 
-Source: spec/strategies.md §2, Retained; document 001, 关键信息保留机制. A summary's message carries as text what is no
+A summary's message carries as text what is no
 longer there as a message, in elements that the next compaction reads back, so that it lasts through generations:
 
     <original_request>, <pinned>, <recent_memories>, <tasks>, <changes>
@@ -40,7 +40,7 @@ class Texts:
     changes: tuple[FileChange, ...] = ()
 
     def __str__(self) -> str:
-        """The first request first (document 001: 始终保留在最前面)."""
+        """The first request always comes first."""
         elements = [("original_request", self.request), *(("pinned", passage) for passage in self.passages)]
         elements.append(("recent_memories", "\n".join(self.memories)))
         elements.append(("tasks", "\n".join(self.tasks)))

@@ -1,6 +1,6 @@
 """The rungs of the ladder: each says which messages of a context a summary would stand for. No rung asks a model.
 
-Source: spec/strategies.md §2; document 001 §1.2 and stage 2. A rung gets the context, the messages that stay whatever
+A rung gets the context, the messages that stay whatever
 it does (`keep`, closed over tool pairs), and its own numbers. An earlier summary is never in a group: what becomes of
 it is the policy's `earlier_summary`.
 """

@@ -1,6 +1,6 @@
 """What kind of task a session is about, told from what was called and said, with the evidence.
 
-Source: spec/strategies.md §2, Task type; document 001 §1.1. The cut-offs are the workbench's own: it has none.
+The cut-offs are the workbench's own.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`context-reset`: everything becomes the system messages, the pins and one summary message.
 
-Source: spec/strategies.md §5 and document 004. What goes where:
+What goes where:
 
     before   [system] m1 m2 … mn
     after    [system] [pins] "[System] Context cleared. Summary of previous conversation: …" [last request?]
@@ -31,7 +31,7 @@ MARKER = {"en": "\n\n... [middle of the conversation left out] ...\n\n", "zh": "
 
 
 class ContextResetPolicy(Prompted, TokenLimits):
-    """Document 004's thresholds and its guard (`MAX_SAFE_CHARS`)."""
+    """The thresholds of its design and its guard (docs/strategies.md, Sources)."""
 
     trigger_window_percent: float = vocabulary.trigger_window_percent(90.0)
     estimate_from: Literal["characters", "counted"] = setting(
@@ -86,7 +86,7 @@ class ContextResetPolicy(Prompted, TokenLimits):
 
 
 def triggers(now: Gauge, policy: ContextResetPolicy) -> tuple[Trigger, ...]:
-    """Tokens, events, and a recorded overflow (document 004 §3)."""
+    """Tokens, events, and a recorded overflow."""
     if policy.estimate_from == "characters":
         estimated = replace(now, tokens=int(now.chars / policy.chars_per_token))
         found = [*token_triggers(estimated, policy, f"from {grouped(now.chars)} characters")]
@@ -101,7 +101,7 @@ def triggers(now: Gauge, policy: ContextResetPolicy) -> tuple[Trigger, ...]:
 
 
 def compact(context: Context, policy: ContextResetPolicy) -> Compacting:
-    """See the module's docstring. The document has no fallback: without a summary the input comes back."""
+    """See the module's docstring. The design has no fallback: without a summary the input comes back."""
     fired = STRATEGY.triggered(context, policy)
     trace = [str(trigger) for trigger in fired]
     if not is_due(context, fired):

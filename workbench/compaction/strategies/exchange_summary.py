@@ -1,6 +1,6 @@
 """`exchange-summary`: one summary node, with an abridged history, stands for all but the newest exchanges.
 
-Source: spec/strategies.md §1 and document 000 (Augment). What goes where:
+What goes where:
 
     before   [system] [summary?] E1 E2 … Ek            | Ek+1 … En
     after    [system] node: template(abridged, summary) | Ek+1 … En
@@ -50,7 +50,7 @@ def _history_size(context: Context, policy: ExchangeSummaryPolicy) -> HistorySiz
 
 
 def triggers(now: Gauge, policy: ExchangeSummaryPolicy) -> tuple[Trigger, ...]:
-    """(a) history size, (b) the cache about to expire, with its own threshold (spec/strategies.md §1, Triggers)."""
+    """(a) history size, (b) the cache about to expire, with its own threshold."""
     why_not = disabled(policy)
     limit, chars = policy.trigger_on_history_size_chars, now.meters["history"]
     reached = limit > 0 and chars >= limit and not why_not

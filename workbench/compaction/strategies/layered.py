@@ -1,6 +1,6 @@
 """`layered`: whole rounds archived under a fixed template, tool results compressed by tool.
 
-Source: spec/strategies.md §3 and document 002. What goes where:
+What goes where:
 
     before   [system] [archive?] R1 … Rk                    | Rk+1 … Rn  current input
     after    [system] [archive?] [new archive: system] pins | Rk+1 … Rn  current input
@@ -51,7 +51,7 @@ WINDOW = 200_000
 
 
 class LayeredPolicy(Prompted):
-    """The numbers of document 002, A3 to A6, and a few of the workbench's own."""
+    """The numbers of its design (docs/strategies.md, Sources), and a few of the workbench's own."""
 
     context_window: int = setting(
         WINDOW, "trigger", "The model's context window. 0: the session's own.", unit="tokens", ge=0
@@ -112,7 +112,7 @@ def triggers(now: Gauge, policy: LayeredPolicy) -> tuple[Trigger, ...]:
 
 
 def compact(context: Context, policy: LayeredPolicy) -> Compacting:
-    """See the module's docstring. Only a time-out has a fallback (document 002, E2); any other failure gives the input
+    """See the module's docstring. Only a time-out has a fallback; any other failure gives the input
     back with the reason."""
     fired = STRATEGY.triggered(context, policy)
     trace = [str(trigger) for trigger in fired]

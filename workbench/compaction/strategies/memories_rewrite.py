@@ -1,6 +1,6 @@
 """`memories-rewrite`: the agent's long-term memories, rewritten to fewer lines. The history is not touched.
 
-Source: spec/strategies.md §1, Memories, and document 000 §6.4 and §11. The newest memories are appended word for
+The newest memories are appended word for
 word by us; the model never sees them, so it cannot change them.
 """
 

@@ -1,11 +1,11 @@
 """`message-window`: the oldest messages become one short summary; the rest stays.
 
-Source: spec/strategies.md §4 and document 003. What goes where:
+What goes where:
 
     before   [system] m1 … m30 | m31 … m40
     after    [system] [system-role summary] [pins] | m31 … m40
 
-The document's window is the first 30 of at least 40 messages. Other products measure it differently (by what stays, by
+The design's window is the first 30 of at least 40 messages. Other products measure it differently (by what stays, by
 tokens, by a share of the characters); each is a way to say where the window ends, and then everything is the same.
 """
 
@@ -53,7 +53,7 @@ DROPPED = {"zh": "[更早的消息已被丢弃]", "en": "[Earlier messages were 
 
 
 class MessageWindowPolicy(Prompted, MessageLimits):
-    """When the window closes and where it ends; the defaults are one document's, each product has its own."""
+    """When the window closes and where it ends; the defaults are the design's, each product has its own."""
 
     trigger_messages: int = vocabulary.trigger_messages(40)
     cut: Literal["first_messages", "newest_messages", "newest_spoken", "newest_tokens", "head_percent"] = setting(
@@ -289,7 +289,7 @@ def _pieces(
 
 
 def _fallen_back(context: Context, policy: MessageWindowPolicy, reason: str, trace: list[str]) -> Outcome:
-    """Document 003 §6.3: without a summary, the oldest messages are dropped, and the session goes on."""
+    """Without a summary, the oldest messages are dropped, and the session goes on."""
     if policy.fallback == "unchanged":
         return unchanged(context.messages, reason, trace)
     spared = context.shape.summaries if policy.earlier_summary == "keep" else ()

@@ -1,6 +1,6 @@
 """`progressive`: a ladder of light strategies, the context recounted after each rung; a full summary as the last one.
 
-Source: spec/strategies.md §2 and document 001. What goes where:
+What goes where:
 
     before        [system] U1 … a long history …  Un …
     light rung    [system] U1  summary  [pins, <Pin> messages, task list]  what the rung keeps
@@ -39,7 +39,7 @@ TOKENS, ROUNDS, MARKER, COMMAND = "remaining tokens", "rounds", "marker", "comma
 
 
 def triggers(now: Gauge, policy: ProgressivePolicy) -> tuple[Trigger, ...]:
-    """Remaining tokens, rounds, the marker, the user's command, each on its own switch (spec/strategies.md §2)."""
+    """Remaining tokens, rounds, the marker, the user's command, each on its own switch."""
     off = "switched off"
     marker = policy.trigger_on_marker and now.marker_seen
     rounds = policy.trigger_on_rounds and now.rounds >= policy.conversation_turn_threshold

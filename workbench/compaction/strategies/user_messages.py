@@ -1,6 +1,6 @@
 """`user-messages`: the user's own messages stay word for word, everything the agent did becomes one summary.
 
-Codex's shape (field.md §1.1); with no tokens for user messages it is the summary-only shape of Claude Code. What goes
+Codex's shape; with no tokens for user messages it is the summary-only shape of Claude Code. What goes
 where:
 
     before   [system] u1 a r a · u2 a r · u3 a

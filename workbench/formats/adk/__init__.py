@@ -1,4 +1,4 @@
-"""Google ADK sessions: `{id, app_name, user_id, state, events}`, in snake_case or camelCase (formats.md §2.13).
+"""Google ADK sessions: `{id, app_name, user_id, state, events}`, in snake_case or camelCase.
 
 A compaction is an event that hides a stretch of time and stands for it; a rewind hides all from an invocation on.
 Events without content change only the state: they are no messages and stay in the file. Calls without an id are named

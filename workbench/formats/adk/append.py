@@ -1,5 +1,4 @@
-"""ADK's own way of compacting: every event stays, and one with `actions.compaction` hides a stretch of time (formats.md
-§2.13).
+"""ADK's own way of compacting: every event stays, and one with `actions.compaction` hides a stretch of time.
 
 It stands behind the events that it hides. What the context keeps of these follows it once more, as new events between
 the end of that stretch and the first event that is kept as it was.

@@ -1,4 +1,4 @@
-"""What ADK's `Session` and its request builder refuse, judged on the JSON alone (formats.md §2.13)."""
+"""What ADK's `Session` and its request builder refuse, judged on the JSON alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ADK sessions written: the loaded session with other events, or a new one (formats.md §2.13).
+"""ADK sessions written: the loaded session with other events, or a new one.
 
 A summary is an ordinary event: a compaction event hides by time, and a compacted session may keep messages of any time.
 The other way, ADK's own (`adk_append`), writes such an event all the same and what it hides too much once more behind

@@ -1,4 +1,4 @@
-"""aider's chat history, Markdown: `#### ` the user, `> ` the console, everything else the assistant (formats.md §2.13).
+"""aider's chat history, Markdown: `#### ` the user, `> ` the console, everything else the assistant.
 
 One file holds every session of a folder, each under its `# aider chat started at` line. Console lines are shown, but
 no part of the context: aider does not send them again. Its own summaries are never written. What begins like a mark in

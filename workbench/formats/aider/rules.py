@@ -1,4 +1,4 @@
-"""What aider needs to restore a chat from its history, judged line by line as its loader does (formats.md §2.13)."""
+"""What aider needs to restore a chat from its history, judged line by line as its loader does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Anthropic Messages API: a request body, or its bare list of messages (formats.md §2.5)."""
+"""Anthropic Messages API: a request body, or its bare list of messages."""
 
 from __future__ import annotations
 

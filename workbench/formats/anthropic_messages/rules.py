@@ -1,4 +1,4 @@
-"""What the Messages API refuses in a request body, judged on the JSON alone (formats.md §2.5)."""
+"""What the Messages API refuses in a request body, judged on the JSON alone."""
 
 from __future__ import annotations
 

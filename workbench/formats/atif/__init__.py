@@ -1,4 +1,4 @@
-"""ATIF trajectories of Harbor: `{schema_version, session_id, agent, steps}` (formats.md §2.13).
+"""ATIF trajectories of Harbor: `{schema_version, session_id, agent, steps}`.
 
 A step of the agent holds its calls and what they gave, so it is two messages. A summarisation is a system step that
 refers to the sub-agents which made it: a boundary. The user's step after it is the summary, and what stood before is no

@@ -1,4 +1,4 @@
-"""What Harbor's trajectory validator refuses, judged on the JSON alone (formats.md §2.13)."""
+"""What Harbor's trajectory validator refuses, judged on the JSON alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ATIF trajectories written: steps renumbered, results in the step of their calls (formats.md §2.13)."""
+"""ATIF trajectories written: steps renumbered, results in the step of their calls."""
 
 from __future__ import annotations
 

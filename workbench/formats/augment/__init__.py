@@ -1,4 +1,4 @@
-"""Augment CLI (auggie) sessions: `chatHistory` in one JSON document (formats.md §2.4).
+"""Augment CLI (auggie) sessions: `chatHistory` in one JSON document.
 
 Verified against the description of the format only: no real file was at hand.
 

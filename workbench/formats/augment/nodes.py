@@ -1,4 +1,4 @@
-"""Augment's nodes and our blocks, there and back (formats.md §2.4).
+"""Augment's nodes and our blocks, there and back.
 
 The numbers mean different things on the two sides of an exchange: type 10 is a summary of older exchanges in a request
 and a record of token usage in a response.
@@ -66,7 +66,7 @@ def summary_blocks(exchange: Node) -> tuple[Block, ...]:
 
 
 def _summary_text(inner: Node) -> str:
-    """The node as auggie shows it to the model (formats.md §2.4): its own template is not known word for word."""
+    """The node as auggie shows it to the model: its own template is not known word for word."""
     lines = ["<supervisor>", f"<summary request_id={as_text(inner.get('summarization_request_id') or '')}>"]
     lines += [as_text(inner.get("summary_text") or ""), "</summary>"]
     if inner.get("history_middle_abridged_text"):

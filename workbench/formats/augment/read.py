@@ -137,7 +137,7 @@ def _request_kind(exchange: dict[str, Any], blocks: tuple[Any, ...]) -> Kind:
 
 
 def _silent_drops(entries: list[Any]) -> Iterator[LoadWarning]:
-    """Places where auggie sent much less history than before and the file does not say why (formats.md §2.4)."""
+    """Places where auggie sent much less history than before and the file does not say why."""
     recorded = [
         (number, counts["chat_history_tokens"])
         for number, entry in enumerate(entries, 1)

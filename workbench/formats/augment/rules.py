@@ -1,4 +1,4 @@
-"""What auggie demands of a session file it loads and sends, judged on the JSON alone (formats.md §2.4)."""
+"""What auggie demands of a session file it loads and sends, judged on the JSON alone."""
 
 from __future__ import annotations
 

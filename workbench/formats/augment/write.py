@@ -1,4 +1,4 @@
-"""Writing an Augment session so that auggie 0.36 sends the model what it should see (formats.md §2.4, To write back).
+"""Writing an Augment session so that auggie 0.36 sends the model what it should see.
 
 Messages are grouped into exchanges again. An exchange whose parts are all there keeps its bytes; of another stays what
 is there; a new one is an ordinary text exchange, never flagged `isHistorySummary`: auggie does not send those.
@@ -62,7 +62,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
 
 
 def flagged(session: Session, messages: Sequence[Message]) -> Written:
-    """The same with every summary flagged `isHistorySummary`, an exchange with a version of its own (formats.md §2.4).
+    """The same with every summary flagged `isHistorySummary`, an exchange with a version of its own.
 
     A summary that stands in an exchange with an answer of the model's own stays without the flag, which is the
     exchange's.
@@ -279,7 +279,7 @@ def _is_empty(block: object) -> bool:
 
 
 def sequence_ids(existing: Sequence[float | None]) -> list[float]:
-    """Sequence ids that rise strictly; None asks for a new one, every other stays if it can (strategies.md §1).
+    """Sequence ids that rise strictly; None asks for a new one, every other stays if it can.
 
     One new id is the mean of its neighbours rounded to 6 decimals, with 0 before the first; several share the gap
     evenly. At the end an id is its place. Where they would not rise (the 21st insertion in one gap), all are numbered

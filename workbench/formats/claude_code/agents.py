@@ -1,4 +1,4 @@
-"""What Claude Code keeps apart from a session: its sub-agents, and the calls that wrote summaries (formats.md §2.1).
+"""What Claude Code keeps apart from a session: its sub-agents, and the calls that wrote summaries.
 
 Sub-agents are chains of `isSidechain` lines in the session's own file, or files in a folder beside it. The call for a
 summary is such a file too, `agent-acompact-….jsonl`: its last request asks for the summary, the answer is it, and that

@@ -1,4 +1,4 @@
-"""What Claude Code's loader and the Messages API ask of a session file (formats.md §2.1).
+"""What Claude Code's loader and the Messages API ask of a session file.
 
 Written from those rules: it judges the writer, so it shares nothing with it.
 """

@@ -1,7 +1,7 @@
 """Which lines of a Claude Code session are its live branch, and where recorded compactions divide it.
 
 Every line with a uuid is a link of the chain, progress and system lines too. A plain walk from the newest line to the
-root would lose parallel tool results, whose parent is their own call's line (formats.md §2.1, tree trap); so the walk
+root would lose parallel tool results, whose parent is their own call's line; so the walk
 only finds out which messages belong, whole messages and the results of their calls are added, and a file that was never
 rewound is taken in file order.
 """

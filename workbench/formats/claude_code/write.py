@@ -1,4 +1,4 @@
-"""Writing a Claude Code session that `claude --resume` opens (formats.md §2.1, "To write back").
+"""Writing a Claude Code session that `claude --resume` opens.
 
 The new file is one plain chain: a boundary if there is a summary, then every message, each line's parent the line
 before. Of a kept line only `sessionId`, `parentUuid` and, on the newest call, the usage are changed: Claude Code takes

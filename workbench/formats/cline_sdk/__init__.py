@@ -1,4 +1,4 @@
-"""Cline SDK and CLI sessions: `~/.cline/data/sessions/<id>/<id>.messages.json` (formats.md §2.9).
+"""Cline SDK and CLI sessions: `~/.cline/data/sessions/<id>/<id>.messages.json`.
 
 A compaction rewrites the file, so there is one epoch. The basic one leaves a notice in the user's own messages, the
 agentic one a summary. Files that a message carries are sent as text.

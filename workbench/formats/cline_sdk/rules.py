@@ -1,4 +1,4 @@
-"""What the Cline SDK demands of a session's messages, judged on the JSON alone (formats.md §2.9)."""
+"""What the Cline SDK demands of a session's messages, judged on the JSON alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing a Cline SDK session as its own agentic compaction would leave it (formats.md §2.9)."""
+"""Writing a Cline SDK session as its own agentic compaction would leave it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Codex rollouts: `~/.codex/sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, or `.jsonl.zst` (formats.md §2.2).
+"""Codex rollouts: `~/.codex/sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, or `.jsonl.zst`.
 
 A response's items (reasoning, text, calls) make one message, and so do tool outputs that stand together; the count of
 tokens that Codex writes with each response, and the next turn's context, end both. Event lines repeat what items say

@@ -1,4 +1,4 @@
-"""Codex's response items and our blocks, there and back (formats.md §2.2). Items join by `call_id`, never by `id`."""
+"""Codex's response items and our blocks, there and back. Items join by `call_id`, never by `id`."""
 
 from __future__ import annotations
 

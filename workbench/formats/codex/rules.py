@@ -1,4 +1,4 @@
-"""What Codex's loader and the Responses API ask of a rollout (formats.md §2.2).
+"""What Codex's loader and the Responses API ask of a rollout.
 
 Written from those rules: it judges the writer, so it shares nothing with it.
 """

@@ -1,4 +1,4 @@
-"""Writing a Codex rollout that `codex resume` opens (formats.md §2.2, "To write back").
+"""Writing a Codex rollout that `codex resume` opens.
 
 The new rollout is a session_meta line with a new id and then plain items, one line each: Codex takes them as the whole
 context. The other way, Codex's own, keeps the loaded rollout whole and puts a `compacted` record behind it; what stands

@@ -1,4 +1,4 @@
-"""Copilot CLI events: `~/.copilot/session-state/<id>/events.jsonl` (formats.md §2.6).
+"""Copilot CLI events: `~/.copilot/session-state/<id>/events.jsonl`.
 
 The model is sent user messages as they were transformed, notifications, responses, and the results of their calls. A
 compaction runs in the background: its summary stands for what was there when it began, and what came meanwhile stays.

@@ -1,4 +1,4 @@
-"""Writing a Copilot CLI events file (formats.md §2.6): a new session, one chain of events.
+"""Writing a Copilot CLI events file: a new session, one chain of events.
 
 A summary that opens the context becomes a finished compaction, as Copilot CLI records one; every other message becomes
 the event it would be. With the last stretch of kept messages come the events between them, but for sub-agents'.

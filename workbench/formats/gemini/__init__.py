@@ -1,4 +1,4 @@
-"""Gemini CLI sessions: one JSON document (2025), or JSONL that is only ever appended to (2026); formats.md §2.3.
+"""Gemini CLI sessions: one JSON document (2025), or JSONL that is only ever appended to (2026).
 
 In the JSONL form a record replaces an earlier one of its id, `$set.messages` replaces the whole history (so compression
 is written), and `$rewindTo` removes a message and all later ones. Notices and what Gemini CLI does not send again

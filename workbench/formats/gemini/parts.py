@@ -1,4 +1,4 @@
-"""Gemini's parts and message records, and our blocks, there and back (formats.md §2.3).
+"""Gemini's parts and message records, and our blocks, there and back.
 
 A record of type `gemini` is a response with the results of its calls inside: two messages that share one record.
 """

@@ -1,4 +1,4 @@
-"""What Gemini CLI's loader and its API ask of a session (formats.md §2.3).
+"""What Gemini CLI's loader and its API ask of a session.
 
 Written from those rules: it judges the writer, so it shares nothing with it.
 """

@@ -1,4 +1,4 @@
-"""Writing a Gemini CLI session that `gemini --resume` opens (formats.md §2.3, "To write back").
+"""Writing a Gemini CLI session that `gemini --resume` opens.
 
 A document stays a document, a JSONL file becomes one of its metadata line and one message per line; both get a new
 session id. The other way, Gemini CLI's own, keeps the history and puts a `$set.messages` behind it, which replaces it.

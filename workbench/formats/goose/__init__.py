@@ -1,4 +1,4 @@
-"""goose sessions: its `sessions.db`, an exported session as JSON, and the JSONL of earlier versions (formats.md §2.12).
+"""goose sessions: its `sessions.db`, an exported session as JSON, and the JSONL of earlier versions.
 
 goose compacts by visibility: older messages stay, but the agent does not see them; the context is every message that it
 sees. A database becomes records like those of an export, one for each message of the chosen session.

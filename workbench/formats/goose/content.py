@@ -1,4 +1,4 @@
-"""goose's message content and our blocks, there and back (formats.md §2.12)."""
+"""goose's message content and our blocks, there and back."""
 
 from __future__ import annotations
 

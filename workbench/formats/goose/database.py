@@ -1,4 +1,4 @@
-"""goose's `sessions.db` (formats.md §2.12)."""
+"""goose's `sessions.db`."""
 
 from __future__ import annotations
 

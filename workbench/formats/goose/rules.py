@@ -1,4 +1,4 @@
-"""What goose's import, and its repair of conversations before they are sent, ask of a session (formats.md §2.12).
+"""What goose's import, and its repair of conversations before they are sent, ask of a session.
 
 Written from those rules: it judges the writer, so it shares nothing with it.
 """

@@ -1,4 +1,4 @@
-"""Writing a goose session: the JSON that goose itself exports and imports, never its database (formats.md §2.12).
+"""Writing a goose session: the JSON that goose itself exports and imports, never its database.
 
 What the agent shall no longer see stays in the session for the person, as after goose's own compaction; summaries are
 for the agent alone. The size that the session claims is left open: goose compacts by it.

@@ -1,4 +1,4 @@
-"""Inspect logs: `.json`, and `.eval`, a zip of the same with a file for each sample (formats.md §2.13).
+"""Inspect logs: `.json`, and `.eval`, a zip of the same with a file for each sample.
 
 A log has many samples; each is a session, opened as the log with that one sample in it. Long texts stand in
 `attachments`. The messages are the state at the end: what Inspect itself compacted away is told, and not in the list.

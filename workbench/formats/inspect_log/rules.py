@@ -1,4 +1,4 @@
-"""What Inspect's log reader refuses, judged on the JSON alone (formats.md §2.13)."""
+"""What Inspect's log reader refuses, judged on the JSON alone."""
 
 from __future__ import annotations
 

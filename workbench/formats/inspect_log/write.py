@@ -1,4 +1,4 @@
-"""Inspect logs written: the log with one sample, and other messages in it (formats.md §2.13).
+"""Inspect logs written: the log with one sample, and other messages in it.
 
 Only `messages` is changed: scores, events and output still tell of the run as it was. Kinds are noted in `metadata`.
 """

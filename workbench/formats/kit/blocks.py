@@ -1,4 +1,4 @@
-"""Anthropic content blocks and our blocks, there and back, for all formats that speak them (formats.md §2.1, §2.5)."""
+"""Anthropic content blocks and our blocks, there and back, for all formats that speak them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CONTINUATION = "This session is being continued from a previous conversation tha
 """How Claude Code's summary of older messages begins."""
 
 SUMMARY_LABEL = "[Summary of the conversation so far]"
-"""Put before a system summary where messages cannot be the system's (strategies.md, What holds §11)."""
+"""Put before a system summary where messages cannot be the system's."""
 
 RESUMED = "Ok. I will continue"
 """How the answer to a summary begins that is an exchange of its own."""

@@ -26,7 +26,7 @@ _OTHERS = frozenset(
         "eval",
     ]
 )
-"""Top-level keys of other tools' sessions that have `messages` too (formats.md §1)."""
+"""Top-level keys of other tools' sessions that have `messages` too."""
 
 _OPENAI_KEYS = frozenset(["tool_calls", "tool_call_id", "function_call"])
 _OPENAI_PARTS = frozenset(["image_url", "input_audio", "file", "refusal"])
@@ -36,7 +36,7 @@ _LITELLM_KEYS = frozenset(["response", "cost", "latency_sec"])
 
 
 def dialect(head: bytes) -> tuple[Dialect, str]:
-    """Which chat API the document that begins with `head` speaks, and what shows it (formats.md §1)."""
+    """Which chat API the document that begins with `head` speaks, and what shows it."""
     value = glimpse(head)
     bare = isinstance(value, list)
     body: dict[str, Any] = dict_of(value)

@@ -1,6 +1,6 @@
 """JSONL as agents really write it: fast where it is clean, forgiving where it is not.
 
-Seen in real files (formats.md §2.1, §3): two objects on one line after a concurrent append, a last line that was cut
+Seen in real files: two objects on one line after a concurrent append, a last line that was cut
 off, halves of surrogate pairs, NaN, NUL padding after a crash, a byte order mark, CRLF.
 """
 

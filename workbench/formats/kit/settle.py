@@ -1,7 +1,7 @@
 """Messages from one format made fit for another: calls answered at once, ids unique, nothing an API would refuse.
 
-Formats allow what APIs do not: a result that comes two messages late, a call nobody answered, an id used twice
-(formats.md §2.1, §2.5, §3.4). Each change is told in a note.
+Formats allow what APIs do not: a result that comes two messages late, a call nobody answered, an id used twice.
+Each change is told in a note.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def adopted(session: Session, messages: Sequence[Message], tool: str) -> tuple[l
 
 
 def as_user_text(message: Message) -> str:
-    """A system message's text where messages cannot have that role (strategies.md, What holds §11)."""
+    """A system message's text where messages cannot have that role."""
     return f"{SUMMARY_LABEL if message.kind == 'summary' else _SYSTEM_LABEL}\n{message.text}"
 
 

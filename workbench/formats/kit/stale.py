@@ -1,8 +1,7 @@
 """Usage that speaks of another context, as a session that was compacted and written back still holds it.
 
-Tools take the last recorded usage for the size of the context and would compact such a session again at once
-(formats.md §2.1), so writers set it to nothing. The calls kept before it were billed for the longer context they once
-had.
+Tools take the last recorded usage for the size of the context and would compact such a session again at once, so
+writers set it to nothing. The calls kept before it were billed for the longer context they once had.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""LangChain dumps: lists of `dumpd` constructors or of `{type, data}`, bare or at `messages` (formats.md §2.13).
+"""LangChain dumps: lists of `dumpd` constructors or of `{type, data}`, bare or at `messages`.
 
 A call may stand in `content` as the provider wrote it and in `tool_calls` as LangChain reads it: it is one call. The
 summaries of LangChain's own middleware are user messages whose `additional_kwargs` name their source.

@@ -1,4 +1,4 @@
-"""What LangChain's loaders and the chat models behind them refuse, judged on the JSON alone (formats.md §2.13)."""
+"""What LangChain's loaders and the chat models behind them refuse, judged on the JSON alone."""
 
 from __future__ import annotations
 

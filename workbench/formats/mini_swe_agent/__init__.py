@@ -1,4 +1,4 @@
-"""mini-swe-agent trajectories: `{info, messages, trajectory_format}`, once a bare list (formats.md §2.11).
+"""mini-swe-agent trajectories: `{info, messages, trajectory_format}`, once a bare list.
 
 The agent keeps one linear list and sends all of it, so there is one epoch. In the text protocol what a command said is
 a user's message: of kind meta from the first answer on, but for what a person typed in between. The message of role

@@ -1,4 +1,4 @@
-"""What a mini-swe-agent trajectory is, judged on the JSON alone (formats.md §2.11)."""
+"""What a mini-swe-agent trajectory is, judged on the JSON alone."""
 
 from __future__ import annotations
 

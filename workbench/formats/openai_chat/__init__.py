@@ -1,4 +1,4 @@
-"""OpenAI Chat Completions: a request body, a bare list of its messages, or a LiteLLM log of one call (formats.md §2.5).
+"""OpenAI Chat Completions: a request body, a bare list of its messages, or a LiteLLM log of one call.
 
 Call ids may repeat within one list (tau-bench), so pairs are matched in order. A LiteLLM log's `response` is the answer
 to the context and no part of it: it stays in the file. A summary is marked by the `name` of its

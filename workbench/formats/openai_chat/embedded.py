@@ -1,4 +1,4 @@
-"""What SWE-agent's and mini-swe-agent's files have in common: OpenAI chat messages, with keys of their own (§2.11).
+"""What SWE-agent's and mini-swe-agent's files have in common: OpenAI chat messages, with keys of their own.
 
 Neither format says what kind of message one is, so each has a rule (`Kinds`) that reads it from the list as a whole; a
 writer notes the kind in a message of which the rule would say something else.

@@ -1,4 +1,4 @@
-"""What the Chat Completions API refuses in a list of messages, judged on the JSON alone (formats.md §2.5)."""
+"""What the Chat Completions API refuses in a list of messages, judged on the JSON alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenAI Responses: a request body with `input`, a response with `output`, or a bare list of items (formats.md §2.5).
+"""OpenAI Responses: a request body with `input`, a response with `output`, or a bare list of items.
 
 Neighbouring items of one answer (reasoning, then text, then calls) are one message. A compaction item is encrypted: it
 is kept as it is, in a message of kind summary, and replaces what an agent said and did before it. The user's messages

@@ -1,4 +1,4 @@
-"""What the Responses API refuses in a list of items, judged on the JSON alone (formats.md §2.5)."""
+"""What the Responses API refuses in a list of items, judged on the JSON alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""opencode sessions as `opencode export` writes them: `{info, messages: [{info, parts}]}` (formats.md §2.7).
+"""opencode sessions as `opencode export` writes them: `{info, messages: [{info, parts}]}`.
 
 The tool's own database and its older folder of files are read as the export that it would write of them.
 

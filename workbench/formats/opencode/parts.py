@@ -1,4 +1,4 @@
-"""opencode's parts and our blocks (formats.md §2.7)."""
+"""opencode's parts and our blocks."""
 
 from __future__ import annotations
 

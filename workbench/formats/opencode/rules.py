@@ -1,4 +1,4 @@
-"""What `opencode import` and opencode's own loader demand of an export, judged on the JSON alone (formats.md §2.7)."""
+"""What `opencode import` and opencode's own loader demand of an export, judged on the JSON alone."""
 
 from __future__ import annotations
 

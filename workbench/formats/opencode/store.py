@@ -1,4 +1,4 @@
-"""opencode's own stores, given as the document that `opencode export` would write (formats.md §2.7).
+"""opencode's own stores, given as the document that `opencode export` would write.
 
 The database `opencode.db` keeps every message and part as JSON without the ids that stand in its columns; the older
 folder `storage` keeps a file for each, named by its id. What is read is never changed, links are not followed, and ids

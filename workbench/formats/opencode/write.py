@@ -1,4 +1,4 @@
-"""Writing a session that `opencode import` takes (formats.md §2.7).
+"""Writing a session that `opencode import` takes.
 
 The import skips ids it has already, so session, messages and parts get new ones that rise; of a kept record only ids
 and links are changed, and on the newest answer the tokens: opencode takes those for the size of the context and would

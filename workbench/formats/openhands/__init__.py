@@ -1,5 +1,4 @@
-"""OpenHands conversations: a list of events in one file, a conversation's folder, or an evaluation's output (formats.md
-§2.10).
+"""OpenHands conversations: a list of events in one file, a conversation's folder, or an evaluation's output.
 
 The events are append-only: a condensation is one more event, which names those that are forgotten and gives a summary
 that stands at an offset in what is left. Only the newest summary is sent. Events that say nothing to the model are kept

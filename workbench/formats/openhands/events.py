@@ -1,4 +1,4 @@
-"""OpenHands' events of both generations, as what they say to the model (formats.md §2.10).
+"""OpenHands' events of both generations, as what they say to the model.
 
 V0 events have `action` or `observation`, numbers for ids, and name the call in `tool_call_metadata`, where the whole
 answer of the model is repeated. V1 events have `kind` and UUIDs.

@@ -1,4 +1,4 @@
-"""What OpenHands demands of a list of events, judged on the JSON alone (formats.md §2.10)."""
+"""What OpenHands demands of a list of events, judged on the JSON alone."""
 
 from __future__ import annotations
 

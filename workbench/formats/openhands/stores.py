@@ -1,4 +1,4 @@
-"""Where OpenHands keeps events other than as one list (formats.md §2.10): folders of conversations, and what
+"""Where OpenHands keeps events other than as one list: folders of conversations, and what
 evaluations write, a line for each task.
 
 Each is given as the list of events that it is.

@@ -1,4 +1,4 @@
-"""Writing an OpenHands conversation as a list of events that ends with a condensation (formats.md §2.10).
+"""Writing an OpenHands conversation as a list of events that ends with a condensation.
 
 Nothing is deleted: what the new context leaves out stays in the list, in front of what it holds, and the condensation
 names it as forgotten. A V0 list is numbered anew, as its ids are places; V1 events keep their ids.

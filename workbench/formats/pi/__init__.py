@@ -1,4 +1,4 @@
-"""pi sessions, versions 1 to 3: `~/.pi/agent/sessions/--<cwd>--/<time>_<id>.jsonl` (formats.md §2.8).
+"""pi sessions, versions 1 to 3: `~/.pi/agent/sessions/--<cwd>--/<time>_<id>.jsonl`.
 
 Entries form a tree whose newest entry is the leaf; version 1 has no links and is a line. The context is the path to the
 leaf: the newest compaction's summary, then everything from its first kept entry on. Responses that were aborted or

@@ -1,8 +1,7 @@
 """pi's own way of compacting: the loaded session under a new id, and a `compaction` entry behind its newest one.
 
 Nothing is deleted. Where the context goes on with the last messages as they were, the entry names the first of them;
-otherwise all that follows the summary stands behind the entry once more. pi puts words of its own around a summary
-(formats.md §2.8).
+otherwise all that follows the summary stands behind the entry once more. pi puts words of its own around a summary.
 """
 
 from __future__ import annotations

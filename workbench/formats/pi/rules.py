@@ -1,4 +1,4 @@
-"""What pi's loader and the APIs behind it ask of a session (formats.md §2.8).
+"""What pi's loader and the APIs behind it ask of a session.
 
 Written from those rules: it judges the writer, so it shares nothing with it.
 """

@@ -1,4 +1,4 @@
-"""Writing a pi session that `pi --session` opens: a new file of version 3, one chain of entries (formats.md §2.8).
+"""Writing a pi session that `pi --session` opens: a new file of version 3, one chain of entries.
 
 A made summary is an ordinary user message. A `compaction` entry is the tool's own idiom (`pi_append`), but pi puts
 words of its own around such a summary; so here only a recorded compaction that opens the context is copied as one. The

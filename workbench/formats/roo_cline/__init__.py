@@ -1,4 +1,4 @@
-"""Cline and Roo Code tasks: `api_conversation_history.json`, alone or in its task folder (formats.md §2.9).
+"""Cline and Roo Code tasks: `api_conversation_history.json`, alone or in its task folder.
 
 Roo's newest summary hides what stands before it; one that the assistant speaks, as older versions wrote, leaves the
 first message in front. Messages that a sliding window hid name its marker. Cline keeps what it hid outside the history:

@@ -1,4 +1,4 @@
-"""The content of Cline's and Roo's messages and our blocks (formats.md §2.9)."""
+"""The content of Cline's and Roo's messages and our blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Cline and Roo demand of a history they load and send, judged on the JSON alone (formats.md §2.9)."""
+"""What Cline and Roo demand of a history they load and send, judged on the JSON alone."""
 
 from __future__ import annotations
 

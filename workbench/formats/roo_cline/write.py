@@ -1,4 +1,4 @@
-"""Writing a task's history with Roo's own tags (formats.md §2.9).
+"""Writing a task's history with Roo's own tags.
 
 A new summary that opens the context is flagged `isSummary`; what it stands for stays in the file in front of it, tagged
 `condenseParent`, as Roo itself does. Cline knows no such tags, so its histories lose what the summary stands for. Kept

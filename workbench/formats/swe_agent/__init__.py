@@ -1,4 +1,4 @@
-"""SWE-agent trajectories (`*.traj`): `{environment, trajectory, history, info}` (formats.md §2.11).
+"""SWE-agent trajectories (`*.traj`): `{environment, trajectory, history, info}`.
 
 `history` is the session; `trajectory` repeats the prompt at each step and is left alone. Demonstrations are sent, but
 are no part of what happened: of kind meta, whoever speaks. Messages of another agent than the main one are in the file

@@ -1,4 +1,4 @@
-"""What SWE-agent demands of a trajectory's history, judged on the JSON alone (formats.md §2.11)."""
+"""What SWE-agent demands of a trajectory's history, judged on the JSON alone."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""tau-bench results: a list of `{task_id, reward, info, traj, trial}`, each with an OpenAI chat (formats.md §1).
+"""tau-bench results: a list of `{task_id, reward, info, traj, trial}`, each with an OpenAI chat.
 
-Every entry is a session, opened as a list of that one entry. Call ids repeat within one (formats.md §2.5). Kinds are
+Every entry is a session, opened as a list of that one entry. Call ids repeat within one. Kinds are
 noted beside a message's own keys: the benchmark reads its results, and never sends them again.
 """
 

@@ -1,4 +1,4 @@
-"""What a tau-bench results file is, judged on the JSON alone: entries, each with a chat (formats.md §1, §2.5)."""
+"""What a tau-bench results file is, judged on the JSON alone: entries, each with a chat."""
 
 from __future__ import annotations
 
