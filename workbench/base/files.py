@@ -16,7 +16,8 @@ def write_atomically(path: Path, data: bytes, *, overwrite: bool = False) -> Non
     Raises BadInput when the file exists and `overwrite` is not set, when the name is that of a folder, device, pipe or
     socket, or when its folder cannot be written to.
     """
-    if refuse_special(path) and not overwrite:
+    refuse_special(path)
+    if not overwrite and os.path.exists(path):
         raise BadInput(f"{path} exists already; choose another name or allow it to be replaced.")
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
@@ -43,8 +44,8 @@ def make_folder(folder: Path) -> None:
         raise BadInput(f"{folder} cannot be made: {reason(error)}; choose another folder.") from None
 
 
-def refuse_special(path: Path) -> bool:
-    """Whether a file stands at this name. Raises BadInput where anything else does, also at the end of a link.
+def refuse_special(path: Path) -> None:
+    """Raises BadInput where something that is no file has this name, also at the end of a link.
 
     A rename puts its file in the place of whatever had the name: a device would be gone from the system, and whoever
     listens at a pipe or socket would wait for good.
@@ -52,12 +53,11 @@ def refuse_special(path: Path) -> bool:
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):  # nothing is there; where nothing can be, the writing says so
-        return False
+        return
     if stat.S_ISDIR(mode):
         raise BadInput(f"{path} is a folder; name a file in it.")
     if not stat.S_ISREG(mode):
         raise BadInput(f"{path} is a device, pipe or socket and is left alone; choose the name of a file.")
-    return True
 
 
 def _rename(temporary: Path, path: Path, *, overwrite: bool) -> None:
