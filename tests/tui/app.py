@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from textual.app import App
@@ -125,6 +125,16 @@ def bench_screen(pilot: Pilot[None]) -> BenchScreen:
     screen = next(s for s in pilot.app.screen_stack if isinstance(s, BenchScreen))
     assert isinstance(screen, BenchScreen)
     return screen
+
+
+@asynccontextmanager
+async def on_bench(
+    source: Session | Path, size: tuple[int, int] = (120, 40), **settings: object
+) -> AsyncIterator[tuple[Pilot[None], BenchScreen]]:
+    """The session on the bench, planned, counted and checked."""
+    async with app_of(source, **settings).run_test(size=size) as pilot:
+        await settled(pilot)
+        yield pilot, bench_screen(pilot)
 
 
 def app_of(source: Session | Path, **settings: object) -> WorkbenchApp:

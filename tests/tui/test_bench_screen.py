@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 from textual.widgets import Button, Input, Static
 
-from tests.tui.app import app_of, bench_screen, press, session_of, settled, story, story_file
+from tests.tui.app import app_of, bench_screen, on_bench, press, session_of, settled, story, story_file
 from workbench.session import Message, Text, Thinking, ToolResult, ToolUse
-from workbench.tui.screens.export import ExportScreen
-from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.refusal import RefusalScreen
 from workbench.tui.widgets.policy_form import FieldRow
 from workbench.tui.widgets.rounds_list import RoundsList
@@ -19,77 +17,8 @@ from workbench.tui.widgets.text_view import TextView
 SIZE = (120, 40)
 
 
-async def test_opens_a_session_and_shows_its_plan() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
-        assert screen.bench.outcome.status == "compacted"
-        rows = screen.query_one(RoundsList)
-        assert rows.rows is not None
-        assert rows.rows.split_line is not None
-        assert "4 rounds · 32 messages" in str(rows.border_title)
-        assert screen.view.checks
-        assert all(check.passed for check in screen.view.checks)
-
-
-async def test_run_gives_a_real_summary_that_stands_until_something_changes() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
-        await press(pilot, "r")
-        assert screen.bench.result is not None
-        assert screen.view.tab == "node"
-        shown = screen.query_one(TextView).text
-        assert "result of the run" in shown
-        assert "Never log the token" in shown
-        await press(pilot, "p")
-        assert screen.bench.result is None
-        await press(pilot, "u")
-        assert screen.bench.result is not None
-
-
-async def test_every_tab_shows_something_of_its_own() -> None:
-    words = {
-        "1": "message 25 of 32",
-        "2": "abridged history ·",
-        "3": "request 1 of 1",
-        "4": "stands for 1–",
-        "5": "= 32: ",
-        "6": "Triggers",
-        "7": "✔ all ",
-    }
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
-        screen.query_one(RoundsList).go(24)
-        for tab, shown in words.items():
-            await press(pilot, tab)
-            assert shown in screen.query_one(TextView).text, tab
-
-
-async def test_a_policy_field_replans_and_undo_restores_what_the_form_shows() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
-        field = field_of(screen, "history_tail_size_chars_to_exclude")
-        before = screen.bench.outcome.split
-        field.focus()
-        await settled(pilot)
-        typed = field.query_one(Input)
-        typed.value = "12000"
-        await settled(pilot)
-        assert screen.bench.policy.model_dump()["history_tail_size_chars_to_exclude"] == 12_000
-        assert screen.bench.outcome.split < before
-        screen.query_one(RoundsList).focus()
-        await press(pilot, "u")
-        assert screen.bench.outcome.split == before
-        assert typed.value != "12000"
-
-
 async def test_a_wrong_value_is_explained_where_it_is_typed() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story()) as (pilot, screen):
         field = field_of(screen, "history_tail_size_chars_to_exclude")
         field.focus()
         await settled(pilot)
@@ -112,9 +41,7 @@ def field_of(screen: object, name: str) -> FieldRow:
 
 
 async def test_the_middle_has_the_keys_when_it_has_the_screen() -> None:
-    async with app_of(story()).run_test(size=(140, 60)) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story(), size=(140, 60)) as (pilot, screen):
         before = screen.bench
         for whole in (True, False):
             await press(pilot, "m")
@@ -122,25 +49,10 @@ async def test_the_middle_has_the_keys_when_it_has_the_screen() -> None:
         assert screen.bench is before, "nothing was typed into a field that was hidden"
 
 
-async def test_help_names_every_key_of_the_screen() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
-        await press(pilot, "?")
-        front = pilot.app.screen
-        assert isinstance(front, HelpScreen)
-        explained = " ".join(words for _, words, _ in front.keys)
-        assert all(binding.tooltip in explained for binding in screen.BINDINGS)  # type: ignore[union-attr]
-        await press(pilot, "escape")
-        assert pilot.app.screen is screen
-
-
 async def test_every_key_of_the_bench_is_in_the_palette(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EDITOR", raising=False)
     monkeypatch.delenv("VISUAL", raising=False)
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story()) as (pilot, screen):
         await press(pilot, "[")
         commands = [command.help for command in pilot.app.get_system_commands(screen)]
         missing = {b.id for b in screen.BINDINGS if b.tooltip not in commands}  # type: ignore[union-attr]
@@ -156,23 +68,8 @@ async def test_every_key_of_the_bench_is_in_the_palette(monkeypatch: pytest.Monk
         }
 
 
-async def test_export_writes_a_file_and_says_where(tmp_path: Path) -> None:
-    async with app_of(story_file(tmp_path)).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        await press(pilot, "r", "e")
-        screen = pilot.app.screen
-        assert isinstance(screen, ExportScreen)
-        target = tmp_path / "compacted.json"
-        screen.query_one("#path", Input).value = str(target)
-        screen.query_one("#write", Button).press()
-        await settled(pilot)
-        assert b"Never log the token" in target.read_bytes()
-        assert f"written to {target}" in str(screen.query_one("#said", Static).render())
-
-
 async def test_export_of_a_preview_is_stopped_unless_insisted(tmp_path: Path) -> None:
-    async with app_of(story_file(tmp_path)).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with on_bench(story_file(tmp_path)) as (pilot, _):
         await press(pilot, "e")
         screen = pilot.app.screen
         target = tmp_path / "preview.json"
@@ -189,8 +86,7 @@ async def test_export_of_a_preview_is_stopped_unless_insisted(tmp_path: Path) ->
 async def test_export_never_writes_over_a_file(tmp_path: Path) -> None:
     target = tmp_path / "there.json"
     target.write_text("mine")
-    async with app_of(story_file(tmp_path)).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with on_bench(story_file(tmp_path)) as (pilot, _):
         await press(pilot, "r", "e")
         screen = pilot.app.screen
         screen.query_one("#path", Input).value = str(target)
@@ -219,9 +115,7 @@ async def test_hostile_text_is_shown_and_harmless(size: tuple[int, int]) -> None
         Message("f", "user", (Text("漢" * 200_000),)),
         Message("g", "assistant", ()),
     ]
-    async with app_of(session_of(messages, model=HOSTILE[0])).run_test(size=size) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(session_of(messages, model=HOSTILE[0]), size=size) as (pilot, screen):
         for index in range(len(messages)):
             screen.query_one(RoundsList).go(index)
             await settled(pilot)
@@ -237,9 +131,7 @@ async def test_hostile_text_is_shown_and_harmless(size: tuple[int, int]) -> None
 
 
 async def test_a_narrow_screen_shows_one_pane_at_a_time() -> None:
-    async with app_of(story()).run_test(size=(80, 24)) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story(), size=(80, 24)) as (pilot, screen):
 
         def visible() -> list[bool]:
             return [screen.query_one(name).display for name in ("#rounds", "#text", "#policy")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.widgets import DataTable
 
-from tests.tui.app import app_of, bench_screen, press, settled, story
+from tests.tui.app import bench_screen, on_bench, press, story
 from tests.tui.test_retention import with_a_recorded_compaction
 from workbench.analysis.compare import candidates, compare
 from workbench.analysis.retention import retention
@@ -25,8 +25,7 @@ SIZE = (160, 40)
 
 
 async def test_every_strategy_has_a_column_and_the_chosen_one_opens() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with on_bench(story(), size=SIZE) as (pilot, _):
         await press(pilot, "C")
         screen = pilot.app.screen
         assert isinstance(screen, CompareScreen)
@@ -52,8 +51,7 @@ async def test_every_strategy_has_a_column_and_the_chosen_one_opens() -> None:
 
 
 async def test_theirs_comes_first_and_two_stand_side_by_side() -> None:
-    async with app_of(with_a_recorded_compaction(), epoch=1).run_test(size=(80, 24)) as pilot:
-        await settled(pilot)
+    async with on_bench(with_a_recorded_compaction(), epoch=1, size=(80, 24)) as (pilot, _):
         await press(pilot, "r", "C")
         screen = pilot.app.screen
         assert isinstance(screen, CompareScreen)

@@ -7,7 +7,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from tests.paths import SAMPLES
-from tests.tui.app import app_of, bench_screen, press, settled, story
+from tests.tui.app import app_of, bench_screen, on_bench, press, settled, story
 from workbench.analysis.growth import Point
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, FateSpan, Outcome
@@ -79,20 +79,8 @@ async def search_for(pilot: Pilot[None], text: str) -> None:
     await settled(pilot)
 
 
-async def test_a_search_opens_the_round_of_its_first_hit_and_counts() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        rounds(pilot).go(8, header=True)
-        await search_for(pilot, "PART 1: the check")
-        assert (rounds(pilot).index, rounds(pilot).on_header) == (15, False)
-        assert said(pilot) == "PART 1: the check: 1 of 1 message"
-        await press(pilot, "enter")
-        assert bench_screen(pilot).focused is rounds(pilot)
-
-
 async def test_hits_are_marked_until_escape_clears_the_search() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with on_bench(story()) as (pilot, _):
         await search_for(pilot, "revoked")
         await press(pilot, "enter")
 
@@ -109,8 +97,7 @@ async def test_hits_are_marked_until_escape_clears_the_search() -> None:
 
 
 async def test_escape_while_typing_returns_to_where_the_search_began() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with on_bench(story()) as (pilot, _):
         rounds(pilot).go(3)
         await search_for(pilot, "CI fail")
         assert rounds(pilot).index == 16
@@ -120,8 +107,7 @@ async def test_escape_while_typing_returns_to_where_the_search_began() -> None:
 
 
 async def test_g_goes_to_a_message_or_a_round_and_refuses_what_is_none() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with on_bench(story()) as (pilot, _):
         await press(pilot, "g", *"15", "enter")
         assert (rounds(pilot).index, rounds(pilot).on_header) == (14, False)
         await press(pilot, "g", *"r4", "enter")
@@ -133,8 +119,7 @@ async def test_g_goes_to_a_message_or_a_round_and_refuses_what_is_none() -> None
 
 
 async def test_rounds_are_walked_by_ctrl_and_the_arrows_too() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with on_bench(story()) as (pilot, _):
         rounds(pilot).go(9)
         await press(pilot, "ctrl+up")
         assert (rounds(pilot).index, rounds(pilot).on_header) == (8, True)
@@ -143,8 +128,7 @@ async def test_rounds_are_walked_by_ctrl_and_the_arrows_too() -> None:
 
 
 async def test_a_filter_hides_the_rest_and_f_brings_it_back_with_the_cursor_in_place() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with on_bench(story()) as (pilot, _):
         list_ = rounds(pilot)
         list_.go(12)
         await press(pilot, "f")
@@ -163,8 +147,7 @@ async def test_a_filter_hides_the_rest_and_f_brings_it_back_with_the_cursor_in_p
 
 
 async def test_the_cursor_returns_to_a_message_that_was_hidden() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with on_bench(story()) as (pilot, _):
         rounds(pilot).go(15)
         await press(pilot, "f")
         pilot.app.screen.dismiss(Filter(role="user"))
@@ -175,8 +158,7 @@ async def test_the_cursor_returns_to_a_message_that_was_hidden() -> None:
 
 
 async def test_nothing_breaks_on_an_empty_list() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with on_bench(story()) as (pilot, _):
         await press(pilot, "f")
         pilot.app.screen.dismiss(Filter(errors=True))
         await settled(pilot)
@@ -188,8 +170,7 @@ async def test_nothing_breaks_on_an_empty_list() -> None:
 
 
 async def test_the_filter_dialog_gives_what_was_chosen_in_it() -> None:
-    async with app_of(story()).run_test(size=(80, 24)) as pilot:
-        await settled(pilot)
+    async with on_bench(story(), size=(80, 24)) as (pilot, _):
         await press(pilot, "f")
         dialog = pilot.app.screen
         dialog.query_one("#larger", Input).value = "many"
@@ -199,24 +180,6 @@ async def test_the_filter_dialog_gives_what_was_chosen_in_it() -> None:
         await press(pilot, "ctrl+s")
         assert bench_screen(pilot).view.finding.narrowing == Filter(larger_than=300)
         assert "only over 300 tokens: 12 shown" in said(pilot)
-
-
-async def test_z_puts_the_largest_first_and_the_cursor_stays_on_its_message() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        list_ = rounds(pilot)
-        list_.go(15)
-        await press(pilot, "z")
-        assert list_.rows is not None
-        tokens = bench_screen(pilot).bench.layout.sizes.tokens
-        inside = [row.index for row in map(list_.rows.__getitem__, range(len(list_.rows))) if row.kind == "message"]
-        sizes = [tokens[index] for index in inside if 8 <= index < 16]
-        assert sizes == sorted(sizes, reverse=True)
-        assert (list_.index, list_.on_header) == (15, False)
-        assert list_.rows.split_line is None
-        assert "largest first" in said(pilot)
-        await press(pilot, "z")
-        assert (list_.index, list_.arrangement) == (15, None)
 
 
 POINTS = tuple(
@@ -250,9 +213,7 @@ def test_a_growth_line_without_calls_is_blank() -> None:
 
 async def test_a_click_on_the_growth_line_opens_the_epoch_there() -> None:
     path = SAMPLES / "claude-code-overflow.jsonl"
-    async with app_of(path).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(path) as (pilot, screen):
         line = screen.query_one(GrowthLine)
         assert line.display
         assert line.points

@@ -9,7 +9,7 @@ from textual.binding import Binding
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tests.tui.app import app_of, press, settled, story
+from tests.tui.app import on_bench, press, story
 from workbench.tui.help_key import every_place, known_key_ids
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.settings import Settings
@@ -44,8 +44,7 @@ def test_screens_have_different_names_for_their_keys() -> None:
 
 async def test_dialogs_are_explained_and_their_keys_can_be_remapped() -> None:
     settings = Settings(keys={"compare.close": "f9", "help.close": "f8", "bench.undo": "f7"})
-    async with app_of(story(), settings=settings).run_test(size=(120, 40)) as pilot:
-        await settled(pilot)
+    async with on_bench(story(), settings=settings) as (pilot, _):
         bench = pilot.app.screen
         await press(pilot, "f7")
         assert [note.message for note in pilot.app._notifications] == ["There is nothing to undo."]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.tui.app import story
-from workbench.bench import counted, open_bench, toggle_pin
+from workbench.bench import open_bench, toggle_pin
 from workbench.tokens import Counter
 from workbench.tui.bench.planning import planned
 from workbench.tui.history import PLANNED, History
@@ -13,40 +13,15 @@ BENCH = open_bench(story(), COUNTER)
 A, B, C = (toggle_pin(BENCH, f"m{n}") for n in (1, 2, 3))
 
 
-def test_undo_and_redo_walk_the_same_steps() -> None:
-    history = History(BENCH).then(A).then(B)
-    assert [h.present for h in (history.undone(), history.undone().undone())] == [A, BENCH]
-    assert history.undone().undone().redone().redone().present is B
-    assert history.redone() is history
-    assert History(BENCH).undone().present is BENCH
-
-
 def test_a_new_step_forgets_what_was_undone() -> None:
     history = History(BENCH).then(A).then(B).undone().then(C)
     assert not history.future
     assert history.undone().present is A
 
 
-def test_steps_of_one_key_are_one_step() -> None:
-    history = History(BENCH).then(A, "split").then(B, "split")
-    assert history.undone().present is BENCH
-    other = history.then(C, "pin")
-    assert other.undone().present is B
-
-
 def test_after_an_undo_the_same_key_is_a_new_step() -> None:
     history = History(BENCH).then(A, "split").then(B).undone().then(C, "split")
     assert history.undone().present is A
-
-
-def test_new_figures_reach_every_step_of_the_epoch() -> None:
-    history = History(BENCH).then(A).then(B).undone()
-    COUNTER.count_all(BENCH.messages, lambda done, total: None, lambda: False)
-    layout = counted(BENCH, COUNTER).layout
-    fresh = history.relaid(1, layout)
-    assert all(bench.layout is layout for bench in (fresh.present, *fresh.past, *fresh.future))
-    assert fresh.present.pins == A.pins
-    assert history.relaid(2, layout).present is A
 
 
 def test_only_the_last_steps_keep_their_plans() -> None:

@@ -10,9 +10,8 @@ from textual.widgets import Button, Input, Static
 
 from tests.finding.test_discover import session_at
 from tests.paths import SAMPLES
-from tests.tui.app import bench_screen, press, settled, story, story_file
+from tests.tui.app import bench_screen, on_bench, press, settled, story, story_file
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.bench.following import look
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.home import read_home
 from workbench.tui.screens.export import ExportScreen
@@ -131,28 +130,16 @@ async def test_work_recent_files_and_the_theme_come_back(tmp_path: Path) -> None
         assert pilot.app.theme == "workbench-light"
 
 
-async def test_a_changed_file_is_noticed_and_read_again_with_the_work(tmp_path: Path) -> None:
+async def test_a_changed_file_is_read_again_with_the_work(tmp_path: Path) -> None:
     path = session_at(tmp_path / "live.jsonl", "go on", 1_000, filler=8)
-    async with WorkbenchApp(path).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with on_bench(path) as (pilot, screen):
         await press(pilot, "home", "p")
-        screen = bench_screen(pilot)
-        messages, pins = len(screen.bench.messages), screen.bench.pins
-        look(screen)
-        await settled(pilot)
-        assert notes(pilot) == []
         session_at(path, "go on", 2_000, filler=12)
-        look(screen)
-        look(screen)
-        await settled(pilot)
-        assert [note for note in notes(pilot) if "has changed on disk" in note] == [
-            "live.jsonl has changed on disk; F5 reads it again and keeps your work."
-        ]
         await press(pilot, "f5")
         again = bench_screen(pilot)
         assert again is not screen
-        assert len(again.bench.messages) > messages
-        assert again.bench.pins == pins
+        assert len(again.bench.messages) > len(screen.bench.messages)
+        assert again.bench.pins == screen.bench.pins
 
 
 async def test_every_screen_explains_itself_and_its_keys() -> None:

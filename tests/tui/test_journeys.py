@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import DataTable, Input, OptionList
 
 from tests.paths import SAMPLES
-from tests.tui.app import app_of, bench_screen, press, settled, story, story_file
+from tests.tui.app import bench_screen, on_bench, press, settled, story, story_file
 from workbench.bench import Bench
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import load_preset
@@ -75,9 +75,7 @@ async def test_debug_an_overflow() -> None:
 
 async def test_tune_a_threshold() -> None:
     """Lower the trigger and the tail, see at once what that does, compare it with the others, keep it as a preset."""
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story()) as (pilot, screen):
         form = screen.query_one(PolicyForm)
         before = screen.bench
         assert not before.plan.fires
@@ -114,9 +112,7 @@ async def test_pin_and_export() -> None:
     """Pin a result of the head, compact offline, export, and open what was written: the pin is there to the byte."""
     source = SAMPLES / "claude-code-overflow.jsonl"
     untouched = source.read_bytes()
-    async with app_of(source).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(source) as (pilot, screen):
         before = screen.bench
         index = next(
             i
@@ -161,9 +157,7 @@ def content(data: bytes, id: str) -> str:
 
 async def test_undo() -> None:
     """Pin, drop, shorten, split, policy, commit; undo all of it; do all of it again: every state is as it was."""
-    async with app_of(story_file(Path.home())).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story_file(Path.home())) as (pilot, screen):
         rounds = screen.query_one(RoundsList)
         states = [state(screen.bench)]
         for index, key in ((3, "p"), (28, "x"), (30, "s"), (28, "["), (0, "9"), (28, "r")):

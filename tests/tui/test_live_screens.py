@@ -10,7 +10,7 @@ from textual.widgets import Input, OptionList, Static, TextArea
 
 from tests.summarizers.fake_api import KEY, MODEL, document, error, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
-from tests.tui.app import app_of, bench_screen, press, settled, story, story_file
+from tests.tui.app import app_of, bench_screen, on_bench, press, settled, story, story_file
 from workbench.base import paths
 from workbench.bench import choose_preset
 from workbench.compaction.preset import load_preset
@@ -33,8 +33,7 @@ def words(place: Static) -> str:
 
 
 async def test_a_prompt_is_seen_as_sent_edited_in_a_copy_and_taken() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with on_bench(story(), size=SIZE) as (pilot, _):
         await press(pilot, "M")
         screen = pilot.app.screen
         assert isinstance(screen, PromptsScreen)
@@ -105,8 +104,7 @@ async def test_two_sides_stream_in_and_can_be_stopped(monkeypatch: pytest.Monkey
 
 
 async def test_two_sides_are_written_kept_compared_and_played_again() -> None:
-    async with app_of(story(rounds=30)).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with on_bench(story(rounds=30), size=SIZE) as (pilot, _):
         await press(pilot, "B")
         screen = pilot.app.screen
         assert isinstance(screen, AbScreen)

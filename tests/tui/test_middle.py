@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tests.tui.app import app_of, bench_screen, press, session_of, settled, story
+from tests.tui.app import on_bench, press, session_of, settled, story
 from tests.tui.test_editing import editor
 from workbench import bench as steps
 from workbench.bench import Bench, open_bench
@@ -199,9 +199,7 @@ def test_two_texts_stand_beside_each_other_row_by_row() -> None:
 
 
 async def test_folds_open_by_key_and_by_mouse_and_a_copy_holds_everything(bench: Bench) -> None:
-    async with app_of(bench.session).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(bench.session) as (pilot, screen):
         pager = screen.query_one(Pager)
         screen.query_one(RoundsList).go(1)
         await press(pilot, "1", "m")
@@ -227,9 +225,7 @@ async def test_code_has_the_themes_colours(bench: Bench) -> None:
         row = pager._wrapped.line.index(pager._wrapped.lines.index("1   def f(): ..."))
         return {segment.style for segment in pager.render_line(row) if segment.style and segment.text.strip()}
 
-    async with app_of(bench.session).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(bench.session) as (pilot, screen):
         screen.query_one(RoundsList).go(2)
         await press(pilot, "1")
         pager = screen.query_one(Pager)
@@ -245,9 +241,7 @@ async def test_the_editor_gets_a_copy_and_says_that_it_was_one(tmp_path: Path, m
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", editor(tmp_path, f'cp "$2" {kept}; printf "one more line" >> "$2"'))
     monkeypatch.setattr(WorkbenchApp, "suspend", lambda _: nullcontext())  # a test has no terminal to give away
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story()) as (pilot, screen):
         screen.query_one(RoundsList).go(0)
         before = screen.bench
         await press(pilot, "o")
@@ -257,8 +251,7 @@ async def test_the_editor_gets_a_copy_and_says_that_it_was_one(tmp_path: Path, m
 
 
 async def test_a_grey_key_says_why() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with on_bench(story()) as (pilot, _):
         await press(pilot, "u", "U", "{", "n", "t")
         assert [note.message for note in pilot.app._notifications] == [
             "There is nothing to undo.",

@@ -156,12 +156,3 @@ async def test_a_session_that_grows_is_followed(tmp_path: Path) -> None:
         await settled(pilot)
         assert len(screen.bench.messages) == 2
         assert "does not go on as it began: this is how it stands now; carried over: 1 pin" in notes(pilot)[-1]
-
-        await press(pilot, "f1")
-        assert await grow(said(1)) == 2  # not behind another screen's back
-        await press(pilot, "escape")
-        assert await grow("") == 4
-        await press(pilot, "L")
-        assert await grow(said(2)) == 4
-        await press(pilot, "L")
-        assert len(screen.bench.messages) == 6

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static, TextArea
 
-from tests.tui.app import app_of, bench_screen, press, session_of, settled, story
+from tests.tui.app import on_bench, press, session_of, settled, story
 from workbench.base import paths
 from workbench.base.errors import BadInput
-from workbench.compaction.exchange.params import params_json, policy_from_params
-from workbench.compaction.preset import load_preset, preset_names, read_preset
+from workbench.compaction.exchange.params import policy_from_params
+from workbench.compaction.preset import load_preset, preset_names
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
 from workbench.compaction.strategies.progressive import ProgressivePolicy
 from workbench.session import Message, Text
@@ -26,7 +25,6 @@ from workbench.tui.screens.policy_text import PolicyTextScreen
 from workbench.tui.widgets.budget_bar import BudgetBar
 from workbench.tui.widgets.field_row import FieldRow
 from workbench.tui.widgets.policy_form import Chosen, PolicyForm
-from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextView
 
 SIZE = (160, 50)
@@ -65,9 +63,7 @@ async def choose(pilot: Pilot[None], name: str) -> None:
 
 
 async def test_a_preset_changes_form_triggers_and_plan_at_once() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story(), size=SIZE) as (pilot, screen):
         form = screen.query_one(PolicyForm)
         for name in ("progressive", "layered", "message-window", "codex", "trim", "augment-memories"):
             await choose(pilot, name)
@@ -82,9 +78,7 @@ async def test_a_preset_changes_form_triggers_and_plan_at_once() -> None:
 
 
 async def test_the_list_shows_what_each_preset_is_about_and_esc_keeps_what_is() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story(), size=SIZE) as (pilot, screen):
         before = screen.bench
         await press(pilot, "P")
         front = pilot.app.screen
@@ -118,9 +112,7 @@ def test_a_preset_that_cannot_be_read_is_named_and_the_others_stay() -> None:
 
 
 async def test_progressive_shows_the_task_type_with_its_evidence_and_the_field_overrules_it() -> None:
-    async with app_of(story(), preset="progressive").run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story(), preset="progressive", size=SIZE) as (pilot, screen):
         form = screen.query_one(PolicyForm)
         assert "task type analysis (found;" in form.told
         assert "reads and searches" in form.told
@@ -139,9 +131,7 @@ async def test_progressive_shows_the_task_type_with_its_evidence_and_the_field_o
 
 
 async def test_what_differs_from_the_preset_is_marked_and_one_field_is_reset() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story(), size=SIZE) as (pilot, screen):
         row = row_of(screen, "history_tail_size_chars_to_exclude")
         await type_into(pilot, row, "12000")
         assert row.differs
@@ -156,9 +146,7 @@ async def test_what_differs_from_the_preset_is_marked_and_one_field_is_reset() -
 
 
 async def test_backspace_on_an_emptied_input_and_on_a_switch_resets_it() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story(), size=SIZE) as (pilot, screen):
         row = row_of(screen, "min_tail_exchanges")
         typed = await type_into(pilot, row, "7")
         await press(pilot, "backspace")
@@ -178,9 +166,7 @@ async def test_backspace_on_an_emptied_input_and_on_a_switch_resets_it() -> None
 
 
 async def test_a_number_is_typed_over_and_an_escape_that_comes_late_is_no_text() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story(), size=SIZE) as (pilot, screen):
         await press(pilot, "9", *"700")
         typed = pilot.app.focused
         assert isinstance(typed, Input)
@@ -196,28 +182,8 @@ async def test_a_number_is_typed_over_and_an_escape_that_comes_late_is_no_text()
         assert screen.bench.policy.model_dump()[row.field.key] == 700
 
 
-async def test_all_fields_are_reset_at_once_and_undo_brings_them_back() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
-        await press(pilot, "D")
-        assert "No field differs" in said(pilot)
-        for key in ("history_tail_size_chars_to_exclude", "abridged_history_params.total_chars_limit"):
-            await type_into(pilot, row_of(screen, key), "1")
-        mine = screen.bench.policy
-        screen.query_one(RoundsList).focus()
-        await press(pilot, "D")
-        assert screen.bench.policy == load_preset("augment-example").policy
-        assert not any(row.differs for row in screen.query(FieldRow))
-        await press(pilot, "u")
-        assert screen.bench.policy == mine
-        assert sum(row.differs for row in screen.query(FieldRow)) == 2
-
-
 async def test_two_fields_changed_in_one_breath_are_both_taken() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story(), size=SIZE) as (pilot, screen):
         for key, typed in (("history_tail_size_chars_to_exclude", "7"), ("summary_char_limit", "9")):
             row = row_of(screen, key)
             row.post_message(FieldRow.Given(row, typed))
@@ -230,9 +196,7 @@ async def test_two_fields_changed_in_one_breath_are_both_taken() -> None:
 
 
 async def test_params_are_pasted_and_wrong_ones_are_explained() -> None:
-    async with app_of(story(), preset="trim").run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story(), preset="trim", size=SIZE) as (pilot, screen):
         await press(pilot, "V")
         front = pilot.app.screen
         assert isinstance(front, PasteParamsScreen)
@@ -252,27 +216,8 @@ async def test_params_are_pasted_and_wrong_ones_are_explained() -> None:
         assert screen.bench.strategy.id == "exchange-summary"
 
 
-async def test_the_policy_is_copied_as_toml_and_as_params(tmp_path: Path) -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
-        await type_into(pilot, row_of(screen, "summary_char_limit"), "9")
-        screen.query_one(RoundsList).focus()
-        await press(pilot, "Y")
-        (tmp_path / "copied.toml").write_text(pilot.app.clipboard)
-        assert read_preset(tmp_path / "copied.toml").policy == screen.bench.policy
-        await press(pilot, "ctrl+y")
-        assert isinstance(screen.bench.policy, ExchangeSummaryPolicy)
-        assert pilot.app.clipboard == params_json(screen.bench.policy)
-        await choose(pilot, "trim")
-        assert screen.check_action("act", ("copy-params",)) is None
-        assert screen.check_action("act", ("edit-text",)) is None
-
-
 async def test_a_policy_is_saved_as_a_preset_of_ones_own() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story(), size=SIZE) as (pilot, screen):
         await type_into(pilot, row_of(screen, "summary_char_limit"), "9")
         await press(pilot, "ctrl+s")
         front = pilot.app.screen
@@ -317,9 +262,7 @@ def test_a_wrong_window_is_refused_with_what_is_allowed(typed: str) -> None:
 
 async def test_an_unknown_window_says_so_and_is_set_from_the_screen() -> None:
     session = session_of([Message("1", "user", (Text("Hello"),)), Message("2", "assistant", (Text("Hi"),))], model=None)
-    async with app_of(session, preset="trim").run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(session, preset="trim", size=SIZE) as (pilot, screen):
         assert "window is not known" in screen.query_one(PolicyForm).told
         assert "window unknown" in "".join(segment.text for segment in screen.query_one(BudgetBar).render_line(1))
         await press(pilot, "W")
@@ -334,9 +277,7 @@ async def test_an_unknown_window_says_so_and_is_set_from_the_screen() -> None:
 
 
 async def test_a_prompt_is_edited_beside_the_request_and_taken() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story(), size=SIZE) as (pilot, screen):
         await press(pilot, "E")
         front = pilot.app.screen
         assert isinstance(front, PolicyTextScreen)
@@ -353,9 +294,7 @@ async def test_a_prompt_is_edited_beside_the_request_and_taken() -> None:
 
 
 async def test_a_template_is_edited_beside_the_new_messages_and_esc_asks_before_it_is_lost() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story(), size=SIZE) as (pilot, screen):
         before = screen.bench
         await press(pilot, "E", "f6")
         front = pilot.app.screen
@@ -372,9 +311,7 @@ async def test_a_template_is_edited_beside_the_new_messages_and_esc_asks_before_
 
 
 async def test_enter_on_a_text_in_the_form_opens_it() -> None:
-    async with app_of(story(), preset="progressive").run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story(), preset="progressive", size=SIZE) as (pilot, screen):
         row = row_of(screen, "full_prompt")
         row.focus()
         await press(pilot, "enter")
@@ -386,16 +323,13 @@ async def test_enter_on_a_text_in_the_form_opens_it() -> None:
 async def test_without_an_editor_the_text_is_edited_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.delenv("EDITOR", raising=False)
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with on_bench(story(), size=SIZE) as (pilot, _):
         await press(pilot, "E", "f4")
         assert "set $EDITOR" in said(pilot)
 
 
 async def test_every_dialog_opens_and_closes_at_every_size() -> None:
-    async with app_of(story()).run_test(size=(200, 60)) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story(), size=(200, 60)) as (pilot, screen):
         before = screen.bench
         for size in ((200, 60), (120, 40), (80, 24)):
             await pilot.resize_terminal(*size)

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from textual.widgets import DataTable
 
 from tests.paths import SAMPLES
-from tests.tui.app import app_of, bench_screen, press, settled
+from tests.tui.app import on_bench, press
 from tests.tui.test_why import signs_on
 from workbench.analysis.replay_table import HEADS
 from workbench.cli import commands
@@ -26,9 +26,7 @@ def rows_of(table: DataTable[object]) -> list[list[str]]:
 
 async def test_policies_are_played_compared_and_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    async with app_of(CODEX, preset="augment-example", window=6_000).run_test(size=(80, 24)) as pilot:
-        await settled(pilot)
-        bench = bench_screen(pilot)
+    async with on_bench(CODEX, preset="augment-example", window=6_000, size=(80, 24)) as (pilot, bench):
         await press(pilot, "A")
         screen = pilot.app.screen
         assert isinstance(screen, ReplayScreen)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.widgets import DataTable, OptionList, Static
 
-from tests.tui.app import app_of, bench_screen, press, session_of, settled, story
+from tests.tui.app import bench_screen, on_bench, press, session_of, story
 from workbench.analysis.retention import retention
 from workbench.bench import Bench, counted, open_bench
 from workbench.session import Compaction, Epoch, Message, Records, Session, Text
@@ -42,8 +42,7 @@ def with_a_recorded_compaction() -> Session:
 
 
 async def test_what_is_lost_can_be_filtered_pinned_and_taken_back() -> None:
-    async with app_of(story(), preset="trim").run_test(size=(120, 40)) as pilot:
-        await settled(pilot)
+    async with on_bench(story(), preset="trim") as (pilot, _):
         bench = bench_screen(pilot).bench
         expected = retention(bench.context, bench.offline.outcome)
         await press(pilot, "X")
@@ -89,8 +88,7 @@ async def test_what_is_lost_can_be_filtered_pinned_and_taken_back() -> None:
 
 
 async def test_theirs_is_judged_too_and_generations_follow() -> None:
-    async with app_of(with_a_recorded_compaction(), epoch=1).run_test(size=(80, 24)) as pilot:
-        await settled(pilot)
+    async with on_bench(with_a_recorded_compaction(), epoch=1, size=(80, 24)) as (pilot, _):
         await press(pilot, "X", "t")
         screen = pilot.app.screen
         assert isinstance(screen, RetentionScreen)

@@ -11,7 +11,7 @@ from textual.widgets import Input, OptionList, Static
 
 from tests.summarizers.fake_api import KEY, MODEL, FakeApi, answer, document, error, fake_api, stalling
 from tests.summarizers.live_calls import NO_STALL, client_talks_to
-from tests.tui.app import app_of, bench_screen, press, settled, story
+from tests.tui.app import app_of, bench_screen, on_bench, press, settled, story
 from workbench.base import paths
 from workbench.bench import set_policy, summarized_by
 from workbench.compaction.strategy import Summary, SummaryFailed
@@ -264,8 +264,7 @@ async def test_an_edit_that_changes_later_calls_has_them_sent(monkeypatch: pytes
     replies = [answer(f"{word} " * 3_000) for word in ("word", "next", "last", "more", "done")]
     async with fake_api(*replies) as api:
         client_talks_to(api, monkeypatch)
-        async with app_of(story(10), preset="progressive", window=4_500).run_test(size=WIDE) as pilot:
-            await settled(pilot)
+        async with on_bench(story(10), preset="progressive", window=4_500, size=WIDE) as (pilot, _):
             take(bench_screen(pilot), lambda bench: set_policy(bench, bench.policy.with_(manual_runs="ladder")))
             screen = await ready(pilot, f"anthropic:{MODEL}")
             await press(pilot, "enter")

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, Static
 
-from tests.paths import SAMPLES
-from tests.tui.app import app_of, bench_screen, press, session_of, settled, story
+from tests.tui.app import bench_screen, on_bench, press, session_of, story
 from workbench import bench as steps
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, open_bench
@@ -203,28 +202,8 @@ def test_an_epoch_that_has_hardly_begun_says_where_the_full_one_is() -> None:
 # --- on the screen ---
 
 
-@pytest.mark.parametrize(("key", "tab", "sign"), [("d", "changes", "gone ·"), ("T", "theirs", "No recorded")])
-async def test_the_new_tabs_open_by_key(key: str, tab: str, sign: str) -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        await press(pilot, key)
-        screen = bench_screen(pilot)
-        assert screen.view.tab == tab
-        assert sign in screen.query_one(TextView).text
-
-
-async def test_theirs_on_a_sample() -> None:
-    async with app_of(SAMPLES / "claude-code-overflow.jsonl", epoch=1).run_test(size=(80, 24)) as pilot:
-        await settled(pilot)
-        await press(pilot, "T")
-        shown = bench_screen(pilot).query_one(TextView).text
-        assert "theirs" in shown.lower() or "No recorded" in shown
-
-
 async def test_v_cycles_the_verbosity() -> None:
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story()) as (pilot, screen):
         seen = []
         for _ in range(3):
             await press(pilot, "v")
@@ -234,8 +213,7 @@ async def test_v_cycles_the_verbosity() -> None:
 
 
 async def test_y_copies_what_the_session_holds() -> None:
-    async with app_of(session_of([Message("u", "user", (Text("\x1b[31mred \ud800"),))])).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with on_bench(session_of([Message("u", "user", (Text("\x1b[31mred \ud800"),))])) as (pilot, _):
         await press(pilot, "y")
         assert "\x1b[31mred ?" in pilot.app.clipboard
 
@@ -243,8 +221,7 @@ async def test_y_copies_what_the_session_holds() -> None:
 async def test_w_writes_a_new_file_and_never_over_one(tmp_path: Path) -> None:
     there = tmp_path / "there.txt"
     there.write_text("mine")
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with on_bench(story()) as (pilot, _):
         await press(pilot, "3", "w")
         screen = pilot.app.screen
         assert isinstance(screen, WritingScreen)
@@ -264,9 +241,7 @@ async def test_o_is_grey_without_an_editor_and_explained_without_a_terminal_to_l
 ) -> None:
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.delenv("EDITOR", raising=False)
-    async with app_of(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = bench_screen(pilot)
+    async with on_bench(story()) as (pilot, screen):
         assert screen.check_action("act", ("open-text",)) is None
         monkeypatch.setenv("EDITOR", "true")
         assert screen.check_action("act", ("open-text",)) is True

@@ -21,7 +21,7 @@ from textual.widgets import Input, ProgressBar, TextArea
 from tests.paths import SAMPLES
 from tests.summarizers.fake_api import MODEL, answer, error, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
-from tests.tui.app import app_of, bench_screen, press, session_of, settled, story, story_file
+from tests.tui.app import app_of, bench_screen, on_bench, press, session_of, settled, story, story_file
 from tests.tui.test_run import DRAFT, ready, until
 from tests.tui.test_shape import compacted_story
 from workbench.base.resources import PROMPTS
@@ -101,8 +101,7 @@ async def shape(pilot: Pilot[None], size: tuple[int, int], theme: str) -> None:
 
 
 async def test_the_middle_tab_by_tab(album: Album) -> None:
-    async with app_of(compacted_story(), epoch=1).run_test(size=MEDIUM) as pilot:
-        await settled(pilot)
+    async with on_bench(compacted_story(), epoch=1, size=MEDIUM) as (pilot, _):
         await album.take(pilot, "bench")
         bench_screen(pilot).query_one(RoundsList).go(4)
         await album.take(pilot, "message", "1")
@@ -119,8 +118,7 @@ async def test_the_middle_tab_by_tab(album: Album) -> None:
 
 
 async def test_sizes_and_themes(album: Album) -> None:
-    async with app_of(story()).run_test(size=LARGE) as pilot:
-        await settled(pilot)
+    async with on_bench(story(), size=LARGE) as (pilot, _):
         await album.take(pilot, "200x60")
         await shape(pilot, LARGE, "workbench-light")
         await album.take(pilot, "200x60-light-result", "p", "r", "5")
@@ -140,15 +138,13 @@ async def test_sizes_and_themes(album: Album) -> None:
 
 async def test_without_colours(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    async with app_of(story()).run_test(size=SMALL) as pilot:
-        await settled(pilot)
+    async with on_bench(story(), size=SMALL) as (pilot, _):
         await album.take(pilot, "80x24", "p")
     assert not album.differing
 
 
 async def test_dialogs(album: Album) -> None:
-    async with app_of(story()).run_test(size=MEDIUM) as pilot:
-        await settled(pilot)
+    async with on_bench(story(), size=MEDIUM) as (pilot, _):
         for name, key in (
             ("filter", "f"),
             ("presets", "P"),
@@ -178,8 +174,7 @@ async def test_dialogs(album: Album) -> None:
 async def test_screens_of_live_runs(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(PROMPTS, "prompts")
     monkeypatch.setattr("workbench.compaction.prompts.PROMPTS", Path("prompts"))
-    async with app_of(story()).run_test(size=MEDIUM) as pilot:
-        await settled(pilot)
+    async with on_bench(story(), size=MEDIUM) as (pilot, _):
         await album.take(pilot, "prompts", "M")
         await album.take(pilot, "sides", "escape", "B")
         await album.take(pilot, "no-runs", "escape", "H")
@@ -191,8 +186,7 @@ async def test_screens_of_live_runs(album: Album, monkeypatch: pytest.MonkeyPatc
 
 
 async def test_screens_of_diagnosis(album: Album) -> None:
-    async with app_of(story(rounds=12), preset="trim", window=20_000).run_test(size=MEDIUM) as pilot:
-        await settled(pilot)
+    async with on_bench(story(rounds=12), preset="trim", window=20_000, size=MEDIUM) as (pilot, _):
         await album.take(pilot, "why", ACTIONS["why"].key)
         await album.take(pilot, "why-a-table", "2")
         await album.take(pilot, "replay", "escape", ACTIONS["replay"].key)
@@ -237,8 +231,7 @@ async def test_a_live_run(album: Album, monkeypatch: pytest.MonkeyPatch) -> None
 async def test_export(album: Album) -> None:
     path = story_file(Path())
     os.utime(path, (1_760_000_000, 1_760_000_000))  # a file that changed just now is told of, with its age
-    async with app_of(path).run_test(size=MEDIUM) as pilot:
-        await settled(pilot)
+    async with on_bench(path, size=MEDIUM) as (pilot, _):
         await album.take(pilot, "of-a-preview", "e")
         await album.take(pilot, "after-a-run", "r", "e")
         await album.take(pilot, "written", "enter")
@@ -286,8 +279,7 @@ async def test_hostile_text(album: Album) -> None:
         Message("3", "tool", (ToolResult("c", (Text(EVIL * 40),), is_error=True),)),
         Message("4", "assistant", (Text("ok"),)),
     ]
-    async with app_of(session_of(messages, model="[/model]")).run_test(size=MEDIUM) as pilot:
-        await settled(pilot)
+    async with on_bench(session_of(messages, model="[/model]"), size=MEDIUM) as (pilot, _):
         await album.take(pilot, "list-and-call", "home", "right", "j", "j")
         await album.take(pilot, "list-and-result", "j")
         await shape(pilot, SMALL, "workbench-light")

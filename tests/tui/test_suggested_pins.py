@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.widgets import OptionList, Static
 
-from tests.tui.app import app_of, bench_screen, press, session_of, settled
+from tests.tui.app import on_bench, press, session_of
 from workbench.session import Message, Text
 from workbench.tui.screens.suggested_pins import SuggestedPinsScreen
 from workbench.tui.widgets.text_view import TextView
@@ -21,9 +21,7 @@ async def test_pins_are_accepted_and_taken_back_together() -> None:
     messages = []
     for number, said in enumerate(SAID):
         messages += [Message(f"u{number}", "user", (Text(said),)), Message(f"a{number}", "assistant", (Text("Done."),))]
-    async with app_of(session_of(messages)).run_test(size=(120, 40)) as pilot:
-        await settled(pilot)
-        bench = bench_screen(pilot)
+    async with on_bench(session_of(messages)) as (pilot, bench):
         await press(pilot, "S")
         screen = pilot.app.screen
         assert isinstance(screen, SuggestedPinsScreen)

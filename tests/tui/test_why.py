@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from textual.widgets import OptionList
 
 from tests.paths import SAMPLES
-from tests.tui.app import app_of, bench_screen, press, settled, story
+from tests.tui.app import bench_screen, on_bench, press, settled, story
 from workbench.analysis.pictures import Picture
 from workbench.analysis.plots import Level, Line
 from workbench.analysis.why import diagnose
@@ -39,8 +39,7 @@ def told_by_command() -> dict[str, Any]:
 
 async def test_the_screen_says_what_the_command_says_and_goes_to_the_messages() -> None:
     told = told_by_command()
-    async with app_of(CODEX, preset="augment-example").run_test(size=(80, 24)) as pilot:
-        await settled(pilot)
+    async with on_bench(CODEX, preset="augment-example", size=(80, 24)) as (pilot, _):
         assert bench_screen(pilot).bench.epoch == 3
         # Closed while it computes, nothing comes after.
         await pilot.press("O", "escape")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,8 @@ from tests.paths import SAMPLES
 from tests.tui.app import session_of, story
 from tests.tui.bench.desk import Desk
 from workbench import bench as steps
-from workbench.compaction.preset import load_preset
+from workbench.compaction.exchange.params import policy_from_params
+from workbench.compaction.preset import load_preset, read_preset
 from workbench.formats.files import load
 from workbench.tui.bench import finding, planning, policy, visiting
 from workbench.tui.bench.actions import ACTIONS
@@ -159,6 +161,14 @@ def test_without_an_editor(monkeypatch: pytest.MonkeyPatch) -> None:
         **AT_FIRST,
         "open-text": "No editor is known: set $EDITOR, for example EDITOR=nano.",
     }
+
+
+def test_the_policy_is_copied_as_toml_and_as_params(tmp_path: Path) -> None:
+    desk = after(lambda desk: policy.change_policy(desk, desk.bench.policy.with_(summary_char_limit=9), "x"))
+    desk.do("copy-toml", "copy-params")
+    (tmp_path / "copied.toml").write_text(desk.sent[0])
+    assert read_preset(tmp_path / "copied.toml").policy == desk.bench.policy
+    assert policy_from_params(desk.sent[1]) == desk.bench.policy
 
 
 # --- what other screens give back ---
