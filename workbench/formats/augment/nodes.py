@@ -6,11 +6,10 @@ and a record of token usage in a response.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from workbench.formats.kit.blocks import as_text
+from workbench.formats.kit.blocks import arguments_of, as_text
 from workbench.formats.kit.values import list_of
 from workbench.session import Block, Media, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 
@@ -133,7 +132,9 @@ def _response_block(node: Any) -> Block:
         case 0 if (content := _content(node, "text_node")) is not None:
             return Text(content)
         case 5 if isinstance(call := node.get("tool_use"), dict) and isinstance(call.get("tool_name"), str):
-            return ToolUse(as_text(call.get("tool_use_id", "")), call["tool_name"], _input(call.get("input_json")))
+            return ToolUse(
+                as_text(call.get("tool_use_id", "")), call["tool_name"], arguments_of(call.get("input_json"))
+            )
         case 8 if isinstance(thinking := node.get("thinking"), dict):
             text = thinking.get("content") or thinking.get("summary") or ""
             return Thinking(as_text(text), as_text(thinking.get("encrypted_content") or ""))
@@ -166,18 +167,6 @@ def _media(holder: Any, kind: str) -> Media:
     """Its size is that of the strings it holds, which are its encoded data but for a name."""
     values = holder.values() if isinstance(holder, dict) else ()
     return Media(kind, sum(len(value) for value in values if isinstance(value, str)))
-
-
-def _input(value: Any) -> dict[str, Any] | str:
-    if isinstance(value, dict):
-        return value
-    if not isinstance(value, str):
-        return "" if value is None else as_text(value)
-    try:
-        decoded = json.loads(value)
-    except (ValueError, RecursionError):
-        return value
-    return decoded if isinstance(decoded, dict) else value
 
 
 def request_nodes(blocks: Iterable[Block]) -> list[Node]:

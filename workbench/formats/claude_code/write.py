@@ -18,13 +18,13 @@ from workbench.base.stamps import iso
 from workbench.formats.claude_code.lines import Own
 from workbench.formats.claude_code.signature import ID
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import to_anthropic
+from workbench.formats.kit.blocks import without_media
 from workbench.formats.kit.document import render
-from workbench.formats.kit.json_spans import field_of, replace_fields
+from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.settle import as_user_text, settled
-from workbench.formats.kit.tail import tail_of
-from workbench.session import Media, Message, Opaque, Session, SessionFacts, Text, Thinking, ToolResult
+from workbench.formats.kit.tail import tail_of, usage_reset
+from workbench.session import Block, Message, Opaque, Session, SessionFacts, Text, Thinking
 
 _VERSION = "2.1.0"
 """The version of Claude Code whose loader these lines are written for; said where the session names none."""
@@ -211,16 +211,8 @@ def _kept(sheet: _Sheet, record: int, *, unbilled: bool = False) -> None:
         if value.get("isSidechain") is True:  # a sub-agent's own file becomes a session of its own
             changes["isSidechain"] = b"false"
     if unbilled:
-        changes |= _unbilled(raw)
+        changes |= usage_reset(raw, _NO_USAGE_FIELDS)
     sheet.lines.append(replace_fields(raw, changes))
-
-
-def _unbilled(raw: bytes) -> dict[str, bytes]:
-    body = field_of(raw, "message") or b""
-    usage = field_of(body, "usage") if body.startswith(b"{") else None
-    if usage is None or not usage.startswith(b"{"):
-        return {}
-    return {"message": replace_fields(body, {"usage": replace_fields(usage, _NO_USAGE_FIELDS)})}
 
 
 def _made(sheet: _Sheet, message: Message) -> None:
@@ -263,7 +255,7 @@ def _made_response(sheet: _Sheet, message: Message, content: list[dict[str, Any]
         _line(sheet, "assistant", body, message.time, **flags)
 
 
-def _rendered(sheet: _Sheet, block: object) -> dict[str, Any] | None:
+def _rendered(sheet: _Sheet, block: Block) -> dict[str, Any] | None:
     """One block as it stands in a line; None for what the API would refuse."""
     match block:
         case Text(text):
@@ -277,11 +269,7 @@ def _rendered(sheet: _Sheet, block: object) -> dict[str, Any] | None:
         case Opaque(_, raw) if not (sheet.session.format in _SIGNED and isinstance(raw, dict) and "type" in raw):
             sheet.left_out.append("blocks that only the session's own format knows were left out")
             return None
-        case Media():
-            sheet.left_out.append("images or documents were replaced by a line that names them")
-        case ToolResult(content=parts) if any(isinstance(part, Media) for part in parts):
-            sheet.left_out.append("results had images or documents replaced by a line that names them")
-    return to_anthropic(block)  # type: ignore[arg-type]
+    return without_media(block, sheet.left_out)
 
 
 def _line(sheet: _Sheet, type: str, body: dict[str, Any], time: float | None, **flags: Any) -> None:

@@ -10,13 +10,13 @@ from typing import Any
 from workbench.base.stamps import iso
 from workbench.formats.cline_sdk.signature import ID
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import from_anthropic, kind_of, to_anthropic
+from workbench.formats.kit.blocks import from_anthropic, kind_of, without_media
 from workbench.formats.kit.document import elements, loads, render, splice
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
 from workbench.formats.kit.values import dict_of, list_of
-from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult
+from workbench.session import Block, Message, Opaque, Session, Text, Thinking
 
 SUMMARY = "compaction_summary"
 
@@ -108,11 +108,7 @@ def _block(block: Block, notes: list[str], *, native: bool) -> dict[str, Any] | 
         case Thinking() | Opaque() if not native:
             notes.append("thinking and blocks that only the session's own format knows were left out")
             return None
-        case Media():
-            notes.append("images or documents were replaced by a line that names them")
-        case ToolResult(content=parts) if any(isinstance(part, Media) for part in parts):
-            notes.append("results had images or documents replaced by a line that names them")
-    return to_anthropic(block)
+    return without_media(block, notes)
 
 
 def _files(session: Session) -> dict[str, list[str]]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from workbench.formats.kit.blocks import as_text, kind_of
+from workbench.formats.kit.blocks import arguments_of, as_text, kind_of, parts_of
 from workbench.formats.kit.mark import MARK, marked
 from workbench.formats.kit.values import list_of, text_of
 from workbench.session import Block, Kind, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
@@ -65,7 +65,7 @@ def blocks_of(item: dict[str, Any]) -> tuple[Block, ...]:
     """The blocks of one item. What has no known shape becomes Opaque, whole."""
     kind = item["type"]
     if kind == "message":
-        return _parts(item.get("content"))
+        return parts_of(item.get("content"), _part)
     if kind == "reasoning":
         signature = item.get("encrypted_content")
         texts = [*_texts(item.get("summary")), *_texts(item.get("content"))]
@@ -77,7 +77,7 @@ def blocks_of(item: dict[str, Any]) -> tuple[Block, ...]:
         return (_result(call_id, item),)
     name = item.get("name")
     if kind == "function_call" and isinstance(name, str):
-        return (ToolUse(call_id, name, _arguments(item.get("arguments"))),)
+        return (ToolUse(call_id, name, arguments_of(item.get("arguments"))),)
     if kind == "custom_tool_call" and isinstance(name, str):
         given = item.get("input")
         return (ToolUse(call_id, name, given if isinstance(given, str | dict) else as_text(given)),)
@@ -85,14 +85,6 @@ def blocks_of(item: dict[str, Any]) -> tuple[Block, ...]:
         given = item.get("arguments", item.get("action"))
         return (ToolUse(call_id, kind.removesuffix("_call"), given if isinstance(given, dict) else as_text(given)),)
     return (Opaque(kind, item),)
-
-
-def _parts(content: Any) -> tuple[Block, ...]:
-    if isinstance(content, str):
-        return (Text(content),) if content else ()
-    if not isinstance(content, list):
-        return () if content is None else (Opaque("content", content),)
-    return tuple(_part(part) for part in content)
 
 
 def _part(part: Any) -> Block:
@@ -118,7 +110,7 @@ def _result(call_id: str, item: dict[str, Any]) -> ToolResult:
     if item["type"] == "tool_search_output" or (isinstance(output, dict) and "content" not in output):
         return ToolResult(call_id, (Text(as_text(output)),))
     failed = isinstance(output, dict) and output.get("success") is False
-    parts = _parts(output["content"] if isinstance(output, dict) else output)
+    parts = parts_of(output["content"] if isinstance(output, dict) else output, _part)
     return ToolResult(
         call_id,
         tuple(
@@ -127,16 +119,6 @@ def _result(call_id: str, item: dict[str, Any]) -> ToolResult:
         ),
         failed,
     )
-
-
-def _arguments(value: Any) -> dict[str, Any] | str:
-    if not isinstance(value, str):
-        return value if isinstance(value, dict) else as_text(value)
-    try:
-        decoded = json.loads(value)
-    except (ValueError, RecursionError):
-        return value
-    return decoded if isinstance(decoded, dict) else value
 
 
 def rendered(message: Message, call_types: dict[str, str], notes: list[str], *, own: bool) -> list[dict[str, Any]]:
@@ -182,7 +164,7 @@ def rendered(message: Message, call_types: dict[str, str], notes: list[str], *, 
     close()
     if items and items[0]["type"] == "message":
         first = items[0]
-        if role_and_kind(first, _parts(first["content"]))[1] != message.kind:
+        if role_and_kind(first, parts_of(first["content"], _part))[1] != message.kind:
             first[MARK] = message.kind
     return items
 

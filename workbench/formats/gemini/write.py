@@ -28,6 +28,7 @@ from workbench.formats.kit.document import elements, render, splice
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.settle import adopted, as_user_text
+from workbench.formats.kit.tail import tail_of
 from workbench.session import Message, Session, Text, ToolResult
 
 _BOM = b"\xef\xbb\xbf"
@@ -151,7 +152,7 @@ def _fill(sheet: _Sheet, messages: Sequence[Message]) -> None:
     for message in sheet.session.messages if sheet.own else ():
         for source in message.source:
             parts.setdefault(source, []).append(message)
-    tail = _tail(messages) if sheet.own else len(messages)
+    tail = tail_of(messages) if sheet.own else len(messages)
     unsent = _unsent(sheet, messages[tail:], parts)
     at = 0
     while at < len(messages):
@@ -170,15 +171,6 @@ def _fill(sheet: _Sheet, messages: Sequence[Message]) -> None:
             _request(sheet, message)
         at += 1 + takes
     sheet.pieces += unsent
-
-
-def _tail(messages: Sequence[Message]) -> int:
-    start = len(messages)
-    while start and messages[start - 1].source:
-        if start < len(messages) and messages[start - 1].source[0] > messages[start].source[0]:
-            break
-        start -= 1
-    return start
 
 
 def _unsent(sheet: _Sheet, tail: Sequence[Message], parts: Mapping[int, list[Message]]) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -104,6 +104,38 @@ def as_text(value: Any) -> str:
     return (
         value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
     )
+
+
+def arguments_of(value: Any) -> dict[str, Any] | str:
+    """A call's arguments, which an API gives as a text: decoded, or as they stand where they are no JSON object."""
+    if isinstance(value, dict):
+        return value
+    if not isinstance(value, str):
+        return "" if value is None else as_text(value)
+    try:
+        decoded = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return decoded if isinstance(decoded, dict) else value
+
+
+def parts_of(content: Any, part: Callable[[Any], Block]) -> tuple[Block, ...]:
+    """The blocks of a message's content: a text, a list of which `part` reads each, or whatever a file holds there."""
+    if isinstance(content, str):
+        return (Text(content),) if content else ()
+    if not isinstance(content, list):
+        return () if content is None else (Opaque("content", content),)
+    return tuple(map(part, content))
+
+
+def without_media(block: Block, notes: list[str]) -> dict[str, Any]:
+    """`to_anthropic`, and a note where images or documents give way to a line that names them."""
+    match block:
+        case Media():
+            notes.append("images or documents were replaced by a line that names them")
+        case ToolResult(content=parts) if any(isinstance(part, Media) for part in parts):
+            notes.append("results had images or documents replaced by a line that names them")
+    return to_anthropic(block)
 
 
 def _block(item: Any) -> Block:

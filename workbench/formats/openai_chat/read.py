@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.formats.format import Progress
-from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of
+from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic, kind_of
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.values import dict_of, list_of
@@ -146,22 +145,9 @@ def _calls(index: int, item: dict[str, Any], warnings: list[LoadWarning]) -> Ite
     for call in list_of(calls):
         function = call.get("function") if isinstance(call, dict) else None
         if isinstance(function, dict) and isinstance(function.get("name"), str):
-            yield ToolUse(as_text(call.get("id", "")), function["name"], _arguments(function.get("arguments")))
+            yield ToolUse(as_text(call.get("id", "")), function["name"], arguments_of(function.get("arguments")))
         else:
             yield Opaque("tool_call", call)
     old = item.get("function_call")
     if isinstance(old, dict) and isinstance(old.get("name"), str):
-        yield ToolUse(old["name"], old["name"], _arguments(old.get("arguments")))
-
-
-def _arguments(value: Any) -> dict[str, Any] | str:
-    """Decoded arguments; the string as it stands where it is no JSON object."""
-    if isinstance(value, dict):
-        return value
-    if not isinstance(value, str):
-        return "" if value is None else as_text(value)
-    try:
-        decoded = json.loads(value)
-    except (ValueError, RecursionError):
-        return value
-    return decoded if isinstance(decoded, dict) else value
+        yield ToolUse(old["name"], old["name"], arguments_of(old.get("arguments")))

@@ -13,8 +13,9 @@ from uuid import uuid4
 from workbench.base.stamps import iso
 from workbench.formats.format import Written
 from workbench.formats.kit.document import render
-from workbench.formats.kit.json_spans import field_of, replace_fields
+from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import object_of
+from workbench.formats.kit.tail import usage_reset
 from workbench.formats.pi.signature import ID
 from workbench.formats.pi.write import NO_USAGE, Sheet, header, kept, last_response, made, new_id, write, written
 from workbench.session import Message, Session, Text, Usage
@@ -50,7 +51,7 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
     about["tokensBefore"] = usage.context + usage.output
     unbilled = last_response(rest)
     spent = next((message.source[0] for message in rest if message.id == unbilled), -1) if first else -1
-    lines = [_unbilled(raw) if record == spent else raw for record, _, raw in entries]
+    lines = [replace_fields(raw, usage_reset(raw, NO_USAGE)) if record == spent else raw for record, _, raw in entries]
     sheet.lines = [*lines, render(about)]
     sheet.ids.add(id)
     sheet.parent = id
@@ -115,11 +116,3 @@ def _first_kept(session: Session, rest: Sequence[Message], id_of: dict[int, str]
 def _unwrapped(text: str) -> str:
     before, after = WRAPPED.split("{}")
     return text[len(before) : -len(after)] if text.startswith(before) and text.endswith(after) else text
-
-
-def _unbilled(raw: bytes) -> bytes:
-    body = field_of(raw, "message") or b""
-    usage = field_of(body, "usage") if body.startswith(b"{") else None
-    if usage is None or not usage.startswith(b"{"):
-        return raw
-    return replace_fields(raw, {"message": replace_fields(body, {"usage": replace_fields(usage, NO_USAGE)})})

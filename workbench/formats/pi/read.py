@@ -13,7 +13,7 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.format import Progress
-from workbench.formats.kit.blocks import as_text, kind_of
+from workbench.formats.kit.blocks import as_text, kind_of, parts_of
 from workbench.formats.kit.jsonl import objects_of, records_of
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.stale import without_stale
@@ -120,7 +120,7 @@ def _message(reading: _Reading, value: dict[str, Any], id: str, index: int) -> t
         text = _CAME_BACK.format(as_text(value["summary"]))
         return Message(id, "user", (Text(text),), "meta", time, source=(index,)), True
     if kind == "custom_message":
-        return Message(id, "user", _blocks(value.get("content")), "meta", time, source=(index,)), True
+        return Message(id, "user", parts_of(value.get("content"), _block), "meta", time, source=(index,)), True
     if kind == "session_info" and isinstance(value.get("name"), str):
         reading.name = value["name"]
     elif kind not in _SILENT and kind != "branch_summary":
@@ -135,7 +135,7 @@ def _spoken(
     time = seconds_of(body.get("timestamp")) or time
     source = (index,)
     if role == "assistant":
-        blocks = _blocks(body.get("content"))
+        blocks = parts_of(body.get("content"), _block)
         failed = body.get("stopReason") in ("aborted", "error")
         usage = None if failed else _usage(body.get("usage"))
         model = body.get("model")
@@ -145,7 +145,7 @@ def _spoken(
     if role == "toolResult":
         content = tuple(
             block if isinstance(block, Text | Media) else Text(as_text(block.raw) if isinstance(block, Opaque) else "")
-            for block in _blocks(body.get("content"))
+            for block in parts_of(body.get("content"), _block)
         )
         result = ToolResult(as_text(body.get("toolCallId", "")), content, body.get("isError") is True)
         return Message(id, "tool", (result,), time=time, source=source), True
@@ -153,18 +153,10 @@ def _spoken(
         text = Text(_executed(body))
         return Message(id, "user", (text,), "meta", time, source=source), body.get("excludeFromContext") is not True
     made: Role = "user"
-    blocks = _blocks(body.get("content"))
+    blocks = parts_of(body.get("content"), _block)
     meta = role in _CUSTOM or role != "user"
     kind = marked(entry) or ("meta" if meta else kind_of("user", blocks))
     return Message(id, made, blocks, kind, time, source=source), bool(blocks)
-
-
-def _blocks(content: Any) -> tuple[Block, ...]:
-    if isinstance(content, str):
-        return (Text(content),) if content else ()
-    if not isinstance(content, list):
-        return () if content is None else (Opaque("content", content),)
-    return tuple(_block(part) for part in content)
 
 
 def _block(part: Any) -> Block:

@@ -13,14 +13,14 @@ from typing import Any
 from uuid import uuid4
 
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import to_anthropic
+from workbench.formats.kit.blocks import without_media
 from workbench.formats.kit.document import loads, render, splice
 from workbench.formats.kit.json_spans import array_items, replace_fields
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import as_user_text, settled
 from workbench.formats.roo_cline.blocks import blocks_of, kind_of
 from workbench.formats.roo_cline.signature import ID
-from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult
+from workbench.session import Block, Message, Opaque, Session, Text, Thinking
 
 NAME = "api_conversation_history.json"
 _BOM = b"\xef\xbb\xbf"
@@ -122,8 +122,4 @@ def _block(block: Block, notes: list[str], *, native: bool) -> dict[str, Any] | 
             return None
         case Thinking(text, ""):
             return {"type": "reasoning", "text": text}
-        case Media():
-            notes.append("images or documents were replaced by a line that names them")
-        case ToolResult(content=parts) if any(isinstance(part, Media) for part in parts):
-            notes.append("results had images or documents replaced by a line that names them")
-    return to_anthropic(block)
+    return without_media(block, notes)
