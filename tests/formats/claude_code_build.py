@@ -1,4 +1,4 @@
-"""Lines of Claude Code sessions for tests, in the shapes that Claude Code writes."""
+"""Lines of Claude Code sessions for tests, in the shapes that real ones have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ADK's `Session` and its request builder refuse, judged on the JSON alone."""
+"""What ADK's `Session` and its request builder refuse, judged on the JSON alone: https://github.com/google/adk-python."""
 
 from __future__ import annotations
 

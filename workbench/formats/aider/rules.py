@@ -1,4 +1,6 @@
-"""What aider needs to restore a chat from its history, judged line by line as its loader does."""
+"""What aider needs to restore a chat from its history, judged line by line as its loader does:
+https://github.com/Aider-AI/aider.
+"""
 
 from __future__ import annotations
 

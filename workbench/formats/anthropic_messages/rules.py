@@ -1,4 +1,4 @@
-"""What the Messages API refuses in a request body, judged on the JSON alone."""
+"""What the Messages API refuses in a request body, judged on the JSON alone: https://docs.anthropic.com/en/api/messages."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What Claude Code's loader and the Messages API ask of a session file.
-
-Written from those rules: it judges the writer, so it shares nothing with it.
-"""
+"""What Claude Code's loader and the Messages API ask of a session file: https://docs.anthropic.com/en/docs/claude-code."""
 
 from __future__ import annotations
 

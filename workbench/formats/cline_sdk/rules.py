@@ -1,4 +1,4 @@
-"""What the Cline SDK demands of a session's messages, judged on the JSON alone."""
+"""What the Cline SDK demands of a session's messages, judged on the JSON alone: https://github.com/cline/cline."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What Codex's loader and the Responses API ask of a rollout.
-
-Written from those rules: it judges the writer, so it shares nothing with it.
-"""
+"""What Codex's loader and the Responses API ask of a rollout: https://github.com/openai/codex."""
 
 from __future__ import annotations
 

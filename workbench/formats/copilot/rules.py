@@ -1,6 +1,5 @@
-"""What the schema of Copilot CLI's events and the APIs behind it ask of a session.
-
-Written from those rules: it judges the writer, so it shares nothing with it.
+"""What the schema of Copilot CLI's events and the APIs behind it ask of a session:
+https://github.com/github/copilot-cli.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What Gemini CLI's loader and its API ask of a session.
-
-Written from those rules: it judges the writer, so it shares nothing with it.
-"""
+"""What Gemini CLI's loader and its API ask of a session: https://github.com/google-gemini/gemini-cli."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""What goose's import, and its repair of conversations before they are sent, ask of a session.
-
-Written from those rules: it judges the writer, so it shares nothing with it.
+"""What goose's import, and its repair of conversations before they are sent, ask of a session:
+https://github.com/block/goose.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What Inspect's log reader refuses, judged on the JSON alone."""
+"""What Inspect's log reader refuses, judged on the JSON alone: https://github.com/UKGovernmentBEIS/inspect_ai."""
 
 from __future__ import annotations
 

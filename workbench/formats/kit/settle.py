@@ -1,7 +1,7 @@
 """Messages from one format made fit for another: calls answered at once, ids unique, nothing an API would refuse.
 
-Formats allow what APIs do not: a result that comes two messages late, a call nobody answered, an id used twice.
-Each change is told in a note.
+Formats allow what APIs do not: a result that comes two messages late, a call nobody answered, an id used twice. Each
+change is told in a note.
 """
 
 from __future__ import annotations

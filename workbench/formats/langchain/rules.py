@@ -1,4 +1,6 @@
-"""What LangChain's loaders and the chat models behind them refuse, judged on the JSON alone."""
+"""What LangChain's loaders and the chat models behind them refuse, judged on the JSON alone:
+https://github.com/langchain-ai/langchain.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a mini-swe-agent trajectory is, judged on the JSON alone."""
+"""What a mini-swe-agent trajectory is, judged on the JSON alone: https://github.com/SWE-agent/mini-swe-agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What the Chat Completions API refuses in a list of messages, judged on the JSON alone."""
+"""What the Chat Completions API refuses in a list of messages, judged on the JSON alone:
+https://platform.openai.com/docs/api-reference/chat.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What the Responses API refuses in a list of items, judged on the JSON alone."""
+"""What the Responses API refuses in a list of items, judged on the JSON alone:
+https://platform.openai.com/docs/api-reference/responses.
+"""
 
 from __future__ import annotations
 

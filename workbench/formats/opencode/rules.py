@@ -1,4 +1,6 @@
-"""What `opencode import` and opencode's own loader demand of an export, judged on the JSON alone."""
+"""What `opencode import` and opencode's own loader demand of an export, judged on the JSON alone:
+https://github.com/sst/opencode.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What OpenHands demands of a list of events, judged on the JSON alone."""
+"""What OpenHands demands of a list of events, judged on the JSON alone: https://github.com/All-Hands-AI/OpenHands."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What pi's loader and the APIs behind it ask of a session.
-
-Written from those rules: it judges the writer, so it shares nothing with it.
-"""
+"""What pi's loader and the APIs behind it ask of a session: https://github.com/badlogic/pi-mono."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What Cline and Roo demand of a history they load and send, judged on the JSON alone."""
+"""What Cline and Roo demand of a history they load and send, judged on the JSON alone:
+https://github.com/RooCodeInc/Roo-Code.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What SWE-agent demands of a trajectory's history, judged on the JSON alone."""
+"""What SWE-agent demands of a trajectory's history, judged on the JSON alone: https://github.com/SWE-agent/SWE-agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a tau-bench results file is, judged on the JSON alone: entries, each with a chat."""
+"""What a tau-bench results file is, judged on the JSON alone: entries, each with a chat:
+https://github.com/sierra-research/tau-bench.
+"""
 
 from __future__ import annotations
 
