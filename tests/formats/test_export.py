@@ -12,8 +12,8 @@ import pytest
 from tests.formats.claude_code_build import jsonl, small
 from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
+from workbench.base.in_use import RECENT_S, still_written
 from workbench.formats import registry
-from workbench.formats.being_written import RECENT_S, still_written
 from workbench.formats.export import export
 from workbench.formats.files import load
 from workbench.formats.format import Written

@@ -9,12 +9,12 @@ import click
 
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
+from workbench.base.in_use import still_written
 from workbench.base.text import counted
 from workbench.bench import open_bench
 from workbench.cli.output import only, write_fields, write_json
 from workbench.cli.selection import Selection, selection
 from workbench.formats import registry
-from workbench.formats.being_written import still_written
 from workbench.formats.diagnosis import (
     Change,
     Verdict,

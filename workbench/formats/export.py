@@ -9,8 +9,8 @@ from pathlib import Path
 
 from workbench.base.errors import BadInput
 from workbench.base.files import write_atomically
+from workbench.base.in_use import still_written
 from workbench.formats import registry
-from workbench.formats.being_written import still_written
 from workbench.formats.format import Format, Written
 from workbench.session import Message, Session
 

@@ -1,4 +1,4 @@
-"""Whether a session's file is still being written: by its time, by a lock beside it, by who has it open.
+"""Whether a file is still being written: by its time, by a lock beside it, by who has it open.
 
 What is found is told, never refused: an export is a new file, and the worst that can happen is that it lacks the end.
 """
@@ -21,7 +21,7 @@ _WRITES = os.O_WRONLY | os.O_RDWR
 
 
 def still_written(path: Path, now: float | None = None) -> str:
-    """Why a session's file or folder seems to be still in use, a clause such as "changed 3 s ago"; "" if it does not.
+    """Why a file or folder seems to be still in use, a clause such as "changed 3 s ago"; "" if it does not.
 
     `now` is in seconds since the epoch. Nothing is read, locked or changed.
     """
