@@ -161,14 +161,19 @@ def remembering(file: Path) -> dict[str, float]:
     return {"asked_ms": statistics.median(asked), "written_ms": statistics.median(written)}
 
 
-def stalls(file: Path) -> dict[str, float]:
+def stalls(file: Path, *, collections_at_rest: bool = True) -> dict[str, float]:
     """The longest time at a stretch that the event loop was held up, by what was done; milliseconds."""
     from benchmarks.stalls import longest
     from workbench.tui.home import Home, write_home
 
     with tempfile.TemporaryDirectory(prefix="workbench-bench-") as folder:
         write_home(Path(folder), Home(toured=True))
-        return asyncio.run(longest(file, Path(folder)))
+        return asyncio.run(longest(file, Path(folder), collections_at_rest=collections_at_rest))
+
+
+def stalls_of_collections(file: Path) -> dict[str, float]:
+    """As `stalls`, with garbage collected whenever Python would."""
+    return stalls(file, collections_at_rest=False)
 
 
 def _peak_mb() -> float:

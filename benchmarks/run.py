@@ -101,9 +101,20 @@ def _measure(file: Path, megabytes: float, home: Path) -> None:
     remembering = _inside("remembering", file)
     _row("a pin, until the key is free", f"{remembering['asked_ms']:.1f} ms", FRAME, "", "")
     _row("a pin, until it is on disk", f"{remembering['written_ms']:.1f} ms", "", "", "")
-    for name, longest in _inside("stalls", file).items():
-        _row(f"longest stall, {name}", f"{longest:.0f} ms", FRAME, "", "")
     _a_long_message(home)
+    _stalls(file)
+
+
+def _stalls(file: Path) -> None:
+    """Ends with a sentence where putting off collections of garbage is not worth its place any more."""
+    at_rest, whenever = _inside("stalls", file), _inside("stalls_of_collections", file)
+    for name, longest in at_rest.items():
+        other = whenever[name]
+        _row(
+            f"longest stall, {name}", f"{longest:.0f} ms", FRAME, f"{other:.0f} ms (collections when Python would)", ""
+        )
+    if at_rest["moving"] > whenever["moving"] / 2:
+        raise SystemExit("Collections put off until the screen rests no longer halve its stalls: delete tui/rest.py.")
 
 
 def _moving(terminal: Terminal) -> None:

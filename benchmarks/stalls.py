@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from asyncio import events
 from collections.abc import Callable, Iterator
@@ -45,8 +46,11 @@ def watched() -> Iterator[Stalls]:
         loop_handle._run = run
 
 
-async def longest(file: Path, memory: Path) -> dict[str, float]:
-    """Open `file`, move, search, pin, change a number, change the strategy: the longest stretch of each."""
+async def longest(file: Path, memory: Path, *, collections_at_rest: bool) -> dict[str, float]:
+    """Open `file`, move, search, pin, change a number, change the strategy: the longest stretch of each.
+
+    Without `collections_at_rest` Python collects garbage when it would, not when the screen rests (`tui/rest.py`).
+    """
     from textual.widgets import Input
 
     from workbench.compaction.preset import load_preset
@@ -55,6 +59,7 @@ async def longest(file: Path, memory: Path) -> dict[str, float]:
     from workbench.tui.bench.screen import BenchScreen
     from workbench.tui.widgets.field_row import FieldRow
 
+    thresholds = gc.get_threshold()
     app = WorkbenchApp(file, memory=memory)
     found: dict[str, float] = {}
     with watched() as stalls:
@@ -78,6 +83,8 @@ async def longest(file: Path, memory: Path) -> dict[str, float]:
                 await rest()
 
             await rest()
+            if not collections_at_rest:
+                gc.set_threshold(*thresholds)
             found["opening"] = stalls.take()
             screen = app.screen
             assert isinstance(screen, BenchScreen)
@@ -87,7 +94,7 @@ async def longest(file: Path, memory: Path) -> dict[str, float]:
             found["searching"] = stalls.take()
             await press(*["space"] * 2, "j", "p", "j", "p", "u")
             found["pinning, with the work written down"] = stalls.take()
-            row = next(row for row in screen.query(FieldRow) if row.field.control == "whole")
+            row = next(row for row in screen.query(FieldRow) if row.field.kind == "whole")
             row.focus()
             await press()
             row.query_one(Input).value = "48000"

@@ -48,10 +48,8 @@ def command(
     if choose and (part or follow):
         raise BadInput("--part and --follow are for one FILE; leave out the others and --choose.")
     from workbench.tui.app import WorkbenchApp
-    from workbench.tui.memory import one_heap
     from workbench.tui.settings import read_settings
 
-    one_heap()
     app = WorkbenchApp(
         None if choose else path,
         epoch=epoch,
