@@ -58,6 +58,13 @@ def test_nothing_done_is_nothing_to_carry(counter: Counter) -> None:
     assert (carried.bench, carried.note) == (bench, "")
 
 
+def test_fields_come_back_by_the_names_that_they_had(counter: Counter) -> None:
+    work = Work(preset="trim", changed={"earlier_summary": "drop", "target_percent": 40.0})
+    carried = carry_over(work, open_bench(named(), counter), counter)
+    assert carried.bench.policy == load_preset("trim").policy.with_(keep_summaries=False, target_percent=40.0)
+    assert (carried.kept, carried.lost) == (("the preset trim", "2 policy fields"), ())
+
+
 def test_what_no_longer_exists_is_let_go_and_counted(counter: Counter) -> None:
     work = Work(
         epoch=7,

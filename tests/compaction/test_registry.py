@@ -123,3 +123,17 @@ def test_every_prompt_is_used_by_one_strategy_in_a_field_that_there_is() -> None
     assert {load_prompt(file).id for file in prompt_files()} - {id for id, _, _ in used} == {"regenerate-section"}
     for id, one, field in used:
         assert not field or setting_named(one.policy_type, field).kind == "lines", id
+
+
+_NO_PROMPTS = """
+from workbench.base import resources
+from pathlib import Path
+resources.PROMPTS = Path("nowhere")
+from workbench.compaction.strategies import all_strategies
+print(len(all_strategies()))
+"""
+
+
+def test_a_prompt_is_read_when_it_is_asked_for_and_not_before() -> None:
+    run = subprocess.run([sys.executable, "-c", _NO_PROMPTS], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == str(len(OWN))

@@ -66,18 +66,15 @@ class Policy(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _by_todays_names(cls, given: Any) -> Any:
-        return cls.renamed(given) if isinstance(given, dict) else given
-
-    @classmethod
-    def renamed(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Values by today's names of the fields. Raises ValueError where a field is given by two names."""
+        if not isinstance(given, dict):
+            return given
         found: dict[str, Any] = {}
         for name, value in given.items():
-            new = cls.today(name)
-            if new.name in found:
-                raise ValueError(f"{name} is another name of {new.name}; give one of them")
-            if new.name:
-                found[new.name] = new.value(value)
+            today = cls.today(name)
+            if today.name in found:
+                raise ValueError(f"{name} is another name of {today.name}; give one of them")
+            if today.name:
+                found[today.name] = today.value(value)
         return found
 
     @classmethod
@@ -90,7 +87,9 @@ class Policy(BaseModel):
 
     def with_(self, **changes: Any) -> Policy:
         """A copy with fields changed, validated. Raises pydantic.ValidationError."""
-        return type(self).model_validate({**self.model_dump(), **type(self).renamed(changes)})
+        given = {self.today(name).name for name in changes}
+        kept = {name: value for name, value in self.model_dump().items() if name not in given}
+        return type(self).model_validate({**kept, **changes})
 
 
 _PLAIN = Declared("", "", False, (), {})
