@@ -92,26 +92,6 @@ def test_two_prompts_are_tried_with_whoever_writes(session: Path) -> None:
     assert len(prompts) == 2
 
 
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        ((), "Give two prompts"),
-        (("--prompt", "exchange-summary.en"), "Give two prompts"),
-        (("--summarizer", "extractive", "--summarizer", "estimate", "--model", "m"), "Give two prompts"),
-        (("--prompt", "exchange-summary.en", "--prompt", "context-reset.en"), "different strategies"),
-        (("--prompt", "summary-node.en", "--prompt", "summary-node.en"), "nothing to try"),
-        (("--prompt", "none", "--prompt", "none"), "There is no prompt"),
-        (("--model", "m", "--model", "n"), "ANTHROPIC_API_KEY"),
-    ],
-)
-def test_what_cannot_be_tried_is_one_sentence(session: Path, args: tuple[str, ...], said: str) -> None:
-    run = cwb("ab", session, *args)
-    assert run.exit_code == 2
-    assert said in run.stderr
-    assert len(run.stderr.splitlines()) == 1
-    assert journal.kept() == ()
-
-
 async def test_compare_takes_any_summarizer_and_keeps_live_runs(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with fake_api(answer("Done."), answer(stop="refusal")) as api:
         client_talks_to(api, monkeypatch)
@@ -138,12 +118,6 @@ async def test_models_come_from_the_server_and_then_from_the_cache(monkeypatch: 
     assert len(api.received) == 2
     assert table.stdout.splitlines()[1].split() == ["200", "000", "64", "000", "5", "25", MODEL]
     assert (refused.exit_code, KEY in refused.output) == (2, False)
-
-
-def test_without_a_server_models_say_why() -> None:
-    run = cwb("models")
-    assert (run.exit_code, run.stdout) == (0, "")
-    assert "a model may be typed" in run.stderr
 
 
 def test_a_prompt_is_copied_once_and_shows_as_ones_own(session: Path) -> None:

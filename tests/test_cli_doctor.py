@@ -6,8 +6,6 @@ import json
 import shutil
 from pathlib import Path
 
-import pytest
-
 from tests.commands import cwb, document
 from tests.formats.claude_code_build import jsonl, small
 from tests.paths import SAMPLES
@@ -15,44 +13,6 @@ from workbench.base.errors import BadInput
 from workbench.formats.diagnosis import change, findings, units, verdict
 from workbench.formats.export import export
 from workbench.formats.files import load
-
-
-@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.*")), ids=lambda path: path.name)
-def test_every_sample_is_told_of(path: Path) -> None:
-    if path.name == "README.md" or path.stat().st_size > 300_000:
-        pytest.skip("no session, or a long one")
-    before = path.read_bytes()
-    found = document("doctor", path)
-    session = load(path)
-    assert (found["format"], found["context"], found["epochs"]) == (
-        session.format,
-        len(session.context()),
-        len(session.epochs),
-    )
-    assert {finding["what"] for finding in found["findings"]} >= {"system prompt", "tool definitions", "usage"}
-    whole = found["export"]["as_it_is"]
-    assert whole["added"] == 0
-    assert whole["kept"] + whole["changed"] > 0
-    assert found["export"]["compacted"][0]["target"] == session.format
-    assert path.read_bytes() == before
-
-
-def test_the_text_says_it_all_in_order() -> None:
-    out = cwb("doctor", SAMPLES / "codex-two-compactions.jsonl").stdout
-    places = [
-        out.index(words)
-        for words in (
-            "line 1 is a session_meta line",
-            "Is the context complete?",
-            "✔ system prompt: 91 characters",
-            "✘ encrypted: a summary nobody can read: line 49",
-            "What was odd",
-            "What an export would change",
-            "as it is: 69 records byte for byte",
-            "codex:appended: 68 records byte for byte, 1 changed in",
-        )
-    ]
-    assert places == sorted(places)
 
 
 def test_silent_truncation_open_calls_and_odd_lines_are_found(tmp_path: Path) -> None:

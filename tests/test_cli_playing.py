@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.commands import cwb, document
 from tests.paths import SAMPLES
 
@@ -78,34 +76,6 @@ def test_sweep_finds_the_best_keeps_it_and_goes_on(tmp_path: Path) -> None:
     assert "--preset mine --window 5000" in again.output
     one = document("replay", CHAT, "--preset", "mine", "--window", "5000")["replays"][0]
     assert (one["mean_after"], one["peak"]) == (first["cells"][0]["after"], first["cells"][0]["peak"])
-
-
-def test_sweep_draws_a_heat_map_with_figures() -> None:
-    shown = cwb("sweep", CHAT, "--preset", "trim", "--vary", "window=3k", "--vary", "target_percent=40")
-    assert shown.exit_code == 0, shown.output
-    assert "window down, target_percent across" in shown.output
-    assert "★ best" in shown.output
-    assert "run this again with --save-preset NAME" in shown.output
-
-
-def test_a_sweep_of_windows_alone_needs_no_preset_of_ones_own() -> None:
-    shown = cwb("sweep", CHAT, "--preset", "trim", "--vary", "window=3k")
-    assert f"On the bench: cwb {CHAT} --preset trim --window 3000" in shown.output.replace("'", "")
-
-
-@pytest.mark.parametrize(
-    ("args", "says"),
-    [
-        (("--preset", "trim"), "Name what varies with --vary: window, "),
-        (("--vary", "window=1"), "Name a strategy"),
-        (("--preset", "trim", "--vary", "windw=1"), "did you mean 'window'?"),
-        (("--preset", "trim", "--vary", "window=1k", "--save-preset", "codex"), "is a preset of the program's"),
-    ],
-)
-def test_what_cannot_be_swept_is_one_sentence(args: tuple[str, ...], says: str) -> None:
-    run = cwb("sweep", CHAT, *args)
-    assert run.exit_code == 2
-    assert says in run.output
 
 
 def test_a_sweep_of_nothing_but_failures_fails(tmp_path: Path) -> None:

@@ -35,11 +35,6 @@ def test_every_prompt_is_listed() -> None:
     assert "message-window.zh" in cwb("prompts").stdout
 
 
-@pytest.mark.parametrize("id", ["exchange-summary.en", "exchange-summary", "exchange-summary.en.md"])
-def test_a_prompt_is_shown_as_it_stands(id: str) -> None:
-    assert cwb("prompts", "show", id).stdout.strip() == load_prompt("exchange-summary.en.md").text.strip()
-
-
 @pytest.mark.parametrize("id", ["exchange-summary.zh", "context-reset.en", "message-window.en", "user-messages.zh"])
 def test_a_prompt_is_shown_as_it_is_sent(id: str, session: Path) -> None:
     run = cwb("prompts", "show", id, session)

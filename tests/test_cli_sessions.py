@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -44,22 +43,6 @@ def test_tokens_and_how_full_are_told_from_what_was_recorded(own_home: Path) -> 
     assert len(document("sessions")["sessions"]) == 2
 
 
-def test_no_sessions_is_said_and_no_error(own_home: Path) -> None:
-    shown = cwb("sessions", "--tool", "claude")
-    assert (shown.exit_code, shown.stdout) == (0, "")
-    assert "no such sessions where the tools keep them" in shown.stderr
-    assert json.loads(cwb("sessions", "--tool", "claude", "--json").stdout)["sessions"] == []
-
-
-def test_a_root_or_a_tool_that_is_none_is_refused(tmp_path: Path) -> None:
-    refused = cwb("sessions", "--root", tmp_path / "nowhere")
-    assert refused.exit_code == 2
-    assert "is no folder" in refused.stderr
-    refused = cwb("sessions", "--tool", "abacus")
-    assert refused.exit_code == 2
-    assert "choose one of Augment CLI, Claude Code" in refused.stderr
-
-
 def test_the_sessions_of_one_file_are_listed_and_each_can_be_named(own_home: Path) -> None:
     listed = cwb("sessions", SEVERAL).stdout
     assert "task 7, trial 1, reward 0.0" in listed
@@ -79,13 +62,6 @@ def test_the_sessions_of_one_file_are_listed_and_each_can_be_named(own_home: Pat
     single = SAMPLES / "pi-branches.jsonl"
     assert "holds one session" in cwb("sessions", single).stderr
     assert "leave out the part" in cwb("inspect", single, "--part", 1).stderr
-
-
-def test_every_file_given_to_the_screen_must_be_there(tmp_path: Path) -> None:
-    there = session_at(tmp_path / "there.jsonl", "go", 1_000)
-    refused = cwb("open", there, tmp_path / "gone.jsonl", "--choose", "--fresh")
-    assert refused.exit_code == 2
-    assert "gone.jsonl does not exist" in refused.stderr
 
 
 def test_columns_stand_below_each_other_in_cells_and_nothing_is_markup(tmp_path: Path) -> None:
