@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -18,6 +19,7 @@ from tests.commands import ROUNDS, cwb, document, program, session_lines, write_
 from tests.formats.claude_code_build import assistant, text, user
 from tests.paths import ROOT, SAMPLES
 from workbench.base import paths
+from workbench.cli.output import _KEYS
 from workbench.compaction.strategies import all_strategies
 
 TAIL = "history_tail_size_chars_to_exclude"
@@ -395,3 +397,10 @@ def test_no_mangled_session_gives_a_traceback(data: bytes, tmp_path_factory: pyt
         assert run.stderr.startswith("Error: ")
         assert run.stderr.count("\n") == 1
         assert "mangled" in run.stderr
+
+
+@pytest.mark.parametrize("path", _KEYS)
+def test_what_json_shows_of_a_type_is_there(path: str) -> None:
+    module, _, name = path.rpartition(".")
+    kind = getattr(importlib.import_module(f"workbench.{module}"), name)
+    assert [key for key in _KEYS[path].split() if not hasattr(kind, key) and key not in kind.__annotations__] == []

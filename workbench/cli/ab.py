@@ -11,11 +11,9 @@ import click
 from workbench.analysis.prompt_use import by_id
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
-from workbench.cli.figures import size_words
-from workbench.cli.grounding import grounding_rows
 from workbench.cli.loading import on_bench
-from workbench.cli.outcomes import policy_words, status_words
-from workbench.cli.output import only, plain, write_fields, write_json
+from workbench.cli.outcomes import grounding_rows, policy_words, status_words
+from workbench.cli.output import only, plain, size_words, write_fields, write_json
 from workbench.cli.running import CANCELLED, keep, usage_words
 from workbench.cli.selection import Selection, selection
 from workbench.sides import Side, Tried, sides, tried

@@ -16,11 +16,9 @@ from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.cli.exact import ExactSizes, counted_exactly
-from workbench.cli.figures import size_words
-from workbench.cli.grounding import grounding_rows
 from workbench.cli.loading import on_bench
-from workbench.cli.outcomes import policy_words, status_words
-from workbench.cli.output import only, plain, write_fields, write_json
+from workbench.cli.outcomes import grounding_rows, policy_words, status_words
+from workbench.cli.output import only, plain, size_words, write_fields, write_json
 from workbench.cli.running import Call, call_words, keep_run, run_named
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.checks import Check, check, export_check

@@ -15,9 +15,8 @@ from workbench.analysis.two_outcomes import added, stretches
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.bench import Bench, choose_preset
-from workbench.cli.figures import size_words
 from workbench.cli.loading import on_bench
-from workbench.cli.output import fields_of, only, plain, write_json, write_table
+from workbench.cli.output import fields_of, only, plain, size_words, write_json, write_table
 from workbench.cli.retention import percent
 from workbench.cli.running import keep_run, run_named
 from workbench.cli.selection import Selection, selection

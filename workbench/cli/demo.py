@@ -15,10 +15,9 @@ from workbench.base import paths
 from workbench.base.figures import grouped
 from workbench.base.resources import SAMPLES
 from workbench.bench import Bench
-from workbench.cli.figures import size_words
-from workbench.cli.grounding import grounding_rows
 from workbench.cli.loading import on_bench
-from workbench.cli.output import write_fields
+from workbench.cli.outcomes import grounding_rows
+from workbench.cli.output import size_words, write_fields
 from workbench.cli.selection import Selection
 from workbench.compaction.checks import check
 from workbench.compaction.preset import load_preset

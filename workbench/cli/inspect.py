@@ -12,9 +12,8 @@ from workbench.analysis.transcript import VERBOSITIES, Verbosity, one_line, prin
 from workbench.base.figures import grouped
 from workbench.base.stamps import shown
 from workbench.base.text import counted
-from workbench.cli.figures import size_words
 from workbench.cli.opening import Opened, opened
-from workbench.cli.output import json_keys, only, plain, write_fields, write_json, write_table
+from workbench.cli.output import only, plain, size_words, write_fields, write_json, write_table
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.context import Context
 from workbench.compaction.layers import layers
@@ -110,9 +109,6 @@ class EpochSizes:
             tokens = f" at {grouped(ended.tokens_before)} tokens" if ended.tokens_before else ""
             how = f"{printable(ended.trigger)} compaction".strip() + tokens
         return [str(self.number), grouped(self.messages), grouped(self.rounds), how]
-
-
-json_keys(Compaction, "trigger", "tokens_before", "time")
 
 
 def epochs(session: Session) -> Iterator[EpochSizes]:

@@ -11,9 +11,14 @@ from enum import Enum
 from functools import singledispatch
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from workbench.base.text import counted
+
+if TYPE_CHECKING:
+    from workbench.tokens.sizes import Size
 
 SCHEMA = 1
 """Of every JSON document: greater when a key goes or means something else. New keys come without notice."""
@@ -34,16 +39,28 @@ def write_json(*results: object) -> None:
     click.echo(text.encode("utf-8", "backslashreplace").decode())
 
 
+_KEYS = {
+    "analysis.cost.Cost": "model dollars note",
+    "analysis.retention.Retention": "head overall of_context in_tail kinds facts",
+    "analysis.retention.Share": "facts full part used share weighted lost",
+    "compaction.checks.Check": "name hard passed detail",
+    "compaction.layers.Layer": "name tokens basis",
+    "compaction.strategy.Trigger": "name value limit unit fires note distance",
+    "session.message.Usage": "input output cache_read cache_write",
+    "session.session.Compaction": "trigger tokens_before time",
+    "tokens.sizes.Size": "messages chars tokens",
+}
+"""Of values that are shown by many commands and not by all their fields: their attributes that are keys. The types are
+named and not imported, for most commands need few of them."""
+
+
 @singledispatch
 def plain(value: Any) -> Any:
-    """What JSON has in place of `value`, one level deep: of a dataclass its fields. Whoever tells of a type in words
-    registers another way for it, or `json_keys`."""
-    return fields_of(value)
-
-
-def json_keys(kind: type, *names: str) -> None:
-    """Values of `kind` have these attributes as their keys, properties among them."""
-    plain.register(kind)(lambda value: only(value, *names))
+    """What JSON has in place of `value`, one level deep: of a dataclass its fields, or what `_KEYS` says. A command
+    registers another way for the types that only it tells of."""
+    kind = type(value)
+    names = _KEYS.get(f"{kind.__module__}.{kind.__name__}".removeprefix("workbench."))
+    return only(value, *names.split()) if names else fields_of(value)
 
 
 def fields_of(value: Any) -> dict[str, Any]:
@@ -105,6 +122,10 @@ def write_table(heads: Sequence[str], rows: Iterable[Sequence[str]], left: Mappi
     click.secho(first.rstrip(), dim=True)
     for line in others:
         click.echo(line.rstrip())
+
+
+def size_words(size: Size) -> str:
+    return f"{counted(size.messages, 'message')}, {counted(size.chars, 'character')}, {size} tokens"
 
 
 def warn(text: str) -> None:

@@ -14,7 +14,6 @@ from workbench.analysis.replay_table import HEADS, cost_basis, row
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.cli.loading import on_bench_and_course
-from workbench.cli.outcomes import trigger_document
 from workbench.cli.output import fields_of, only, plain, write_json, write_table
 from workbench.cli.selection import Selection, selection
 from workbench.summarizers.estimate import estimate
@@ -118,8 +117,7 @@ def replay_document(one: Replay) -> dict[str, Any]:
         "strategy": one.preset.strategy,
         **only(one, "rates", "sent", "full", "peak", "last", "over_window", "mean_after", "rebilled", "cost"),
         "compactions": one.compacted,
-        "missed": one.missed,
-        "triggers": list(map(trigger_document, one.triggers)),
+        **only(one, "missed", "triggers"),
     }
 
 

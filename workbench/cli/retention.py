@@ -18,7 +18,6 @@ from workbench.cli.loading import on_bench
 from workbench.cli.outcomes import policy_words, status_words
 from workbench.cli.output import (
     fields_of,
-    json_keys,
     only,
     plain,
     warn,
@@ -127,10 +126,6 @@ def _recorded(chosen: Selection, as_json: bool) -> None:
 
 def _head(bench: Bench) -> dict[str, Any]:
     return {"strategy": bench.strategy.id, "preset": bench.preset, "epoch": bench.epoch}
-
-
-json_keys(Share, "facts", "full", "part", "used", "share", "weighted", "lost")
-json_keys(Retention, "head", "overall", "of_context", "in_tail", "kinds", "facts")
 
 
 @plain.register

@@ -16,7 +16,7 @@ from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.base.text import plural
 from workbench.bench import Bench
-from workbench.cli.output import json_keys, on_a_terminal, plain, warn
+from workbench.cli.output import on_a_terminal, plain, warn
 from workbench.compaction.checks import Check
 from workbench.compaction.context import Context
 from workbench.compaction.strategy import Compacting, Summary, SummaryFailed
@@ -115,10 +115,6 @@ def keep(record: runs.Run) -> str:
     if trouble:
         warn(trouble)
     return "" if trouble else record.id
-
-
-json_keys(Usage, "input", "output", "cache_read", "cache_write")
-json_keys(Cost, "model", "dollars", "note")
 
 
 @plain.register
