@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -25,18 +26,8 @@ SECTIONS = (
 )
 
 
-def asked(
-    messages: list[Message] | tuple[Message, ...],
-    *,
-    form: Form = "prose",
-    max_chars: int = 0,
-    language: str = "en",
-    previous: str = "",
-    sections: tuple[str, ...] = (),
-) -> SummaryRequest:
-    return SummaryRequest(
-        "summary", messages, "", lambda: "", form, sections, language=language, max_chars=max_chars, previous=previous
-    )
+def asked(messages: list[Message] | tuple[Message, ...], **settings: Any) -> SummaryRequest:
+    return SummaryRequest("summary", messages, "", lambda: "", **settings)
 
 
 def summary(request: SummaryRequest) -> Summary:
