@@ -147,7 +147,6 @@ def shown(case: Case) -> int:
     return len(case.request.text.partition("---\n")[2].removesuffix("\n---\n"))
 
 
-FEW_SHOWN = {"text_char_limit": 999, "request_char_limit": 99_999, "prompt": "p"}
 TOOL = context_of([*loop("1", 1, "0123456789"), *chat(3)])
 FILES = ("Read", "Edit", "Write", "delete_file")
 
