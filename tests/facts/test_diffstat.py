@@ -85,6 +85,7 @@ SEARCH = "<<<<<<< SEARCH\nold\nsame\n=======\nnew\nsame\nmore\n>>>>>>> REPLACE"
         ("apply_patch", {"input": PATCH}, "a.py +2 −1 b.py +2 −0 c.py +0 −0"),
         ("shell", {"command": ["apply_patch", PATCH]}, "a.py +2 −1 b.py +2 −0 c.py +0 −0"),
         ("apply_patch", {"input": MOVED}, "new.py +1 −2 b.py +1 −0"),
+        ("shell", {"command": f"apply_patch <<E\n{PATCH}\n+E\n-x"}, "a.py +2 −1 b.py +2 −0 c.py +0 −0"),
         ("str_replace_editor", {"command": "view", "path": "a"}, ""),
         ("Read", {"file_path": "a"}, ""),
         ("Edit", {"file_path": "a", "old_string": 3}, "a +0 −0"),

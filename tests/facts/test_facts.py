@@ -177,6 +177,7 @@ def test_paths_of_calls_and_of_words() -> None:
 
 def test_normal_paths() -> None:
     assert normal_path("C:\\x\\.\\a.go") == "C:/x/a.go"
+    assert (normal_path(" "), normal_path("a\\b.py"), normal_path("a\\b/c.py")) == ("", "a/b.py", "a\\b/c.py")
     assert normal_path("./a/../b.py ") == "b.py"
     assert same_command("cd /p && pytest -q 2>&1 | tail -5") == "pytest -q"
     assert same_command('go test ./a 2>&1 | grep -E "FAIL|---" | head -20') == "go test ./a"
@@ -369,12 +370,69 @@ def test_the_line_that_says_what_went_wrong(text: str, of_command: bool, line: s
         ("see https://example.org/x", agent("https://example.org/x again"), True),
         ("see https://example.org/x", agent("example.org/x again"), False),
         ("Never touch the parse_all function.", agent("parse_all stays"), True),
+        ("Let's use parse_all for now.", agent("parse_all stays"), True),
     ],
 )
 def test_what_is_used_again(stated: str, later: Message, used: bool) -> None:
     messages = [user(stated), agent("ok"), later]
     facts = find(messages)
-    wanted = {"open": "path", "see": "identifier", "Never": "instruction"}[stated.split()[0]]
+    wanted = {"open": "path", "see": "identifier", "Never": "instruction", "Let's": "decision"}[stated.split()[0]]
     wanted = "url" if "http" in stated else wanted
     one = next(one for one in known(facts) if one.kind == wanted and one.first.index == 0)
     assert (2 in Uses(messages, facts, [one]).of(one)) is used
+    assert 0 in Uses(messages, facts, []).of(one)
+
+
+@pytest.mark.parametrize(
+    ("words", "paths"),
+    [
+        ("see a//b.py", []),
+        ("see http://x.org/b.py", []),
+        ("see src\\b.py and C:\\x\\c.go", ["src/b.py", "C:/x/c.go"]),
+        ("a.c or x.py:12:3, @src/d.ts:4!", ["a.c", "x.py", "src/d.ts"]),
+        ("README, v1.2, e.g. that/this, a.b and .env", []),
+        ("C:/x/a.py:7 twice: C:/x/a.py", ["C:/x/a.py"]),
+    ],
+)
+def test_paths_that_are_spoken_of(words: str, paths: list[str]) -> None:
+    assert [fact.text for fact in kinds(find([user(words)]), "path")] == paths
+
+
+def test_what_is_said_again_in_other_letters_is_known_once() -> None:
+    said = [
+        "Let's keep the lock.",
+        "let's KEEP the lock.",
+        "Never push.",
+        "never Push.",
+        "open Src/A.py",
+        "open src/a.py",
+    ]
+    once = [
+        (one.kind, len(one.mentions)) for one in known(find([user(text) for text in said])) if one.kind != "request"
+    ]
+    assert once == [("decision", 2), ("instruction", 2), ("path", 1), ("path", 1)]
+
+
+def test_a_failure_without_a_word_hides_no_other() -> None:
+    messages = [*failing("ls x", "Exit code 1"), *failing("curl a")]
+    assert [fact.detail for fact in kinds(find(messages), "error")] == ["`curl a`"]
+
+
+@pytest.mark.parametrize(
+    ("update", "status"),
+    [
+        ({"taskId": 1, "status": "Completed"}, "completed"),
+        ({"id": "1", "status": "in_progress"}, "in_progress"),
+        ({"id": "1", "status": 3}, "pending"),
+        ({"id": "2", "status": "completed"}, "pending"),
+        ({"id": "1"}, "pending"),
+    ],
+)
+def test_a_task_is_changed_by_its_number(update: dict[str, object], status: str) -> None:
+    create, change = call("TaskCreate", {"subject": "c  d"}), call("TaskUpdate", update)
+    (task,) = plan_of(calls_in([agent("", create), result(create, "Task #1 created"), agent("", change)]))
+    assert (task.text, task.status, task.index) == (
+        "c d",
+        status,
+        2 if status != "pending" or update.get("status") == 3 else 0,
+    )
