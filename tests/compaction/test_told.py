@@ -11,7 +11,9 @@ import pytest
 
 from tests.compaction.test_conformance import SMALL
 from tests.told import assert_told
+from workbench.compaction.checks import check
 from workbench.compaction.context import Context
+from workbench.compaction.layers import layers
 from workbench.compaction.outcome import FateSpan, Kept, Made, Outcome
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategies import OWN, strategy
@@ -85,7 +87,21 @@ def told(strategy: Strategy[Any], situation: str) -> str:
     context = context_of(work(), memories=MEMORIES, tools=(Tool("Bash", "{}"),), **given)
     outcome, requests = run(strategy, context, policy, answer)
     whole = situation == "by hand"
-    return "\n".join([*_outcome(context, outcome), *_requests(requests, whole=whole)])
+    lines = [*_outcome(context, outcome), *_requests(requests, whole=whole)]
+    return "\n".join([*lines, *_beside(strategy, policy, context, outcome)] if whole else lines)
+
+
+def _beside(strategy: Strategy[Any], policy: Any, context: Context, outcome: Outcome) -> Iterator[str]:
+    """What a strategy tells of the session besides: its layers and notes, and what the checks find."""
+    for one in (*strategy.layers(context, outcome), *layers(context)):
+        yield f"layer {one.glyph} {one.name}: {one.basis.value}{one.tokens}"
+    for index in range(len(context)):
+        yield from (
+            f"note on {index}: {note.text}{'!' * note.warns}" for note in strategy.notes(context.shape, policy, index)
+        )
+    if strategy.remark is not None:
+        yield f"remark: {strategy.remark(context.shape, policy)}"
+    yield from (f"check {one.name}, {one.passed}: {one.detail}" for one in check(context, outcome, strategy, policy))
 
 
 def _outcome(context: Context, outcome: Outcome) -> Iterator[str]:
