@@ -87,6 +87,7 @@ def test_outputs_that_are_final_make_rounds_exact() -> None:
     assert sizes.anchored_until == 6
     assert upto(sizes, 6) == 11_290
     points = billed_points(sizes, messages)
+    assert points == dict.fromkeys(range(1, 7), sizes.overhead)
     assert (sum(sizes.tokens[4:6]), span_basis(sizes, points, 4, 6)) == (590, Basis.EXACT)
     assert span_basis(sizes, points, 0, 4) is Basis.CALIBRATED
 
@@ -200,6 +201,7 @@ def test_before_counting_everything_is_an_estimate_but_bills_hold() -> None:
     counter.count_all(PLAIN[4:], lambda done, total: None, lambda: False)
     half = sizes_of(PLAIN, OPUS, counter)
     assert [half.basis_of(i) for i in range(7)] == [Basis.ESTIMATE] * 4 + [Basis.CALIBRATED] * 3
+    assert [span_basis(half, {}, start, 7) for start in (3, 4)] == [Basis.ESTIMATE, Basis.CALIBRATED]
     counter.count_all(PLAIN, lambda done, total: None, lambda: False)
     assert list(sizes_of(PLAIN, OPUS, counter).tokens) == list(sized(PLAIN).tokens)
 
@@ -377,3 +379,35 @@ def test_a_scale_is_kept_within_bounds_until_the_file_is_damaged() -> None:
     for damaged in (b"", b"{", b"[]", b'{"value": "x", "source": ""}', b'{"value": 1}', b'"text"'):
         path.write_bytes(damaged)
         assert scales.recall(session) is None, damaged
+
+
+@pytest.mark.parametrize(
+    ("total", "weights", "parts"),
+    [
+        (10, [1, 1, 1], [3, 4, 3]),
+        (1, [1, 1], [1, 0]),
+        (7, [1, 0, 6], [1, 0, 6]),
+        (5, [0, 0, 0], [5, 0, 0]),
+        (5, [0], [5]),
+        (5, [], []),
+    ],
+)
+def test_shares_by_hand(total: int, weights: list[int], parts: list[int]) -> None:
+    assert share(total, weights) == parts
+
+
+@pytest.mark.parametrize(("output", "tokens"), [(58, [118, 110]), (59, [59, 169]), (60, [60, 168])])
+def test_an_output_of_half_its_weight_is_believed(output: int, tokens: list[int]) -> None:
+    """100 letters weigh 118 as an answer and 110 as a request; the stretch is billed as just that."""
+    messages = [user("u", "u" * 100), answer("a", "a" * 100, 10_000, output=output), user("v", "v" * 100)]
+    sizes = sized([*messages, answer("b", "b", 10_228)])
+    assert list(sizes.tokens[1:3]) == tokens
+
+
+def test_each_call_is_counted_by_its_own_models_tokenizer() -> None:
+    models = ["claude-opus-4-6", "claude-opus-5", None, "gpt-5"]
+    messages = [answer(str(n), "a", 100, output=9, model=model) for n, model in enumerate(models)]
+    calls = calls_of(messages, "claude-opus-5")
+    assert [call.family.id for call in calls] == ["claude ≤ 4.6", "claude ≥ 4.7", "claude ≥ 4.7", "openai"]
+    assert [call.output for call in calls] == [9, 9, 9, None]
+    assert [call.index for call in calls] == [0, 1, 2, 3]

@@ -179,3 +179,33 @@ def test_the_estimate_is_of_the_right_size(text: str) -> None:
 @given(st.text(alphabet=st.characters(exclude_categories=()), max_size=200))
 def test_the_estimate_takes_any_text(text: str) -> None:
     assert 0 <= estimate_tokens(text) <= 2 * len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "window", "expected"),
+    [
+        ("aaa bbb ccc ddd", 10, ["aaa bbb", " ccc ddd"]),
+        ("aaa bbb ccc", 11, ["aaa bbb ccc"]),
+        ("aaa bbb ccc", 8, ["aaa", " bbb ccc"]),
+        ("aaa bbb", 4, ["aaa ", "bbb"]),
+        ("aaa bbb", 3, ["aaa", " bb", "b"]),
+        ("ab\ncd\nef", 7, ["ab\ncd\n", "ef"]),
+        ("", 4, [""]),
+    ],
+)
+def test_a_text_is_cut_at_the_last_safe_place_of_a_window(text: str, window: int, expected: list[str]) -> None:
+    assert list(pieces(text, window)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("a" * 36, 10),
+        ("é" * 25, 10),
+        ("日" * 15, 10),
+        ("😀" * 15, 10),
+        ("a" * 36 + "é" * 25 + "日" * 15 + "😀" * 15, 40),
+    ],
+)
+def test_the_estimate_by_hand(text: str, tokens: int) -> None:
+    assert estimate_tokens(text) == tokens

@@ -118,6 +118,7 @@ def test_a_users_table_corrects_and_adds() -> None:
         ("[[model]]\nwindow = 1", "number 1 has no id"),
         ('[[model]]\nid = "m"', "`window` is missing"),
         ('[[model]]\nid = "m"\nwindow = "big"', "'m': `window` must be a whole number"),
+        ('[[model]]\nid = "m"\nwindow = 0', "`window` must be a whole number"),
         ('[[model]]\nid = "m"\nwindow = true', "`window` must be a whole number"),
         ('[[model]]\nid = "m"\nwindow = 5\nwindwo = 6', "`windwo` is not a field"),
         ('[[model]]\nid = "m"\nwindow = 5\ntitle = 6', "`title` must be a text"),
@@ -125,7 +126,10 @@ def test_a_users_table_corrects_and_adds() -> None:
         ('[[model]]\nid = "m"\nwindow = 5\nprices = { input = 1 }', "`prices` must be a table with at least"),
         ('[[model]]\nid = "m"\nwindow = 5\nprices = { input = 1, output = -2 }', "`prices.output` must be a number"),
         ('[[model]]\nid = "m"\nwindow = 5\nprices = { input = nan, output = 2 }', "`prices.input` must be a number"),
-        ('[[model]]\nid = "m"\nwindow = 5\nprices = { input = 1, output = 2, tax = 3 }', "`prices.tax` is not a price"),
+        (
+            '[[model]]\nid = "m"\nwindow = 5\nprices = { input = 1, output = 2, tax = 3 }',
+            "`prices.tax` is not a price; the prices are input, output, cache_read, cache_write",
+        ),
     ],
 )
 def test_a_broken_users_table_is_named_with_its_field(text: str, says: str) -> None:
