@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
-from annotated_types import Ge, Gt, Le
 from hypothesis import strategies as st
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from workbench.compaction.context import Context
 from workbench.compaction.policy import Policy
+from workbench.compaction.settings import settings_of
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.session import Block, Media, Message, Role, Text, Thinking, ToolResult, ToolUse
 
@@ -92,21 +92,23 @@ def policies(draw: st.DrawFn, base: Policy) -> Policy:
         return base
 
 
-def _changes(model: type[BaseModel]) -> dict[str, st.SearchStrategy[Any]]:
+def _changes(policy: type[Policy]) -> dict[str, st.SearchStrategy[Any]]:
     found: dict[str, st.SearchStrategy[Any]] = {}
-    for name, field in model.model_fields.items():
-        kind = field.annotation
-        if get_origin(kind) is Literal:
-            found[name] = st.sampled_from(get_args(kind))
-        elif kind is bool:
-            found[name] = st.booleans()
-        elif kind is str and not field.default:
-            found[name] = st.sampled_from(["", "Ok."])
-        elif kind in (int, float):
-            bounds = {type(one): getattr(one, type(one).__name__.lower()) for one in field.metadata}
-            low, high = bounds.get(Ge, bounds.get(Gt, 0)), bounds.get(Le, 10**6)
-            near = {kind(low + more) for more in (0, 1, 3, 12, 40, 250)} | {kind(high / 2), field.default}
-            found[name] = st.sampled_from(sorted(n for n in near if low <= n <= high and n != bounds.get(Gt)))
+    for one in settings_of(policy):
+        if len(one.path) > 1 or one.optional:
+            continue
+        match one.kind:
+            case "choice":
+                found[one.key] = st.sampled_from(one.choices)
+            case "switch":
+                found[one.key] = st.booleans()
+            case "text" | "lines" if not one.default:
+                found[one.key] = st.sampled_from(["", "Ok."])
+            case "whole" | "real":
+                number = int if one.kind == "whole" else float
+                low, high = one.range.low or one.range.above or 0, one.range.high or 10**6
+                near = {number(low + more) for more in (0, 1, 3, 12, 40, 250)} | {number(high / 2), one.default}
+                found[one.key] = st.sampled_from(sorted(n for n in near if low <= n <= high and n != one.range.above))
     return found
 
 
