@@ -7,6 +7,7 @@ errors.py     the exception whose message a person reads
 files.py      the one way anything is written
 in_use.py     whether someone else still writes a file
 paths.py      where the user's own files lie
+plugins.py    what other packages offer, by name
 resources.py  where the program's prompts and samples lie
 secrets.py    keys and passwords masked in what is shown
 stamps.py     times, read and written
