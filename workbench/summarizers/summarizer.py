@@ -21,12 +21,3 @@ def awaited(answer: Answerer) -> Summarizer:
         return await asyncio.to_thread(answer, request)
 
     return summarize
-
-
-def blocking(summarizer: Summarizer) -> Answerer:
-    """A summarizer for those who wait for each answer; not to be called where an event loop runs."""
-
-    async def answered(request: SummaryRequest) -> Answer:
-        return await summarizer(request)
-
-    return lambda request: asyncio.run(answered(request))

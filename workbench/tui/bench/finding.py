@@ -163,7 +163,7 @@ async def search(host: Host, text: str, *, settle: float, go: bool = False) -> N
     view = host.store.view
     if messages is not view.shown.layout.messages:
         return
-    finding = replace(view.finding, sought=query, refused=refused, hits=found, found_in=messages)
+    finding = replace(view.finding, sought=query, refused=refused, hits=found)
     finding = with_listed(finding)
     _put(host, finding)
     if go:

@@ -15,7 +15,6 @@ from workbench.compaction.layout import Layout
 from workbench.compaction.preset import Preset, default_preset, load_preset
 from workbench.finding.following import Mark
 from workbench.remembered import Work, work_of
-from workbench.session import Message
 from workbench.tui.filters import Filter
 from workbench.tui.history import History
 from workbench.tui.middle.view import Folds
@@ -32,14 +31,13 @@ ALL, AS_USUAL = Filter(), Folds()
 class Finding:
     """What is searched for, and what of the context is listed.
 
-    `hits` are the messages of `found_in` that hold what is `sought`; `listed` those of them that the list shows, in its
-    order, and `ranks` their places in it. `words` say all this, `refused` why something could not be searched for.
+    `hits` are the messages that hold what is `sought`; `listed` those of them that the list shows, in its order, and
+    `ranks` their places in it. `words` say all this, `refused` why something could not be searched for.
     `origin` is where the search began: a message, and whether its round's header.
     """
 
     sought: Query | None = None
     refused: str = ""
-    found_in: Sequence[Message] = ()
     hits: Sequence[int] = ()
     listed: Sequence[int] = ()
     ranks: Sequence[int] = ()
