@@ -5,11 +5,12 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -17,7 +18,7 @@ from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.lint import lint_summary_prompt
-from workbench.compaction.outcome import Fate, Made, Outcome
+from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import BUNDLED, default_preset
 from workbench.compaction.progressive.climb import CHAINS
 from workbench.compaction.progressive.rungs import incremental
@@ -25,9 +26,9 @@ from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategies.progressive import STRATEGY, ProgressivePolicy, compact, triggers
 from workbench.compaction.strategy import Answer, Step, Summary, SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, call, context_of, result, summary, user
-from workbench.conformance.drawn import conversations, policies
+from workbench.conformance.drawn import contexts, policies
 from workbench.formats.files import load
-from workbench.session import Message, Text, Tool, pairs_of
+from workbench.session import Message, Text, pairs_of
 
 LADDER = {"manual_runs": "ladder"}
 FAILED = SummaryFailed("timeout", "no answer within 120 s")
@@ -571,59 +572,19 @@ def heavy(messages: Sequence[Message]) -> tuple[Message, ...]:
     )
 
 
-@settings(max_examples=50, deadline=None)
-@given(st.data())
-def test_what_always_holds(data: st.DataObject) -> None:
-    messages = heavy(data.draw(conversations(max_rounds=8)))
-    chosen = data.draw(policies(default_preset(STRATEGY.id).policy))
-    context = context_of(
-        messages,
-        pins=frozenset(data.draw(st.sets(st.sampled_from([m.id for m in messages]), max_size=3)) if messages else ()),
-        split_at=data.draw(st.none() | st.sampled_from([m.id for m in messages])) if messages else None,
-        manual=data.draw(st.booleans()),
-        memories=data.draw(st.sampled_from(["", "a\n\nb"])),
-        tools=(Tool("Bash", "{}"),),
-    )
-    if data.draw(st.booleans()):
-        context = context.with_(window=max(1, int(context.total.tokens * data.draw(st.floats(0.1, 1.4)))))
-    fails = data.draw(st.sets(st.integers(0, 4)))
-    before = tuple(context.messages)
-
-    def answering() -> Answering:
-        asked: list[str] = []
-
-        def answer(request: SummaryRequest) -> Answer:
-            asked.append(request.text)
-            return FAILED if len(asked) - 1 in fails else Summary("A summary.")
-
-        return answer
-
-    outcome, requests = run(context, chosen, answering())
-
-    assert tuple(context.messages) == before, "the input never changes"
-    checks = check(context, outcome, STRATEGY, chosen)
-    assert failures(checks) == (), [f"{c.name}: {c.detail}" for c in failures(checks)]
-    assert sum(outcome.fate_counts.values()) == len(messages), "fates add up"
-    assert len(outcome.provenance) == len(outcome.messages)
-    assert len({m.id for m in outcome.messages}) == len(outcome.messages)
-    for index, message in enumerate(messages):
-        kept = any(message is other for other in outcome.messages)
-        assert kept is (outcome.fate_at(index).fate in (Fate.KEPT, Fate.PINNED))
-    stood_for: set[int] = set()
-    for piece in outcome.pieces:
-        if isinstance(piece, Made):
-            assert piece.stands_for
-            stood_for |= {i for span in piece.stands_for for i in range(span.start, span.stop)}
-    summarized = {i for i in range(len(messages)) if outcome.fate_at(i).fate is Fate.SUMMARIZED}
-    assert summarized <= stood_for
-    after = context.outcome_size(outcome).tokens
+@given(contexts(), policies(default_preset(STRATEGY.id).policy), st.floats(0.1, 1.4), st.sets(st.integers(0, 4)))
+def test_whatever_fails_the_first_request_lives_and_a_success_is_smaller(
+    context: Context, chosen: ProgressivePolicy, share: float, fails: set[int]
+) -> None:
+    context = context_of(heavy(context.messages), pins=context.pins, split_at=context.split_at, manual=context.manual)
+    context = context.with_(window=max(1, int(context.total.tokens * share)), memories="a\n\nb")
+    number = count()
+    outcome, _ = run(context, chosen, lambda request: FAILED if next(number) in fails else Summary("A summary."))
+    assert failures(check(context, outcome, STRATEGY, chosen)) == ()
     if outcome.status in ("compacted", "fallback"):
-        assert after < context.total.tokens
+        assert context.outcome_size(outcome).tokens < context.total.tokens
     if outcome.rungs and outcome.status != "unchanged":
         assert outcome.rungs[0].before == context.total.tokens
-    first = next((m for m in messages if m.starts_round), None)
+    first = next((m for m in context.messages if m.starts_round), None)
     if first is not None and outcome.status != "unchanged":
         assert first in outcome.messages or any(first.text in m.text for m in outcome.messages if m.kind == "summary")
-    again, asked_again = run(context, chosen, answering())
-    assert again.messages == outcome.messages, "the same input gives the same outcome"
-    assert [r.key for r in asked_again] == [r.key for r in requests]
