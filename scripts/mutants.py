@@ -91,12 +91,14 @@ def in_time(folder: Path, names: list[str], until: float) -> list[str]:
     while count < len(names) and batch > 0:
         began = time.monotonic()
         said = mutmut(folder, "run", "--max-children", "1", *names[count : count + batch])
-        count = min(count + batch, len(names))
         now = time.monotonic()
-        print(f"{count} of {len(names)} changes, {now - began:.0f} s", file=sys.stderr, flush=True)
         rate = float(found[1]) if (found := re.search(r"([\d.]+) mutations/second", said)) else 0.0
         if not rate:
-            sys.exit(f"mutmut stopped: run it by hand in {folder}\n{said[-2000:]}")
+            lines = [line for line in said.replace("\r", "\n").splitlines() if not line.endswith("Running clean tests")]
+            print(f"mutmut stopped; run it by hand in {folder}:", *lines[-40:], sep="\n", file=sys.stderr)
+            break
+        count = min(count + batch, len(names))
+        print(f"{count} of {len(names)} changes, {now - began:.0f} s", file=sys.stderr, flush=True)
         batch = int((until - now - (now - began - batch / rate)) * rate * 0.9)
     return names[:count]
 
