@@ -52,4 +52,4 @@ def test_the_format_conforms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("check", strategies.CHECKS)
 def test_the_strategy_conforms(check: Callable[[Any, Any], None]) -> None:
     made = run("strategy/strategy.py.txt")
-    check(made["STRATEGY"], made["ToyToolPolicy"](keep_messages=6))
+    check(made["STRATEGY"], made["ToyToolPolicy"](newest_messages=6))

@@ -30,7 +30,7 @@ print(json.dumps(loaded))
 """
 _LIBRARY = """
 import sys, workbench
-said = [{"role": "user", "content": "Never touch a.py."}, {"role": "assistant", "content": "Yes. " * 900}] * 9
+said = [{"role": "user", "content": "Never touch a.py."}, {"role": "assistant", "content": "Yes. " * 90}] * 9
 for strategy in sys.argv[1:]:
     assert workbench.compact(said, strategy).report.status
 print(sorted({"textual", "anthropic", "numpy", "pygments"} & set(sys.modules)))
