@@ -1,6 +1,10 @@
 """The command line: `cwb`. Each command is a module of this room, imported only when it is called.
 
-Exit codes: 0 done; 1 nothing to compact, not triggered, or not smaller; 2 bad input or usage; 3 a hard check failed.
+In comes what a person typed: a frozen `Selection` of session, policy and hand, and the command's own options. Out go
+plain text or one JSON document on stdout, sentences beside it on stderr, a file where one is named, and an exit code:
+0 done; 1 nothing to compact, not triggered, or not smaller; 2 bad input or usage; 3 a hard check failed. What a command
+says is computed below; here it is put into words. No other room may know this one, and of the screen it knows only how
+to open it.
 """
 
 from __future__ import annotations

@@ -46,27 +46,21 @@ def command(chosen: Selection, verbosity: Verbosity | None, exact: str | None, a
     Message numbers and ids are those that `cwb compact --pin` and `--split-at` take.
     """
     found = opened(chosen)
-    count = _count(found, exact) if exact else None
+    count = None
+    if exact:
+        from workbench.cli.exact import count_now
+
+        count = count_now(found.session, found.context, exact)
     if as_json:
         write_json(_document(found, verbosity, count))
     elif as_react:
-        _react(found.context)
+        from workbench.analysis.react import react
+
+        click.echo("\n\n".join(printable(text) for text in react(found.context.messages)))
     elif verbosity:
         _transcript(found.context, verbosity)
     else:
         _tables(found, count)
-
-
-def _count(found: Opened, model: str) -> Exact:
-    from workbench.cli.exact import count_now
-
-    return count_now(found.session, found.context, model)
-
-
-def _react(context: Context) -> None:
-    from workbench.analysis.react import react
-
-    click.echo("\n\n".join(printable(text) for text in react(context.messages)))
 
 
 def _document(found: Opened, verbosity: Verbosity | None, exact: Exact | None) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -10,9 +11,8 @@ from workbench.analysis.pictures import growth_picture, in_characters
 from workbench.analysis.transcript import printable
 from workbench.analysis.why import Diagnosis, diagnose
 from workbench.analysis.why.diagnosis import overflowed
-from workbench.analysis.why.fillers import Share
 from workbench.analysis.why.findings import Finding
-from workbench.analysis.why.waste import UNUSED_RULE, Spot
+from workbench.analysis.why.waste import UNUSED_RULE
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.cli.loading import on_bench_and_course
@@ -92,72 +92,56 @@ def _overflow(found: Diagnosis) -> str:
     return f"not reached; in about {counted(found.rounds_left, 'round')} at that growth"
 
 
+def _ranked(title: str, found: Sequence[Any], columns: dict[str, Callable[[Any], str]], whole: int = 0) -> None:
+    """A table of the first `SHOWN`, tokens first, as a share of `whole`, too, where that is given."""
+    if not found:
+        return
+    shares: dict[str, Callable[[Any], str]] = {"%": lambda one: f"{100 * one.tokens / whole:.0f}"} if whole else {}
+    cells = {"tokens": lambda one: grouped(one.tokens), **shares, **columns}
+    click.echo(f"\n{title}")
+    write_table(list(cells), [[cell(one) for cell in cells.values()] for one in found[:SHOWN]])
+
+
 def _fillers(found: Diagnosis) -> None:
     whole = max(found.total.tokens, 1)
-    click.echo("\nBy layer")
-    write_table(
-        ["tokens", "%", "layer"],
-        [[grouped(one.tokens), f"{100 * one.tokens / whole:.0f}", one.name] for one in found.layers],
-    )
-    for title, shares, thing in (("By tool", found.tools, "calls"), ("By file", found.files, "calls")):
-        _shares(title, shares, thing, whole)
-    click.echo("\nLargest rounds")
-    largest = sorted(found.rounds, key=lambda one: -one.tokens)[:SHOWN]
-    write_table(
-        ["tokens", "%", "context then", "round", "message"],
-        [
-            [grouped(r.tokens), f"{100 * r.tokens / whole:.0f}", grouped(r.upto), str(r.number), r.message[:ID]]
-            for r in largest
-        ],
-    )
-    click.echo("\nLargest messages")
-    write_table(
-        ["tokens", "%", "#", "message", "what"],
-        [
-            [grouped(m.tokens), f"{100 * m.tokens / whole:.0f}", str(m.number), m.message[:ID], printable(m.what)]
-            for m in found.largest
-        ],
-    )
-
-
-def _shares(title: str, shares: tuple[Share, ...], thing: str, whole: int) -> None:
-    if not shares:
-        return
-    more = f", {len(shares) - SHOWN} more in --json" if len(shares) > SHOWN else ""
-    click.echo(f"\n{title}{more}")
-    rows = [
-        [grouped(one.tokens), f"{100 * one.tokens / whole:.0f}", grouped(one.count), printable(one.name)]
-        for one in shares[:SHOWN]
-    ]
-    write_table(["tokens", "%", thing, "name"], rows)
+    _ranked("By layer", found.layers, {"layer": lambda one: one.name}, whole)
+    for title, shares in (("By tool", found.tools), ("By file", found.files)):
+        more = f", {len(shares) - SHOWN} more in --json" if len(shares) > SHOWN else ""
+        columns = {"calls": lambda one: grouped(one.count), "name": lambda one: printable(one.name)}
+        _ranked(title + more, shares, columns, whole)
+    rounds = {
+        "context then": lambda one: grouped(one.upto),
+        "round": lambda one: str(one.number),
+        "message": lambda one: one.message[:ID],
+    }
+    _ranked("Largest rounds", sorted(found.rounds, key=lambda one: -one.tokens), rounds, whole)
+    messages = {
+        "#": lambda one: str(one.number),
+        "message": lambda one: one.message[:ID],
+        "what": lambda one: printable(one.what),
+    }
+    _ranked("Largest messages", found.largest, messages, whole)
 
 
 def _waste(found: Diagnosis) -> None:
     waste = found.waste
-    if waste.rereads:
-        click.echo("\nRead again and again")
-        write_table(
-            ["tokens", "reads", "shown again later", "file"],
-            [
-                [grouped(r.tokens), str(len(r.reads)), grouped(sum(x.tokens for x in r.repeated)), printable(r.path)]
-                for r in waste.rereads[:SHOWN]
-            ],
-        )
-    if waste.unused:
-        click.echo(f"\nNever referred to later. {UNUSED_RULE}")
-        _spots(waste.unused)
-    for title, spots in (("Base64", waste.base64), ("Logs", waste.logs), ("Cut results", waste.cut)):
-        if spots:
-            click.echo(f"\n{title}")
-            _spots(spots)
-
-
-def _spots(spots: tuple[Spot, ...]) -> None:
-    largest = sorted(spots, key=lambda spot: -spot.tokens)[:SHOWN]
-    rows = [[grouped(s.tokens), str(s.index + 1), s.message[:ID], printable(s.note)] for s in largest]
-    write_table(["tokens", "#", "message", "note"], rows)
-    if len(spots) > SHOWN:
-        click.echo(f"{len(spots) - SHOWN} more in --json")
+    rereads = {
+        "reads": lambda one: str(len(one.reads)),
+        "shown again later": lambda one: grouped(sum(read.tokens for read in one.repeated)),
+        "file": lambda one: printable(one.path),
+    }
+    _ranked("Read again and again", waste.rereads, rereads)
+    spots = {
+        "#": lambda one: str(one.index + 1),
+        "message": lambda one: one.message[:ID],
+        "note": lambda one: printable(one.note),
+    }
+    unused = f"Never referred to later. {UNUSED_RULE}"
+    kinds = ((unused, waste.unused), ("Base64", waste.base64), ("Logs", waste.logs), ("Cut results", waste.cut))
+    for title, found_there in kinds:
+        _ranked(title, sorted(found_there, key=lambda one: -one.tokens), spots)
+        if len(found_there) > SHOWN:
+            click.echo(f"{len(found_there) - SHOWN} more in --json")
 
 
 @plain.register
