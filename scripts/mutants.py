@@ -54,6 +54,8 @@ def main() -> None:
         sys.exit("mutmut made no changes: run it by hand in " + str(folder))
     random.Random(asked.seed).shuffle(names)
     done = in_time(folder, names, until)
+    if not done:
+        sys.exit(1)
     told(folder, done, len(names), asked.seed)
 
 

@@ -44,11 +44,6 @@ def test_the_estimate_fires_at_ninety_percent(chars: int, expected: bool) -> Non
     assert not fires(replace(gauge, window=None))["90 % of the window"]
 
 
-@pytest.mark.parametrize(("events", "expected"), [(699, False), (700, True)])
-def test_seven_hundred_events_fire(events: int, expected: bool) -> None:
-    assert fires(Gauge(events=events))["events"] is expected
-
-
 def test_a_recorded_overflow_is_an_emergency() -> None:
     emergency = context_of(loop("1", 3), manual=False, overflow_error_seen=True)
     outcome, _ = run(STRATEGY, emergency, policy())
@@ -63,13 +58,6 @@ def sized(total: int) -> list[Message]:
     start, end = user("u", "go"), agent("z", "E" * 100)
     frame = len("[user]: go\n\n[tool result]: \n\n[assistant]: ") + 100
     return [start, result("r", ("gone", "m" * (total - frame))), end]
-
-
-def test_the_guard_lets_exactly_its_limit_pass() -> None:
-    outcome, (request,) = run(STRATEGY, context_of(sized(200_000)), policy())
-    assert MARKER["en"] not in request.text
-    assert len(request.text.split("---\n")[1]) == 200_000 + 1
-    assert outcome.fate_at(1).saw == "all"
 
 
 def test_one_character_more_loses_the_middle() -> None:

@@ -178,21 +178,6 @@ def test_a_split_by_hand_is_moved_back_to_a_whole_pair() -> None:
     assert outcome.split == 5
 
 
-@pytest.mark.parametrize(
-    ("changes", "tail"),
-    [
-        ({"cut": "newest_messages", "keep_messages": 6}, 6),
-        ({"cut": "newest_spoken", "keep_messages": 2, "safe_end": "whole_pairs"}, 2),
-        ({"cut": "newest_tokens", "keep_tokens": 13}, 6),
-        ({"cut": "head_percent", "head_percent": 75.0}, 10),
-    ],
-)
-def test_other_ways_to_measure_the_window(changes: dict[str, Any], tail: int) -> None:
-    messages = [m for n in range(20) for m in (user(f"u{n}", "request"), agent(f"a{n}", "answer."))]
-    outcome, _ = run(STRATEGY, context_of(messages), policy(min_tail_messages=0, **changes))
-    assert len(outcome.messages) == 1 + tail
-
-
 def test_the_newest_spoken_messages_bring_their_results_along() -> None:
     chosen = policy(cut="newest_spoken", keep_messages=2, safe_end="whole_pairs", min_tail_messages=0)
     outcome, _ = run(STRATEGY, context_of(loop("1", 5)), chosen)
@@ -205,19 +190,6 @@ def test_the_first_messages_may_stay_in_front() -> None:
     assert [m.id for m in outcome.messages[:3]] == ["1u", "summary-a10", "summary-a10:reply"]
     outcome, _ = run(STRATEGY, context_of(messages), policy(keep_first=3))
     assert [m.id for m in outcome.messages[:3]] == ["1u", "1a0", "1r0"]
-
-
-def test_token_triggers_are_read_off_the_window() -> None:
-    chosen = policy(trigger_messages=0, trigger_window_percent=50)
-    messages = chat(20)
-    tokens = context_of(messages).total.tokens
-    assert run(STRATEGY, context_of(messages, manual=False, window=2 * tokens), chosen)[0].status == "compacted"
-    assert run(STRATEGY, context_of(messages, manual=False, window=2 * tokens + 2), chosen)[0].status == "unchanged"
-    unknown = STRATEGY.triggered(context_of(messages), chosen)
-    assert [(t.fires, t.note) for t in unknown] == [(False, "the model's window is not known")]
-    reserve = policy(trigger_messages=0, trigger_reserve_tokens=100)
-    assert run(STRATEGY, context_of(messages, manual=False, window=tokens + 100), reserve)[0].status == "compacted"
-    assert run(STRATEGY, context_of(messages, manual=False, window=tokens + 101), reserve)[0].status == "unchanged"
 
 
 @given(contexts(), policies(default_preset(STRATEGY.id).policy))

@@ -20,7 +20,6 @@ from workbench.compaction.gauge import Gauge
 from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import BUNDLED, default_preset
-from workbench.compaction.progressive.climb import CHAINS
 from workbench.compaction.progressive.rungs import incremental
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategies.progressive import STRATEGY, ProgressivePolicy, compact, triggers
@@ -155,17 +154,6 @@ def test_the_window_must_be_odd_so_that_the_roles_alternate() -> None:
 
 
 # The chains
-
-
-def test_the_chain_of_each_type_of_task() -> None:
-    window, score, events, chunks = "sliding window", "importance", "key events", "incremental"
-    assert {
-        "code": (window, events, chunks),
-        "analysis": (window, score, chunks),
-        "conversation": (window, score, chunks),
-        "mixed": (window, chunks, score),
-        "unknown": (window, score, chunks),
-    } == CHAINS
 
 
 def asked_for(names: Sequence[str]) -> Answering:
@@ -314,11 +302,6 @@ def test_a_chunk_whose_summary_fails_stays_whole() -> None:
     assert outcome.messages[:40] == tuple(messages[:40])
     assert outcome.messages[40].kind == "summary"
     assert any("chunk 1 of 3: its" in line and "the summary failed" in line for line in outcome.trace)
-
-
-def test_twenty_rounds_are_one_chunk_that_stays() -> None:
-    outcome, _ = run(context_of(talk(20)), policy(task_type="mixed", **LADDER), asked_for(["older than the window"]))
-    assert "20 rounds in chunks of 20: 20; the last chunk stays whole" in outcome.rungs[1].note
 
 
 def test_importance_keeps_high_scores_and_the_newest_five_of_the_rest() -> None:
