@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,7 +28,8 @@ class Desk:
         bench = open_bench(session, self.counter, **how)
         self.store = Store(first_view(bench, Groups(bench.layout)))
         self.at = (0, False)
-        self.is_active, self.focused_field, self.memory = True, None, None
+        self.is_active, self.focused_field = True, None
+        self.memory: Path | None = None
         self.said: list[str] = []
         self.asked: list[tuple[Any, Callable[[Any], object]]] = []
         self.typed: list[tuple[str, str]] = []

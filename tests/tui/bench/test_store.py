@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 from tests.paths import SAMPLES
-from tests.tui.app import session_of, story
+from tests.tui.app import session_of, story, story_file
 from tests.tui.bench.desk import Desk
 from workbench import bench as steps
 from workbench.base.errors import BadInput
@@ -21,6 +22,7 @@ from workbench.session import Message, Text
 from workbench.tokens import Counter
 from workbench.tui.bench import counting, planning, policy, shaping
 from workbench.tui.bench.host import take
+from workbench.tui.bench.remembering import write_now, write_soon
 from workbench.tui.bench.store import AT_ONCE, Store, View
 from workbench.tui.rows import Groups
 
@@ -203,6 +205,15 @@ def test_undo_and_redo_let_go_of_what_is_still_being_planned(action: str) -> Non
     assert (desk.bench is before) is (action == "undo")
 
 
+def test_of_two_changes_that_are_being_planned_undo_lets_go_of_the_last() -> None:
+    desk = Desk(story())
+    planning.want(desk, window(55_555))
+    planning.want(desk, window(66_666))
+    desk.do("undo")
+    desk.rest()
+    assert (desk.bench.window, len(desk.view.history.past)) == (55_555, 1)
+
+
 def test_what_is_let_go_while_a_thread_plans_it_does_not_land() -> None:
     desk = Desk(story())
 
@@ -294,9 +305,11 @@ def test_counts_reach_every_step_and_make_no_step() -> None:
 
 def test_counts_of_another_epoch_draw_nothing() -> None:
     desk = Desk(story())
-    shown, layout = desk.view.shown, desk.bench.layout
+    desk.store.put(replace(desk.view, checks=()))
+    before, layout = desk.view, desk.bench.layout
     desk.store.counted(2, layout, Groups(layout), 3, 10)
-    assert (desk.view.shown, desk.view.counting) == (shown, (3, 10))
+    now = desk.view
+    assert (now.shown, now.groups, now.checks, now.counting) == (before.shown, before.groups, (), (3, 10))
 
 
 def test_another_epoch_is_a_step_and_lets_go_what_it_does_not_hold() -> None:
@@ -336,3 +349,18 @@ def test_a_cancelled_run_changes_nothing() -> None:
 
     asyncio.run(cancelled())
     assert (desk.bench, desk.view.running, desk.view.said) == (before, "", "cancelled; nothing was changed")
+
+
+def test_work_is_written_down_when_there_is_some_and_only_once(tmp_path: Path) -> None:
+    desk = Desk(load(story_file(tmp_path)))
+    desk.memory = tmp_path
+    work = tmp_path / "sessions"
+    for write in (partial(asyncio.run, write_soon(desk)), partial(write_now, desk)):
+        write()
+        assert not work.exists()
+    desk.do("pin")
+    asyncio.run(write_soon(desk))
+    (kept,) = work.iterdir()
+    kept.unlink()
+    write_now(desk)
+    assert not list(work.iterdir()), "it is written down already"
