@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -18,7 +20,7 @@ from workbench.bench import Bench
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import load_preset
 from workbench.formats.files import load
-from workbench.session import Message, Text
+from workbench.session import Message, Span, Text
 from workbench.tokens import Counter
 from workbench.tui.bench import counting, planning, policy, shaping
 from workbench.tui.bench.host import take
@@ -310,6 +312,38 @@ def test_counts_of_another_epoch_draw_nothing() -> None:
     desk.store.counted(2, layout, Groups(layout), 3, 10)
     now = desk.view
     assert (now.shown, now.groups, now.checks, now.counting) == (before.shown, before.groups, (), (3, 10))
+
+
+class Stuck(Counter):
+    """Counts what is on the screen, and then goes on until it is given up."""
+
+    def count_all(self, messages: Sequence[Message], progress: object, cancelled: Callable[[], bool]) -> bool:
+        while messages and not cancelled():
+            pass
+        return not messages
+
+
+def test_figures_that_come_after_counting_was_stopped_are_not_drawn() -> None:
+    desk, late, told = Desk(story()), list[Callable[[], None]](), Event()
+    desk.counter = Stuck()
+
+    def later(callback: Callable[..., None], *args: object) -> bool:
+        late.append(partial(callback, *args))
+        told.set()
+        return True
+
+    async def stopped() -> None:
+        task = asyncio.create_task(counting.count_from(desk, Span(0, 0)))
+        await asyncio.to_thread(told.wait)
+        task.cancel()
+        await asyncio.wait([task])
+
+    desk.call_later = later  # type: ignore[method-assign]
+    asyncio.run(stopped())
+    counting.stop_counting(desk)
+    for land in late:
+        land()
+    assert (len(late), desk.view.counting) == (1, None)
 
 
 def test_another_epoch_is_a_step_and_lets_go_what_it_does_not_hold() -> None:

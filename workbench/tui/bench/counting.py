@@ -30,7 +30,11 @@ async def count_from(host: Host, first: Span) -> None:
     given_up = threading.Event()
 
     def tell(layout: Layout, done: int, total: int) -> None:
-        host.call_later(host.store.counted, bench.epoch, layout, Groups(layout), done, total)
+        host.call_later(land, layout, Groups(layout), done, total)
+
+    def land(layout: Layout, groups: Groups, done: int, total: int) -> None:
+        if not given_up.is_set():
+            host.store.counted(bench.epoch, layout, groups, done, total)
 
     def work() -> None:
         if count_in_slices(bench, host.counter, first, tell, given_up.is_set):
@@ -38,8 +42,9 @@ async def count_from(host: Host, first: Span) -> None:
 
     try:
         await asyncio.to_thread(work)
-    finally:
+    except asyncio.CancelledError:
         given_up.set()
+        raise
     show_growth(host)
 
 
