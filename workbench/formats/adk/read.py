@@ -18,24 +18,8 @@ from workbench.formats.kit.item_list import Item
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, word_of
-from workbench.session import (
-    Block,
-    Compaction,
-    Epoch,
-    LoadWarning,
-    Media,
-    Message,
-    Opaque,
-    Records,
-    Role,
-    Session,
-    SessionFacts,
-    Text,
-    Thinking,
-    ToolResult,
-    ToolUse,
-    Usage,
-)
+from workbench.session.message import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse, Usage
+from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts
 
 
 @dataclass(slots=True)

@@ -14,15 +14,8 @@ from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import kind_of
 from workbench.formats.kit.mark import MARK, marked
 from workbench.formats.kit.titles import first_words
-from workbench.session import (
-    Epoch,
-    LoadWarning,
-    Message,
-    Records,
-    Role,
-    Session,
-    Text,
-)
+from workbench.session.message import Message, Role, Text
+from workbench.session.session import Epoch, LoadWarning, Records, Session
 
 _USER, _CONSOLE = b"#### ", b"> "
 _NOTED = re.compile(rb"^> " + MARK.encode() + rb": (\w+)\s*$", re.MULTILINE)

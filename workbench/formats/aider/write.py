@@ -11,16 +11,8 @@ from workbench.formats.kit.blocks import as_text, kind_of
 from workbench.formats.kit.item_list import Notes
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import as_user_text, settled
-from workbench.session import (
-    Message,
-    Opaque,
-    Role,
-    Session,
-    Text,
-    Thinking,
-    ToolResult,
-    ToolUse,
-)
+from workbench.session.message import Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
+from workbench.session.session import Session
 
 _MARKS = ("# ", "> ", "#### ")
 

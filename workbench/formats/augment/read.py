@@ -23,19 +23,8 @@ from workbench.formats.kit.blocks import RESUMED, as_text, is_summary
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.values import dict_of
-from workbench.session import (
-    Epoch,
-    Kind,
-    LoadWarning,
-    Message,
-    Opaque,
-    Records,
-    Role,
-    Session,
-    SessionFacts,
-    Text,
-    ToolResult,
-)
+from workbench.session.message import Kind, Message, Opaque, Role, Text, ToolResult
+from workbench.session.session import Epoch, LoadWarning, Records, Session, SessionFacts
 
 _FALL_TOKENS, _FALL_SHARE = 5_000, 2 / 3
 """A fall of the history sent that calls for an explanation: by so many tokens, and to less than this share."""

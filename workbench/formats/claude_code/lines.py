@@ -16,20 +16,8 @@ from workbench.base.stamps import seconds_of
 from workbench.formats.claude_code.tree import Tree
 from workbench.formats.kit.blocks import from_anthropic, is_reminder
 from workbench.formats.kit.values import count_of, dict_of, text_of
-from workbench.session import (
-    Block,
-    Compaction,
-    Kind,
-    LoadWarning,
-    Message,
-    Opaque,
-    Records,
-    Role,
-    Text,
-    ToolResult,
-    ToolUse,
-    Usage,
-)
+from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, ToolResult, ToolUse, Usage
+from workbench.session.session import Compaction, LoadWarning, Records
 
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 """Line types that carry a title, the strongest first, and the key that holds it."""

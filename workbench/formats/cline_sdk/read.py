@@ -18,21 +18,8 @@ from workbench.formats.kit.mark import marked
 from workbench.formats.kit.stale import without_stale
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of
-from workbench.session import (
-    Block,
-    Epoch,
-    Kind,
-    LoadWarning,
-    Media,
-    Message,
-    Opaque,
-    Records,
-    Role,
-    Session,
-    Text,
-    ToolResult,
-    Usage,
-)
+from workbench.session.message import Block, Kind, Media, Message, Opaque, Role, Text, ToolResult, Usage
+from workbench.session.session import Epoch, LoadWarning, Records, Session
 
 
 def read_folder(path: Path, progress: Progress) -> Session:

@@ -21,22 +21,8 @@ from workbench.formats.kit.jsonl import objects_of, records_of
 from workbench.formats.kit.magic import ZSTD
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, text_of
-from workbench.session import (
-    Block,
-    Compaction,
-    Epoch,
-    Kind,
-    LoadWarning,
-    Message,
-    Opaque,
-    Records,
-    Role,
-    Session,
-    SessionFacts,
-    Text,
-    ToolUse,
-    Usage,
-)
+from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, ToolUse, Usage
+from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts
 
 _OTHERS = ("event_msg", "turn_context", "world_state", "rollout_reference")
 _REQUEST_MARK = "## My request for Codex:"

@@ -19,24 +19,8 @@ from workbench.formats.kit.jsonl import objects_of, records_of
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of, text_of
-from workbench.session import (
-    Block,
-    Compaction,
-    Epoch,
-    Kind,
-    LoadWarning,
-    Media,
-    Message,
-    Opaque,
-    Records,
-    Role,
-    Session,
-    SessionFacts,
-    Text,
-    Thinking,
-    ToolResult,
-    ToolUse,
-)
+from workbench.session.message import Block, Kind, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
+from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts
 
 
 @dataclass(slots=True)

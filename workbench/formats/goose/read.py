@@ -25,19 +25,8 @@ from workbench.formats.kit.magic import SQLITE
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, text_of
-from workbench.session import (
-    Compaction,
-    Epoch,
-    Kind,
-    LoadWarning,
-    Message,
-    Records,
-    Role,
-    Session,
-    SessionFacts,
-    Text,
-    ToolResult,
-)
+from workbench.session.message import Kind, Message, Role, Text, ToolResult
+from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts
 
 _CONTINUES = "Your context was compacted"
 """How the answer to a summary begins, whatever the reason for the compaction."""

@@ -25,22 +25,8 @@ from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, list_of, word_of
 from workbench.formats.kit.zstd import HIGHEST_RATIO, LARGEST
-from workbench.session import (
-    Block,
-    LoadWarning,
-    Media,
-    Message,
-    Opaque,
-    Records,
-    Role,
-    Session,
-    Text,
-    Thinking,
-    Tool,
-    ToolResult,
-    ToolUse,
-    Usage,
-)
+from workbench.session.message import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse, Usage
+from workbench.session.session import LoadWarning, Records, Session, Tool
 
 _SAMPLE = re.compile(r"samples/.+\.json")
 _ATTACHED = "attachment://"

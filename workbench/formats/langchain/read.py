@@ -17,22 +17,8 @@ from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, list_of, word_of
 from workbench.formats.langchain.signature import ID, ROLES, items_of
-from workbench.session import (
-    Block,
-    Kind,
-    LoadWarning,
-    Media,
-    Message,
-    Opaque,
-    Records,
-    Session,
-    SessionFacts,
-    Text,
-    Thinking,
-    ToolResult,
-    ToolUse,
-    Usage,
-)
+from workbench.session.message import Block, Kind, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
+from workbench.session.session import LoadWarning, Records, Session, SessionFacts
 
 SUMMARY = {"lc_source": "summarization"}
 

@@ -7,9 +7,7 @@ from typing import Any
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import glimpse
 from workbench.formats.kit.values import dict_of
-from workbench.session import (
-    Role,
-)
+from workbench.session.message import Role
 
 ID = "langchain"
 

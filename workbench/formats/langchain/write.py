@@ -15,17 +15,8 @@ from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
 from workbench.formats.langchain.read import SUMMARY
 from workbench.formats.langchain.signature import ID, items_of
-from workbench.session import (
-    Block,
-    Message,
-    Opaque,
-    Role,
-    Session,
-    Text,
-    Thinking,
-    ToolResult,
-    ToolUse,
-)
+from workbench.session.message import Block, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
+from workbench.session.session import Session
 
 _NAMES: dict[Role, tuple[str, str]] = {
     "user": ("human", "HumanMessage"),

@@ -13,20 +13,8 @@ from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.values import dict_of, list_of
 from workbench.formats.openai_chat.signature import ID
-from workbench.session import (
-    Block,
-    LoadWarning,
-    Media,
-    Message,
-    Opaque,
-    Records,
-    Role,
-    Session,
-    Text,
-    Thinking,
-    ToolResult,
-    ToolUse,
-)
+from workbench.session.message import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
+from workbench.session.session import LoadWarning, Records, Session
 
 _ROLES: dict[Any, Role] = {
     "system": "system",

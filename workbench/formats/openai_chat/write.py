@@ -11,16 +11,8 @@ from workbench.formats.kit.document import new_name, render, splice
 from workbench.formats.kit.settle import settled
 from workbench.formats.openai_chat.read import SUMMARY_NAME
 from workbench.formats.openai_chat.signature import ID
-from workbench.session import (
-    Media,
-    Message,
-    Opaque,
-    Session,
-    Text,
-    Thinking,
-    ToolResult,
-    ToolUse,
-)
+from workbench.session.message import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
+from workbench.session.session import Session
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:

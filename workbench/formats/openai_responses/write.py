@@ -18,17 +18,8 @@ from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
 from workbench.formats.openai_responses.read import COMPACTIONS
 from workbench.formats.openai_responses.signature import ID
-from workbench.session import (
-    Media,
-    Message,
-    Opaque,
-    Role,
-    Session,
-    Text,
-    Thinking,
-    ToolResult,
-    ToolUse,
-)
+from workbench.session.message import Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
+from workbench.session.session import Session
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:

@@ -20,21 +20,8 @@ from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.opencode import store
 from workbench.formats.opencode.parts import block_of, is_bookkeeping, noted_kind, tool_blocks
 from workbench.formats.opencode.signature import ID, is_session_file
-from workbench.session import (
-    Block,
-    Compaction,
-    Epoch,
-    Kind,
-    LoadWarning,
-    Message,
-    Opaque,
-    Records,
-    Session,
-    SessionFacts,
-    TooLong,
-    ToolResult,
-    Usage,
-)
+from workbench.session.message import Block, Kind, Message, Opaque, ToolResult, Usage
+from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts, TooLong
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
