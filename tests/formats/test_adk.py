@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from tests.formats.stories import story
-from workbench.conformance.building import session_of
 from workbench.conformance.formats import assert_exact, compacted, read, shape
 from workbench.formats import openai_chat
 from workbench.formats.adk import FORMAT
 from workbench.formats.format import no_progress
-from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage, pairs_of
+from workbench.session import Media, Message, Text, Thinking, ToolResult, ToolUse, Usage, pairs_of
 
 Json = dict[str, Any]
 REAL = {"customer-service-123.session.json": (34, 34), "text_search_floral_dress.session.json": (50, 40)}
@@ -155,23 +154,6 @@ def test_events_without_content_stay_in_the_file() -> None:
     assert {k: v for k, v in made.items() if k != "events"} == {
         k: v for k, v in json.loads(body()).items() if k != "events"
     }
-
-
-def test_another_format_gets_a_session() -> None:
-    messages = [
-        Message("u", "user", (Text("do"), Media("image/png", 9))),
-        Message("a", "assistant", (Thinking("hm", "sig"), ToolUse("x", "bash", {"n": 1}), ToolUse("y", "bash", "raw"))),
-        Message("t", "tool", (ToolResult("x", (Text("1"),), is_error=True), ToolResult("y", ()), Text("and more"))),
-        Message("o", "assistant", (Text("yes"), Opaque("odd", {"type": "odd"}))),
-        Message("s", "system", (Text("old things"),), "summary"),
-    ]
-    written = FORMAT.codec.write(session_of(messages, system="base"), messages)
-    assert FORMAT.codec.validate(written.data) == []
-    again = read(FORMAT, written.data)
-    assert [m.role for m in again.messages] == ["user", "assistant", "tool", "user", "assistant", "user"]
-    assert [r.is_error for r in again.messages[2].results] == [True, False]
-    assert again.messages[-1].kind == "summary"
-    assert len(written.notes) == 2
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from tests.formats.stories import story
-from workbench.conformance.building import session_of
 from workbench.conformance.formats import assert_exact, read, shape
 from workbench.formats import openai_chat
 from workbench.formats.atif import FORMAT
 from workbench.formats.format import no_progress
-from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
+from workbench.session import Media, Message, Text, Thinking, ToolResult, ToolUse, Usage
 
 Json = dict[str, Any]
 
@@ -96,22 +95,6 @@ def test_half_a_step_is_written_anew() -> None:
 def test_every_kind_finds_its_way_back(role: Any, kind: Any) -> None:
     session = read(FORMAT, body())
     assert_exact(FORMAT, session, (Message("n", role, (Text("old"), Text("things")), kind), *session.messages[1:]))
-
-
-def test_another_format_gets_a_trajectory() -> None:
-    messages = [
-        Message("u", "user", (Text("do"), Media("image/png", 9))),
-        Message("a", "assistant", (Thinking("hm", "sig"), ToolUse("x", "bash", {"n": 1}), ToolUse("y", "bash", "raw"))),
-        Message("t", "tool", (ToolResult("x", (Text("1"),), is_error=True), ToolResult("y", ()), Text("and more"))),
-        Message("o", "assistant", (Text("yes"), Opaque("odd", {"type": "odd"}))),
-        Message("s", "system", (Text("old things"),), "summary"),
-    ]
-    written = FORMAT.codec.write(session_of(messages, system="base"), messages)
-    assert FORMAT.codec.validate(written.data) == []
-    again = read(FORMAT, written.data)
-    assert [m.role for m in again.messages] == ["system", "user", "assistant", "tool", "user", "assistant", "system"]
-    assert again.messages[-1].kind == "summary"
-    assert len(written.notes) == 3
 
 
 @pytest.mark.parametrize(

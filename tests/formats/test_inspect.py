@@ -10,13 +10,12 @@ import pytest
 
 from tests.formats.stories import story
 from workbench.base.errors import BadInput
-from workbench.conformance.building import session_of
 from workbench.conformance.formats import assert_exact, read, shape
 from workbench.formats import openai_chat
 from workbench.formats.format import no_progress
 from workbench.formats.inspect_log import FORMAT
 from workbench.formats.inspect_log.read import read_part, sessions_in
-from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
+from workbench.session import Media, Message, Text, Thinking, ToolResult, ToolUse, Usage
 
 Json = dict[str, Any]
 CALL: Json = {"id": "c1", "function": "f", "arguments": {"a": "attachment://x"}}
@@ -147,22 +146,6 @@ def test_a_damaged_zip_is_refused(damage: str) -> None:
     with pytest.raises(BadInput):
         read(FORMAT, broken)
     assert not FORMAT.recognise(zipped({"word/document.xml": b"<x/>"}))
-
-
-def test_another_format_gets_a_log() -> None:
-    messages = [
-        Message("u", "user", (Text("do"), Media("image/png", 9))),
-        Message("a", "assistant", (Thinking("hm", "sig"), ToolUse("x", "bash", {"n": 1}), ToolUse("y", "bash", "raw"))),
-        Message("t", "tool", (ToolResult("x", (Text("1"),), is_error=True), ToolResult("y", ()), Text("and more"))),
-        Message("o", "assistant", (Text("yes"), Opaque("odd", {"type": "odd"}))),
-        Message("s", "system", (Text("old things"),), "summary"),
-    ]
-    written = FORMAT.codec.write(session_of(messages, system="base"), messages)
-    assert FORMAT.codec.validate(written.data) == []
-    again = read(FORMAT, written.data)
-    assert [m.role for m in again.messages][:6] == ["system", "user", "assistant", "tool", "tool", "user"]
-    assert again.messages[-1].kind == "summary"
-    assert len(written.notes) == 2
 
 
 @pytest.mark.parametrize(

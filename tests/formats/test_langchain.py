@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from tests.formats.stories import story
-from workbench.conformance.building import session_of
 from workbench.conformance.formats import assert_exact, read, shape
 from workbench.formats import openai_chat
 from workbench.formats.format import no_progress
@@ -132,32 +131,6 @@ def test_removals_are_told_and_kept() -> None:
     assert len(session.messages) == 2
     assert "removes another" in str(session.warnings[0])
     assert json.loads(FORMAT.codec.write(session, session.messages[1:]).data) == items[1:]
-
-
-def test_another_format_gets_constructors() -> None:
-    messages = [
-        Message("u", "user", (Text("do"), Media("image/png", 9))),
-        Message("a", "assistant", (Thinking("hm", "sig"), ToolUse("x", "bash", {"n": 1}), ToolUse("y", "bash", {}))),
-        Message("t", "tool", (ToolResult("x", (Text("1"),), is_error=True), ToolResult("y", ()), Text("and more"))),
-        Message("o", "assistant", (Text("yes"), Opaque("odd", {"type": "odd"}))),
-        Message("s", "system", (Text("old things"),), "summary"),
-    ]
-    written = FORMAT.codec.write(session_of(messages, system="base"), messages)
-    assert FORMAT.codec.validate(written.data) == []
-    again = read(FORMAT, written.data)
-    assert [m.role for m in again.messages] == [
-        "system",
-        "user",
-        "assistant",
-        "tool",
-        "tool",
-        "user",
-        "assistant",
-        "system",
-    ]
-    assert [r.is_error for m in again.messages for r in m.results] == [True, False]
-    assert [m.kind for m in again.messages][-1] == "summary"
-    assert len(written.notes) == 2
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
             notes.append("the system prompt beside the messages was left out")
     data = session.records.data.removeprefix(_BOM) if native else b"{}"
     bare = native and data.lstrip().startswith(b"[")
-    found, more_notes = pieces(session, _raws(data, bare) if native else [], messages, _dressed, kinds_of, _with_kind)
+    found, more_notes = pieces(_raws(data, bare) if native else [], messages, _dressed, kinds_of, _with_kind)
     notes.extend(more_notes)
     if bare:
         return Written(splice(data, None, found), name, notes=notes)

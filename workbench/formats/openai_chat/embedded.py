@@ -7,16 +7,14 @@ writer notes the kind in a message of which the rule would say something else.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from workbench.formats.format import no_progress
-from workbench.formats.kit.document import elements, loads, render
+from workbench.formats.kit.document import loads, render
 from workbench.formats.openai_chat.read import read
-from workbench.formats.openai_chat.signature import ID
-from workbench.formats.openai_chat.write import write
-from workbench.session import Kind, LoadWarning, Message, Records, Session
+from workbench.formats.openai_chat.write import rendered
+from workbench.session import Kind, LoadWarning, Message
 
 Item = dict[str, Any]
 Kinds = Callable[[Sequence[Any]], list[Kind]]
@@ -30,7 +28,6 @@ def chat_messages(path: Path, items: Sequence[Any], warnings: list[LoadWarning])
 
 
 def pieces(
-    session: Session,
     raws: Sequence[bytes],
     messages: Sequence[Message],
     dress: Callable[[Item], Item],
@@ -51,7 +48,7 @@ def pieces(
         if raws and message.source:
             own = [raws[message.source[0]]]
         else:
-            own = [render(dress(item)) for item in _rendered(session, message, notes)]
+            own = [render(dress(item)) for item in _rendered(message, notes, own=bool(raws))]
         made += own
         wanted += [message.kind] * len(own)
     found = kinds([loads(raw) for raw in made])
@@ -61,12 +58,6 @@ def pieces(
     ], notes
 
 
-def _rendered(session: Session, message: Message, notes: list[str]) -> list[Item]:
+def _rendered(message: Message, notes: list[str], *, own: bool) -> list[Item]:
     """A message as chat items. Their `name` is left out: it would be sent."""
-    empty = replace(session, format=ID, messages=(), records=Records(b'{"messages":[]}'))
-    written = write(empty, [replace(message, source=())])
-    notes.extend(written.notes)
-    items: list[Item] = [loads(raw) for raw in elements(written.data, "messages")]
-    for item in items:
-        item.pop("name", None)
-    return items
+    return [{key: value for key, value in item.items() if key != "name"} for item in rendered(message, notes, own=own)]

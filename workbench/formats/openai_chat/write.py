@@ -22,7 +22,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     settled_messages, notes = settled(messages)
     items: list[dict[str, Any]] = [{"role": "system", "content": session.system}] if session.system else []
     for message in settled_messages:
-        items += _rendered(message, notes, own=False)
+        items += rendered(message, notes, own=False)
     tools = [
         {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
         for name, description, schema in definitions_for(session.tools, settled_messages)
@@ -41,12 +41,12 @@ def _spliced(session: Session, messages: Sequence[Message]) -> Written:
         if message.source:
             pieces.append(message.source[0])
         elif message.kind != "boundary":
-            pieces += map(render, _rendered(message, notes, own=True))
+            pieces += map(render, rendered(message, notes, own=True))
     key = None if data.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[") else "messages"
     return Written(splice(data, key, pieces), new_name(session.path), notes=notes)
 
 
-def _rendered(message: Message, notes: list[str], *, own: bool) -> list[dict[str, Any]]:
+def rendered(message: Message, notes: list[str], *, own: bool) -> list[dict[str, Any]]:
     """The API messages of one message: one for each tool result, and one for the rest.
 
     `own`: whether unknown blocks come from this format, and so may go back into it.

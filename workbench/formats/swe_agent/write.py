@@ -37,7 +37,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
             notes.append("the system prompt beside the messages was left out")
         data, raws = render({"environment": "", "trajectory": [], "history": [], "info": {}}), []
     agent = next((i["agent"] for i in _items(session) if isinstance(i.get("agent"), str)), "main") if native else "main"
-    found, more_notes = pieces(session, raws, messages, lambda item: _dressed(item, agent), kinds_of, _with_kind)
+    found, more_notes = pieces(raws, messages, lambda item: _dressed(item, agent), kinds_of, _with_kind)
     notes.extend(more_notes)
     if native:
         notes.append("the steps under `trajectory` are left as they were recorded: only the history is what is sent")

@@ -26,12 +26,12 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         if list(messages) == list(session.context()):
             return Written(data, name, id, notes=(_NOTHING,))
         entry = _entry(data)
-        found, notes = pieces(session, elements(entry, "traj"), messages, _plain, kinds, _with_kind)
+        found, notes = pieces(elements(entry, "traj"), messages, _plain, kinds, _with_kind)
     else:
         settled_messages, more = settled(messages)
         id = session.id or "session"
         entry = render({"task_id": id, "reward": 0.0, "info": {}, "traj": []})
-        found, notes = pieces(session, [], settled_messages, _plain, kinds, _with_kind)
+        found, notes = pieces([], settled_messages, _plain, kinds, _with_kind)
         if session.system:
             found.insert(0, render({"role": "system", "content": session.system}))
         notes.extend(more)

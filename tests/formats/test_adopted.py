@@ -1,0 +1,33 @@
+"""One conversation of another format written as every format: who speaks, what is a summary or an error, what goes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from workbench.conformance.building import session_of
+from workbench.conformance.formats import faults, read, write
+from workbench.formats import registry
+from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
+
+MESSAGES = [
+    Message("u", "user", (Text("do"), Media("image/png", 9))),
+    Message("a", "assistant", (Thinking("hm", "sig"), ToolUse("x", "bash", {"n": 1}), ToolUse("y", "bash", "raw"))),
+    Message("t", "tool", (ToolResult("x", (Text("1"),), is_error=True), ToolResult("y", ()), Text("and more"))),
+    Message("o", "assistant", (Text("yes"), Opaque("odd", {"type": "odd"}))),
+    Message("s", "system", (Text("old things"),), "summary"),
+]
+EXPECTED = json.loads((Path(__file__).parent / "adopted.json").read_text(encoding="utf-8"))
+"""By format: roles (with the kind where it is not normal), which results are errors, and all notes."""
+
+
+@pytest.mark.parametrize("format", registry.FORMATS, ids=lambda format: format.id)
+def test_another_formats_messages_are_made_fit(format: registry.Format) -> None:
+    written = write(format, session_of(MESSAGES, system="base"), MESSAGES)
+    assert faults(format, written.data) == []
+    again = read(format, written.data).context()
+    roles = " ".join(m.role if m.kind == "normal" else f"{m.role}/{m.kind}" for m in again)
+    errors = [result.is_error for message in again for result in message.results]
+    assert {"roles": roles, "errors": errors, "notes": list(written.notes)} == EXPECTED[format.id]
