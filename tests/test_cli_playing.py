@@ -12,7 +12,7 @@ CHAT = SAMPLES / "openai-chat-tools.json"
 CODEX = SAMPLES / "codex-two-compactions.jsonl"
 
 
-def test_replay_draws_tells_and_counts_the_same() -> None:
+def test_replay_counts_the_same_in_all_its_figures() -> None:
     found = document("replay", OVERFLOW, "--preset", "claude-code,trim", "--window", "100000")
     assert [one["preset"] for one in found["replays"]] == ["claude-code", "trim"]
     assert len(found["calls"]) == len(found["plain"]) == len(found["replays"][0]["sent"])
@@ -20,33 +20,14 @@ def test_replay_draws_tells_and_counts_the_same() -> None:
     assert first["compactions"][0]["before"] == first["full"][first["compactions"][0]["call"] - 1]
     assert first["compactions"][0]["after"] == first["sent"][first["compactions"][0]["call"] - 1]
     assert first["rebilled"] == sum(one["rebilled"] for one in first["compactions"])
-    shown = cwb("replay", OVERFLOW, "--preset", "claude-code", "--preset", "trim", "--window", "100000")
-    assert shown.exit_code == 0
-    lines = shown.output.splitlines()
-    assert any(line.startswith("─ window: 100 000") for line in lines)
-    assert any("claude-code" in line and f"{first['peak']:,}".replace(",", " ") in line for line in lines)
-    # The last of a preset's own compactions is told where one policy is named.
-    alone = cwb("replay", OVERFLOW, "--preset", "trim", "--set", "target_percent=30", "--no-plot")
-    assert "first changed" in alone.output
-    assert "┤" not in alone.output
 
 
-def test_replay_marks_what_was_recorded_and_starts_where_it_is_told() -> None:
-    shown = cwb("replay", CODEX, "--strategy", "trim")
-    assert "▼ recorded compaction" in shown.output
+def test_replay_starts_where_it_is_told() -> None:
     whole, later = (document("replay", CODEX, "--strategy", "trim", "--epoch", n) for n in (1, 3))
     assert len(later["calls"]) < len(whole["calls"])
-    refused = cwb("replay", CODEX, "--epoch", "9")
-    assert (refused.exit_code, "there is no epoch 9" in refused.output) == (2, True)
-    refused = cwb("replay", CODEX, "--preset", "trim,codex", "--set", "target_percent=3")
-    assert (refused.exit_code, "name just one" in refused.output) == (2, True)
 
 
-def test_why_says_it_in_sentences_with_ids() -> None:
-    shown = cwb("why", OVERFLOW)
-    assert shown.exit_code == 0
-    for words in ("✖ refused as too long", "Clearing old tool results", "By tool", "Largest messages", "  → "):
-        assert words in shown.output
+def test_why_and_inspect_count_the_same() -> None:
     found = document("why", OVERFLOW, "--preset", "codex")
     assert found["findings"][-1]["text"].startswith("codex would")
     assert found["growth"][found["crossing"]["call"] - 1]["tokens"] >= found["limit"]["tokens"]
@@ -56,8 +37,6 @@ def test_why_says_it_in_sentences_with_ids() -> None:
         (x["name"], x["tokens"]) for x in inspected["layers"]
     ]
     assert document("why", CODEX)["epoch"] == 2  # the newest that ended in a compaction
-    refused = cwb("why", CODEX, "--epoch", "9")
-    assert (refused.exit_code, "there is no epoch 9" in refused.output) == (2, True)
 
 
 def test_sweep_finds_the_best_keeps_it_and_goes_on(tmp_path: Path) -> None:
