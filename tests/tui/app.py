@@ -137,5 +137,10 @@ async def on_bench(
         yield pilot, bench_screen(pilot)
 
 
+def notes(pilot: Pilot[None]) -> list[str]:
+    """What was notified and is still shown, in order."""
+    return [note.message for note in pilot.app._notifications]
+
+
 def app_of(source: Session | Path, **settings: object) -> WorkbenchApp:
     return WorkbenchApp(source, **settings)  # type: ignore[arg-type]

@@ -9,10 +9,8 @@ from textual.binding import Binding
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tests.tui.app import on_bench, press, story
 from workbench.tui.help_key import every_place, known_key_ids
 from workbench.tui.screens.help import HelpScreen
-from workbench.tui.settings import Settings
 
 PLACES = [place for place in every_place() if place.__dict__.get("BINDINGS")]
 SCREENS = [place for place in every_place() if issubclass(place, Screen) and "compose" in place.__dict__]
@@ -40,22 +38,3 @@ def test_every_screen_has_a_text_that_its_help_key_shows(screen: type[Screen[obj
 def test_screens_have_different_names_for_their_keys() -> None:
     owners = Counter(id for place in PLACES for id in {binding.id for binding in place.__dict__["BINDINGS"]})
     assert [id for id, count in owners.items() if count > 1] == []
-
-
-async def test_dialogs_are_explained_and_their_keys_can_be_remapped() -> None:
-    settings = Settings(keys={"compare.close": "f9", "help.close": "f8", "bench.undo": "f7"})
-    async with on_bench(story(), settings=settings) as (pilot, _):
-        bench = pilot.app.screen
-        await press(pilot, "f7")
-        assert [note.message for note in pilot.app._notifications] == ["There is nothing to undo."]
-        for key, back in (("C", "f9"), ("W", "escape")):
-            await press(pilot, key)
-            dialog = pilot.app.screen
-            assert dialog is not bench
-            await press(pilot, "f1")
-            help = pilot.app.screen
-            assert isinstance(help, HelpScreen)
-            assert help.text == dialog.HELP
-            assert {id for _, _, id in help.keys} >= {binding.id for binding in type(dialog).BINDINGS}  # type: ignore[union-attr]
-            await press(pilot, "f8", back)
-            assert pilot.app.screen is bench

@@ -10,7 +10,7 @@ from textual.widgets import Button, Input, Static
 
 from tests.finding.test_discover import session_at
 from tests.paths import SAMPLES
-from tests.tui.app import bench_screen, on_bench, press, settled, story, story_file
+from tests.tui.app import bench_screen, notes, on_bench, press, settled, story, story_file
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.home import read_home
@@ -147,14 +147,16 @@ async def test_every_screen_explains_itself_and_its_keys() -> None:
     assert "loading.cancel" in {id for _, _, id in explained([LoadingScreen], {})}
     async with WorkbenchApp(story()).run_test(size=SIZE) as pilot:
         await settled(pilot)
-        for key, words in (("", "The bench shows"), ("ctrl+o", "Choose a session"), ("e", "Choose the format")):
+        starts = {"": "The bench shows", "ctrl+o": "Choose a session", "e": "Choose the format", "C": "One", "W": ""}
+        for key, words in starts.items():
             await press(pilot, *filter(None, [key]))
             behind = pilot.app.screen
             await press(pilot, "f1")
             front = pilot.app.screen
             assert isinstance(front, HelpScreen)
+            assert front.text == behind.HELP
             assert front.text.startswith(words)
-            assert {b.id for b in behind.BINDINGS} <= {id for _, _, id in front.keys}  # type: ignore[union-attr]
+            assert {b.id for b in type(behind).BINDINGS} <= {id for _, _, id in front.keys}  # type: ignore[union-attr]
             await press(pilot, "escape")
             assert pilot.app.screen is behind
             if key:
@@ -170,7 +172,7 @@ async def test_every_screen_explains_itself_and_its_keys() -> None:
 
 
 async def test_settings_remap_keys_and_what_is_wrong_in_them_is_told() -> None:
-    keys = {"bench.pin": "f5", "bench.nothing": "f6"}
+    keys = {"bench.pin": "f5", "bench.nothing": "f6", "compare.close": "f9", "help.close": "f8", "bench.undo": "f7"}
     settings = Settings(keys=keys, theme="pink", path=Path("config.toml"))
     async with WorkbenchApp(story(), settings=settings).run_test(size=SIZE) as pilot:
         await settled(pilot)
@@ -179,6 +181,8 @@ async def test_settings_remap_keys_and_what_is_wrong_in_them_is_told() -> None:
         assert told[0] == 'config.toml: keys."bench.nothing" names nothing; the help (?) shows the id of every key.'
         assert "there is no theme 'pink'" in told[1]
         assert len(told) == 2
+        await press(pilot, "f7")
+        assert notes(pilot)[-1] == "There is nothing to undo."
         await press(pilot, "f5")
         assert bench_screen(pilot).bench.pins
         await press(pilot, "p")
@@ -186,6 +190,8 @@ async def test_settings_remap_keys_and_what_is_wrong_in_them_is_told() -> None:
         await press(pilot, "question_mark")
         assert isinstance(pilot.app.screen, HelpScreen)
         assert [key for key, _, id in pilot.app.screen.keys if id == "bench.pin"] == ["f5"]
+        await press(pilot, "f8", "C", "f1", "f8", "f9")
+        assert isinstance(pilot.app.screen, BenchScreen)
 
 
 async def test_the_tour_has_six_steps_and_is_shown_once(tmp_path: Path) -> None:
@@ -224,7 +230,3 @@ async def test_the_file_is_put_where_its_tool_looks_and_the_command_copied(tmp_p
         assert not screen.query_one("#place").display
         await press(pilot, "y")
         assert pilot.app.clipboard.startswith("claude")
-
-
-def notes(pilot: Pilot[None]) -> list[str]:
-    return [note.message for note in pilot.app._notifications]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tests.tui.app import on_bench, press, session_of, settled, story
+from tests.tui.app import notes, on_bench, press, session_of, settled, story
 from tests.tui.test_editing import editor
 from workbench import bench as steps
 from workbench.bench import Bench, open_bench
@@ -247,13 +247,13 @@ async def test_the_editor_gets_a_copy_and_says_that_it_was_one(tmp_path: Path, m
         await press(pilot, "o")
         assert "Never log the token" in kept.read_text()
         assert screen.bench is before
-        assert any("was a copy" in note.message for note in pilot.app._notifications)
+        assert any("was a copy" in note for note in notes(pilot))
 
 
 async def test_a_grey_key_says_why() -> None:
     async with on_bench(story()) as (pilot, _):
         await press(pilot, "u", "U", "{", "n", "t")
-        assert [note.message for note in pilot.app._notifications] == [
+        assert notes(pilot) == [
             "There is nothing to undo.",
             "There is nothing to do again.",
             "No compaction is recorded in this session: it has only one epoch.",

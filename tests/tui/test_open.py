@@ -13,7 +13,7 @@ from textual.widgets import Input
 from tests.finding.test_discover import session_at
 from tests.formats.claude_code_build import assistant, text, user
 from tests.paths import SAMPLES
-from tests.tui.app import bench_screen, press, settled
+from tests.tui.app import bench_screen, notes, press, settled
 from workbench.finding.glances import Found
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.bench.following import look
@@ -30,10 +30,6 @@ SIZES = ((80, 24), (120, 40), (200, 60))
 def lines_of(pilot: Pilot[None]) -> list[str]:
     files = pilot.app.screen.query_one(EntriesList)
     return [files.render_line(y).text for y in range(files.scrollable_content_region.height)]
-
-
-def notes(pilot: Pilot[None]) -> list[str]:
-    return [note.message for note in pilot.app._notifications]
 
 
 async def test_sessions_of_every_tool_are_listed_with_how_full_they_are(own_home: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from tests.tui.app import on_bench, press
 from tests.tui.test_why import signs_on
 from workbench.analysis.replay_table import HEADS
 from workbench.cli import commands
+from workbench.compaction.preset import default_preset
 from workbench.compaction.strategies import all_strategies
 from workbench.tui.screens.choose_policies import ChoosePoliciesScreen
 from workbench.tui.screens.replay import OWN, ReplayScreen, call_words
@@ -32,7 +33,7 @@ async def test_policies_are_played_compared_and_opened(monkeypatch: pytest.Monke
         assert isinstance(screen, ReplayScreen)
         table, plot = screen.query_one(DataTable), screen.query_one(CallsPlot)
         assert [one.name for one in screen.played] == [
-            OWN, *(name for one in all_strategies() if (name := preset_of(one.id)) != "augment-example"),
+            OWN, *(name for one in all_strategies() if (name := default_preset(one.id).id) != "augment-example"),
         ]  # fmt: skip
         assert [str(column.label) for column in table.columns.values()] == list(HEADS)
         # The command's table has the same cells.
@@ -73,9 +74,3 @@ async def test_policies_are_played_compared_and_opened(monkeypatch: pytest.Monke
         chosen = again.played[1].preset
         await press(pilot, "down", "enter")
         assert (bench.bench.strategy.id, bench.bench.preset) == (chosen.strategy, chosen.id)
-
-
-def preset_of(strategy: str) -> str:
-    from workbench.compaction.preset import default_preset
-
-    return default_preset(strategy).id

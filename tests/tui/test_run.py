@@ -11,7 +11,7 @@ from textual.widgets import Input, OptionList, Static
 
 from tests.summarizers.fake_api import KEY, MODEL, FakeApi, answer, document, error, fake_api, stalling
 from tests.summarizers.live_calls import NO_STALL, client_talks_to
-from tests.tui.app import app_of, bench_screen, on_bench, press, settled, story
+from tests.tui.app import app_of, bench_screen, notes, on_bench, press, settled, story
 from workbench.base import paths
 from workbench.bench import set_policy, summarized_by
 from workbench.compaction.strategy import Summary, SummaryFailed
@@ -235,7 +235,7 @@ async def test_without_a_key_by_hand_and_rehearsed(monkeypatch: pytest.MonkeyPat
         pilot.app.screen.query_one(Input).value = "rehearse:truncated"
         await press(pilot, "enter", "enter")
         assert screen.query_one(DraftEditor).text == "The user asked for"
-        assert any("is no journal or is damaged" in str(note.message) for note in pilot.app._notifications)
+        assert any("is no journal or is damaged" in note for note in notes(pilot))
         assert screen.reading is not None
         assert screen.reading.run.outcome.status == "unchanged"
         await press(pilot, "f8")

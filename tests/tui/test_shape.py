@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, Static
 
-from tests.tui.app import bench_screen, on_bench, press, session_of, story
+from tests.tui.app import bench_screen, notes, on_bench, press, session_of, story
 from workbench import bench as steps
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, open_bench
@@ -246,4 +246,4 @@ async def test_o_is_grey_without_an_editor_and_explained_without_a_terminal_to_l
         monkeypatch.setenv("EDITOR", "true")
         assert screen.check_action("act", ("open-text",)) is True
         await press(pilot, "o")
-        assert any("cannot be given to an editor" in n.message for n in pilot.app._notifications)
+        assert any("cannot be given to an editor" in note for note in notes(pilot))

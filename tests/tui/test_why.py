@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from textual.widgets import OptionList
 
 from tests.paths import SAMPLES
-from tests.tui.app import bench_screen, on_bench, press, settled, story
+from tests.tui.app import bench_screen, notes, on_bench, press, settled, story
 from workbench.analysis.pictures import Picture
 from workbench.analysis.plots import Level, Line
 from workbench.analysis.why import diagnose
@@ -45,7 +45,7 @@ async def test_the_screen_says_what_the_command_says_and_goes_to_the_messages() 
         await pilot.press("O", "escape")
         await settled(pilot)
         assert pilot.app.screen is bench_screen(pilot)
-        assert not list(pilot.app._notifications)
+        assert not notes(pilot)
         await press(pilot, "O")
         screen = pilot.app.screen
         assert isinstance(screen, WhyScreen)
