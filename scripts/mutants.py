@@ -3,9 +3,9 @@
     python scripts/mutants.py ROOM [--minutes 10] [--seed 1] [--files 'workbench/ROOM/*']
 
 Prints the score and every survivor with file, line and change. mutmut works on a copy in `build/mutants/ROOM`. It
-leaves alone what stands outside functions, and functions with a decorator (properties). Property tests are left out:
-they would take most of the time. A test that never ends has noticed the change, what no test of the room calls
-survives; changes that change nothing are not taken out: 100 % is no aim.
+leaves alone what stands outside functions, and functions with a decorator (properties). Property tests are left out,
+which would take most of the time, and tests that start processes. A test that never ends has noticed the change, what
+no test of the room calls survives; changes that change nothing are not taken out: 100 % is no aim.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ ROOT = Path(__file__).resolve().parent.parent
 MUTMUT = Path(sys.executable).with_name("mutmut")
 COPIED = ("workbench", "tests", "prompts", "sample_sessions", "scripts", "docs", "pyproject.toml")
 KILLED = ("killed", "timeout", "segfault", "caught by type check")
+BUT = "not all_cores and not dask"
+"""Tests that start processes, which would not have the change."""
+
 FIRST = 30
 """Changes in the first run: how long they take says how many fit into the rest of the time."""
 
@@ -34,7 +37,7 @@ CONFIGURATION = """
 source_paths = ["workbench"]
 only_mutate = ["{files}"]
 pytest_add_cli_args_test_selection = ["tests/{room}", "tests/borders"]
-pytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "no:xdist", "--timeout=0", "-m", "not hypothesis"]
+pytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "no:xdist", "--timeout=0", "-m", "not hypothesis", "-k", "{but}"]
 also_copy = ["prompts", "sample_sessions", "scripts", "docs"]
 """
 
@@ -71,7 +74,7 @@ def copied(room: str, files: str) -> Path:
         else:
             shutil.copy(source, folder / name)
     with (folder / "pyproject.toml").open("a") as file:
-        file.write(CONFIGURATION.format(room=room, files=files))
+        file.write(CONFIGURATION.format(room=room, files=files, but=BUT))
     return folder
 
 
