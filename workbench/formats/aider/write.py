@@ -73,6 +73,8 @@ def _rendered(role: Role, text: str, notes: Notes) -> bytes:
     lines = text.split("\n")
     if role == "user":
         return "".join(f"#### {line}  \n" for line in lines).encode(errors="replace")
+    if text != text.strip("\n"):
+        notes.append("empty lines at the edges of answers were left out: aider parts messages by them")
     if any(line.startswith(_MARKS) for line in lines):
         notes.append("lines of answers that look like marks were moved in by a space")
     return "".join(f"{' ' if line.startswith(_MARKS) else ''}{line}\n" for line in lines).encode(errors="replace")

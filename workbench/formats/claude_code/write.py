@@ -74,6 +74,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     if summary is not None:
         _boundary(sheet, summary, first)
     if messages and messages[0].role == "assistant":
+        notes.append(f"a user message {_OPENING!r} was put first: a session cannot begin with an answer")
         _line(sheet, "user", {"role": "user", "content": _OPENING}, None, isMeta=True)
     unbilled = _last_calls(messages)
     others = _others(sheet, first) if native else []
