@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from enum import Enum
 from functools import singledispatch
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,19 +108,19 @@ def write_table(heads: Sequence[str], rows: Iterable[Sequence[str]], left: Mappi
     from rich.text import Text
 
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for head in heads:
-        cells = 0 if head == heads[-1] else (left or {}).get(head)
-        title = Text(head, justify="left" if head == heads[-1] else "right")
+    *others, last = heads
+    for head in others:
+        cells, title = (left or {}).get(head), Text(head, justify="right")
         table.add_column(title, justify="right" if cells is None else "left", min_width=cells, no_wrap=True)
+    table.add_column(Text(last), no_wrap=True)
     for row in rows:
         table.add_row(*map(Text, row))
-    console = Console(file=StringIO(), width=WIDEST, color_system=None)
+    console = Console(width=WIDEST, color_system=None)
     with console.capture() as drawn:
         console.print(table)
-    first, *others = drawn.get().splitlines()
-    click.secho(first.rstrip(), dim=True)
-    for line in others:
-        click.echo(line.rstrip())
+    # Not splitlines: a text may hold separators that end no line on a terminal.
+    for number, line in enumerate(drawn.get().removesuffix("\n").split("\n")):
+        click.secho(line.rstrip(), dim=number == 0 or None)
 
 
 def size_words(size: Size) -> str:
