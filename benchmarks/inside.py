@@ -84,7 +84,7 @@ def replanning(file: Path) -> dict[str, float]:
         began = time.perf_counter()
         bench = timed(steps.move_split(bench, -3))
         began = time.perf_counter()
-        bench = timed(steps.set_fields(bench, {"history_tail_size_chars_to_exclude": 30_000 + number}))
+        bench = timed(steps.set_policy(bench, bench.policy.with_(history_tail_size_chars_to_exclude=30_000 + number)))
         began = time.perf_counter()
         bench = timed(steps.toggle_pin(bench, ids[number * len(ids) // REPLANS]))
     return {"median_ms": statistics.median(found), "max_ms": max(found)}
