@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hypothesis import given
@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from workbench.compaction.layout import Layout
 from workbench.compaction.shape import Shape, newest_per_shape, per_shape
+from workbench.compaction.strategies.trim import STRATEGY as TRIM
+from workbench.compaction.strategies.trim import TrimPolicy
 from workbench.conformance.building import agent, context_of, user
-from workbench.session import Usage
+from workbench.session import Message, Usage
 
 MESSAGES = (user("u1", "Why?"), replace(agent("a1", "Because."), usage=Usage(100, 10)), user("u2", "I see."))
 FIGURES = sorted(name for name, value in vars(Layout).items() if isinstance(value, cached_property))
@@ -56,3 +58,28 @@ def test_what_is_kept_with_a_shape_is_computed_once_and_of_the_newest_key_only()
     assert [count(shape), count(shape), count(other)] == [3, 3, 1]
     assert [of(shape, 2), of(shape, 2), of(other, 2), of(shape, 3), of(shape, 2)] == [6, 6, 2, 9, 6]
     assert asked == [shape, other, 2, 2, 3, 2]
+
+
+def test_a_context_is_metered_again_only_for_what_a_meter_begins_with() -> None:
+    read: list[bool] = []
+
+    @dataclass
+    class Counting:
+        marker: bool
+        value: int = 0
+
+        def add(self, message: Message, chars: int, tokens: int) -> None:
+            read.append(self.marker)
+            self.value += 1
+
+    one = replace(TRIM, meters={"n": lambda context, policy: Counting(policy.marker)})
+    context, policy = context_of(MESSAGES), TrimPolicy()
+    again = context.with_(layout=Layout(context.shape, replace(context.layout.sizes, overhead=9)))
+    for given_to, chosen in (
+        (context, policy),
+        (context.with_(summary_versions={"s": 3}), policy.with_(target_messages=7)),
+        (context, policy.with_(marker=True)),
+        (again, policy.with_(marker=True)),
+    ):
+        assert one.gauge(given_to, chosen).meters == {"n": 3}
+    assert read == [False] * 3 + [True] * 6

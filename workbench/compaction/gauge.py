@@ -44,7 +44,8 @@ class Meter(Protocol):
 
     It is made for a context that is still empty and for a policy, is given one message after another, each just once,
     and can be read after any of them. A whole context is measured by the same additions as a replay that grows message
-    by message, so that a replay stays linear.
+    by message, so that a replay stays linear. Where two that begin alike are equal, as dataclasses are, a whole context
+    is not read again for a policy that differs only in what the meter does not depend on.
     """
 
     def add(self, message: Message, chars: int, tokens: int) -> None:

@@ -22,6 +22,7 @@ from workbench.compaction.policy import Policy
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.vocabulary import Language
 from workbench.session import Message, Span, Usage
+from workbench.tokens.sizes import Sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,19 +240,29 @@ class Strategy(Generic[P]):
 
 
 def metered(context: Context, start: Callable[[Context, P], Meter], policy: P) -> int:
-    """What a meter says of a whole context; read once for a policy."""
-    layout = context.layout
-    known, now = _metered(layout.shape), (policy, layout.sizes, context.summary_versions)
+    """What a meter says of a whole context; read once for a policy, and for those under which it begins alike."""
+    known, sizes, given = _metered(context.shape), context.layout.sizes, (policy, context.summary_versions)
     found = known.get(start)
-    if found is None or found[0] != now:
-        meter = start(context, policy)
-        read_on([meter], layout, 0, len(context))
-        found = known[start] = now, meter.value
-    return found[1]
+    if found is not None and found.sizes is sizes and (found.given == given or found.begun == start(context, policy)):
+        return found.value
+    meter = start(context, policy)
+    read_on([meter], context.layout, 0, len(context))
+    known[start] = _Metered(sizes, given, start(context, policy), meter.value)
+    return meter.value
+
+
+@dataclass(frozen=True, slots=True)
+class _Metered:
+    """What a meter that began as `begun` said of a whole context."""
+
+    sizes: Sizes
+    given: tuple[Policy, Mapping[str, int]]
+    begun: Meter
+    value: int
 
 
 @per_shape
-def _metered(shape: Shape) -> dict[object, tuple[object, int]]:
+def _metered(shape: Shape) -> dict[object, _Metered]:
     return {}
 
 

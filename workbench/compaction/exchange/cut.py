@@ -48,6 +48,7 @@ def history_of(context: Context, *, version: int, enabled: bool) -> History:
     return History(numbers, [shape.exchange_sizes[number] for number in numbers])
 
 
+@dataclass
 class HistorySize:
     """The size of `history_of` as a running sum: message by message, the exchanges that are history as they stand now.
 
@@ -55,11 +56,13 @@ class HistorySize:
     the version of its summary, None where it holds none.
     """
 
-    def __init__(self, versions: Mapping[str, int], *, version: int, enabled: bool) -> None:
-        self._recorded, self._version, self._enabled = versions, version, enabled
-        self._closed = self._open = 0
-        self._summary: int | None = None
-        self._begun = False
+    recorded: Mapping[str, int]
+    version: int
+    enabled: bool
+    _closed: int = 0
+    _open: int = 0
+    _summary: int | None = None
+    _begun: bool = False
 
     def add(self, message: Message, chars: int, tokens: int) -> None:
         """A request is everything up to the next answer; a summary stands alone, with the summary that answers it."""
@@ -71,7 +74,7 @@ class HistorySize:
             self._close()
         self._open += chars
         if summary:
-            self._summary = self._recorded.get(message.id, self._version)
+            self._summary = self.recorded.get(message.id, self.version)
         if answers:
             self._close()
 
@@ -80,7 +83,7 @@ class HistorySize:
         if self._summary is None:
             return self._closed + self._open
         # A summary of this version replaces what came before it; one of another is left out.
-        return self._open if self._enabled and self._summary == self._version else self._closed
+        return self._open if self.enabled and self._summary == self.version else self._closed
 
     def _close(self) -> None:
         self._closed, self._open, self._summary = self.value, 0, None

@@ -82,10 +82,11 @@ def answered_uses(shape: Shape) -> tuple[Use, ...]:
     return tuple(sorted(found, key=lambda use: (use.call, use.result)))
 
 
+@dataclass
 class Uses:
     """How many calls there are, open ones too."""
 
-    value = 0
+    value: int = 0
 
     def add(self, message: Message, chars: int, tokens: int) -> None:
         self.value += len(message.calls)

@@ -46,7 +46,7 @@ def _history(context: Context, policy: ExchangeSummaryPolicy) -> History:
 
 
 def _history_size(context: Context, policy: ExchangeSummaryPolicy) -> HistorySize:
-    return HistorySize(context.summary_versions, version=policy.history_summary_version, enabled=not disabled(policy))
+    return HistorySize(context.summary_versions, policy.history_summary_version, not disabled(policy))
 
 
 def triggers(now: Gauge, policy: ExchangeSummaryPolicy) -> tuple[Trigger, ...]:
