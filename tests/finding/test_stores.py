@@ -79,11 +79,7 @@ def test_opencodes_sessions_are_listed_without_those_of_sub_agents(tmp_path: Pat
     assert [one.part for one in found] == ["ses_new", info["id"]]
     whole = next(one for one in found if one.part == info["id"])
     usage = next(m.usage for m in reversed(load(path, part=whole.part).messages) if m.usage and m.usage.context)
-    assert (whole.title, whole.folder, whole.tokens) == (
-        info["title"],
-        info["directory"],
-        usage.context + usage.output,
-    )
+    assert (whole.title, whole.folder, whole.tokens) == (info["title"], info["directory"], usage.context + usage.output)
 
 
 def test_opencodes_storage_folder_is_listed_by_the_files_of_its_sessions(tmp_path: Path) -> None:

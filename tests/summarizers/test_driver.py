@@ -10,15 +10,7 @@ import pytest
 from tests.facts.talk import user
 from workbench.compaction.outcome import Outcome, unchanged
 from workbench.compaction.strategy import Answer, Compacting, Step, Summary, SummaryRequest
-from workbench.summarizers.driver import (
-    Answered,
-    Event,
-    Failed,
-    RequestsMade,
-    StepTaken,
-    drive,
-    run,
-)
+from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade, StepTaken, drive, run
 from workbench.summarizers.extractive import extractive
 from workbench.summarizers.recorded import recorded
 from workbench.summarizers.summarizer import awaited

@@ -10,18 +10,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from tests.facts.talk import agent, user
-from tests.summarizers.fake_api import (
-    KEY,
-    MODEL,
-    FakeApi,
-    Reply,
-    answer,
-    broken_off,
-    error,
-    fake_api,
-    silent,
-    stalling,
-)
+from tests.summarizers.fake_api import KEY, MODEL, FakeApi, Reply, answer, broken_off, error, fake_api, silent, stalling
 from tests.summarizers.live_calls import NO_SILENCE, NO_STALL, QUICK, client_talks_to
 from workbench.base import paths
 from workbench.compaction.outcome import Outcome

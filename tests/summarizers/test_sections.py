@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 from workbench.compaction.layered.archive import SECTIONS
 from workbench.compaction.strategy import SummaryRequest
 from workbench.summarizers.regenerate import regenerated, regeneration
-from workbench.summarizers.sections import (
-    missing_titles,
-    place_for,
-    section_at,
-    sections_of,
-    with_line,
-    with_words,
-)
+from workbench.summarizers.sections import missing_titles, place_for, section_at, sections_of, with_line, with_words
 
 HEADED = "<summary>\n## Goal\nfix\n\n## Files touched\n- a.py\n```\n# no heading\n```\n</summary>\n"
 NUMBERED = "intro\n1. Primary Request:\n   do\n2. Files:\n   1. a.py:\n3. Pending Tasks:\n   none"
