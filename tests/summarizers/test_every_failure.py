@@ -10,17 +10,28 @@ from dataclasses import dataclass, replace
 import pytest
 
 from tests.facts.talk import agent, user
-from tests.summarizers.fake_api import KEY, MODEL, FakeApi, Reply, answer, broken_off, error, fake_api, silent, stalling
-from tests.summarizers.live_calls import NO_SILENCE, NO_STALL, QUICK, client_talks_to
+from tests.summarizers.fake_api import (
+    KEY,
+    MODEL,
+    FakeApi,
+    Reply,
+    answer,
+    broken_off,
+    error,
+    failing_in_stream,
+    silent,
+    stalling,
+)
+from tests.summarizers.live_calls import NO_SILENCE, NO_STALL, QUICK
 from workbench.base import paths
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategies import exchange_summary
 from workbench.conformance.building import context_of
 from workbench.formats.export import export
-from workbench.session import Epoch, Records, Session
+from workbench.session import Records, Session
 from workbench.summarizers import driver, journal
 from workbench.summarizers.anthropic import live
-from workbench.summarizers.live_events import LiveEvent, Wrote
+from workbench.summarizers.live_events import LiveEvent, Wrote, sentence
 from workbench.summarizers.patience import Limits
 from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.runs import Run, new_id
@@ -28,10 +39,7 @@ from workbench.summarizers.runs import Run, new_id
 MESSAGES = tuple(
     message for number in range(30) for message in (user(f"task {number} " * 30), agent(f"done {number} " * 60))
 )
-EVERYTHING = range(len(MESSAGES))
-SESSION = Session(
-    "anthropic-messages", None, MESSAGES, EVERYTHING, (Epoch(1, EVERYTHING),), Records(b'{"messages":[]}')
-)
+SESSION = Session("anthropic-messages", None, MESSAGES, Records(b'{"messages":[]}'))
 POLICY = exchange_summary.STRATEGY.policy_type.model_validate(
     {"min_version": "1", "prompt": "Sum up.", "history_tail_size_chars_to_exclude": 4_000}
 )
@@ -63,10 +71,13 @@ CASES = {
         [error(429, "rate_limit_error", "slow down", retry_after="0.01"), answer(DRAFT)], None, sent=2
     ),
     "429 that outlasts the call": Case(
-        [error(429, "rate_limit_error", "slow down", retry_after="900")], "error", words="would outlast the call"
+        [error(429, "rate_limit_error", "slow down", retry_after="900")], "error", words="waiting 900 s would outlast"
     ),
     "500": Case([error(500, "api_error", f"oops {KEY}")] * 3, "error", sent=3, words="the server failed"),
-    "529": Case([error(529, "overloaded_error", "busy")] * 3, "error", sent=3, words="overloaded"),
+    "an error in the stream": Case(
+        [failing_in_stream("api_error", f"oops {KEY}")] * 3, "error", sent=3, words="api_error"
+    ),
+    "529": Case([error(529, "overloaded_error", KEY)] * 3, "error", sent=3, words="overloaded"),
     "empty": Case([answer()], "empty"),
     "max_tokens": Case([answer("The ta", stop="max_tokens")], "truncated"),
     "refusal": Case([answer(stop="refusal")], "refused"),
@@ -75,22 +86,21 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-async def test_a_run_ends_and_harms_nothing(
-    name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_run_ends_and_harms_nothing(name: str, api: FakeApi, caplog: pytest.LogCaptureFixture) -> None:
     case, before = CASES[name], repr(MESSAGES)
     caplog.set_level(logging.DEBUG)
     recorder = Recorder()
-    async with fake_api(*case.replies) as api:
-        client_talks_to(api, monkeypatch)
-        done = await driver.run(
-            exchange_summary.STRATEGY.compact(context_of(MESSAGES, manual=True), POLICY),
-            live(MODEL, on_event=recorder.heard, limits=case.limits),
-            on_event=recorder.told,
-        )
+    api.replies = [*case.replies]
+    done = await driver.run(
+        exchange_summary.STRATEGY.compact(context_of(MESSAGES, manual=True), POLICY),
+        live(MODEL, on_event=recorder.heard, limits=case.limits),
+        on_event=recorder.told,
+    )
     assert len(api.received) == case.sent
     assert_what_reached(api, shrinks="too long" in name)
     assert repr(MESSAGES) == before
+    notes = " ".join(note for call in recorder.calls() for note in call.notes)
+    assert notes.count("; trying again in ") + notes.count("; the middle was cut") == case.sent - 1
     failures = [call.failure for call in recorder.calls() if call.failure]
     if case.failure is None:
         assert (done.outcome.status, failures) == ("compacted", [])
@@ -102,7 +112,7 @@ async def test_a_run_ends_and_harms_nothing(
 
 
 async def test_a_cancelled_run_closes_its_connection_and_harms_nothing(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    api: FakeApi, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     before, recorder, writing = repr(MESSAGES), Recorder(), asyncio.Event()
@@ -112,20 +122,21 @@ async def test_a_cancelled_run_closes_its_connection_and_harms_nothing(
         if isinstance(event, Wrote):
             writing.set()
 
-    async with fake_api(stalling("The ta")) as api:
-        client_talks_to(api, monkeypatch)
-        compacting = exchange_summary.STRATEGY.compact(context_of(MESSAGES, manual=True), POLICY)
-        summarizer = live(MODEL, on_event=heard, limits=QUICK)
-        task = asyncio.ensure_future(driver.run(compacting, summarizer, on_event=recorder.told))
-        await asyncio.wait_for(writing.wait(), 10)
-        task.cancel()
-        await asyncio.wait([task])
-        await asyncio.wait_for(api.gone.wait(), 5)
+    api.replies = [stalling("The ta")]
+    compacting = exchange_summary.STRATEGY.compact(context_of(MESSAGES, manual=True), POLICY)
+    summarizer = live(MODEL, on_event=heard, limits=QUICK)
+    task = asyncio.ensure_future(driver.run(compacting, summarizer, on_event=recorder.told))
+    await asyncio.wait_for(writing.wait(), 10)
+    task.cancel()
+    await asyncio.wait([task])
+    await asyncio.wait_for(api.gone.wait(), 5)
     assert task.cancelled()
     assert repr(MESSAGES) == before
     assert_what_reached(api, shrinks=False)
     (call,) = recorder.calls()
-    assert (call.text, call.detail) == ("The ta", "cancelled")
+    assert (call.text, call.failure, call.detail) == ("The ta", "error", "cancelled")
+    assert call.usage is not None
+    assert (call.usage.input, call.usage.final) == (1_000, False)
     assert_secret(recorder, None, caplog)
 
 
@@ -148,13 +159,15 @@ def assert_what_reached(api: FakeApi, *, shrinks: bool) -> None:
 
 def assert_secret(recorder: Recorder, outcome: Outcome | None, caplog: pytest.LogCaptureFixture) -> None:
     """The key is in no event, no log, no journal and no export."""
-    assert KEY not in repr(recorder.events)
+    assert KEY not in repr(recorder.events) + "".join(map(sentence, recorder.events))
     ours = [record.getMessage() for record in caplog.records if record.name != "asyncio"]
     assert ours
     assert not [message for message in ours if KEY in message]
     kept = Run(id=new_id(), began=0, seconds=1, end="failed", strategy="exchange-summary", calls=recorder.calls())
     assert journal.keep(kept) == ""
-    assert KEY not in journal.load(kept.id).model_dump_json()
+    stored = journal.load(kept.id).model_dump_json()
+    assert KEY not in stored
+    assert "authorization" not in stored.lower()
     assert KEY.encode() not in b"".join(path.read_bytes() for path in paths.runs().parent.iterdir())
     if outcome is not None:
         made = export(replace(SESSION, format="claude-code"), outcome.messages, "anthropic-messages")

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.facts.talk import agent, user
-from tests.summarizers.fake_api import KEY, MODEL, document, error, fake_api
-from tests.summarizers.live_calls import client_talks_to
+from tests.summarizers.fake_api import KEY, MODEL, FakeApi, Reply, document, error
 from tests.summarizers.test_server_side import MESSAGES, SESSION
 from workbench import bench as steps
 from workbench.base.errors import BadInput
@@ -23,10 +22,9 @@ from workbench.tokens import Basis, Counter, scales
 from workbench.tokens.calibration import Scale
 
 
-async def test_the_export_is_counted_and_compared_with_the_same_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with fake_api(document({"input_tokens": 512})) as api:
-        client_talks_to(api, monkeypatch)
-        got = await count(SESSION, MESSAGES, METER, MODEL)
+async def test_the_export_is_counted_and_compared_with_the_same_messages(api: FakeApi) -> None:
+    api.replies = [document({"input_tokens": 512})]
+    got = await count(SESSION, MESSAGES, METER, MODEL)
     (sent,) = api.received
     assert sent.path == "/v1/messages/count_tokens"
     assert set(sent.body) == {"model", "system", "tools", "messages"}
@@ -37,25 +35,23 @@ async def test_the_export_is_counted_and_compared_with_the_same_messages(monkeyp
     assert got.difference == 512 - got.local
 
 
-async def test_a_body_is_counted_as_it_was_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_body_is_counted_as_it_was_loaded(api: FakeApi) -> None:
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
     data = b'{"model":"m","max_tokens":9,"metadata":{"a":1},"messages":[{"role":"user","content":[%s]}]}'
     raw = b'{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}'
     session = anthropic_messages.FORMAT.codec.read(Path("body.json"), data % raw, no_progress)
-    async with fake_api(document({"input_tokens": 1_600})) as api:
-        client_talks_to(api, monkeypatch)
-        await count(session, session.messages, METER, MODEL)
+    api.replies = [document({"input_tokens": 1_600})]
+    await count(session, session.messages, METER, MODEL)
     assert api.received[0].body == {"model": MODEL, "messages": [{"role": "user", "content": [image]}]}
 
 
 @pytest.mark.parametrize(
     "reply", [error(401, "authentication_error", f"bad {KEY}"), document({}), document([1]), error(404, "x", "y")]
 )
-async def test_a_failed_count_is_one_sentence(reply: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with fake_api(reply) as api:  # type: ignore[arg-type]
-        client_talks_to(api, monkeypatch)
-        with pytest.raises(BadInput) as caught:
-            await count(SESSION, MESSAGES, METER, MODEL)
+async def test_a_failed_count_is_one_sentence(reply: Reply, api: FakeApi) -> None:
+    api.replies = [reply]
+    with pytest.raises(BadInput) as caught:
+        await count(SESSION, MESSAGES, METER, MODEL)
     assert KEY not in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -83,11 +79,10 @@ def test_an_exact_count_corrects_the_scale(scale: Scale, exact: Exact, value: fl
     assert new.source == "an exact count by m"
 
 
-async def test_a_context_with_the_servers_block_is_counted_under_its_beta(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_context_with_the_servers_block_is_counted_under_its_beta(api: FakeApi) -> None:
     block = Message("s", "assistant", (Opaque("compaction", {"type": "compaction", "content": "x"}),), "summary")
-    async with fake_api(document({"input_tokens": 5})) as api:
-        client_talks_to(api, monkeypatch)
-        await count(SESSION, (block, *MESSAGES[:1]), METER, MODEL)
+    api.replies = [document({"input_tokens": 5})]
+    await count(SESSION, (block, *MESSAGES[:1]), METER, MODEL)
     assert api.received[0].headers["anthropic-beta"] == "compact-2026-09-04,compact-2026-01-12"
 
 

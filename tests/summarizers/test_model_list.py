@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.summarizers.fake_api import KEY, Reply, document, error, fake_api
-from tests.summarizers.live_calls import client_talks_to
+from tests.summarizers.fake_api import KEY, FakeApi, Reply, document, error
 from workbench.base.errors import BadInput
 from workbench.summarizers.model_list import FRESH_S, Models, Offered, cache_path, choices, fetch, known
 
@@ -22,11 +21,10 @@ def model(id: str, **figures: Any) -> dict[str, Any]:
     return {"type": "model", "id": id, "display_name": id.title(), "created_at": "2026-01-01T00:00:00Z", **figures}
 
 
-async def test_windows_come_from_the_server_else_from_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_windows_come_from_the_server_else_from_the_table(api: FakeApi) -> None:
     told = model("claude-next", max_input_tokens=2_000_000, max_tokens=99_000)
-    async with fake_api(listed(told, model("claude-opus-4-5-20251101"), model("qwen-local"))) as api:
-        client_talks_to(api, monkeypatch)
-        got = await fetch()
+    api.replies = [listed(told, model("claude-opus-4-5-20251101"), model("qwen-local"))]
+    got = await fetch()
     assert api.received[0].path == "/v1/models?limit=1000"
     assert got.models == (
         Offered(id="claude-next", title="Claude-Next", window=2_000_000, max_output=99_000),
@@ -36,22 +34,20 @@ async def test_windows_come_from_the_server_else_from_the_table(monkeypatch: pyt
     assert known() == got
 
 
-async def test_a_fresh_list_needs_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with fake_api(listed(model("claude-next"))) as api:
-        client_talks_to(api, monkeypatch)
-        first, second = await choices(), await choices()
+async def test_a_fresh_list_needs_no_server(api: FakeApi) -> None:
+    api.replies = [listed(model("claude-next"))]
+    first, second = await choices(), await choices()
     assert first.models == second.models
     assert len(api.received) == 1
     assert second.age_s is not None
 
 
-async def test_an_old_list_serves_when_the_server_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with fake_api(listed(model("claude-next")), error(401, "authentication_error", f"bad {KEY}")) as api:
-        client_talks_to(api, monkeypatch)
-        old = await fetch()
-        stale = Models(time=old.time - FRESH_S - 1, models=old.models)
-        cache_path().write_text(stale.model_dump_json())
-        got = await choices()
+async def test_an_old_list_serves_when_the_server_does_not(api: FakeApi) -> None:
+    api.replies = [listed(model("claude-next")), error(401, "authentication_error", f"bad {KEY}")]
+    old = await fetch()
+    stale = Models(time=old.time - FRESH_S - 1, models=old.models)
+    cache_path().write_text(stale.model_dump_json())
+    got = await choices()
     assert got.models == old.models
     assert got.age_s is not None
     assert got.age_s > FRESH_S
@@ -59,24 +55,21 @@ async def test_an_old_list_serves_when_the_server_does_not(monkeypatch: pytest.M
     assert KEY not in got.trouble
 
 
-async def test_without_key_and_list_there_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with fake_api() as api:
-        client_talks_to(api, monkeypatch)
-        monkeypatch.delenv("ANTHROPIC_API_KEY")
-        got = await choices()
-        with pytest.raises(BadInput, match="ANTHROPIC_API_KEY"):
-            await fetch()
+async def test_without_key_and_list_there_is_a_reason(api: FakeApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    got = await choices()
+    with pytest.raises(BadInput, match="ANTHROPIC_API_KEY"):
+        await fetch()
     assert (got.models, got.age_s) == ((), None)
     assert "set ANTHROPIC_API_KEY" in got.trouble
 
 
-async def test_a_damaged_list_is_fetched_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with fake_api(listed(model("claude-next"))) as api:
-        client_talks_to(api, monkeypatch)
-        cache_path().parent.mkdir(parents=True)
-        cache_path().write_bytes(b'{"time": 1, "models": [')
-        assert known() is None
-        got = await choices()
+async def test_a_damaged_list_is_fetched_again(api: FakeApi) -> None:
+    api.replies = [listed(model("claude-next"))]
+    cache_path().parent.mkdir(parents=True)
+    cache_path().write_bytes(b'{"time": 1, "models": [')
+    assert known() is None
+    got = await choices()
     assert [offered.id for offered in got.models] == ["claude-next"]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 import stat
 import subprocess
@@ -12,15 +11,13 @@ from contextlib import closing
 import pytest
 
 from tests.paths import ROOT
-from tests.summarizers.fake_api import KEY, MODEL, answer, error, fake_api, stalling
-from tests.summarizers.live_calls import QUICK, ask, client_talks_to, request
+from tests.summarizers.fake_api import MODEL
+from tests.summarizers.live_calls import request
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed
 from workbench.session import Opaque, Usage
-from workbench.summarizers.anthropic import live
 from workbench.summarizers.journal import delete, keep, kept, load
-from workbench.summarizers.live_events import LiveEvent, Wrote
 from workbench.summarizers.recorded import recorded
 from workbench.summarizers.runs import Run, call_record, new_id
 from workbench.summarizers.server_side import ServerSummary
@@ -58,46 +55,6 @@ def test_only_the_owner_can_read_the_journal() -> None:
         files = list(paths.runs().parent.iterdir())
         assert len(files) == 3
         assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
-
-
-async def test_a_live_run_is_kept_without_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    refused = error(401, "authentication_error", f"x-api-key {KEY} is bad")
-    async with fake_api(error(529, "overloaded_error", KEY), answer("Done."), refused) as api:
-        client_talks_to(api, monkeypatch)
-        calls = []
-        for asked in (request("one " * 900), request("two " * 900)):
-            got, events = await ask(asked)
-            calls.append(call_record(asked, got, events))
-    run = Run(id=new_id(), began=0, seconds=1, end="failed", strategy="s", calls=tuple(calls))
-    keep(run)
-    stored = load(run.id).model_dump_json()
-    assert KEY not in stored
-    assert "authorization" not in stored.lower()
-    assert calls[0].text == "Done."
-    assert any("overloaded" in note for note in calls[0].notes)
-    assert calls[1].failure == "error"
-
-
-async def test_a_cancelled_call_keeps_what_had_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with fake_api(stalling("The parser ")) as api:
-        client_talks_to(api, monkeypatch)
-        events: list[LiveEvent] = []
-        writing = asyncio.Event()
-
-        def told(event: LiveEvent) -> None:
-            events.append(event)
-            if isinstance(event, Wrote):
-                writing.set()
-
-        asked = request()
-        task = asyncio.ensure_future(live(MODEL, on_event=told, limits=QUICK)(asked))
-        await asyncio.wait_for(writing.wait(), 10)
-        task.cancel()
-        await asyncio.wait([task])
-    call = call_record(asked, None, events, seconds=0.2)
-    assert (call.text, call.failure, call.detail) == ("The parser ", "error", "cancelled")
-    assert call.usage is not None
-    assert (call.usage.input, call.usage.final) == (1_000, False)
 
 
 def test_a_run_that_exists_is_not_written_over() -> None:

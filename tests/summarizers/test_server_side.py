@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from tests.facts.talk import agent, call, result, user
-from tests.summarizers.fake_api import KEY, MODEL, Reply, document, error, fake_api, usage
-from tests.summarizers.live_calls import QUICK, client_talks_to
+from tests.summarizers.fake_api import KEY, MODEL, FakeApi, Reply, document, error, usage
+from tests.summarizers.live_calls import QUICK
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Piece
@@ -43,12 +43,11 @@ def made(*blocks: Any, stop: str = "compaction", **billed: Any) -> Reply:
     return document({**message, "content": list(blocks), "usage": usage(10, 0, **billed)})
 
 
-async def test_on_demand_sends_the_head_as_messages_and_keeps_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_on_demand_sends_the_head_as_messages_and_keeps_the_block(api: FakeApi) -> None:
     spent = [{"type": "compaction", **usage(5_000, 300)}]
-    async with fake_api(made(BLOCK, iterations=spent)) as api:
-        client_talks_to(api, monkeypatch)
-        recorder = Recorder()
-        got = await server_side(MODEL, SESSION, instructions="Keep paths.", on_event=recorder.heard)(ASKED)
+    api.replies = [made(BLOCK, iterations=spent)]
+    recorder = Recorder()
+    got = await server_side(MODEL, SESSION, instructions="Keep paths.", on_event=recorder.heard)(ASKED)
     assert isinstance(got, ServerSummary)
     assert (got.text, got.model) == ("The parser was fixed.", MODEL)
     assert got.usage == Usage(5_010, 300) == recorder.usage
@@ -64,10 +63,9 @@ async def test_on_demand_sends_the_head_as_messages_and_keeps_the_block(monkeypa
     assert [turn["role"] for turn in sent.body["messages"]] == ["user", "assistant", "user", "assistant"]
 
 
-async def test_at_a_threshold_tool_results_may_be_cleared_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with fake_api(made(BLOCK)) as api:
-        client_talks_to(api, monkeypatch)
-        await server_side(MODEL, SESSION, way="threshold", keep_tool_uses=2)(ASKED)
+async def test_at_a_threshold_tool_results_may_be_cleared_first(api: FakeApi) -> None:
+    api.replies = [made(BLOCK)]
+    await server_side(MODEL, SESSION, way="threshold", keep_tool_uses=2)(ASKED)
     (sent,) = api.received
     assert sent.headers["anthropic-beta"] == "compact-2026-01-12,context-management-2025-06-27"
     clear, compact = sent.body["context_management"]["edits"]
@@ -80,19 +78,17 @@ async def test_at_a_threshold_tool_results_may_be_cleared_first(monkeypatch: pyt
     }
 
 
-async def test_an_earlier_summary_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_earlier_summary_goes_first(api: FakeApi) -> None:
     asked = SummaryRequest("summary", MESSAGES, "sum up", lambda: "…", previous="Before: the lexer.")
-    async with fake_api(made(BLOCK)) as api:
-        client_talks_to(api, monkeypatch)
-        await server_side(MODEL, SESSION)(asked)
+    api.replies = [made(BLOCK)]
+    await server_side(MODEL, SESSION)(asked)
     assert "Before: the lexer." in api.received[0].body["messages"][0]["content"]
 
 
-async def test_an_encrypted_block_is_kept_though_it_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_encrypted_block_is_kept_though_it_cannot_be_read(api: FakeApi) -> None:
     block = {"type": "compaction", "content": None, "encrypted_content": "gAAA"}
-    async with fake_api(made(block)) as api:
-        client_talks_to(api, monkeypatch)
-        got = await server_side(MODEL, SESSION)(ASKED)
+    api.replies = [made(block)]
+    got = await server_side(MODEL, SESSION)(ASKED)
     assert isinstance(got, ServerSummary)
     assert (got.text, got.block.raw) == (UNREADABLE, block)
 
@@ -110,13 +106,12 @@ async def test_an_encrypted_block_is_kept_though_it_cannot_be_read(monkeypatch: 
     ],
 )
 async def test_what_is_no_compaction_is_a_failure(
-    reply: Reply, kind: str, words: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    reply: Reply, kind: str, words: str, api: FakeApi, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     events: list[LiveEvent] = []
-    async with fake_api(reply) as api:
-        client_talks_to(api, monkeypatch)
-        got = await server_side(MODEL, SESSION, way="threshold", on_event=events.append)(ASKED)
+    api.replies = [reply]
+    got = await server_side(MODEL, SESSION, way="threshold", on_event=events.append)(ASKED)
     assert isinstance(got, SummaryFailed)
     assert got.kind == kind
     assert words in got.detail
@@ -124,16 +119,15 @@ async def test_what_is_no_compaction_is_a_failure(
     assert KEY not in repr(got) + repr(events)
 
 
-async def test_a_passing_trouble_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_passing_trouble_is_tried_again(api: FakeApi) -> None:
     events: list[LiveEvent] = []
-    async with fake_api(error(529, "overloaded_error", "busy"), made(BLOCK)) as api:
-        client_talks_to(api, monkeypatch)
-        got = await server_side(MODEL, SESSION, on_event=events.append, limits=QUICK)(ASKED)
+    api.replies = [error(529, "overloaded_error", "busy"), made(BLOCK)]
+    got = await server_side(MODEL, SESSION, on_event=events.append, limits=QUICK)(ASKED)
     assert isinstance(got, ServerSummary)
     assert sum(isinstance(event, Retrying) for event in events) == 1
 
 
-async def test_the_block_goes_into_the_outcome_and_out_again_untouched(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_block_goes_into_the_outcome_and_out_again_untouched(api: FakeApi) -> None:
     messages = tuple(
         message for number in range(30) for message in (user(f"task {number} " * 30), agent(f"done {number} " * 60))
     )
@@ -143,9 +137,8 @@ async def test_the_block_goes_into_the_outcome_and_out_again_untouched(monkeypat
     policy = strategy.policy_type.model_validate(
         {"min_version": "1", "prompt": "Sum up.", "history_tail_size_chars_to_exclude": 4_000}
     )
-    async with fake_api(made(BLOCK)) as api:
-        client_talks_to(api, monkeypatch)
-        done = await run(strategy.compact(context, policy), server_side(MODEL, session))
+    api.replies = [made(BLOCK)]
+    done = await run(strategy.compact(context, policy), server_side(MODEL, session))
     outcome = with_blocks(done.outcome, done.answers)
     sealed = [message for message in outcome.messages if message.blocks == (Opaque("compaction", BLOCK),)]
     assert [(message.role, message.kind) for message in sealed] == [("assistant", "summary")]
