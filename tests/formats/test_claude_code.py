@@ -28,19 +28,9 @@ from tests.formats.claude_code_build import (
 from workbench.base.errors import BadInput
 from workbench.formats import claude_code
 from workbench.formats.format import no_progress
-from workbench.session import (
-    Media,
-    Message,
-    Opaque,
-    Session,
-    Text,
-    Thinking,
-    ToolResult,
-    ToolUse,
-    exchanges_of,
-    pairs_of,
-    rounds_of,
-)
+from workbench.session.message import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
+from workbench.session.session import Session
+from workbench.session.structure import exchanges_of, pairs_of, rounds_of
 
 VECTORS = json.loads((Path(__file__).parent.parent / "vectors" / "claude_code_counts.json").read_text())
 

@@ -223,9 +223,3 @@ def test_the_validator_finds(change: Json, faults: list[str]) -> None:
     assert FORMAT.codec.validate(json.dumps(document(*MESSAGES)).encode()) == []
     changed = {**document(*MESSAGES), **change}
     assert FORMAT.codec.validate(json.dumps(changed).encode()) == faults
-
-
-@pytest.mark.parametrize("data", [b"", b"[]", b"[1", b'{"messages":7}'])
-def test_refused_in_one_sentence(data: bytes) -> None:
-    with pytest.raises(BadInput, match=r"^x\.json.*[a-zK.]$"):
-        FORMAT.codec.read(Path("x.json"), data, no_progress)

@@ -16,6 +16,7 @@ from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
 from workbench.formats import registry
 from workbench.formats.files import load
+from workbench.formats.format import Format, no_progress
 
 
 def test_archives_that_unpack_to_gigabytes_are_refused_early(tmp_path: Path) -> None:
@@ -63,3 +64,14 @@ def test_links_in_circles_and_names_that_lead_out_are_not_followed(tmp_path: Pat
     assert "/" not in written.name
     assert ".." not in written.home.removeprefix("~/")
     assert sorted(os.listdir(tmp_path)) == before
+
+
+DOCUMENTS = [known for known in registry.FORMATS if known.id != "aider"]
+NOTHING = [b"", b"7", b"[1", b'{"messages":7,"history":7,"chatHistory":7,"events":7,"steps":7,"info":{"id":"ses_1"}}']
+
+
+@pytest.mark.parametrize("data", NOTHING)
+@pytest.mark.parametrize("format", DOCUMENTS, ids=lambda format: format.id)
+def test_what_holds_no_session_is_refused_in_a_sentence_with_the_files_name(format: Format, data: bytes) -> None:
+    with pytest.raises(BadInput, match=r"^x\.json\b.*[a-zK.]$"):
+        format.codec.read(Path("x.json"), data, no_progress)

@@ -8,25 +8,13 @@ from typing import Any
 import pytest
 
 from tests.formats.stories import story
-from workbench.base.errors import BadInput
 from workbench.conformance.formats import assert_exact, shape
 from workbench.conformance.formats import read as reread
 from workbench.formats import anthropic_messages, openai_chat
 from workbench.formats.format import no_progress
 from workbench.formats.opencode import FORMAT
-from workbench.session import (
-    Compaction,
-    Media,
-    Message,
-    Opaque,
-    Session,
-    Text,
-    Thinking,
-    TooLong,
-    ToolResult,
-    ToolUse,
-    Usage,
-)
+from workbench.session.message import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
+from workbench.session.session import Compaction, Session, TooLong
 
 Json = dict[str, Any]
 
@@ -347,9 +335,3 @@ def test_the_validator_finds_faulty_parts() -> None:
         "Message 2 has the call c with the status done.",
         "Message 2, in the state of the call d, has no output of the right type.",
     ]
-
-
-@pytest.mark.parametrize("data", [b"", b"{}", b'{"info":{"id":"ses_1"},"messages":7}', b"[1", b'{"messages":{}}'])
-def test_refused_in_one_sentence(data: bytes) -> None:
-    with pytest.raises(BadInput, match=r"^x\.json.*[a-z.]$"):
-        FORMAT.codec.read(Path("x.json"), data, no_progress)

@@ -331,12 +331,6 @@ def test_the_validator_finds(events: list[Any], faults: list[str]) -> None:
     assert found == faults
 
 
-@pytest.mark.parametrize("data", [b"", b"{}", b"[1"])
-def test_refused_in_one_sentence(data: bytes) -> None:
-    with pytest.raises(BadInput, match=r"^x\.json.*[a-zK.]$"):
-        FORMAT.codec.read(Path("x.json"), data, no_progress)
-
-
 def v0_events() -> list[dict[str, Any]]:
     """Asked, looked, answered."""
     call = {"id": "c1", "type": "function", "function": {"name": "run", "arguments": '{"command": "ls"}'}}

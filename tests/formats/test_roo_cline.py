@@ -249,9 +249,3 @@ def test_the_sample_lost_its_rule_to_the_window() -> None:
 )
 def test_the_validator_finds(items: list[Json], faults: list[str]) -> None:
     assert FORMAT.codec.validate(json.dumps(items).encode()) == faults
-
-
-@pytest.mark.parametrize("data", [b"", b"{}", b"[1", b'{"messages":[]}'])
-def test_refused_in_one_sentence(data: bytes) -> None:
-    with pytest.raises(BadInput, match=r"^x\.json.*[a-z.]$"):
-        FORMAT.codec.read(Path("x.json"), data, no_progress)

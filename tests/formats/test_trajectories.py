@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from tests.formats.stories import story
-from workbench.base.errors import BadInput
 from workbench.conformance.formats import assert_exact, shape
 from workbench.formats import mini_swe_agent, openai_chat, swe_agent
 from workbench.formats.format import Format, no_progress
@@ -261,10 +260,3 @@ def test_recognised_though_cut() -> None:
 def test_the_validators_find(format: Format, data: bytes, faults: list[str]) -> None:
     assert format.codec.validate(mini() if format is MINI else swe()) == []
     assert format.codec.validate(data) == faults
-
-
-@pytest.mark.parametrize("data", [b"", b"7", b"[1", b'{"messages":7,"history":7}'])
-@pytest.mark.parametrize("format", [MINI, SWE])
-def test_refused_in_one_sentence(format: Format, data: bytes) -> None:
-    with pytest.raises(BadInput, match=r"^x\.traj.*[a-z.]$"):
-        read(format, data)
