@@ -10,10 +10,9 @@ from typing import Any
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import pinned_with_pairs
-from workbench.compaction.outcome import unchanged
 from workbench.compaction.policy import Policy, setting
 from workbench.compaction.replaced import Replaced
-from workbench.compaction.strategy import NOT_DUE, Compacting, Step, Strategy, Trigger, is_due, judged
+from workbench.compaction.strategy import Compacting, Step, Strategy, Trigger, judged
 from workbench.session import Message, Text
 
 
@@ -38,11 +37,7 @@ def triggers(now: Gauge, policy: HeadlinePolicy) -> tuple[Trigger, ...]:
     return (Trigger("words", words, policy.trigger_words, "words", words >= policy.trigger_words),)
 
 
-def compact(context: Context, policy: HeadlinePolicy) -> Compacting:
-    fired = STRATEGY.triggered(context, policy)
-    trace = tuple(map(str, fired))
-    if not is_due(context, fired):
-        return unchanged(context.messages, NOT_DUE, trace)
+def compact(context: Context, policy: HeadlinePolicy, trace: list[str]) -> Compacting:
     yield Step("headlines")
     pins = pinned_with_pairs(context)
     shorter = Replaced(len(context), _headlines(context, pins))
@@ -64,7 +59,7 @@ STRATEGY: Strategy[Any] = Strategy(
     about="Of every answer the first line stays.",
     policy_type=HeadlinePolicy,
     triggers=triggers,
-    compact=compact,
+    when_due=compact,
     meters={"words": lambda context, policy: Words()},
     movable=False,
 )

@@ -7,13 +7,12 @@ just met, and what is seen at that value less a step, at it, and a step above.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any
 
 import pytest
-from annotated_types import Ge, Gt, Le, Lt
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from workbench.compaction.context import Context
 from workbench.compaction.exchange.abridge import abridge
@@ -23,6 +22,7 @@ from workbench.compaction.outcome import Outcome
 from workbench.compaction.progressive import rungs
 from workbench.compaction.progressive.importance import SIGNALS, scores
 from workbench.compaction.progressive.task_type import task_type
+from workbench.compaction.settings import Setting, settings_of
 from workbench.compaction.strategies import OWN as IDS
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import NOT_DUE, SummaryFailed, SummaryRequest
@@ -444,17 +444,11 @@ OWN: dict[str, Row] = {
 """Numbers of one strategy, or that need another context there."""
 
 
-def numbers(model: type[BaseModel], before: str = "") -> Iterator[tuple[str, Any]]:
-    """The numbers of a policy and of the groups in it: the dotted name and pydantic's field."""
-    for name, one in model.model_fields.items():
-        types = {one.annotation, *get_args(one.annotation)}
-        if isinstance(one.annotation, type) and issubclass(one.annotation, BaseModel):
-            yield from numbers(one.annotation, f"{before}{name}.")
-        elif types & {int, float}:
-            yield f"{before}{name}", one
+def numbers(id: str) -> list[Setting]:
+    return [one for one in settings_of(strategy(id).policy_type) if one.kind in ("whole", "real")]
 
 
-FIELDS = [(id, path) for id in IDS for path, _ in numbers(strategy(id).policy_type)]
+FIELDS = [(id, one.key) for id in IDS for one in numbers(id)]
 
 
 def test_every_number_has_a_row_and_every_row_a_number() -> None:
@@ -475,20 +469,15 @@ def test_what_is_seen_below_at_and_above(id: str, path: str) -> None:
 
 @pytest.mark.parametrize("id", IDS)
 def test_a_range_takes_its_ends_and_nothing_beyond(id: str) -> None:
-    for path, one in numbers(strategy(id).policy_type):
-        step = 1 if int in {one.annotation, *get_args(one.annotation)} else 0.001
-        for bound in one.metadata:
-            match bound:
-                case Ge(low):
-                    taken, refused = low, low - step
-                case Gt(low):
-                    taken, refused = low + step, low
-                case Le(high):
-                    taken, refused = high, high + step
-                case Lt(high):
-                    taken, refused = high - step, high
-                case _:
-                    continue
-            Row(left, 0, (0, 0, 0)).case(id, path, taken)
-            with pytest.raises(ValidationError):
-                Row(left, 0, (0, 0, 0)).case(id, path, refused)
+    for one in numbers(id):
+        step, ends = 1 if one.kind == "whole" else 0.001, one.range
+        for end, taken, refused in (
+            (ends.low, 0, -step),
+            (ends.above, step, 0),
+            (ends.high, 0, step),
+            (ends.below, -step, 0),
+        ):
+            if end is not None:
+                Row(left, 0, (0, 0, 0)).case(id, one.key, end + taken)
+                with pytest.raises(ValidationError):
+                    Row(left, 0, (0, 0, 0)).case(id, one.key, end + refused)

@@ -16,12 +16,13 @@ from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.strategies.exchange_summary import (
     STRATEGY,
     ExchangeSummaryPolicy,
-    compact,
     disabled,
     triggers,
 )
-from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.strategy import SummaryRequest
 from workbench.conformance.building import agent, call, context_of, result, summary, user
+from workbench.conformance.strategies import Answered
+from workbench.conformance.strategies import run as by_hand
 from workbench.session import Message, Text
 
 
@@ -30,20 +31,9 @@ def policy(**changes: Any) -> ExchangeSummaryPolicy:
 
 
 def run(
-    context: Context, chosen: ExchangeSummaryPolicy, answer: str | SummaryFailed = "S"
+    context: Context, chosen: ExchangeSummaryPolicy, answer: Answered = "S"
 ) -> tuple[Outcome, list[SummaryRequest]]:
-    """Drive the generator by hand: the protocol itself is under test here."""
-    generator = compact(context, chosen)
-    seen: list[SummaryRequest] = []
-    try:
-        yielded = next(generator)
-        while True:
-            assert isinstance(yielded, tuple)
-            seen.extend(yielded)
-            answers: tuple[Answer, ...] = tuple(Summary(answer) if isinstance(answer, str) else answer for _ in yielded)
-            yielded = generator.send(answers)
-    except StopIteration as stop:
-        return stop.value, seen
+    return by_hand(STRATEGY, context, chosen, answer)
 
 
 def loop(prefix: str, count: int, text: str = "x" * 200) -> list[Message]:

@@ -24,11 +24,12 @@ from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import default_preset
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.shape import Shape
-from workbench.compaction.strategies.layered import STRATEGY, TIMED_OUT, LayeredPolicy, compact, triggers
-from workbench.compaction.strategy import Answer, Step, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.strategies.layered import STRATEGY, TIMED_OUT, LayeredPolicy, triggers
+from workbench.compaction.strategy import SummaryFailed, SummaryRequest
 from workbench.conformance.building import METER, agent, call, context_of, result, summary, user
 from workbench.conformance.drawn import contexts, policies
-from workbench.conformance.strategies import assert_holds
+from workbench.conformance.strategies import Answered, assert_holds
+from workbench.conformance.strategies import run as by_hand
 from workbench.session import Message, Text, Usage
 from workbench.summarizers.extractive import extractive
 from workbench.tokens.sizes import Basis, Sizes
@@ -40,23 +41,8 @@ def policy(**changes: Any) -> LayeredPolicy:
     return LayeredPolicy.model_validate(changes)
 
 
-def run(
-    context: Context, chosen: LayeredPolicy, answer: str | SummaryFailed = ANSWER
-) -> tuple[Outcome, list[SummaryRequest]]:
-    """Drive the generator by hand: the protocol itself is under test here."""
-    generator = compact(context, chosen)
-    seen: list[SummaryRequest] = []
-    try:
-        yielded = next(generator)
-        while True:
-            if isinstance(yielded, Step):
-                yielded = generator.send(None)
-                continue
-            seen.extend(yielded)
-            answers: tuple[Answer, ...] = tuple(Summary(answer) if isinstance(answer, str) else answer for _ in yielded)
-            yielded = generator.send(answers)
-    except StopIteration as stop:
-        return stop.value, seen
+def run(context: Context, chosen: LayeredPolicy, answer: Answered = ANSWER) -> tuple[Outcome, list[SummaryRequest]]:
+    return by_hand(STRATEGY, context, chosen, answer)
 
 
 def one_round(name: str, calls: int = 1, text: str = "x" * 40) -> list[Message]:
@@ -249,7 +235,7 @@ def test_a_whole_archive_warns_of_nothing_and_without_titles_it_stands_as_it_cam
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_extractive_summary_fills_the_template(language: str) -> None:
-    generator = compact(context_of(rounds(12)), policy(language=language))
+    generator = STRATEGY.compact(context_of(rounds(12)), policy(language=language))
     requests = next(generator)
     assert isinstance(requests, tuple)
     with pytest.raises(StopIteration) as stop:

@@ -4,9 +4,11 @@ from typing import Any
 
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Outcome
-from workbench.compaction.strategies.memories_rewrite import MemoriesRewritePolicy, compact
-from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.strategies.memories_rewrite import STRATEGY, MemoriesRewritePolicy
+from workbench.compaction.strategy import SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, context_of, user
+from workbench.conformance.strategies import Answered
+from workbench.conformance.strategies import run as by_hand
 
 MEMORIES = "\n".join(f"- memory {n} about the project and its many rules" for n in range(1, 71))
 
@@ -16,17 +18,9 @@ def context(memories: str = MEMORIES, **wishes: Any) -> Context:
 
 
 def run(
-    given: Context, policy: MemoriesRewritePolicy, answer: str | SummaryFailed = "- one\n- two"
+    context: Context, chosen: MemoriesRewritePolicy, answer: Answered = "- one\n- two"
 ) -> tuple[Outcome, list[SummaryRequest]]:
-    generator, seen = compact(given, policy), []
-    try:
-        requests = next(generator)
-        assert isinstance(requests, tuple)
-        seen.extend(requests)
-        generator.send((Summary(answer) if isinstance(answer, str) else answer,))
-    except StopIteration as stop:
-        return stop.value, seen
-    raise AssertionError("one request only")
+    return by_hand(STRATEGY, context, chosen, answer)
 
 
 def test_the_newest_are_kept_word_for_word_and_not_shown() -> None:

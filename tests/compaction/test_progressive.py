@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -22,45 +22,25 @@ from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import BUNDLED, default_preset
 from workbench.compaction.progressive.rungs import incremental
 from workbench.compaction.prompts import load_prompt
-from workbench.compaction.strategies.progressive import STRATEGY, ProgressivePolicy, compact, triggers
-from workbench.compaction.strategy import Answer, Step, Summary, SummaryFailed, SummaryRequest
+from workbench.compaction.strategies.progressive import STRATEGY, ProgressivePolicy, triggers
+from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.conformance.drawn import contexts, policies
+from workbench.conformance.strategies import Answered
+from workbench.conformance.strategies import run as by_hand
 from workbench.formats.files import load
 from workbench.session import Message, Text, pairs_of
 
 LADDER = {"manual_runs": "ladder"}
 FAILED = SummaryFailed("timeout", "no answer within 120 s")
 
-Answering = Callable[[SummaryRequest], Answer]
-
 
 def policy(**changes: Any) -> ProgressivePolicy:
     return ProgressivePolicy.model_validate(changes)
 
 
-def run(
-    context: Context, chosen: ProgressivePolicy, answer: str | SummaryFailed | Answering = "S"
-) -> tuple[Outcome, list[SummaryRequest]]:
-    """Drive the generator by hand."""
-    generator = compact(context, chosen)
-    seen: list[SummaryRequest] = []
-    answers: tuple[Answer, ...] | None = None
-    try:
-        while True:
-            yielded = generator.send(answers)
-            answers = None
-            if not isinstance(yielded, Step):
-                seen.extend(yielded)
-                answers = tuple(_answered(answer, request) for request in yielded)
-    except StopIteration as stop:
-        return stop.value, seen
-
-
-def _answered(answer: str | SummaryFailed | Answering, request: SummaryRequest) -> Answer:
-    if isinstance(answer, str):
-        return Summary(answer)
-    return answer if isinstance(answer, SummaryFailed) else answer(request)
+def run(context: Context, chosen: ProgressivePolicy, answer: Answered = "S") -> tuple[Outcome, list[SummaryRequest]]:
+    return by_hand(STRATEGY, context, chosen, answer)
 
 
 def talk(rounds: int, size: int = 400, first: int = 1) -> list[Message]:
@@ -156,7 +136,7 @@ def test_the_window_must_be_odd_so_that_the_roles_alternate() -> None:
 # The chains
 
 
-def asked_for(names: Sequence[str]) -> Answering:
+def asked_for(names: Sequence[str]) -> Answered:
     """Fails the requests whose purpose names one of `names`."""
     return lambda request: FAILED if any(name in request.purpose for name in names) else Summary("S")
 

@@ -17,7 +17,7 @@ from workbench.base.secrets import masked
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge, Meter, read_on
 from workbench.compaction.layers import Layer, layers
-from workbench.compaction.outcome import Outcome
+from workbench.compaction.outcome import Outcome, unchanged
 from workbench.compaction.policy import Policy
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.vocabulary import Language
@@ -159,14 +159,13 @@ class Note:
 class Pasted(Generic[P]):
     """The parameter object of a product that a policy stands for: `read` its text, `write` a policy as one.
 
-    `read` raises BadInput in a sentence. `idle` says why a policy that was read would never compact, "" if it would.
+    `read` raises BadInput in a sentence.
     """
 
     name: str
     about: str
     read: Callable[[str], P]
     write: Callable[[P], str]
-    idle: Callable[[P], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +186,15 @@ class Abridged:
     limit: int
 
 
+NOT_DUE = "no trigger fires"
+
+
 def _none(*_: object) -> tuple[()]:
     return ()
+
+
+def _no_reason(_: Policy) -> str:
+    return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +206,10 @@ class Strategy(Generic[P]):
     about: str
     policy_type: type[P]
     triggers: Callable[[Gauge, P], tuple[Trigger, ...]]
-    compact: Callable[[Context, P], Compacting]
+    when_due: Callable[[Context, P, list[str]], Compacting]
+    """What it does with a context that is to be compacted; the list is the trace, to which it tells what it did."""
+    idle: Callable[[P], str] = _no_reason
+    """Why a policy would never compact, "" if it would."""
     meters: Mapping[str, Callable[[Context, P], Meter]] = field(default_factory=dict)
     """Sums of its own, which the triggers read in `Gauge.meters` beside what every context tells."""
     default_preset: str = ""
@@ -238,6 +247,15 @@ class Strategy(Generic[P]):
         """Every trigger of the policy, as it stands in this context."""
         return self.triggers(self.gauge(context, policy), policy)
 
+    def compact(self, context: Context, policy: P) -> Compacting:
+        """Compact where a trigger fires, or at the user's command: a manual run is a trigger of its own."""
+        fired = self.triggered(context, policy)
+        trace = [str(trigger) for trigger in fired]
+        due = context.manual or any(trigger.fires for trigger in fired)
+        if why_not := self.idle(policy) or ("" if due else NOT_DUE):
+            return unchanged(context.messages, why_not, trace)
+        return (yield from self.when_due(context, policy, trace))
+
 
 def metered(context: Context, start: Callable[[Context, P], Meter], policy: P) -> int:
     """What a meter says of a whole context; read once for a policy, and for those under which it begins alike."""
@@ -264,14 +282,6 @@ class _Metered:
 @per_shape
 def _metered(shape: Shape) -> dict[object, _Metered]:
     return {}
-
-
-NOT_DUE = "no trigger fires"
-
-
-def is_due(context: Context, fired: Iterable[Trigger]) -> bool:
-    """Whether to compact at all: a manual run is a trigger of its own."""
-    return context.manual or any(trigger.fires for trigger in fired)
 
 
 def judged(context: Context, draft: Outcome) -> Outcome:

@@ -6,6 +6,7 @@ takes for granted that a strategy asks a model, knows earlier summaries, or has 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, get_args
 
 import pytest
@@ -25,12 +26,13 @@ from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
 
 FAILED = SummaryFailed("error", "no connection")
+Answered = str | SummaryFailed | Callable[[SummaryRequest], Answer]
 
 
 def run(
-    strategy: Strategy[Any], context: Context, policy: Policy, answer: str | SummaryFailed = "A summary."
+    strategy: Strategy[Any], context: Context, policy: Policy, answer: Answered = "A summary."
 ) -> tuple[Outcome, list[SummaryRequest]]:
-    """Drive the generator by hand, every request with the same answer."""
+    """Drive the generator by hand, every request with the same answer, or with what is answered to it."""
     generator = strategy.compact(context, policy)
     requests: list[SummaryRequest] = []
     given: tuple[Answer, ...] | None = None
@@ -42,7 +44,8 @@ def run(
         given = None
         if not isinstance(asked, Step):
             requests.extend(asked)
-            given = tuple(Summary(answer) if isinstance(answer, str) else answer for _ in asked)
+            answers = [answer(request) if callable(answer) else answer for request in asked]
+            given = tuple(Summary(one) if isinstance(one, str) else one for one in answers)
 
 
 def assert_holds(

@@ -21,7 +21,7 @@ from workbench.compaction.outcome import unchanged
 from workbench.compaction.policy import Converted, Policy, names_in, setting
 from workbench.compaction.replaced import Replaced
 from workbench.compaction.shape import Shape, per_shape
-from workbench.compaction.strategy import NOT_DUE, Compacting, Remedy, Step, Strategy, Trigger, is_due, judged
+from workbench.compaction.strategy import Compacting, Remedy, Step, Strategy, Trigger, judged
 from workbench.session import Block, Message, Text, ToolResult, ToolUse, pairs_of
 
 
@@ -101,12 +101,8 @@ def triggers(now: Gauge, policy: ClearToolResultsPolicy) -> tuple[Trigger, ...]:
     return (Trigger("tokens", now.tokens, limit, "tokens", now.tokens >= limit),)
 
 
-def compact(context: Context, policy: ClearToolResultsPolicy) -> Compacting:
+def compact(context: Context, policy: ClearToolResultsPolicy, trace: list[str]) -> Compacting:
     """Clear all but the newest tool uses, oldest first, in place."""
-    fired = STRATEGY.triggered(context, policy)
-    trace = [str(trigger) for trigger in fired]
-    if not is_due(context, fired):
-        return unchanged(context.messages, NOT_DUE, trace)
     answered, clearing = answered_uses(context.shape), _clearing(context.shape, policy)
     pins = pinned_with_pairs(context)
     spared = clearing.spared(answered, policy.keep_tool_uses, pins)
@@ -218,7 +214,7 @@ STRATEGY = Strategy(
     about="Old tool results are replaced by a marker and the newest stay; no model is asked.",
     policy_type=ClearToolResultsPolicy,
     triggers=triggers,
-    compact=compact,
+    when_due=compact,
     meters={"tool uses": lambda context, policy: Uses()},
     unit="tool use",
     movable=False,

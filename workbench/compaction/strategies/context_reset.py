@@ -23,7 +23,7 @@ from workbench.compaction.prompts import fill
 from workbench.compaction.render import LABELS, WHOLE
 from workbench.compaction.request import UNBOUNDED, Asked, Bounds, labelled_style, summarized
 from workbench.compaction.spans import each, kept
-from workbench.compaction.strategy import NOT_DUE, Compacting, Strategy, SummaryFailed, Trigger, is_due, judged
+from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, Trigger, judged
 from workbench.compaction.summarizing import Prompted
 from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
 
@@ -100,12 +100,8 @@ def triggers(now: Gauge, policy: ContextResetPolicy) -> tuple[Trigger, ...]:
     return tuple(found)
 
 
-def compact(context: Context, policy: ContextResetPolicy) -> Compacting:
+def compact(context: Context, policy: ContextResetPolicy, trace: list[str]) -> Compacting:
     """See the module's docstring. The design has no fallback: without a summary the input comes back."""
-    fired = STRATEGY.triggered(context, policy)
-    trace = [str(trigger) for trigger in fired]
-    if not is_due(context, fired):
-        return unchanged(context.messages, NOT_DUE, trace)
     head = head_of(context, len(context), policy.earlier_summary)
     last = _last_request(context, policy)
     staying = head.kept | last
@@ -151,7 +147,7 @@ STRATEGY = Strategy(
     about="Everything becomes the system messages, the pins and one summary, with a guard on what the model is shown.",
     policy_type=ContextResetPolicy,
     triggers=triggers,
-    compact=compact,
+    when_due=compact,
     prompts={"context-reset": "prompt"},
     movable=False,
     lint=lambda policy: lint_prompt(policy.asks()),

@@ -28,14 +28,12 @@ from workbench.compaction.request import Asked, Excerpt, summarized, tagged_styl
 from workbench.compaction.shape import Shape
 from workbench.compaction.spans import each, joined, kept, without
 from workbench.compaction.strategy import (
-    NOT_DUE,
     Abridged,
     Compacting,
     Pasted,
     Strategy,
     SummaryFailed,
     Trigger,
-    is_due,
     judged,
 )
 from workbench.session import Block, Message, Span, Text
@@ -86,14 +84,8 @@ def _cache_trigger(now: Gauge, policy: ExchangeSummaryPolicy, why_not: str) -> T
     return Trigger("cache about to expire", chars, limit, "characters", reached, note)
 
 
-def compact(context: Context, policy: ExchangeSummaryPolicy) -> Compacting:
+def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -> Compacting:
     """See the module's docstring. A failed summary has no fallback here: the input comes back with the reason."""
-    fired = STRATEGY.triggered(context, policy)
-    trace = [str(trigger) for trigger in fired]
-    if why_not := disabled(policy):
-        return unchanged(context.messages, why_not, trace)
-    if not is_due(context, fired):
-        return unchanged(context.messages, NOT_DUE, trace)
     cut = cut_exchanges(context, _history(context, policy), _numbers(context, policy), trace)
     if isinstance(cut, str):
         return unchanged(context.messages, f"nothing to compact: {cut}", trace)
@@ -203,7 +195,8 @@ STRATEGY = Strategy(
     about="A head/tail split by characters over exchanges; an abridged history and a model's summary in one node.",
     policy_type=ExchangeSummaryPolicy,
     triggers=triggers,
-    compact=compact,
+    when_due=compact,
+    idle=disabled,
     prompts={"exchange-summary": "prompt", "summary-node": "summary_template", "abridged-entry": ""},
     default_preset="augment-example",
     meters={"history": _history_size},
@@ -215,6 +208,5 @@ STRATEGY = Strategy(
         about="history_summary_params: the JSON object, the string that the flag carries, or the whole feature_flags.",
         read=policy_from_params,
         write=params_json,
-        idle=disabled,
     ),
 )

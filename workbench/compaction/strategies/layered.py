@@ -31,14 +31,12 @@ from workbench.compaction.policy import Converted, setting
 from workbench.compaction.request import Asked, Excerpt, answer_to, excerpt, request_for, tagged_style, within
 from workbench.compaction.spans import each, indexes_of, joined, kept
 from workbench.compaction.strategy import (
-    NOT_DUE,
     Compacting,
     Step,
     Strategy,
     SummaryFailed,
     SummaryRequest,
     Trigger,
-    is_due,
     judged,
 )
 from workbench.compaction.summarizing import Prompted
@@ -111,14 +109,9 @@ def triggers(now: Gauge, policy: LayeredPolicy) -> tuple[Trigger, ...]:
     )
 
 
-def compact(context: Context, policy: LayeredPolicy) -> Compacting:
+def compact(context: Context, policy: LayeredPolicy, trace: list[str]) -> Compacting:
     """See the module's docstring. Only a time-out has a fallback; any other failure gives the input
     back with the reason."""
-    fired = STRATEGY.triggered(context, policy)
-    trace = [str(trigger) for trigger in fired]
-    if not is_due(context, fired):
-        return unchanged(context.messages, NOT_DUE, trace)
-
     cut = cut_rounds(context, policy.min_tail_rounds, keep_summaries=policy.earlier_summary == "keep", trace=trace)
     shorter = _shorter(context, policy, cut)
     rungs: list[Rung] = []
@@ -247,7 +240,7 @@ STRATEGY = Strategy(
     about="Whole rounds but the newest archived under a fixed template; tool results compressed by tool.",
     policy_type=LayeredPolicy,
     triggers=triggers,
-    compact=compact,
+    when_due=compact,
     prompts={"layered-summary": "prompt"},
     unit="round",
     lint=lint,

@@ -31,7 +31,7 @@ from workbench.compaction.policy import Needs, setting
 from workbench.compaction.render import LABELS, Limits
 from workbench.compaction.request import Asked, Excerpt, labelled_style, summarized, within
 from workbench.compaction.spans import each, joined, kept, without
-from workbench.compaction.strategy import NOT_DUE, Compacting, Strategy, SummaryFailed, Trigger, is_due, judged
+from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, Trigger, judged
 from workbench.compaction.summarizing import Prompted
 from workbench.compaction.triggers import TokenLimits, token_triggers
 from workbench.session import Span
@@ -99,12 +99,8 @@ def triggers(now: Gauge, policy: LedgerPolicy) -> tuple[Trigger, ...]:
     return token_triggers(now, policy)
 
 
-def compact(context: Context, policy: LedgerPolicy) -> Compacting:
+def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compacting:
     """See the module's docstring. A narrative that fails is done without: status `fallback`."""
-    fired = STRATEGY.triggered(context, policy)
-    trace = [str(trigger) for trigger in fired]
-    if not is_due(context, fired):
-        return unchanged(context.messages, NOT_DUE, trace)
     always = frozenset(with_pairs(context.shape, context.shape.own_system)) | pinned_with_pairs(context)
     ruler = in_characters(context) if policy.budget_chars else in_tokens(context)
     budget = policy.budget_chars or policy.budget_tokens or _share_of_window(context, policy)
@@ -187,7 +183,7 @@ STRATEGY = Strategy(
     about="Within a budget, instructions, requests, files, commands, errors and names kept by code, with their source.",
     policy_type=LedgerPolicy,
     triggers=triggers,
-    compact=compact,
+    when_due=compact,
     prompts={"ledger-narrative": "prompt"},
     lint=lambda policy: lint_prompt(policy.asks()),
     unasked={"narrative_percent": 0},

@@ -18,13 +18,11 @@ from workbench.compaction.policy import Converted, Policy, setting
 from workbench.compaction.prompts import fill
 from workbench.compaction.request import answer_to
 from workbench.compaction.strategy import (
-    NOT_DUE,
     Compacting,
     Strategy,
     SummaryFailed,
     SummaryRequest,
     Trigger,
-    is_due,
 )
 from workbench.session import Message, Text
 
@@ -59,15 +57,9 @@ def triggers(now: Gauge, policy: MemoriesRewritePolicy) -> tuple[Trigger, ...]:
     return (Trigger("memories", now.memory_lines, policy.max_lines + 1, "lines", fires, note),)
 
 
-def compact(context: Context, policy: MemoriesRewritePolicy) -> Compacting:
+def compact(context: Context, policy: MemoriesRewritePolicy, trace: list[str]) -> Compacting:
     """One request for the older memories; the outcome's `memories` carries the result, its messages are the input's."""
-    fired = STRATEGY.triggered(context, policy)
-    trace = [str(trigger) for trigger in fired]
     lines = context.memory_lines
-    if not policy.prompt.strip():
-        return unchanged(context.messages, "skipped: there is no prompt", trace)
-    if not is_due(context, fired):
-        return unchanged(context.messages, NOT_DUE, trace)
     keep = policy.num_recent_memories_to_keep
     older, recent = (lines[:-keep], lines[-keep:]) if keep else (lines, [])
     if not older:
@@ -134,7 +126,8 @@ STRATEGY = Strategy(
     about="The agent's long-term memories, rewritten to fewer lines; the history stays as it is.",
     policy_type=MemoriesRewritePolicy,
     triggers=triggers,
-    compact=compact,
+    when_due=compact,
+    idle=lambda policy: "" if policy.prompt.strip() else "skipped: there is no prompt",
     prompts={"memories-rewrite": "prompt", "recent-memories": "recent_memories_subprompt"},
     default_preset="augment-memories",
     unit="memory",

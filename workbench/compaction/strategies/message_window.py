@@ -37,7 +37,7 @@ from workbench.compaction.render import LABELS, Limits
 from workbench.compaction.request import UNBOUNDED, Asked, Bounds, labelled_style, summarized
 from workbench.compaction.shape import Shape
 from workbench.compaction.spans import each, kept
-from workbench.compaction.strategy import NOT_DUE, Compacting, Strategy, SummaryFailed, is_due, judged
+from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, judged
 from workbench.compaction.summarizing import Prompted
 from workbench.compaction.triggers import MessageLimits, message_triggers
 from workbench.compaction.vocabulary import EarlierSummary, Language
@@ -161,12 +161,8 @@ def template_of(policy: MessageWindowPolicy) -> str:
     return policy.summary_template or TEMPLATES[policy.language]
 
 
-def compact(context: Context, policy: MessageWindowPolicy) -> Compacting:
+def compact(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> Compacting:
     """See the module's docstring. Without a summary the policy's fallback runs."""
-    fired = STRATEGY.triggered(context, policy)
-    trace = [str(trigger) for trigger in fired]
-    if not is_due(context, fired):
-        return unchanged(context.messages, NOT_DUE, trace)
     end = _window_end(context, policy, trace)
     head = head_of(context, end, policy.earlier_summary)
     first = _first(context, policy, head)
@@ -312,7 +308,7 @@ STRATEGY = Strategy(
     about="The oldest messages become one short summary, the rest stays; a hard trim when there is no summary.",
     policy_type=MessageWindowPolicy,
     triggers=message_triggers,
-    compact=compact,
+    when_due=compact,
     prompts={"message-window": "prompt"},
     lint=lambda policy: lint_prompt(prompt_of(policy)),
 )

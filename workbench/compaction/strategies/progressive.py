@@ -27,7 +27,6 @@ from workbench.compaction.progressive.retained import Texts, described, retained
 from workbench.compaction.progressive.task_type import task_type
 from workbench.compaction.shape import SUMMARY_MARKER, Shape
 from workbench.compaction.strategy import (
-    NOT_DUE,
     Compacting,
     Note,
     Strategy,
@@ -73,13 +72,9 @@ def _token_trigger(now: Gauge, policy: ProgressivePolicy) -> Trigger:
     return Trigger(TOKENS, now.tokens, limit, "tokens", remaining < least, note)
 
 
-def compact(context: Context, policy: ProgressivePolicy) -> Compacting:
+def compact(context: Context, policy: ProgressivePolicy, trace: list[str]) -> Compacting:
     """Fired by tokens alone: the ladder. By rounds, the marker or the user's command: the full summary at once."""
-    fired = STRATEGY.triggered(context, policy)
-    trace = [str(trigger) for trigger in fired]
-    names = {trigger.name for trigger in fired if trigger.fires}
-    if not names:
-        return unchanged(context.messages, NOT_DUE, trace)
+    names = {trigger.name for trigger in STRATEGY.triggered(context, policy) if trigger.fires}
     more = Texts(tasks=task_lines(context.shape))
     climb = Climb(policy, context, context, more, trace=trace)
     climb.trace.append(
@@ -135,7 +130,7 @@ STRATEGY = Strategy(
     about="A ladder of light strategies by type of task, recounted after each rung; a full summary as the last rung.",
     policy_type=ProgressivePolicy,
     triggers=triggers,
-    compact=compact,
+    when_due=compact,
     prompts={
         "progressive-rung": "rung_prompt",
         "progressive-rung-node": "",

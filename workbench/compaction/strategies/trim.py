@@ -16,7 +16,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
 from workbench.compaction.outcome import Fate, Made, Outcome, unchanged
 from workbench.compaction.policy import Converted, setting
-from workbench.compaction.strategy import NOT_DUE, Compacting, Step, Strategy, is_due, judged
+from workbench.compaction.strategy import Compacting, Step, Strategy, judged
 from workbench.compaction.triggers import MessageLimits, message_triggers
 
 Target = Literal["messages", "tokens", "percent_of_context", "percent_of_window"]
@@ -65,12 +65,8 @@ class TrimPolicy(MessageLimits):
     converted: ClassVar = {"earlier_summary": Converted("keep_summaries", lambda choice: choice != "drop")}
 
 
-def compact(context: Context, policy: TrimPolicy) -> Compacting:
+def compact(context: Context, policy: TrimPolicy, trace: list[str]) -> Compacting:
     """Drop from the oldest until the target is met, or up to a split set by hand."""
-    fired = STRATEGY.triggered(context, policy)
-    trace = [str(trigger) for trigger in fired]
-    if not is_due(context, fired):
-        return unchanged(context.messages, NOT_DUE, trace)
     old = Oldest(context, _exempt(context, policy))
     marker = Marker(policy.marker_text, policy.marker)
     if context.split_at is not None:
@@ -153,5 +149,5 @@ STRATEGY = Strategy(
     about="The oldest rounds or messages are dropped until a target is met; no model is asked.",
     policy_type=TrimPolicy,
     triggers=message_triggers,
-    compact=compact,
+    when_due=compact,
 )

@@ -33,7 +33,7 @@ from workbench.compaction.render import LABELS, WHOLE
 from workbench.compaction.request import Asked, labelled_style, summarized, within
 from workbench.compaction.restoring import Allowance, Restored, restored
 from workbench.compaction.spans import each, kept
-from workbench.compaction.strategy import NOT_DUE, Compacting, Strategy, SummaryFailed, Trigger, is_due, judged
+from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, Trigger, judged
 from workbench.compaction.summarizing import Prompted
 from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
 from workbench.session import Message, Span, Text
@@ -87,12 +87,8 @@ class Words:
     cut: tuple[int, Message] | None
 
 
-def compact(context: Context, policy: UserMessagesPolicy) -> Compacting:
+def compact(context: Context, policy: UserMessagesPolicy, trace: list[str]) -> Compacting:
     """See the module's docstring. A failed summary has no fallback: the input comes back with the reason."""
-    fired = STRATEGY.triggered(context, policy)
-    trace = [str(trigger) for trigger in fired]
-    if not is_due(context, fired):
-        return unchanged(context.messages, NOT_DUE, trace)
     head = head_of(context, len(context), policy.earlier_summary)
     beside = head.kept | _first(context, policy, head)
     words = _words(context, policy, head, beside, trace)
@@ -192,7 +188,7 @@ STRATEGY = Strategy(
     about="The user's own messages stay word for word, the rest becomes one summary after them.",
     policy_type=UserMessagesPolicy,
     triggers=triggers,
-    compact=compact,
+    when_due=compact,
     prompts={"user-messages": "prompt"},
     default_preset="codex",
     movable=False,

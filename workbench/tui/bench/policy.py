@@ -60,7 +60,7 @@ def paste_params(host: Host) -> None:
         preset = replace(default_preset(taking.id), policy=policy)
         want(host, partial(steps.choose_preset, preset=preset), said=f"pasted {params.name}")
 
-    host.ask(PasteParamsScreen(params), pasted)
+    host.ask(PasteParamsScreen(params, taking.idle), pasted)
 
 
 def set_window(host: Host) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from rich.text import Text
@@ -46,9 +47,9 @@ numbers."""
 
     policy: Policy | None = None
 
-    def __init__(self, pasted: Pasted[Any]) -> None:
+    def __init__(self, pasted: Pasted[Any], idle: Callable[[Any], str]) -> None:
         super().__init__()
-        self.pasted = pasted
+        self.pasted, self.idle = pasted, idle
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
@@ -73,7 +74,7 @@ numbers."""
         else:
             try:
                 self.policy = self.pasted.read(text)
-                words = understood(self.pasted, self.policy)
+                words = understood(self.policy, self.idle(self.policy))
             except BadInput as bad:
                 words, refused = f"✘ {bad}", "yes"
         said.update(Text(one_line(words, 1_000)))
@@ -87,9 +88,8 @@ numbers."""
         self.dismiss(self.policy)
 
 
-def understood(pasted: Pasted[Any], policy: Policy) -> str:
+def understood(policy: Policy, idle: str) -> str:
     """What was read: the fields that are not the policy's defaults, and whether that compacts at all."""
     fields = differing(policy, type(policy)())
     said = ", ".join(f"{field.label} {value_words(field, field.of(policy))}" for field in fields)
-    off = pasted.idle(policy)
-    return f"✔ {said or 'every field has its default'}{f'. It would never summarize: {off}' if off else ''}"
+    return f"✔ {said or 'every field has its default'}{f'. It would never summarize: {idle}' if idle else ''}"
