@@ -34,9 +34,8 @@ def with_a_recorded_compaction() -> Session:
         "anthropic-messages",
         None,
         messages,
-        range(len(messages)),
-        (ended, Epoch(2, second)),
         Records(b""),
+        epochs=(ended, Epoch(2, second)),
         model="claude-sonnet-4-5",
     )
 
