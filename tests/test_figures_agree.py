@@ -98,13 +98,15 @@ def test_the_session_played(policy: tuple[Path, str, tuple[object, ...]]) -> Non
 def test_the_report_says_what_the_commands_say(policy: tuple[Path, str, tuple[object, ...]], tmp_path: Path) -> None:
     _, preset, args = policy
     out = tmp_path / "report.md"
-    assert cwb("report", *args, "--preset", preset, "--compare", "", "-o", out).exit_code == 0
+    run = cwb("report", *args, "--preset", preset, "--compare", "ledger", "-o", out)
+    assert (run.exit_code, "2 policies compared" in run.output) == (0, True)
     page = out.read_text("utf-8").replace("\\", "")
     why = document("why", *args, "--preset", preset)
     [column] = document("compare", *args, "--presets", preset)["columns"]
     [played] = document("replay", *args, "--preset", preset)["replays"]
     overall = document("retention", *args, "--preset", preset)["overall"]
 
+    assert [one["text"] for one in why["findings"] if one["text"] not in page] == []
     before, after = grouped(why["context"]["tokens"]), grouped(column["after"]["tokens"])
     assert re.search(rf"^\| {preset} \| compacted \| [~≈]?{before} \| [~≈]?{after} \|", page, re.M)
     assert f"{grouped(why['limit']['tokens'])} tokens" in page

@@ -11,7 +11,7 @@ from workbench.base.text import clip_at_word
 from workbench.facts import Fact, Uses, calls_in, find, known
 from workbench.facts.done import error_line, normal_path, same_command
 from workbench.facts.plan import plan_of
-from workbench.facts.said import is_decision, is_instruction
+from workbench.facts.said import is_decision
 from workbench.facts.wording import HEAD_CHARS, own_words
 from workbench.formats.files import load
 from workbench.session import Message, Text
@@ -19,53 +19,6 @@ from workbench.session import Message, Text
 
 def kinds(facts: tuple[Fact, ...], kind: str) -> list[Fact]:
     return [fact for fact in facts if fact.kind == kind]
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "Never commit to main.",
-        "always run the tests before you push",
-        "Please don't touch the migrations.",
-        "From now on, answer in German.",
-        "Only use the standard library.",
-        "Make sure the old API keeps working.",
-        "you must not log tokens",
-        "The code must work on Python 3.11",
-        "Every public function must have a docstring.",
-        "do not add comments",
-        "**Never** delete rows.",
-        "and don’t rename anything",
-        "不要修改数据库结构。",
-        "必须先跑测试。",
-        "从现在起用中文回答",
-        "禁止使用 eval",
-        "以后都用 pnpm",
-        "请别动这个文件",
-    ],
-)
-def test_instructions(sentence: str) -> None:
-    assert is_instruction(sentence)
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "I don't know why it fails.",
-        "It never worked on my machine.",
-        "Why don't we use Redis?",
-        "Should it always return a list?",
-        "The build always fails on CI.",
-        "this may not match the semantics of the field",
-        "We don't have a staging server.",
-        "can you fix the bug",
-        "It must have been a cache problem.",
-        "别人也遇到了这个问题",
-        "要不要加缓存？",
-    ],
-)
-def test_not_instructions(sentence: str) -> None:
-    assert not is_instruction(sentence)
 
 
 def test_instructions_come_only_from_the_users_own_messages() -> None:
@@ -110,40 +63,6 @@ def test_requests_know_whether_they_were_answered() -> None:
         ("two", False),
         ("three", False),
     ]
-
-
-def test_an_error_knows_the_edit_that_fixed_it() -> None:
-    failed = "tests/test_a.py F\nE   AssertionError: 1 != 2\n1 failed, 3 passed"
-    messages = [
-        user("make it pass"),
-        *ran("cd /p && pytest -q 2>&1 | tail -20", f"Exit code 1\n{failed}", is_error=True),
-        *edited("/p/src/a.py"),
-        *ran("pytest -q", "4 passed"),
-    ]
-    (error,) = kinds(find(messages), "error")
-    assert error.text == "E AssertionError: 1 != 2"
-    assert error.ok
-    assert error.detail == "`pytest -q`; succeeded after /p/src/a.py was modified"
-    assert error.message == messages[2].id
-
-
-def test_an_error_without_a_later_success_stays_open() -> None:
-    messages = [*ran("make build", "Exit code 2\nerror: no rule", is_error=True), *edited("/p/Makefile")]
-    (error,) = kinds(find(messages), "error")
-    assert (error.text, error.ok, error.detail) == ("error: no rule", False, "`make build`")
-
-
-def test_another_test_that_passes_is_no_fix_but_another_push_is() -> None:
-    messages = [
-        *ran("go test ./a", "Exit code 1\n--- FAIL: TestA (0.0s)", is_error=True),
-        *ran("go test ./b", "ok"),
-        *ran("git push", "Exit code 1\nfatal: no upstream", is_error=True),
-        *ran("git push -u origin x", "done"),
-    ]
-    test, push = kinds(find(messages), "error")
-    assert (test.text, test.ok) == ("--- FAIL: TestA (0.0s)", False)
-    assert (push.text, push.ok) == ("fatal: no upstream", True)
-    assert push.detail == "`git push`; `git push -u origin x` succeeded soon after"
 
 
 def test_a_refused_call_is_no_error() -> None:
@@ -249,22 +168,10 @@ def test_lone_surrogates_and_empty_messages() -> None:
     assert [f.text for f in kinds(facts, "instruction")] == ["Never \ud800 push"]
 
 
-@pytest.mark.parametrize(
-    ("text", "limit", "short"),
-    [
-        ("one two three", 13, "one two three"),
-        (" one\ntwo   three ", 13, "one two three"),
-        ("one two three", 12, "one two thr…"),
-        ("one two three", 11, "one two th…"),
-        ("one two three", 10, "one two…"),
-        ("alpha, beta", 8, "alpha…"),
-        ("alpha", 1, "…"),
-        ("alpha", 0, ""),
-        ("x" * 1_000, 5, "xxxx…"),
-    ],
-)
-def test_what_is_clipped_ends_at_a_word_behind_two_thirds(text: str, limit: int, short: str) -> None:
-    assert clip_at_word(text, limit) == short
+def test_a_clip_ends_at_a_word_behind_two_thirds() -> None:
+    assert [clip_at_word("one two three", n) for n in (12, 11, 10)] == ["one two thr…", "one two th…", "one two…"]
+    assert [clip_at_word("alpha, beta", n) for n in (8, 1)] == ["alpha…", "…"]
+    assert clip_at_word("x" * 1_000, 5) == "xxxx…"
 
 
 def failing(command: str, output: str = "fatal: no") -> tuple[Message, Message]:
@@ -308,6 +215,13 @@ def edit(path: str, *, fails: bool = False) -> tuple[Message, Message]:
             True,
         ),
         ([failing("ls -l"), ran("ls -a", "")], "`ls -l`", False),
+        ([failing("make build"), edit("/p/Makefile")], "`make build`", False),
+        ([failing("go test ./a"), ran("go test ./b", "ok")], "`go test ./a`", False),
+        (
+            [failing("cd /p && pytest -q 2>&1 | tail -20"), edit("/p/a.py"), ran("pytest -q", "4 passed")],
+            "`pytest -q`; succeeded after /p/a.py was modified",
+            True,
+        ),
         (
             [failing("git push"), *[ran("ls", "")] * 7, ran("git push -u", "")],
             "`git push`; `git push -u` succeeded soon after",
@@ -321,8 +235,9 @@ def edit(path: str, *, fails: bool = False) -> tuple[Message, Message]:
 def test_where_an_error_came_from_and_what_mended_it(
     messages: list[tuple[Message, Message]], detail: str, fixed: bool
 ) -> None:
-    first = kinds(find([one for pair in messages for one in pair]), "error")[0]
-    assert (first.detail, first.ok) == (detail, fixed)
+    flat = [one for pair in messages for one in pair]
+    first = kinds(find(flat), "error")[0]
+    assert (first.detail, first.ok, first.message) == (detail, fixed, flat[first.index].id)
 
 
 def test_an_error_of_a_tool_without_a_file_and_one_that_a_user_pasted() -> None:
@@ -343,6 +258,9 @@ def test_an_error_of_a_tool_without_a_file_and_one_that_a_user_pasted() -> None:
         ("Exit code 1\nboom", False, "boom"),
         ("Error:\nOutput:\n", False, ""),
         ("nothing found", True, ""),
+        ("Exit code 2\nerror: no rule", True, "error: no rule"),
+        ("Exit code 1\n--- FAIL: TestA (0.0s)", True, "--- FAIL: TestA (0.0s)"),
+        ("Exit code 1\na.py F\nE   AssertionError: 1 != 2\n1 failed, 3 passed", True, "E AssertionError: 1 != 2"),
         ("1 failed\nE   assert 1", True, "E assert 1"),
         ("warning: error: x\nfatal: y", True, "fatal: y"),
         ("warning: error: x", True, "warning: error: x"),

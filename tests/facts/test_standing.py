@@ -2,127 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.facts.talk import agent, user
-from workbench.facts.standing import PIN_REASON, reason_of, standing
+from workbench.facts.said import is_instruction
+from workbench.facts.standing import PIN_REASON, standing
 
-STANDING = """
-Answer in French
-Please reply in German from here.
-two spaces, not tabs
-Tabs, not spaces!
-No emojis in commit messages.
-No new dependencies please
-Use pnpm instead of npm.
-Please use type hints everywhere
-Keep the public API backward compatible.
-keep commits small
-Refactor the loader without changing its public interface.
-I prefer composition over inheritance.
-I don't want any mocks in the tests
-Summaries: at most 100 words.
-Keep in mind that the staging database is shared.
-All new endpoints should have an integration test.
-stop adding comments
-The migrations folder is off limits.
-do NOT use a subagent
-no need for backward compatibility
-Comments in English, please.
-Never force-push.
-Antworte auf Deutsch.
-Bitte keine neuen Abhängigkeiten.
-Ändere die Tests nicht.
-Ab jetzt immer zuerst die Tests laufen lassen.
-Zwei Leerzeichen, keine Tabs
-Verwende pnpm statt npm.
-Die öffentliche API darf sich nicht ändern.
-Niemals auf main pushen!
-Baue das um, ohne die Schnittstelle zu ändern.
-Nur die Standardbibliothek verwenden.
-Achte darauf, dass alle Tests grün bleiben.
-Réponds en français.
-Ne modifie pas les tests.
-N'utilise jamais eval.
-Pas de nouvelles dépendances, s'il te plaît.
-Utilise pnpm au lieu de npm.
-À partir de maintenant, réponds en anglais.
-Deux espaces, pas de tabulations
-Refactorise sans changer l'interface publique.
-Il ne faut jamais pousser sur main.
-L'API publique doit rester compatible.
-请用中文回答
-不要修改测试文件
-以后都用 pnpm
-必须先跑测试再提交
-不能改动公共接口
-始终使用类型注解
-注释请用英文
-回答不超过100字
-用空格而不是制表符
-保持接口不变
-""".strip().split("\n")
-
-ORDINARY = """
-Fix the parser.
-can you add a test for the empty case?
-Now update the README and push.
-the build always fails on CI
-It never worked on my machine.
-We always get a timeout here.
-I don't know why it fails.
-no, that's horrible.
-No idea what this means
-no problem
-Not sure yet.
-ok, do nothing, can we add some tests?
-Let's use the second one.
-I think we should also keep agent lines at each prompt start
-What must I do to run it?
-The function should return a list but returns None.
-that doesn't work, not even locally
-remember when we changed this last week?
-If yes, do it, if not commit first
-go on, keep going
-don't worry about it
-the response was in French
-it prints two lines, not three?
-there is no output
-No tests were found.
-I can't find the file, maybe it was not committed
-you havne't read it in full i suppose
-Why is the answer in German?
-use the read tool to look at it
-ok use that
-continue
-Der Test schlägt immer fehl.
-Keine Ahnung, was das heißt.
-Das geht nicht.
-Kannst du bitte den Parser reparieren?
-Ich verstehe das nicht.
-Es läuft nie durch.
-Kein Problem, mach weiter.
-Schreibe einen Test dafür.
-Ça ne marche pas.
-Le test échoue toujours.
-Je ne comprends pas.
-Corrige le bug s'il te plaît.
-Pas de problème.
-Elle ne renvoie rien.
-测试总是失败
-要不要加缓存？
-为什么不能运行？
-帮我修复这个问题
-别人也遇到了这个问题
-这个函数不对
-不用了，谢谢
-程序一直报错
-""".strip().split("\n")
+SENTENCES = Path(__file__).with_name("sentences")
 
 
-def test_standing_instructions_are_found_and_ordinary_sentences_are_not() -> None:
-    assert [sentence for sentence in STANDING if not reason_of(sentence)] == []
-    assert [(sentence, reason_of(sentence)) for sentence in ORDINARY if reason_of(sentence)] == []
+@pytest.mark.parametrize(("name", "stands"), [("standing", True), ("ordinary", False)])
+def test_standing_instructions_are_found_and_ordinary_sentences_are_not(name: str, stands: bool) -> None:
+    sentences = (SENTENCES / f"{name}.txt").read_text("utf-8").splitlines()
+    assert len(sentences) >= 60
+    assert [sentence for sentence in sentences if is_instruction(sentence) is not stands] == []
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import cwb, document
+from tests.commands import cwb
 from workbench.analysis.plots import Level, Line
 from workbench.base.secrets import MASK
 from workbench.report.drawing import drawn
@@ -84,22 +84,6 @@ def test_markdown_holds_the_same_and_no_markup_of_the_sessions(tmp_path: Path) -
     cells = [len(re.findall(r"(?<!\\)\|", line)) for line in tables]
     heads = [count for line, count in zip(tables, cells, strict=True) if set(line) <= set("|-: ")]
     assert set(cells) <= set(heads), "no cell of a session breaks its row"
-
-
-def test_its_figures_are_those_of_the_commands(tmp_path: Path) -> None:
-    out = tmp_path / "report.md"
-    assert "2 policies compared" in report(SAMPLE, "-o", str(out), "--preset", "codex", "--compare", "ledger")
-    page = out.read_text("utf-8").replace("\\", "")
-
-    why = document("why", SAMPLE, "--preset", "codex")
-    for finding in why["findings"]:
-        assert finding["text"] in page
-    epoch = why["epoch"]
-    [column] = document("compare", SAMPLE, "--presets", "codex", "--epoch", epoch)["columns"]
-    after = f"{column['after']['tokens']:,}".replace(",", " ")
-    assert re.search(rf"^\| codex \|.*[~≈]?{after} \|", page, re.M)
-    overall = document("retention", SAMPLE, "--preset", "codex", "--epoch", epoch)["overall"]
-    assert f"{overall['full']} in full, {overall['part']} in part, {overall['lost']} not at all" in page
 
 
 @pytest.mark.parametrize(("name", "says"), [("report.pdf", "ends in .html or .md"), ("there.html", "exists already")])
