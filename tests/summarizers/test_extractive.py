@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.facts.talk import agent, call, edited, ran, result, user
+from tests.told import assert_told
 from workbench.compaction.strategy import Form, Summary, SummaryFailed, SummaryRequest
 from workbench.formats.files import load
 from workbench.session import Message
@@ -57,35 +58,37 @@ def story() -> tuple[Message, ...]:
     )
 
 
-def test_it_says_what_happened(story: tuple[Message, ...]) -> None:
-    text = summary(asked(story)).text
-    for expected in (
-        "## Goal\n- Write a parser for the config. Never use eval.",
-        "- Never use eval.",
-        "- From now on always run ruff.",
-        "- I'll use tomllib instead of a parser of my own because it is in the standard library.",
-        "- I answered: The parser works: 42 tests pass.",
-        "- Committed: feat: parse config",
-        "- Relative paths below are under `/home/me/project`.\n- `src/parser.py`: modified ×2",
-        "- `pytest -q` → 2 times, last: ok: 42 passed in 0.3s",
-        "- KeyError: 'port' (`pytest -q`) → fixed: succeeded after src/parser.py was modified",
-        "- [~] write docs (in progress)",
-        "- The user's last request has no answer yet: “Good. From now on always run ruff. Now write the docs.”",
-    ):
-        assert expected in text
+def requests(story: tuple[Message, ...]) -> dict[str, SummaryRequest]:
+    chatter = [
+        m for n in range(60) for m in (*ran(f"make step{n}", f"step {n} done"), agent(f"Step {n} is done, {'x' * 80}"))
+    ]
+    short = [user("Build it."), *chatter, user("Never deploy on Friday."), agent("Understood.")]
+    later = [user("Also write a changelog."), *edited("/home/me/project/CHANGELOG.md"), agent("Written.")]
+    first = summary(asked(story)).text
+    second = summary(asked(later, previous=first)).text
+    old = user("<summary>\nAnalysis:\nscratch\nSummary:\nThe port is 8080.\n</summary>", kind="summary")
+    return {
+        "what happened": asked(story),
+        "sections, one of them unknown": asked(story, form="sections", sections=(*SECTIONS, "Weather"), max_chars=3000),
+        "lines": asked(story, form="lines"),
+        "Chinese": asked(story, language="zh-CN"),
+        "little room: the user's words stay longest": asked(short, max_chars=600),
+        "an earlier summary goes on": asked(later, previous=first),
+        "and is not said twice": asked(later, previous=second),
+        "what was left out is still counted": asked([user("go on")], previous="## Decisions\n- a\n- … and 7 more"),
+        "a summary among the messages": asked([old, user("next"), agent("ok")]),
+        "memories alone": asked([], form="lines", previous="- likes tabs\n- uses pnpm\n- likes tabs"),
+    }
 
 
-def test_every_line_is_traced(story: tuple[Message, ...]) -> None:
-    made = summary(asked(story))
-    lines = made.text.split("\n")
-    ids = {message.id for message in story}
-    assert len(made.origins) == len(lines)
-    for line, origins in zip(lines, made.origins, strict=True):
-        assert set(origins) <= ids
-        assert bool(origins) == (bool(line) and not line.startswith("## ")), line
-    commit = next(n for n, line in enumerate(lines) if line.startswith("- Committed"))
-    (origin,) = made.origins[commit]
-    assert any(message.id == origin and "git commit" in str(message.calls) for message in story)
+def test_what_it_says_and_where_every_line_is_from(story: tuple[Message, ...], request: pytest.FixtureRequest) -> None:
+    told: list[str] = []
+    for name, wanted in requests(story).items():
+        made, places = summary(wanted), {message.id: number for number, message in enumerate(wanted.messages)}
+        told.append(f"=== {name}")
+        for line, ids in zip(made.text.split("\n"), made.origins, strict=True):
+            told.append(f"{' '.join(str(places[id]) for id in ids):8} | {line}".rstrip())
+    assert_told(Path(__file__).parent / "told" / "extractive.txt", "\n".join(told) + "\n", request)
 
 
 def test_the_same_messages_give_the_same_summary(story: tuple[Message, ...]) -> None:
@@ -139,27 +142,6 @@ def test_what_spotter_did_is_there(shared: Path) -> None:
     assert "“continue until all are done”" in text
 
 
-def test_the_users_words_stay_longest() -> None:
-    chatter = [
-        m for n in range(60) for m in (*ran(f"make step{n}", f"step {n} done"), agent(f"Step {n} is done, {'x' * 80}"))
-    ]
-    messages = [user("Build it."), *chatter, user("Never deploy on Friday."), agent("Understood.")]
-    text = summary(asked(messages, max_chars=600)).text
-    assert "- Build it." in text
-    assert "Never deploy on Friday." in text
-    assert "more" in text
-
-
-def test_sections_are_exactly_those_asked_for(story: tuple[Message, ...]) -> None:
-    made = summary(asked(story, form="sections", sections=(*SECTIONS, "Weather"), max_chars=3000))
-    headings = [line.removeprefix("## ") for line in made.text.split("\n") if line.startswith("#")]
-    assert headings == [*SECTIONS, "Weather"]
-    assert made.text.endswith("## Weather\n(nothing recorded)")
-    done, files = made.text.index("Milestones"), made.text.index("File System State")
-    assert done < made.text.index("- Committed: feat: parse config") < files < made.text.index("src/parser.py`")
-    assert "Programs I ran: pytest ×2, git ×1" in made.text
-
-
 def test_the_fixed_template_leaves_the_current_task_out(story: tuple[Message, ...]) -> None:
     topics = topics_of_titles(SECTIONS)
     assert "open" not in topics
@@ -170,45 +152,8 @@ def test_the_fixed_template_leaves_the_current_task_out(story: tuple[Message, ..
     assert topics["files"] == 4
 
 
-def test_lines_have_no_headings(story: tuple[Message, ...]) -> None:
-    made = summary(asked(story, form="lines"))
-    assert all(line and not line.startswith(("#", "-", " ")) for line in made.text.split("\n"))
-    assert "Goal: Write a parser for the config. Never use eval." in made.text.split("\n")
-
-
-def test_chinese_labels(story: tuple[Message, ...]) -> None:
-    text = summary(asked(story, language="zh-CN")).text
-    assert text.startswith("## 目标\n")
-    assert "`pytest -q` → 2 次，最近一次：成功: 42 passed in 0.3s" in text
-    assert not any(f"## {title}" in text for title in EN.titles.values())
+def test_every_language_has_the_same_titles() -> None:
     assert EN.titles.keys() == ZH.titles.keys()
-
-
-def test_an_earlier_summary_is_carried_on_once(story: tuple[Message, ...]) -> None:
-    first = summary(asked(story)).text
-    later = [user("Also write a changelog."), *edited("/home/me/project/CHANGELOG.md"), agent("Written.")]
-    second = summary(asked(later, previous=first)).text
-    assert second.count("## Goal") == 1
-    assert "## Goal\n- Write a parser for the config. Never use eval." in second
-    assert "- “Also write a changelog.”" in second
-    assert "- From now on always run ruff." in second
-    assert "`CHANGELOG.md`: modified" in second or "`/home/me/project/CHANGELOG.md`: modified" in second
-    assert second.count("My last words") == 1
-    third = summary(asked(later, previous=second)).text
-    assert third.count("- From now on always run ruff.") == 1
-
-
-def test_what_was_left_out_before_is_still_counted() -> None:
-    made = summary(asked([user("go on")], previous="## Decisions\n- a\n- … and 7 more"))
-    assert "## Decisions\n- a\n- … and 7 more" in made.text
-
-
-def test_a_summary_among_the_messages_is_carried_with_its_origin() -> None:
-    old = user("<summary>\nAnalysis:\nscratch\nSummary:\nThe port is 8080.\n</summary>", kind="summary")
-    made = summary(asked([old, user("next"), agent("ok")]))
-    line = made.text.split("\n").index("The port is 8080.")
-    assert made.origins[line] == (old.id,)
-    assert "scratch" not in made.text
 
 
 @pytest.mark.parametrize("messages", [[], [user("", kind="meta")], [Message("m", "user", ())]])
@@ -216,11 +161,6 @@ def test_nothing_to_say(messages: list[Message]) -> None:
     answer = extractive(asked(messages))
     assert isinstance(answer, SummaryFailed)
     assert answer.kind == "empty"
-
-
-def test_memories_alone_can_be_rewritten() -> None:
-    made = summary(asked([], form="lines", previous="- likes tabs\n- uses pnpm\n- likes tabs"))
-    assert made.text == "likes tabs\nuses pnpm"
 
 
 def test_an_address_that_is_said_again_stands_once() -> None:

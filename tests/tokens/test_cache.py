@@ -31,24 +31,20 @@ def test_keys_differ_by_text_and_by_family() -> None:
     assert len(text_key("lone \ud800", b"x")) == 16
 
 
-def test_a_file_that_is_no_database_is_left_alone(path: Path) -> None:
+@pytest.mark.parametrize("something", ["a diary", "another database"])
+def test_a_file_of_something_else_is_left_alone(path: Path, something: str) -> None:
     path.parent.mkdir()
-    path.write_bytes(b"this is my diary\n" * 100)
-    cache = CountCache(path)
+    if something == "a diary":
+        path.write_bytes(b"this is my diary\n" * 100)
+    else:
+        with closing(sqlite3.connect(path)) as base:
+            base.execute("CREATE TABLE counts (name TEXT)")
+    before, cache = path.read_bytes(), CountCache(path)
     assert cache.get(keys(3)) == {}
+    cache.put({keys(1)[0]: 5})
     assert str(path) in cache.trouble
-    cache.put({keys(1)[0]: 5})
-    assert path.read_bytes() == b"this is my diary\n" * 100
-
-
-def test_a_database_of_something_else_is_left_alone(path: Path) -> None:
-    path.parent.mkdir()
-    with closing(sqlite3.connect(path)) as base:
-        base.execute("CREATE TABLE counts (name TEXT)")
-        base.commit()
-    cache = CountCache(path)
-    cache.put({keys(1)[0]: 5})
     assert "not used" in cache.trouble
+    assert path.read_bytes() == before
 
 
 def test_a_locked_file_costs_a_recount_not_the_run(path: Path) -> None:

@@ -82,10 +82,7 @@ SPECIAL = ["<|endoftext|>", "<|endofprompt|>", "<|think|>", "<|im_start|>user", 
 @pytest.mark.parametrize("text", SPECIAL)
 def test_special_tokens_in_a_text_are_ordinary_text(text: str) -> None:
     assert tiktoken_engine().count(text).tokens == len(o200k().encode_ordinary(text)) > 1
-
-
-def test_a_quoted_endoftext_is_seven_tokens() -> None:
-    assert tiktoken_engine().count("<|endoftext|>") == Count(7)
+    assert text != SPECIAL[0] or tiktoken_engine().count(text) == Count(7)
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\udfffb", "\ud83d\ude00", "日\ud800" * 40_000])
@@ -114,10 +111,11 @@ def test_a_panic_of_the_tokenizer_is_caught_and_labelled(capfd: pytest.CaptureFi
     assert count.exact or count.tokens == estimate_tokens(text)
 
 
-def test_only_panics_are_caught() -> None:
-    class PanicException(BaseException):
-        pass
+class PanicException(BaseException):
+    """What a panic of a tokenizer's own code is called."""
 
+
+def test_only_panics_are_caught() -> None:
     def panics(text: str) -> list[int]:
         raise PanicException("runtime error")
 
@@ -130,9 +128,6 @@ def test_only_panics_are_caught() -> None:
 
 
 def test_one_bad_piece_labels_the_whole_text() -> None:
-    class PanicException(BaseException):
-        pass
-
     def panics_on_b(text: str) -> list[int]:
         if "b" in text:
             raise PanicException("runtime error")
