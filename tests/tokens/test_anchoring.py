@@ -1,6 +1,7 @@
 from array import array
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -46,41 +47,55 @@ PLAIN = [
 ]
 
 
-def test_stretches_between_bills_sum_to_their_difference() -> None:
-    sizes = sized(PLAIN)
-    assert sum(sizes.tokens[1:3]) == 500
-    assert sum(sizes.tokens[3:5]) == 700
-    assert (upto(sizes, 1), upto(sizes, 3), upto(sizes, 5)) == (10_000, 10_500, 11_200)
-    assert sizes.anchored_until == 5
-    assert set(sizes.basis if isinstance(sizes.basis, tuple) else [sizes.basis]) == {Basis.CALIBRATED}
+def said(*messages: tuple[Any, ...]) -> list[Message]:
+    """Who, how many characters, and of an answer: what was billed before it, its output, its model."""
+    return [
+        answer(str(number), "a" * size, *bill) if who == "a" else user(str(number), who * size)
+        for number, (who, size, *bill) in enumerate(messages)
+    ]
 
 
-def test_what_the_first_bill_shows_beyond_the_messages_is_overhead() -> None:
-    sizes = sized(PLAIN)
-    assert sizes.overhead == 10_000 - sizes.meter.tokens(PLAIN[0])
-    assert sizes.overhead_basis is Basis.CALIBRATED
-
-
-def test_shares_follow_the_calibrated_weights() -> None:
-    sizes = sized(PLAIN)
-    assistant, other = 1.18 * 150, 1.10 * 300
-    assert sizes.tokens[3] == pytest.approx(700 * assistant / (assistant + other), abs=1)
-
-
-def test_what_follows_the_last_bill_is_measured() -> None:
-    sizes = sized(PLAIN)
-    assert list(sizes.tokens[5:]) == [sizes.meter.tokens(message) for message in PLAIN[5:]]
+@pytest.mark.parametrize(
+    ("messages", "overhead", "tokens", "anchored", "exact"),
+    [
+        # Stretches sum to the difference of their bills, shared by weight (177 and 330 of the 700); the first bill
+        # shows 9 883 beyond the message before it; what follows the last bill is measured.
+        (PLAIN, 9_883, [117, 151, 349, 245, 455, 100, 12], 5, [(1, 5), (1, 3), (3, 5)]),
+        # An output from the start of a stream is not believed.
+        (said(("u", 100), ("a", 900, 5_000, 3), ("v", 100), ("a", 1, 6_300)), 4_889, [111, 1_178, 122, 1], 3, [(1, 3)]),
+        # A context that shrank starts over.
+        (
+            said(
+                *[("u", 4_000), ("a", 1_000, 15_000, 1_180), ("u", 10_000), ("a", 100, 27_000)],
+                *[("u", 100), ("a", 100, 12_000), ("u", 100), ("a", 100, 12_230)],
+            ),
+            10_602, [370, 99, 910, 10, 9, 119, 111, 118], 7, [(5, 7)],
+        ),
+        # A switch to another tokenizer rescales what was there, which was 4 500, 5 500 and 1 180.
+        (said(("u", 5_000), ("a", 1_000, 10_000)), 4_500, [5_500, 1_180], 1, []),
+        (
+            said(("u", 5_000), ("a", 1_000, 10_000), ("u", 1_000), ("a", 100, 16_000, None, "claude-opus-5")),
+            5_863, [7_166, 1_538, 1_433, 118], 3, [],
+        ),
+        # Far more than the messages say is overhead, and a first bill below them leaves none.
+        (said(("u", 100), ("a", 100, 10_000), ("u", 100), ("a", 100, 40_000)), 39_662, [110, 118, 110, 118], 3, []),
+        (said(("u", 900), ("u", 100), ("a", 1, 500)), 0, [450, 50, 1], 2, []),
+    ],
+)  # fmt: skip
+def test_bills_are_met(
+    messages: list[Message], overhead: int, tokens: list[int], anchored: int, exact: list[tuple[int, int]]
+) -> None:
+    sizes = sized(messages)
+    assert (sizes.overhead, list(sizes.tokens), sizes.anchored_until) == (overhead, tokens, anchored)
+    assert {sizes.overhead_basis, *(sizes.basis_of(i) for i in range(len(messages)))} == {Basis.CALIBRATED}
+    points, spans = billed_points(sizes, messages), list(combinations(range(len(messages) + 1), 2))
+    assert [span for span in spans if span_basis(sizes, points, *span) is Basis.EXACT] == sorted(exact)
 
 
 def test_outputs_that_are_final_make_rounds_exact() -> None:
-    messages = [
-        user("u1", "u" * 100),
-        answer("a1", "a" * 50, 10_000, output=100, calls=1),
-        result("r1", "a1-0", "r" * 200),
-        answer("a2", "a" * 150, 10_500, output=200),
-        user("u2", "u" * 300),
-        answer("a3", "a" * 80, 11_200, output=90),
-    ]
+    messages = said(
+        *[("u", 100), ("a", 50, 10_000, 100), ("r", 200), ("a", 150, 10_500, 200), ("u", 300), ("a", 80, 11_200, 90)]
+    )
     sizes = sized(messages)
     assert list(sizes.tokens[1:]) == [100, 400, 200, 500, 90]
     assert [sizes.basis_of(i) for i in range(6)] == [Basis.CALIBRATED] + [Basis.EXACT] * 5
@@ -90,82 +105,6 @@ def test_outputs_that_are_final_make_rounds_exact() -> None:
     assert points == dict.fromkeys(range(1, 7), sizes.overhead)
     assert (sum(sizes.tokens[4:6]), span_basis(sizes, points, 4, 6)) == (590, Basis.EXACT)
     assert span_basis(sizes, points, 0, 4) is Basis.CALIBRATED
-
-
-def test_spans_between_bills_are_exact_and_others_are_not() -> None:
-    sizes = sized(PLAIN)
-    points = billed_points(sizes, PLAIN)
-    assert span_basis(sizes, points, 1, 5) is Basis.EXACT
-    assert span_basis(sizes, points, 1, 3) is Basis.EXACT
-    assert span_basis(sizes, points, 1, 4) is Basis.CALIBRATED
-    assert span_basis(sizes, points, 0, 5) is Basis.CALIBRATED
-
-
-def test_outputs_from_the_start_of_a_stream_are_not_believed() -> None:
-    messages = [
-        user("u", "u" * 100),
-        answer("a", "a" * 900, 5_000, output=3),
-        user("v", "v" * 100),
-        answer("b", "b", 6_300),
-    ]
-    sizes = sized(messages)
-    assert sum(sizes.tokens[1:3]) == 1_300
-    assert sizes.tokens[1] > 900
-
-
-def test_a_context_that_shrank_starts_over() -> None:
-    messages = [
-        user("u1", "u" * 4_000),
-        answer("a1", "a" * 1_000, 15_000, output=1_180),
-        user("u2", "u" * 10_000),
-        answer("a2", "a" * 100, 27_000),
-        user("u3", "u" * 100),
-        answer("a3", "a" * 100, 12_000),
-        user("u4", "u" * 100),
-        answer("a4", "a" * 100, 12_230),
-    ]
-    sizes = sized(messages)
-    assert upto(sizes, 5) == 12_000
-    assert upto(sizes, 7) == 12_230
-    assert sum(sizes.tokens[5:7]) == 230
-    assert Basis.EXACT not in {sizes.basis_of(i) for i in range(5)}
-    points = billed_points(sizes, messages)
-    assert span_basis(sizes, points, 5, 7) is Basis.EXACT
-    assert span_basis(sizes, points, 1, 3) is Basis.CALIBRATED
-
-
-def test_a_switch_to_another_tokenizer_rescales_what_was_there() -> None:
-    messages = [
-        user("u1", "u" * 5_000),
-        answer("a1", "a" * 1_000, 10_000),
-        user("u2", "u" * 1_000),
-        answer("a2", "a" * 100, 16_000, model="claude-opus-5"),
-    ]
-    before, sizes = sized(messages[:2]), sized(messages)
-    assert upto(sizes, 3) == 16_000
-    assert sizes.overhead > before.overhead
-    assert sizes.tokens[0] > before.tokens[0]
-
-
-def test_far_more_than_the_messages_say_is_overhead() -> None:
-    messages = [
-        user("u1", "u" * 100),
-        answer("a1", "a" * 100, 10_000),
-        user("u2", "u" * 100),
-        answer("a2", "a" * 100, 40_000),
-    ]
-    sizes = sized(messages)
-    assert upto(sizes, 3) == 40_000
-    assert sizes.tokens[1] < 200
-    assert sizes.overhead > 39_000
-    assert span_basis(sizes, billed_points(sizes, messages), 1, 3) is Basis.CALIBRATED
-
-
-def test_a_first_bill_below_the_messages_leaves_no_overhead() -> None:
-    messages = [user("u1", "u" * 900), user("u2", "u" * 100), answer("a", "a", 500)]
-    sizes = sized(messages)
-    assert sizes.overhead == 0
-    assert list(sizes.tokens[:2]) == [450, 50]
 
 
 def test_without_bills_the_overhead_texts_are_counted() -> None:
