@@ -212,8 +212,7 @@ def test_one_result_of_the_chat_is_larger_than_all_the_rest() -> None:
     body = json.loads((SAMPLES / NAMES[2]).read_text(encoding="utf-8"))
     messages = body["messages"]
     sizes = sorted(len(message["content"] or "") for message in messages)
-    assert sizes[-1] > 50_000
-    assert sizes[-1] > 5 * sum(sizes[:-1])
+    assert sizes[-1] > max(50_000, 5 * sum(sizes[:-1]))
     calls = [call["id"] for message in messages for call in message.get("tool_calls", ())]
     assert len(set(calls)) < len(calls)
     assert any(message["content"] is None for message in messages if message.get("tool_calls"))

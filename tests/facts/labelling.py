@@ -15,7 +15,6 @@ would miss.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -123,23 +122,3 @@ def _same(kind: FactKind, found: Found, label: Found) -> bool:
         case "number":
             return at == where and (said in text or text in said)
     return at == where and " ".join(text.split()).strip("\"'") == " ".join(said.split()).strip("\"'")
-
-
-def table(total: dict[str, Score]) -> str:
-    rows = [
-        f"{kind:12} {one.labelled:4} {one.right + len(one.wrong):4}  {one.precision:5.0%} {one.recall:5.0%}"
-        for kind, one in sorted(total.items())
-    ]
-    return "\n".join([f"{'kind':12} {'lab.':>4} {'fnd.':>4}  prec.  rec.", *rows])
-
-
-def spread(total: dict[str, Score]) -> str:
-    """What was wrong and what was missed, to learn from."""
-    lines: list[str] = []
-    for kind, one in sorted(total.items()):
-        for sign, several in (("-", one.missed), ("+", one.wrong)):
-            lines += [
-                f"{kind:11} {sign}{'' if n == 1 else n} {at} {text[:150]!r}"
-                for (at, text), n in Counter(several).items()
-            ]
-    return "\n".join(lines)

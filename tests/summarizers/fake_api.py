@@ -150,20 +150,13 @@ def answer(*texts: str, stop: str = "end_turn", output: int = 42, **delta: Any) 
     return reply
 
 
-def silent() -> Reply:
-    """A stream that begins and never writes anything but a ping."""
-
-    async def reply(to: Connection) -> None:
-        await begin(to)
-        await to.until_the_client_leaves()
-
-    return reply
-
-
 def stalling(*texts: str) -> Reply:
+    """A stream that writes so much, or nothing but a ping, and no more."""
+
     async def reply(to: Connection) -> None:
         await begin(to)
-        await write(to, texts)
+        if texts:
+            await write(to, texts)
         await to.until_the_client_leaves()
 
     return reply

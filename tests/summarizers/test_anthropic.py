@@ -18,7 +18,6 @@ from tests.summarizers.fake_api import (
     error,
     failing_in_stream,
     reset,
-    silent,
     stalling,
 )
 from tests.summarizers.live_calls import NO_SILENCE, NO_STALL, PROMPT, QUICK, ask, request
@@ -171,7 +170,7 @@ async def test_retry_after_is_honoured(api: FakeApi) -> None:
 @pytest.mark.parametrize(
     ("reply", "limits", "timeout_s", "words", "came"),
     [
-        (silent(), NO_SILENCE, 20.0, "no first token within 0.1 s", ""),
+        (stalling(), NO_SILENCE, 20.0, "no first token within 0.1 s", ""),
         (stalling("The parser "), NO_STALL, 20.0, "the answer stalled for 0.1 s", "The parser "),
         (stalling("The parser "), QUICK, 0.8, "no whole answer within 0.8 s", "The parser "),
     ],

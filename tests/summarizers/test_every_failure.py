@@ -19,7 +19,6 @@ from tests.summarizers.fake_api import (
     broken_off,
     error,
     failing_in_stream,
-    silent,
     stalling,
 )
 from tests.summarizers.live_calls import NO_SILENCE, NO_STALL, QUICK
@@ -60,7 +59,7 @@ class Case:
 
 CASES = {
     "success": Case([answer(DRAFT)], None),
-    "slow first token": Case([silent()], "timeout", limits=NO_SILENCE, words="no first token"),
+    "slow first token": Case([stalling()], "timeout", limits=NO_SILENCE, words="no first token"),
     "stall mid-stream": Case([stalling("The ta")], "timeout", limits=NO_STALL, words="stalled"),
     "disconnect, then an answer": Case([broken_off("The ta"), answer(DRAFT)], None, sent=2),
     "disconnect for good": Case([broken_off("The ta")] * 3, "error", sent=3, words="broke off"),
