@@ -317,14 +317,6 @@ def test_without_some_messages_the_growth_is_smaller_from_there_on() -> None:
     assert [a - b for a, b in zip(plain, less, strict=True)] == [0, 0, 50, 50, 50, 50]
 
 
-def test_a_replay_is_the_same_twice(overflow: Course) -> None:
-    def figures(one: Replay) -> object:
-        return list(one.sent), one.compacted, one.missed
-
-    preset = load_preset("augment-example")
-    assert figures(replay(overflow, preset, 200_000)) == figures(replay(overflow, preset, 200_000))
-
-
 def test_the_row_of_a_replay() -> None:
     played = by_hand()
     cells = ["a", "message-window", "message-window", "1", "call 3", "340", "540", "540", "0", "1", "140"]

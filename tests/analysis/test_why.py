@@ -204,35 +204,10 @@ def diagnosed(path: Path, epoch: int | None = None) -> Diagnosis:
     return diagnose(bench.context, course_of(session, counter, first=number), number, load_preset("claude-code"))
 
 
-def test_the_sample_that_overflowed() -> None:
-    found = diagnosed(SAMPLES / "claude-code-overflow.jsonl")
-    assert found.limit is not None
-    assert found.crossing is not None
-    assert found.limit.tokens == found.points[-1].tokens == max(point.tokens for point in found.points)
-    assert [one.text for one in found.refusals] == ["Prompt is too long"]
-    assert sum(layer.tokens for layer in found.layers) == found.total.tokens
-    kinds = [one.kind for one in found.findings]
-    assert {"clear", "unused", "logs", "message", "strategy"} <= set(kinds)
-    ids = {message.id for message in found.session.messages}
-    for one in found.findings:
-        assert ids.issuperset(one.messages)
-        assert one.tokens > 0
-        assert one.text.endswith(".")
-    # The sentence about the strategy says what its replay says.
-    strategy = found.findings[-1]
-    assert strategy.messages == tuple(one.message for one in found.played.compacted)
-    clear = next(one for one in found.findings if one.kind == "clear")
-    assert clear.delay is not None
-    assert clear.delay.before is not None
-    assert clear.delay.before.call == found.crossing.call
-
-
 @pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.*")), ids=lambda path: path.name)
 def test_every_format_is_diagnosed(path: Path) -> None:
     if path.name == "README.md":
         pytest.skip("no session")
-    if path.name == "claude-code-overflow.jsonl":
-        pytest.skip("has a test of its own")
     found = diagnosed(path)
     assert found.findings
     # The plot, the crossing and the total are of one measure, billed or not.

@@ -26,25 +26,14 @@ def results(context: Any, chosen: ClearToolResultsPolicy) -> list[str]:
     return [one.text for message in outcome.messages for one in message.results]
 
 
-def test_the_defaults_are_the_apis() -> None:
-    default = policy()
-    assert (default.trigger, default.trigger_value, default.keep_tool_uses) == ("input_tokens", 100_000, 3)
-    assert (default.clear_at_least_tokens, default.exclude_tools, default.clear_tool_inputs) == (0, "", False)
-
-
 def test_all_but_the_newest_results_are_cleared_in_place() -> None:
     messages = loop("1", 5)
     outcome, requests = run(STRATEGY, context_of(messages), policy())
     assert requests == []
     assert [one.text for m in outcome.messages for one in m.results] == [MARK, MARK, *["x" * 200] * 3]
     assert [m.id for m in outcome.messages] == [m.id for m in messages]
-    assert [outcome.fate_at(i).fate for i in (0, 1, 2, 4, 6)] == [
-        Fate.KEPT,
-        Fate.KEPT,
-        Fate.COMPRESSED,
-        Fate.COMPRESSED,
-        Fate.KEPT,
-    ]
+    shortened = [i for i in range(len(messages)) if outcome.fate_at(i).fate is Fate.COMPRESSED]
+    assert (shortened, outcome.fate_counts[Fate.KEPT]) == ([2, 4], len(messages) - 2)
     assert [len(spans) for spans in outcome.provenance] == [1] * len(messages)
     assert messages[2].results[0].text == "x" * 200, "the input never changes"
 
@@ -68,13 +57,8 @@ def test_excluded_tools_count_as_uses_but_are_not_cleared() -> None:
 def test_nothing_changes_unless_enough_is_cleared() -> None:
     context = context_of(loop("1", 5))
     outcome, _ = run(STRATEGY, context, policy(clear_at_least_tokens=200))
-    assert (outcome.status, outcome.reason) == (
-        "unchanged",
-        "only 84 tokens could be cleared, less than the 200 asked for",
-    )
-    outcome, _ = run(STRATEGY, context, policy(clear_at_least_tokens=84))
-    assert outcome.status == "compacted"
-    assert context.total.tokens - context.outcome_size(outcome).tokens == 84
+    few = "only 84 tokens could be cleared, less than the 200 asked for"
+    assert (outcome.status, outcome.reason) == ("unchanged", few)
 
 
 def test_inputs_of_calls_may_be_cleared_too() -> None:

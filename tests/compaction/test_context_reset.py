@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.outcome import Fate
 from workbench.compaction.strategies.context_reset import MARKER, STRATEGY, ContextResetPolicy, triggers
 from workbench.conformance.building import agent, chat, context_of, loop, result, user
 from workbench.conformance.strategies import run
-from workbench.session import Message, Text
+from workbench.session import Message
 
 FRAME = "[System] Context cleared. Summary of previous conversation: \n "
 
@@ -23,16 +22,6 @@ def policy(**changes: Any) -> ContextResetPolicy:
 
 def fires(gauge: Gauge, **changes: Any) -> dict[str, bool]:
     return {trigger.name: trigger.fires for trigger in triggers(gauge, policy(**changes))}
-
-
-def test_everything_becomes_the_system_messages_and_one_summary() -> None:
-    rules = [Message("s1", "system", (Text("one"),)), Message("s2", "system", (Text("two"),))]
-    outcome, (request,) = run(STRATEGY, context_of([*rules, *loop("1", 3)]), policy(), "It went well.")
-    assert outcome.messages[:2] == tuple(rules)
-    (node,) = outcome.messages[2:]
-    assert (node.role, node.kind, node.text) == ("user", "summary", FRAME + "It went well.")
-    assert '[tool calls]: Bash({"command":"ls"' in request.text
-    assert outcome.fate_counts[Fate.SUMMARIZED] == 8
 
 
 @pytest.mark.parametrize(("chars", "expected"), [(719_999, False), (720_000, True)])
@@ -71,13 +60,6 @@ def test_one_character_more_loses_the_middle() -> None:
     assert request.seen is not None
     seen, of = request.seen(1)
     assert 99_000 < seen < 100_000 < of
-
-
-def test_what_the_guard_hides_is_dropped() -> None:
-    messages = [user(str(n), f"{n} " + "y" * 20_000) for n in range(20)]
-    outcome, _ = run(STRATEGY, context_of(messages), policy())
-    assert outcome.fate_at(10).fate is Fate.DROPPED
-    assert outcome.fate_at(0).fate is outcome.fate_at(19).fate is Fate.SUMMARIZED
 
 
 def test_pins_stand_before_the_summary_unless_the_agent_would_speak_first() -> None:

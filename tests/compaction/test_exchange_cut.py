@@ -10,29 +10,22 @@ from workbench.conformance.building import context_of
 from workbench.session import Message, Text
 
 
-def test_vector_1_tail_holds_what_fits_below_the_limit() -> None:
-    sizes = [800] * 13 + [400]  # E1 … E14, 10 800 in all
-    assert sum(sizes) == 10_800
-    assert head_length([1_300, 1_300, 1_300, 1_300, 1_200, 1_200, 800, 800, 800, 800], 3_000, 1, 10_000) == 7
-
-
-def test_vector_1_total_at_the_threshold_fires() -> None:
-    sizes = [1_000] * 10
-    assert head_length(sizes, 3_000, 1, 10_000) == 8
-    assert head_length(sizes, 3_000, 1, 10_001) == 0
-
-
-def test_vector_2_one_exchange_larger_than_the_tail_limit_is_the_tail() -> None:
-    assert head_length([500, 9_000], 3_000, 1, 0) == 1
-    assert head_length([9_000], 3_000, 1, 0) == 0
-
-
-def test_vector_3_total_under_the_threshold_leaves_no_head() -> None:
-    assert head_length([100, 100, 100], 50, 1, 301) == 0
-
-
-def test_an_exchange_that_meets_the_limit_exactly_goes_to_the_head() -> None:
-    assert head_length([500, 500, 500], 1_000, 0, 0) == 2
+@pytest.mark.parametrize(
+    ("sizes", "tail_chars", "min_tail", "threshold", "head"),
+    [
+        ([1_300, 1_300, 1_300, 1_300, 1_200, 1_200, 800, 800, 800, 800], 3_000, 1, 10_000, 7),
+        ([1_000] * 10, 3_000, 1, 10_000, 8),
+        ([1_000] * 10, 3_000, 1, 10_001, 0),
+        ([500, 9_000], 3_000, 1, 0, 1),
+        ([9_000], 3_000, 1, 0, 0),
+        ([100, 100, 100], 50, 1, 301, 0),
+        ([500, 500, 500], 1_000, 0, 0, 2),
+    ],
+)
+def test_the_tail_is_below_its_limit_and_the_total_at_its_threshold(
+    sizes: list[int], tail_chars: int, min_tail: int, threshold: int, head: int
+) -> None:
+    assert head_length(sizes, tail_chars, min_tail, threshold) == head
 
 
 @pytest.mark.parametrize(("segments", "start"), [(3, 0), (4, 2), (5, 2), (6, 4), (7, 4)])

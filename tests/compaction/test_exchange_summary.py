@@ -145,19 +145,6 @@ def test_a_head_of_pins_alone_is_nothing_to_compact() -> None:
     assert outcome.reason == "nothing to compact: every message of the head stays"
 
 
-def test_the_hard_limit_cuts_the_middle_of_the_request() -> None:
-    messages = [*loop("1", 3, "y" * 5_000), *loop("2", 1)]
-    outcome, (request,) = run(context_of(messages), policy(request_char_limit=6_000))
-    assert len(request.text) <= 6_000
-    saws = {span.saw for span in outcome.fates if span.fate is Fate.SUMMARIZED}
-    assert saws == {"all", "part"}
-    unseen = [i for i, message in enumerate(messages[: outcome.split]) if message.id not in request.sources]
-    assert unseen, "what the limit hides was not summarized: it is in the abridged history, or dropped"
-    assert {outcome.fate_at(i).fate for i in unseen} <= {Fate.ABRIDGED, Fate.DROPPED}
-    assert request.seen is not None
-    assert sum(request.seen(i)[0] for i in range(len(request.messages))) < 6_000
-
-
 def test_pasted_parameters() -> None:
     params = {
         "trigger_on_history_size_chars": 50_000,

@@ -17,15 +17,14 @@ from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.layered.archive import SECTIONS, TITLE, filled
-from workbench.compaction.layered.prompt_layers import prompt_layers
 from workbench.compaction.layered.tool_results import Limits, compressed
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import default_preset
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.shape import Shape
-from workbench.compaction.strategies.layered import STRATEGY, TIMED_OUT, LayeredPolicy, triggers
-from workbench.compaction.strategy import SummaryFailed, SummaryRequest
+from workbench.compaction.strategies.layered import STRATEGY, LayeredPolicy, triggers
+from workbench.compaction.strategy import SummaryRequest
 from workbench.conformance.building import METER, agent, call, context_of, result, summary, user
 from workbench.conformance.drawn import contexts, policies
 from workbench.conformance.strategies import Answered, assert_holds
@@ -235,12 +234,7 @@ def test_a_whole_archive_warns_of_nothing_and_without_titles_it_stands_as_it_cam
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_extractive_summary_fills_the_template(language: str) -> None:
-    generator = STRATEGY.compact(context_of(rounds(12)), policy(language=language))
-    requests = next(generator)
-    assert isinstance(requests, tuple)
-    with pytest.raises(StopIteration) as stop:
-        generator.send(tuple(extractive(request) for request in requests))
-    outcome: Outcome = stop.value.value
+    outcome, _ = run(context_of(rounds(12)), policy(language=language), extractive)
     assert not [line for line in outcome.trace if "no section" in line]
     assert all(title in outcome.messages[0].text for title in SECTIONS)
 
@@ -347,51 +341,7 @@ def test_over_the_hard_limit_the_two_ends_are_shown_and_the_middle_is_dropped() 
 # --- failures ---------------------------------------------------------------------------------------------------------
 
 
-def test_on_a_time_out_the_newest_rounds_stay_with_the_documents_sentence() -> None:
-    context = context_of([summary("s", "old"), *rounds(11)])
-    outcome, _ = run(context, policy(), SummaryFailed("timeout", "120 s"))
-    assert (outcome.status, outcome.reason) == (
-        "fallback",
-        "Summary generation timed out, keeping recent history only.",
-    )
-    assert TIMED_OUT in outcome.trace
-    assert [message.id for message in outcome.messages] == ["s", *(message.id for message in context.messages[5:])]
-    assert outcome.fate_counts[Fate.DROPPED] == 4
-
-
-@pytest.mark.parametrize("kind", ["overflow", "refused", "empty", "error"])
-def test_any_other_failure_gives_the_input_back(kind: Any) -> None:
-    context = context_of(rounds(11))
-    outcome, _ = run(context, policy(), SummaryFailed(kind, "why"))
-    assert outcome.status == "unchanged"
-    assert kind in outcome.reason
-    assert outcome.messages == tuple(context.messages)
-    assert "empty" in run(context, policy(), "  ")[0].reason
-
-
 # --- layers, preset ---------------------------------------------------------------------------------------------------
-
-
-def test_the_layers_are_in_prompt_order_and_add_up() -> None:
-    todo = call("t", "TodoWrite", todos=[{"content": "ship it", "status": "pending"}])
-    messages = [
-        Message("s", "system", (Text("Be brief." * 9),)),
-        *rounds(2),
-        agent("a", "", todo),
-        result("r", ("t", "Todos have been modified")),
-        agent("b", "ok"),
-        user("new", "and now?"),
-    ]
-    context = context_of(messages, rules="Never log tokens.")
-    outcome, _ = run(context, policy())
-    layers = {layer.name: layer.tokens for layer in prompt_layers(context, outcome)}
-    assert list(layers) == ["L1 system+tools", "L2 rules", "L3 tail", "current input", "recap"]
-    assert layers["L2 rules"] == METER.text_tokens("Never log tokens.")
-    assert layers["recap"] == METER.text_tokens("0 of 1 done; next: ship it")
-    assert layers["current input"] == METER.tokens(messages[-1])
-    assert layers["L1 system+tools"] + layers["L3 tail"] + layers["current input"] == context.total.tokens
-    empty = context_of([])
-    assert prompt_layers(empty, run(empty, policy())[0]) == ()
 
 
 def test_the_preset_is_the_documents_policy() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 
 from workbench.compaction.outcome import Fate
@@ -12,7 +11,7 @@ from workbench.compaction.preset import default_preset
 from workbench.compaction.render import LABELS, Entry, Labels, Limits, labelled
 from workbench.compaction.strategies.message_window import STRATEGY, MessageWindowPolicy, prompt_of, safe_end
 from workbench.compaction.strategy import SummaryFailed
-from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
+from workbench.conformance.building import agent, call, chat, context_of, loop, result, user
 from workbench.conformance.drawn import contexts, policies
 from workbench.conformance.strategies import FAILED, assert_holds, run
 from workbench.session import Message, Text
@@ -27,13 +26,6 @@ def policy(**changes: Any) -> MessageWindowPolicy:
 
 def system(id: str, text: str) -> Message:
     return Message(id, "system", (Text(text),))
-
-
-def test_thirty_eight_messages_are_left_alone() -> None:
-    context = context_of(chat(19), manual=False)
-    outcome, requests = run(STRATEGY, context, policy())
-    assert (outcome.status, outcome.reason, requests) == ("unchanged", "no trigger fires", [])
-    assert outcome.messages == tuple(context.messages)
 
 
 def test_forty_become_one_and_ten() -> None:
@@ -109,15 +101,6 @@ def test_the_transcripts_limits_and_labels() -> None:
     )
 
 
-def test_system_messages_and_earlier_summaries_are_not_in_the_transcript() -> None:
-    messages = [summary("s", "OLD"), system("x", "RULE"), *chat(25)]
-    outcome, (request,) = run(STRATEGY, context_of(messages), policy())
-    assert "OLD" not in request.text
-    assert "RULE" not in request.text
-    assert outcome.fate_at(0).fate is Fate.DROPPED
-    assert outcome.fate_at(1).fate is Fate.KEPT
-
-
 def test_the_transcript_is_cut_at_its_limit_and_what_is_cut_is_told() -> None:
     messages = [user(str(n), f"{n:02} " + "y" * 497) for n in range(40)]
     outcome, (request,) = run(STRATEGY, context_of(messages), policy())
@@ -142,14 +125,6 @@ def test_the_prompt_asks_for_its_limit_in_its_language() -> None:
     english, (request,) = run(STRATEGY, context_of(chat(20)), policy(language="en"))
     assert english.messages[0].text.startswith("[Conversation summary - earlier context]\n")
     assert "[user]: request 0" in request.text
-
-
-@pytest.mark.parametrize("answer", ["", FAILED, SummaryFailed("empty")])
-def test_without_a_summary_fifty_are_left(answer: str | SummaryFailed) -> None:
-    assert len(run(STRATEGY, context_of(chat(25)), policy(), answer)[0].messages) == 50
-    outcome, _ = run(STRATEGY, context_of(chat(40)), policy(), answer)
-    assert outcome.status == "fallback"
-    assert [m.id for m in outcome.messages] == [m.id for m in chat(40)[30:]]
 
 
 def test_the_hard_trim_never_cuts_a_pair() -> None:

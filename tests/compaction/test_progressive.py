@@ -111,11 +111,6 @@ def test_the_command_is_a_trigger_and_manual_runs_says_where_it_leads() -> None:
     assert names(run(context, policy(**LADDER))[0])[0] == "sliding window"
 
 
-def test_nothing_runs_where_no_trigger_fires() -> None:
-    outcome, requests = run(context_of(talk(30), manual=False, window=10**6), policy())
-    assert (outcome.status, outcome.reason, requests) == ("unchanged", "no trigger fires", [])
-
-
 @pytest.mark.parametrize("why", ["rounds", "marker"])
 def test_rounds_and_marker_go_to_the_full_summary_at_once(why: str) -> None:
     messages = talk(12)
@@ -480,12 +475,6 @@ def test_summaries_are_cut_and_the_trace_says_so() -> None:
     outcome, _ = run(context_of(talk(14)), policy(summary_char_limit=40), "One. " * 40)
     assert "full summary: the summary's 199 characters were cut to 40" in outcome.trace
     assert any(line.startswith("full summary: 28 of 28") and "fired by command" in line for line in outcome.trace)
-
-
-def test_the_hard_limit_cuts_the_request_and_the_fates_say_what_was_seen() -> None:
-    outcome, (request,) = run(context_of(talk(30, size=2_000)), policy(request_char_limit=8_000))
-    assert len(request.text) <= 8_000
-    assert {span.saw for span in outcome.fates} == {"all", "part", "nothing"}
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

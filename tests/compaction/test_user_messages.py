@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from workbench.compaction.outcome import Fate
-from workbench.compaction.strategies.user_messages import PREFIX, STRATEGY, UserMessagesPolicy
+from workbench.compaction.strategies.user_messages import STRATEGY, UserMessagesPolicy
 from workbench.conformance.building import METER, agent, call, chat, context_of, loop, result, user
 from workbench.conformance.strategies import run
 from workbench.session import Message
@@ -26,17 +26,6 @@ def reads(*files: tuple[str, str]) -> list[Message]:
             result(f"rr{number}", (f"rc{number}", content)),
         ]
     return [*out, agent("rz", "seen")]
-
-
-def test_the_users_words_stay_and_the_summary_is_last() -> None:
-    messages = [*loop("1", 3), *loop("2", 3)]
-    outcome, (request,) = run(STRATEGY, context_of(messages), policy(), "Half done.")
-    assert outcome.messages[:2] == (messages[0], messages[8])
-    (node,) = outcome.messages[2:]
-    assert (node.role, node.kind, node.text) == ("user", "summary", f"{PREFIX}\n\nHalf done.")
-    assert "request 1" in request.text
-    assert outcome.fate_counts[Fate.SUMMARIZED] == 14
-    assert outcome.fate_counts[Fate.KEPT] == 2
 
 
 def test_the_newest_words_win_and_the_one_that_overflows_loses_its_middle() -> None:
