@@ -22,24 +22,11 @@ def test_the_layout_is_the_documents() -> None:
         ]
     )
     assert abridged_text(abridge(context.shape, 8, PARAMS)) == (
-        "<user>\n"
-        "Fix the authentication bug in login.js\n"
-        "</user>\n"
-        "<agent_actions>\n"
-        "    <files_modified>\n"
-        "        /src/auth/login.js\n"
-        "    </files_modified>\n"
-        "    <files_viewed>\n"
-        "        /src/auth/login.js\n"
-        "        /src/utils/jwt.js\n"
-        "    </files_viewed>\n"
-        "    <terminal_commands>\n"
-        "        npm test auth\n"
-        "    </terminal_commands>\n"
-        "</agent_actions>\n"
-        "<agent_response>\n"
-        "Fixed the token validation logic.\n"
-        "</agent_response>"
+        "<user>\nFix the authentication bug in login.js\n</user>\n<agent_actions>\n"
+        "    <files_modified>\n        /src/auth/login.js\n    </files_modified>\n"
+        "    <files_viewed>\n        /src/auth/login.js\n        /src/utils/jwt.js\n    </files_viewed>\n"
+        "    <terminal_commands>\n        npm test auth\n    </terminal_commands>\n</agent_actions>\n"
+        "<agent_response>\nFixed the token validation logic.\n</agent_response>"
     )
 
 
@@ -58,16 +45,8 @@ def test_continues_only_when_the_tail_answers_its_calls() -> None:
 
 
 def test_the_walk_stops_at_the_first_entry_that_does_not_fit() -> None:
-    context = context_of(
-        [
-            user("u1", "short"),
-            agent("a1", "ok"),
-            user("u2", "x" * 400),
-            agent("a2", "ok"),
-            user("u3", "new"),
-            agent("a3", "ok"),
-        ]
-    )
+    asked = enumerate(("short", "x" * 400, "new"))
+    context = context_of([one for n, text in asked for one in (user(f"u{n}", text), agent(f"a{n}", "ok"))])
     limited = PARAMS.model_copy(update={"total_chars_limit": 200})
     entries = abridge(context.shape, 6, limited)
     assert [entry.text.split("\n")[1] for entry in entries] == ["new"]

@@ -26,6 +26,12 @@ def results(context: Any, chosen: ClearToolResultsPolicy) -> list[str]:
     return [one.text for message in outcome.messages for one in message.results]
 
 
+def test_the_defaults_are_the_apis() -> None:
+    default = policy()
+    assert (default.trigger, default.trigger_value, default.keep_tool_uses) == ("input_tokens", 100_000, 3)
+    assert (default.clear_at_least_tokens, default.exclude_tools, default.clear_tool_inputs) == (0, "", False)
+
+
 def test_all_but_the_newest_results_are_cleared_in_place() -> None:
     messages = loop("1", 5)
     outcome, requests = run(STRATEGY, context_of(messages), policy())

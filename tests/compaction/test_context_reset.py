@@ -20,6 +20,9 @@ def policy(**changes: Any) -> ContextResetPolicy:
     return ContextResetPolicy.model_validate(changes)
 
 
+LAST = {"keep_last_request": True, "reply": "Understood."}
+
+
 def fires(gauge: Gauge, **changes: Any) -> dict[str, bool]:
     return {trigger.name: trigger.fires for trigger in triggers(gauge, policy(**changes))}
 
@@ -62,16 +65,16 @@ def test_one_character_more_loses_the_middle() -> None:
     assert 99_000 < seen < 100_000 < of
 
 
-def test_pins_stand_before_the_summary_unless_the_agent_would_speak_first() -> None:
-    messages = loop("1", 3)
-    outcome, _ = run(STRATEGY, context_of(messages, pins=frozenset({"1u", "1r1"})), policy())
-    assert [m.id for m in outcome.messages] == ["1u", "1a1", "1r1", "summary-1z"]
-    outcome, _ = run(STRATEGY, context_of(messages, pins=frozenset({"1r1"})), policy())
-    assert [m.id for m in outcome.messages] == ["summary-1z", "1a1", "1r1"]
-
-
-def test_the_last_request_may_stay() -> None:
-    messages = [*chat(3), *loop("1", 2)]
-    chosen = policy(keep_last_request=True, reply="Understood.")
-    outcome, _ = run(STRATEGY, context_of(messages, pins=frozenset({"u0", "1z"})), chosen)
-    assert [m.id for m in outcome.messages] == ["u0", "summary-1z", "summary-1z:reply", "1u", "1z"]
+@pytest.mark.parametrize(
+    ("messages", "pins", "fields", "left"),
+    [
+        (loop("1", 3), "1u 1r1", {}, "1u 1a1 1r1 summary-1z"),
+        (loop("1", 3), "1r1", {}, "summary-1z 1a1 1r1"),
+        ([*chat(3), *loop("1", 2)], "u0 1z", LAST, "u0 summary-1z summary-1z:reply 1u 1z"),
+    ],
+)
+def test_pins_stand_before_the_summary_unless_the_agent_would_speak_first_and_the_last_request_may_stay(
+    messages: list[Message], pins: str, fields: dict[str, Any], left: str
+) -> None:
+    outcome, _ = run(STRATEGY, context_of(messages, pins=frozenset(pins.split())), policy(**fields))
+    assert [m.id for m in outcome.messages] == left.split()

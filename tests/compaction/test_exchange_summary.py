@@ -20,7 +20,7 @@ from workbench.compaction.strategies.exchange_summary import (
     triggers,
 )
 from workbench.compaction.strategy import SummaryRequest
-from workbench.conformance.building import agent, call, context_of, result, summary, user
+from workbench.conformance.building import agent, context_of, loop, summary, user
 from workbench.conformance.strategies import Answered
 from workbench.conformance.strategies import run as by_hand
 from workbench.session import Message, Text
@@ -34,17 +34,6 @@ def run(
     context: Context, chosen: ExchangeSummaryPolicy, answer: Answered = "S"
 ) -> tuple[Outcome, list[SummaryRequest]]:
     return by_hand(STRATEGY, context, chosen, answer)
-
-
-def loop(prefix: str, count: int, text: str = "x" * 200) -> list[Message]:
-    """One round with a tool loop of `count` calls."""
-    out = [user(f"{prefix}u", f"request {prefix}")]
-    for n in range(count):
-        out += [
-            agent(f"{prefix}a{n}", "", call(f"{prefix}c{n}", command="ls")),
-            result(f"{prefix}r{n}", (f"{prefix}c{n}", text)),
-        ]
-    return [*out, agent(f"{prefix}z", f"answer {prefix}")]
 
 
 def test_the_defaults_are_disabled_and_say_why() -> None:
@@ -123,20 +112,25 @@ def test_the_node_carries_the_open_calls_of_the_last_head_exchange() -> None:
     assert 'result="not in this part"' in requests[0].text
 
 
-def test_with_pins_the_open_calls_stand_after_them() -> None:
-    messages = loop("1", 4)
-    outcome, _ = run(context_of(messages, split_at="1r2", pins=frozenset({"1u", "1r0"})), policy())
-    assert [m.id for m in outcome.messages[2:5]] == ["1u", "1a0", "1r0"]
-    assert [c.id for c in outcome.messages[5].calls] == ["1c2"]
-    assert outcome.messages[1].calls == ()
-    assert outcome.fate_counts[Fate.PINNED] == 3
-
-
-def test_a_pinned_call_at_the_end_of_the_head_is_not_carried_twice() -> None:
-    messages = loop("1", 4)
-    outcome, _ = run(context_of(messages, split_at="1r2", pins=frozenset({"1a2"})), policy())
-    ids = [c.id for m in outcome.messages for c in m.calls]
-    assert sorted(ids) == ["1c2", "1c3"]
+@pytest.mark.parametrize(
+    ("pins", "pinned", "left", "calls"),
+    [
+        (
+            "1u 1r0",
+            3,
+            ["", "", "1u", "1a0", "1r0", "summary-1a2:calls", "1r2", "1a3", "1r3", "1z"],
+            ["1c0", "1c2", "1c3"],
+        ),
+        ("1a2", 2, ["", "", "1a2", "1r2", "1a3", "1r3", "1z"], ["1c2", "1c3"]),
+    ],
+)
+def test_open_calls_stand_after_pins_and_are_not_carried_twice(
+    pins: str, pinned: int, left: list[str], calls: list[str]
+) -> None:
+    outcome, _ = run(context_of(loop("1", 4), split_at="1r2", pins=frozenset(pins.split())), policy())
+    assert ["" if m.kind == "summary" else m.id for m in outcome.messages] == left
+    assert [c.id for m in outcome.messages for c in m.calls] == calls
+    assert outcome.fate_counts[Fate.PINNED] == pinned
 
 
 def test_a_head_of_pins_alone_is_nothing_to_compact() -> None:

@@ -16,7 +16,7 @@ from workbench.compaction.ledger.text import Ledger, read_ledger, written
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.strategies.ledger import STRATEGY, LedgerPolicy
 from workbench.conformance.building import METER, agent, call, chat, context_of, loop, result, summary, user
-from workbench.conformance.strategies import assert_holds, run
+from workbench.conformance.strategies import FAILED, assert_holds, run
 from workbench.session import Message, Text
 
 LINES = st.text(alphabet="ab|#[]-→ \n`</>", min_size=1, max_size=40)
@@ -146,6 +146,21 @@ def test_without_a_model_an_earlier_summary_is_carried_on() -> None:
     context = context_of([summary("s", "We chose port 8080 for a reason."), *work()])
     _, ledger = compacted(context, budget_tokens=700, narrative_percent=0)
     assert ledger.narrative == "We chose port 8080 for a reason."
+
+
+def test_pins_stay_as_they_are_and_are_numbered() -> None:
+    context = context_of(work(), pins=frozenset(["r1"]))
+    outcome, ledger = compacted(context, budget_tokens=1_800)
+    assert ledger.pinned == (2, 3), "the result, and its call"
+    assert [message.id for message in outcome.messages][1:3] == ["a1", "r1"]
+
+
+def test_a_narrative_that_fails_is_done_without() -> None:
+    outcome, ledger = compacted(context_of(work()), FAILED, budget_tokens=600)
+    assert outcome.status == "fallback"
+    assert "no connection" in outcome.reason
+    assert ledger.narrative == ""
+    assert ledger.entries
 
 
 def test_a_call_that_waits_for_its_result_stays() -> None:

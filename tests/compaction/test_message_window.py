@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 
 from workbench.compaction.outcome import Fate
@@ -26,6 +27,21 @@ def policy(**changes: Any) -> MessageWindowPolicy:
 
 def system(id: str, text: str) -> Message:
     return Message(id, "system", (Text(text),))
+
+
+def test_thirty_eight_messages_are_left_alone() -> None:
+    context = context_of(chat(19), manual=False)
+    outcome, requests = run(STRATEGY, context, policy())
+    assert (outcome.status, outcome.reason, requests) == ("unchanged", "no trigger fires", [])
+    assert outcome.messages == tuple(context.messages)
+
+
+@pytest.mark.parametrize("answer", ["", FAILED, SummaryFailed("empty")])
+def test_without_a_summary_fifty_are_left(answer: str | SummaryFailed) -> None:
+    assert len(run(STRATEGY, context_of(chat(25)), policy(), answer)[0].messages) == 50
+    outcome, _ = run(STRATEGY, context_of(chat(40)), policy(), answer)
+    assert outcome.status == "fallback"
+    assert [m.id for m in outcome.messages] == [m.id for m in chat(40)[30:]]
 
 
 def test_forty_become_one_and_ten() -> None:
@@ -140,31 +156,25 @@ def test_a_failure_may_also_leave_everything_as_it_is() -> None:
     assert (outcome.status, outcome.reason) == ("unchanged", "the summary failed (timeout): 120 s")
 
 
-def test_a_manual_run_keeps_the_newest_ten() -> None:
-    assert run(STRATEGY, context_of(chat(5)), policy())[0].status == "unchanged"
-    outcome, _ = run(STRATEGY, context_of(chat(8)), policy())
-    assert [m.id for m in outcome.messages[1:]] == [m.id for m in chat(8)[6:]]
+SPOKEN = {"cut": "newest_spoken", "keep_messages": 2, "safe_end": "whole_pairs", "min_tail_messages": 0}
+FIRST = {"keep_first": 2, "summary_role": "user", "reply": "Ok."}
 
 
-def test_a_split_by_hand_is_moved_back_to_a_whole_pair() -> None:
-    messages = loop("1", 5)
-    outcome, _ = run(STRATEGY, context_of(messages, split_at="1r2"), policy())
-    assert outcome.messages[1] is messages[5]
-    assert outcome.split == 5
-
-
-def test_the_newest_spoken_messages_bring_their_results_along() -> None:
-    chosen = policy(cut="newest_spoken", keep_messages=2, safe_end="whole_pairs", min_tail_messages=0)
-    outcome, _ = run(STRATEGY, context_of(loop("1", 5)), chosen)
-    assert [m.id for m in outcome.messages[1:]] == ["1a4", "1r4", "1z"]
-
-
-def test_the_first_messages_may_stay_in_front() -> None:
-    messages = [*loop("1", 3), *chat(20)]
-    outcome, _ = run(STRATEGY, context_of(messages), policy(keep_first=2, summary_role="user", reply="Ok."))
-    assert [m.id for m in outcome.messages[:3]] == ["1u", "summary-a10", "summary-a10:reply"]
-    outcome, _ = run(STRATEGY, context_of(messages), policy(keep_first=3))
-    assert [m.id for m in outcome.messages[:3]] == ["1u", "1a0", "1r0"]
+@pytest.mark.parametrize(
+    ("messages", "split_at", "fields", "left"),
+    [
+        (chat(5), None, {}, "u0 a0 u1 a1 u2 a2 u3 a3 u4 a4"),
+        (chat(8), None, {}, "summary-a2 u3 a3 u4 a4 u5 a5 u6 a6 u7 a7"),
+        (loop("1", 5), "1r2", {}, "summary-1r1 1a2 1r2 1a3 1r3 1a4 1r4 1z"),
+        (loop("1", 5), None, SPOKEN, "summary-1r3 1a4 1r4 1z"),
+        ([*loop("1", 3), *chat(20)], None, FIRST, "1u summary-a10 summary-a10:reply u11"),
+        ([*loop("1", 3), *chat(20)], None, {"keep_first": 3}, "1u 1a0 1r0"),
+    ],
+)
+def test_what_stays(messages: list[Message], split_at: str | None, fields: dict[str, Any], left: str) -> None:
+    """The newest ten, or from a split by hand moved back to a whole pair; and the first."""
+    outcome, _ = run(STRATEGY, context_of(messages, split_at=split_at), policy(**fields))
+    assert [m.id for m in outcome.messages][: len(left.split()) if "keep_first" in fields else None] == left.split()
 
 
 @given(contexts(), policies(default_preset(STRATEGY.id).policy))

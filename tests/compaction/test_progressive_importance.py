@@ -54,16 +54,8 @@ def test_each_signal() -> None:
         agent("z", "parse_all works, 4711 can be closed"),
     )
     named = [set(parts(layout, i)) - {"recency", "length"} for i in range(8)]
-    assert named == [
-        {"request", "reuse"},
-        set(),
-        {"error"},
-        {"decision", "fix", "change"},
-        set(),
-        {"fix"},
-        set(),
-        set(),
-    ]
+    none: set[str] = set()
+    assert named == [{"request", "reuse"}, none, {"error"}, {"decision", "fix", "change"}, none, {"fix"}, none, none]
     assert parts(layout, 0)["reuse"] == pytest.approx(1.0), "three names of six: parse_all, src/a.py, 4711"
 
 

@@ -77,12 +77,8 @@ def test_the_newest_read_files_are_given_back_after_the_summary() -> None:
         "[Restored file] a.py\nA2",
         "[Restored file] b.py\nB",
     ]
-    assert [outcome.fate_at(i).fate for i in (2, 4, 6, 8)] == [
-        Fate.SUMMARIZED,
-        Fate.COMPRESSED,
-        Fate.COMPRESSED,
-        Fate.SUMMARIZED,
-    ]
+    assert [i for i in (2, 4, 6, 8) if outcome.fate_at(i).fate is Fate.COMPRESSED] == [4, 6]
+    assert outcome.fate_at(2).fate is outcome.fate_at(8).fate is Fate.SUMMARIZED
     assert outcome.provenance[2][0].start == 6
 
 
@@ -93,16 +89,17 @@ def test_a_restored_file_says_when_it_was_edited_later() -> None:
     assert outcome.messages[-1].text == "[Restored file] a.py (edited after it was read)\nA"
 
 
-def test_first_messages_and_preamble_may_stay() -> None:
-    injected = user("i", "AGENTS.md says …", kind="meta")
-    messages = [injected, *loop("1", 3), *loop("2", 1)]
-    outcome, _ = run(STRATEGY, context_of(messages), policy(keep_preamble=True))
-    assert [m.id for m in outcome.messages] == ["i", "1u", "2u", "summary-2z"]
-    outcome, _ = run(STRATEGY, context_of(messages), policy(keep_first=3, user_message_tokens=0))
-    assert [m.id for m in outcome.messages] == ["i", "1u", "1a0", "1r0", "summary-2z"]
-
-
-def test_the_summary_goes_first_where_the_agent_would() -> None:
-    context = context_of(loop("1", 3), pins=frozenset({"1r1"}))
-    outcome, _ = run(STRATEGY, context, policy(user_message_tokens=0))
-    assert [m.id for m in outcome.messages] == ["summary-1z", "1a1", "1r1"]
+@pytest.mark.parametrize(
+    ("pins", "fields", "left"),
+    [
+        ("", {"keep_preamble": True}, "i 1u 2u summary-2z"),
+        ("", {"keep_first": 3, "user_message_tokens": 0}, "i 1u 1a0 1r0 summary-2z"),
+        ("1r1", {"user_message_tokens": 0}, "summary-2z 1a1 1r1"),
+    ],
+)
+def test_first_messages_and_preamble_may_stay_and_the_summary_goes_first_where_the_agent_would(
+    pins: str, fields: dict[str, Any], left: str
+) -> None:
+    messages = [user("i", "AGENTS.md says …", kind="meta"), *loop("1", 3), *loop("2", 1)]
+    outcome, _ = run(STRATEGY, context_of(messages, pins=frozenset(pins.split())), policy(**fields))
+    assert [m.id for m in outcome.messages] == left.split()
