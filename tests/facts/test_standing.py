@@ -21,37 +21,27 @@ def test_standing_instructions_are_found_and_ordinary_sentences_are_not(name: st
 
 
 @pytest.mark.parametrize(
-    ("earlier", "later"),
+    ("earlier", "later", "replaces"),
     [
-        ("Answer in French.", "From now on, answer in English."),
-        ("请用中文回答", "以后请用英文回答"),
-        ("Use npm, not yarn.", "Use pnpm instead of npm."),
-        ("Two spaces, not tabs.", "Four spaces, not tabs."),
-        ("Never add comments.", "Always add comments."),
-        ("Summaries: at most 100 words.", "Summaries: at most 200 words."),
-        ("Verwende npm statt yarn.", "Verwende pnpm statt npm."),
-        ("Use npm, not yarn.", "We use pnpm now, no longer npm."),
-        ("Utilise npm, pas yarn.", "Utilise pnpm au lieu de npm."),
+        ("Answer in French.", "From now on, answer in English.", True),
+        ("请用中文回答", "以后请用英文回答", True),
+        ("Use npm, not yarn.", "Use pnpm instead of npm.", True),
+        ("Two spaces, not tabs.", "Four spaces, not tabs.", True),
+        ("Never add comments.", "Always add comments.", True),
+        ("Summaries: at most 100 words.", "Summaries: at most 200 words.", True),
+        ("Verwende npm statt yarn.", "Verwende pnpm statt npm.", True),
+        ("Use npm, not yarn.", "We use pnpm now, no longer npm.", True),
+        ("Utilise npm, pas yarn.", "Utilise pnpm au lieu de npm.", True),
+        ("Never push to main.", "Never delete the backups.", False),
+        ("Use pnpm instead of npm.", "Use ruff instead of flake8.", False),
+        ("Answer in French.", "Never push to main.", False),
+        ("No emojis in commit messages.", "No new dependencies please", False),
+        ("不要修改测试文件", "不要提交到主分支", False),
     ],
 )
-def test_the_latest_wins(earlier: str, later: str) -> None:
+def test_the_latest_wins_of_what_speaks_of_one_thing(earlier: str, later: str, replaces: bool) -> None:
     first, second = standing([user(earlier), agent("Sure."), user(later)])
-    assert first.superseded_by == second.fact
-    assert second.superseded_by is None
-
-
-@pytest.mark.parametrize(
-    ("earlier", "later"),
-    [
-        ("Never push to main.", "Never delete the backups."),
-        ("Use pnpm instead of npm.", "Use ruff instead of flake8."),
-        ("Answer in French.", "Never push to main."),
-        ("No emojis in commit messages.", "No new dependencies please"),
-        ("不要修改测试文件", "不要提交到主分支"),
-    ],
-)
-def test_what_speaks_of_another_thing_replaces_nothing(earlier: str, later: str) -> None:
-    assert [one.superseded_by for one in standing([user(earlier), agent("Sure."), user(later)])] == [None, None]
+    assert (first.superseded_by, second.superseded_by) == (second.fact if replaces else None, None)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import itertools
 
+import pytest
 from hypothesis import given
 
 from workbench.conformance.building import agent, call, result, summary, user
@@ -13,71 +14,49 @@ def spans(found: tuple[Span, ...]) -> list[tuple[int, int]]:
     return [(span.start, span.stop) for span in found]
 
 
-def test_a_round_goes_from_a_users_message_to_the_end_of_the_answer() -> None:
-    messages = [
-        user("u1", "do"),
-        agent("a1", "", call("c1")),
-        result("r1", ("c1", "x")),
-        agent("a2", "done"),
-        user("u2", "more"),
-        agent("a3", "done"),
-    ]
-    assert spans(rounds_of(messages).rounds) == [(0, 4), (4, 6)]
+DO, ON, CALLING, GOT = user("u", "do"), agent("a", "on"), agent("c", "", call("c1")), result("r", ("c1", "x"))
+EARLIER = summary("s", "earlier")
 
 
-def test_what_starts_no_round() -> None:
-    messages = [
-        summary("s", "earlier"),
-        user("i", "<system-reminder>", kind="meta"),
-        user("u1", "do"),
-        agent("a1", "ok"),
-        user("x", "[Request interrupted by user]", kind="meta"),
-        agent("a2", "ok"),
-    ]
+@pytest.mark.parametrize(
+    ("messages", "preamble", "rounds", "current_input"),
+    [
+        ([DO, CALLING, GOT, ON, DO, ON], (0, 0), [(0, 4), (4, 6)], (6, 6)),
+        # A summary, what the tool put in and an interruption start no round.
+        ([EARLIER, user("i", "<x>", "meta"), DO, ON, user("x", "[stop]", "meta"), ON], (0, 2), [(2, 6)], (6, 6)),
+        # The last messages without an answer are the current input.
+        ([DO, ON, DO, DO], (0, 0), [(0, 2)], (2, 4)),
+    ],
+)
+def test_a_round_goes_from_a_users_message_to_the_end_of_the_answer(
+    messages: list[Message], preamble: tuple[int, int], rounds: list[tuple[int, int]], current_input: tuple[int, int]
+) -> None:
     found = rounds_of(messages)
-    assert (found.preamble.start, found.preamble.stop) == (0, 2)
-    assert spans(found.rounds) == [(2, 6)]
+    assert spans((found.preamble, *found.rounds, found.current_input)) == [preamble, *rounds, current_input]
 
 
-def test_a_last_message_without_an_answer_is_the_current_input() -> None:
-    found = rounds_of([user("u1", "do"), agent("a1", "ok"), user("u2", "and"), user("u3", "also")])
-    assert spans(found.rounds) == [(0, 2)]
-    assert (found.current_input.start, found.current_input.stop) == (2, 4)
+@pytest.mark.parametrize(
+    ("messages", "exchanges"),
+    [
+        ([Message("s", "system", (Text("You are"),)), DO, CALLING, GOT, GOT, ON, DO], [(1, 3), (3, 6), (6, 7)]),
+        # A summary stands in an exchange of its own, with the answer that belongs to it.
+        ([EARLIER, ON], [(0, 1), (1, 2)]),
+        ([DO, EARLIER, agent("k", "Ok.", kind="summary"), ON], [(0, 1), (1, 3), (3, 4)]),
+    ],
+)
+def test_exchanges(messages: list[Message], exchanges: list[tuple[int, int]]) -> None:
+    assert spans(exchanges_of(messages)) == exchanges
 
 
-def test_exchanges() -> None:
-    messages = [
-        Message("s", "system", (Text("You are"),)),
-        user("u1", "do"),
-        agent("a1", "", call("c1"), call("c2")),
-        result("r1", ("c1", "x")),
-        result("r2", ("c2", "x")),
-        agent("a2", "done"),
-        user("u2", "more"),
-    ]
-    assert spans(exchanges_of(messages)) == [(1, 3), (3, 6), (6, 7)]
-
-
-def test_a_summary_stands_in_an_exchange_of_its_own() -> None:
-    claude = [summary("s", "earlier"), agent("a1", "going on")]
-    assert spans(exchanges_of(claude)) == [(0, 1), (1, 2)]
-    augment = [user("u", "x"), summary("s", "earlier"), agent("a1", "Ok.", kind="summary"), agent("a2", "on")]
-    assert spans(exchanges_of(augment)) == [(0, 1), (1, 3), (3, 4)]
-
-
-def test_repeated_ids_pair_in_order() -> None:
-    messages = [
-        agent("a1", "", call("c")),
-        result("r1", ("c", "1")),
-        agent("a2", "", call("c")),
-        result("r2", ("c", "2")),
-    ]
-    assert [(p.call, p.result) for p in pairs_of(messages)] == [(0, 1), (2, 3)]
-
-
-def test_open_calls_and_orphan_results() -> None:
-    found = pairs_of([result("r1", ("gone", "x")), agent("a1", "", call("c"))])
-    assert [(p.call, p.result) for p in found] == [(None, 0), (1, None)]
+@pytest.mark.parametrize(
+    ("messages", "pairs"),
+    [
+        ([CALLING, GOT, CALLING, GOT], [(0, 1), (2, 3)]),  # repeated ids, in order
+        ([result("r1", ("gone", "x")), CALLING], [(None, 0), (1, None)]),
+    ],
+)
+def test_calls_and_results_are_paired(messages: list[Message], pairs: list[tuple[int | None, int | None]]) -> None:
+    assert [(pair.call, pair.result) for pair in pairs_of(messages)] == pairs
 
 
 @given(conversations())
