@@ -67,6 +67,7 @@ def requests(story: tuple[Message, ...]) -> dict[str, SummaryRequest]:
     first = summary(asked(story)).text
     second = summary(asked(later, previous=first)).text
     old = user("<summary>\nAnalysis:\nscratch\nSummary:\nThe port is 8080.\n</summary>", kind="summary")
+    many = "\n".join(f"- decision {n} of a whole day" for n in range(20))
     return {
         "what happened": asked(story),
         "sections, one of them unknown": asked(story, form="sections", sections=(*SECTIONS, "Weather"), max_chars=3000),
@@ -75,7 +76,9 @@ def requests(story: tuple[Message, ...]) -> dict[str, SummaryRequest]:
         "little room: the user's words stay longest": asked(short, max_chars=600),
         "an earlier summary goes on": asked(later, previous=first),
         "and is not said twice": asked(later, previous=second),
-        "what was left out is still counted": asked([user("go on")], previous="## Decisions\n- a\n- … and 7 more"),
+        "what was left out is still counted": asked(
+            [user("go on")], previous=f"## Decisions\n{many}\n- … and 7 more", max_chars=600
+        ),
         "a summary among the messages": asked([old, user("next"), agent("ok")]),
         "memories alone": asked([], form="lines", previous="- likes tabs\n- uses pnpm\n- likes tabs"),
     }
