@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from pathlib import Path
 
-from workbench.analysis.course import Course
+from workbench.analysis.course import Course, uncounted
 from workbench.conformance.building import METER
+from workbench.formats.files import load
 from workbench.session import Epoch, Message, Records, Session
 from workbench.tokens import Counter
 from workbench.tokens.sizes import Basis, Sizes
@@ -16,6 +18,13 @@ def session_of(messages: Sequence[Message], *epochs: Sequence[int]) -> Session:
     members = epochs or (range(len(messages)),)
     numbered = tuple(Epoch(number, each) for number, each in enumerate(members, 1))
     return Session("claude-code", None, tuple(messages), Records(b""), epochs=numbered)
+
+
+def counted_from(file: Path) -> tuple[Session, Counter]:
+    """A session of a file, all its messages counted."""
+    session, counter = load(file), Counter(None)
+    counter.count_all(uncounted(session), lambda done, total: None, lambda: False)
+    return session, counter
 
 
 def course_of_messages(messages: Sequence[Message], overhead: int = 0) -> Course:

@@ -11,9 +11,7 @@ from workbench.session import Usage
 
 def test_an_estimate_is_input_and_output() -> None:
     cost = estimate(100_000, 2_000, "claude-opus-4-5")
-    assert cost.input == pytest.approx(0.5)
-    assert cost.output == pytest.approx(0.05)
-    assert cost.dollars == pytest.approx(0.55)
+    assert (cost.input, cost.output, cost.dollars) == pytest.approx((0.5, 0.05, 0.55))
     assert str(cost) == "$0.5500"
 
 
@@ -35,9 +33,7 @@ def test_a_long_prompt_costs_more_for_every_token() -> None:
 @pytest.mark.parametrize("model", ["", "qwen-local", "claude-next"])
 def test_an_unknown_model_has_no_price(model: str) -> None:
     cost = estimate(1_000, 1_000, model)
-    assert cost.dollars is None
-    assert str(cost) == "cost unknown"
-    assert "no price" in cost.note
+    assert (cost.dollars, str(cost), "no price" in cost.note) == (None, "cost unknown", True)
 
 
 def test_a_price_is_missed_only_where_it_is_needed() -> None:

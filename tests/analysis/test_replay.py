@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.analysis.courses import course_of_messages, session_of
+from tests.analysis.courses import counted_from, course_of_messages, session_of
 from tests.paths import SAMPLES
 from workbench.analysis import replay as replaying
 from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
-from workbench.analysis.course import Course, course_of, uncounted
+from workbench.analysis.course import Course, course_of
 from workbench.analysis.replay import Replay, replay, without
 from workbench.analysis.replay_table import cost_basis, pay_off, row
 from workbench.analysis.running import Running
@@ -26,7 +26,6 @@ from workbench.compaction.strategies import all_strategies
 from workbench.compaction.strategy import Strategy, Summary
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.conformance.drawn import conversations
-from workbench.formats.files import load
 from workbench.session import Message, Text
 from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
@@ -42,10 +41,7 @@ def changed(name: str, **changes: Any) -> Preset:
 
 
 def loaded(path: Path) -> Course:
-    session = load(path)
-    counter = Counter(None)
-    counter.count_all(uncounted(session), lambda done, total: None, lambda: False)
-    return course_of(session, counter)
+    return course_of(*counted_from(path))
 
 
 @pytest.fixture(scope="module")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.analysis.courses import counted_from
 from tests.paths import SAMPLES
-from workbench.analysis.course import course_of, uncounted
+from workbench.analysis.course import course_of
 from workbench.analysis.replay import replay
 from workbench.analysis.sweep.axes import Axis, parse_axis, varied
 from workbench.analysis.sweep.cells import Cell, Plan, as_preset, plan_of, swept
@@ -18,8 +20,6 @@ from workbench.analysis.sweep.spread import spread, work_of
 from workbench.base.errors import BadInput
 from workbench.compaction.preset import load_preset, read_preset, save_preset
 from workbench.compaction.strategies import all_strategies
-from workbench.formats.files import load
-from workbench.tokens import Counter
 
 TRIM = load_preset("trim")
 CHAT = str(SAMPLES / "openai-chat-tools.json")
@@ -100,9 +100,7 @@ def cells(plan: Plan) -> tuple[Cell, ...]:
 
 
 def test_a_cell_is_what_a_replay_says(plan: Plan, cells: tuple[Cell, ...]) -> None:
-    session, counter = load(Path(CHAT)), Counter(None)
-    counter.count_all(uncounted(session), lambda done, total: None, lambda: False)
-    course = course_of(session, counter)
+    course = course_of(*counted_from(Path(CHAT)))
     for cell in [cell for cell in cells if cell.file == CHAT]:
         window, percent = cell.setting
         preset = replace(TRIM, policy=TRIM.policy.with_(target_percent=percent))
@@ -200,12 +198,13 @@ def test_retention_comes_from_the_outcomes() -> None:
     assert all(cell.compactions and cell.retention is not None and 0 < cell.retention <= 1 for cell in found)
 
 
+def in_order(cells: Iterable[Cell]) -> list[Cell]:
+    return sorted(cells, key=lambda cell: (cell.file, cell.setting))
+
+
 def test_all_cores_give_the_same_cells(plan: Plan, cells: tuple[Cell, ...]) -> None:
     work = work_of([CHAT, BOATS], plan, (), 2)
-    found = [cell for made in spread(work, plan) for cell in made]
-    assert sorted(found, key=lambda cell: (cell.file, cell.setting)) == sorted(
-        cells, key=lambda cell: (cell.file, cell.setting)
-    )
+    assert in_order(cell for made in spread(work, plan) for cell in made) == in_order(cells)
     assert list(spread([], plan)) == []
 
 
@@ -215,14 +214,8 @@ def test_a_dask_scheduler_gives_the_same_cells(plan: Plan, cells: tuple[Cell, ..
         n_workers=2, threads_per_worker=1, processes=False, protocol="tcp://", host="127.0.0.1", dashboard_address=None
     )
     with cluster:
-        found = [
-            cell
-            for made in spread(work_of([CHAT, BOATS], plan, (), 2), plan, cluster.scheduler_address)
-            for cell in made
-        ]
-    assert sorted(found, key=lambda cell: (cell.file, cell.setting)) == sorted(
-        cells, key=lambda cell: (cell.file, cell.setting)
-    )
+        several = spread(work_of([CHAT, BOATS], plan, (), 2), plan, cluster.scheduler_address)
+        assert in_order(cell for made in several for cell in made) == in_order(cells)
 
 
 def test_a_scheduler_that_is_not_there_is_one_sentence(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from tests.analysis.courses import course_of_messages, session_of
+from tests.analysis.courses import counted_from, course_of_messages, session_of
 from tests.paths import SAMPLES
-from workbench.analysis.course import course_of, uncounted
+from workbench.analysis.course import course_of
 from workbench.analysis.growth import Point
 from workbench.analysis.why import Diagnosis, diagnose, fillers, waste
 from workbench.analysis.why.counterfactual import Crossing, delay_without
@@ -21,9 +21,7 @@ from workbench.bench import counted, open_bench
 from workbench.compaction.preset import load_preset
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.conformance.drawn import conversations
-from workbench.formats.files import load
 from workbench.session import Compaction, Epoch, Message, Text
-from workbench.tokens import Counter
 from workbench.tokens.sizes import Basis
 
 WORDINGS = (
@@ -197,8 +195,7 @@ def test_the_newest_epoch_that_overflowed_is_looked_at() -> None:
 
 
 def diagnosed(path: Path, epoch: int | None = None) -> Diagnosis:
-    session, counter = load(path), Counter(None)
-    counter.count_all(uncounted(session), lambda done, total: None, lambda: False)
+    session, counter = counted_from(path)
     number = epoch or overflowed(session)
     bench = counted(open_bench(session, counter, epoch=number), counter)
     return diagnose(bench.context, course_of(session, counter, first=number), number, load_preset("claude-code"))

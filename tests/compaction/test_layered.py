@@ -24,7 +24,7 @@ from workbench.compaction.preset import default_preset
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.shape import Shape
 from workbench.compaction.strategies.layered import STRATEGY, LayeredPolicy, triggers
-from workbench.compaction.strategy import SummaryFailed, SummaryRequest
+from workbench.compaction.strategy import SummaryRequest
 from workbench.conformance.building import METER, agent, call, context_of, result, summary, user
 from workbench.conformance.drawn import contexts, policies
 from workbench.conformance.strategies import Answered, assert_holds
@@ -339,15 +339,6 @@ def test_over_the_hard_limit_the_two_ends_are_shown_and_the_middle_is_dropped() 
 
 
 # --- failures ---------------------------------------------------------------------------------------------------------
-
-
-def test_on_a_time_out_the_newest_rounds_stay_with_the_documents_sentence() -> None:
-    context = context_of([summary("s", "old"), *rounds(11)])
-    outcome, _ = run(context, policy(), SummaryFailed("timeout", "120 s"))
-    said = "Summary generation timed out, keeping recent history only."
-    assert (outcome.status, outcome.reason, said in outcome.trace) == ("fallback", said, True)
-    assert [message.id for message in outcome.messages] == ["s", *(message.id for message in context.messages[5:])]
-    assert outcome.fate_counts[Fate.DROPPED] == 4
 
 
 def test_the_preset_is_the_documents_policy() -> None:

@@ -26,13 +26,9 @@ def test_every_bundled_preset_reads_and_says_where_it_is_from(name: str) -> None
 def test_the_shipped_preset_has_the_documents_example() -> None:
     policy = load_preset("augment-example").policy
     assert isinstance(policy, ExchangeSummaryPolicy)
-    assert (
-        policy.trigger_on_history_size_chars,
-        policy.trigger_on_history_size_chars_when_cache_expiring,
-        policy.history_tail_size_chars_to_exclude,
-        policy.cache_ttl_ms,
-        policy.buffer_time_before_cache_expiration_ms,
-    ) == (50_000, 30_000, 5_000, 300_000, 30_000)
+    chars = (policy.trigger_on_history_size_chars, policy.trigger_on_history_size_chars_when_cache_expiring)
+    assert (*chars, policy.history_tail_size_chars_to_exclude) == (50_000, 30_000, 5_000)
+    assert (policy.cache_ttl_ms, policy.buffer_time_before_cache_expiration_ms) == (300_000, 30_000)
     assert disabled(policy) == ""
 
 

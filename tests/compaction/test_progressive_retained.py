@@ -27,10 +27,7 @@ def test_the_first_request_every_passage_the_newest_lists_and_the_sum_of_the_cha
     total = joined(several)
     assert (total.request, total.memories, total.tasks) == ("Build it.", ("memory 7",), ("[ ] task 4",))
     assert total.passages == ("always", *(f"passage {number}" for number in range(8)))
-    assert total.changes == (
-        FileChange("all.py", 8, 0, 8),
-        *(FileChange(f"{number}.py", 2, 1) for number in range(8)),
-    )
+    assert total.changes == (FileChange("all.py", 8, 0, 8), *(FileChange(f"{n}.py", 2, 1) for n in range(8)))
     assert joined(()) == Texts()
     assert joined((joined(several[:4]), *several[4:])) == total
 
