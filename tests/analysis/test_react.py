@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from hypothesis import given, settings
+
 from workbench.analysis.react import react
 from workbench.conformance.building import agent, call, result, summary, user
+from workbench.conformance.drawn import conversations
 from workbench.session import Message, Text, Thinking
+from workbench.tokens.visible import json_text
 
 
 def test_thought_action_result_and_finish() -> None:
@@ -34,3 +38,13 @@ def test_thought_action_result_and_finish() -> None:
         "[assistant] Action: Finish[It is empty.]",
         "[user] thanks",
     ]
+
+
+@settings(max_examples=30, deadline=None)
+@given(conversations())
+def test_every_call_and_every_result_is_there(messages: tuple[Message, ...]) -> None:
+    text = "\n\n".join(react(messages))
+    for message in messages:
+        for one in message.calls:
+            assert f"Action: {one.name}[{json_text(one.input)}]" in text
+    assert text.count("[tool] {") >= sum(len(message.results) for message in messages)
