@@ -1,20 +1,16 @@
 """ADK sessions: compactions that hide by time, rewinds, calls without ids, both ways of writing a key."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.formats.stories import story
-from workbench.conformance.formats import assert_exact, compacted, read, shape
-from workbench.formats import openai_chat
+from workbench.conformance.formats import assert_exact, read, shape
 from workbench.formats.adk import FORMAT
-from workbench.formats.format import no_progress
-from workbench.session import Media, Message, Text, Thinking, ToolResult, ToolUse, Usage, pairs_of
+from workbench.session import Media, Message, Text, Thinking, ToolResult, ToolUse, Usage
 
 Json = dict[str, Any]
-REAL = {"customer-service-123.session.json": (34, 34), "text_search_floral_dress.session.json": (50, 40)}
 
 
 def event(number: int, author: str, *parts: Json, **more: Any) -> Json:
@@ -64,26 +60,6 @@ def camelled(value: Any) -> Any:
         words = ((key.split("_"), inner) for key, inner in value.items())
         return {first + "".join(w.capitalize() for w in rest): camelled(inner) for (first, *rest), inner in words}
     return [camelled(item) for item in value] if isinstance(value, list) else value
-
-
-@pytest.mark.parametrize("name", REAL)
-def test_real_sessions_are_read_and_written_back(shared: Path, name: str) -> None:
-    path = shared / "sessions/adk" / name
-    data = path.read_bytes()
-    assert FORMAT.recognise(data[: 64 * 1024])
-    assert not openai_chat.FORMAT.recognise(data[: 64 * 1024])
-    assert FORMAT.codec.validate(data) == []
-    session = FORMAT.codec.read(path, data, no_progress)
-    events, count = REAL[name]
-    assert len(session.messages) == count
-    assert not session.warnings
-    pairs = pairs_of(session.messages)
-    assert pairs
-    assert all(pair.call is not None and pair.result is not None for pair in pairs)
-    for outcome in compacted(session):
-        written = assert_exact(FORMAT, session, outcome)
-        assert len(json.loads(written.data)["events"]) == len(outcome) + events - count
-    assert_exact(FORMAT, session, session.context()[: count // 2])
 
 
 def test_what_events_say() -> None:

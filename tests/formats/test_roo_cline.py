@@ -18,7 +18,6 @@ from workbench.session import Compaction, Message, Session, Text, Thinking, Tool
 
 Json = dict[str, Any]
 
-REAL = {"roo-heavy-uncondensed": (54, 1), "roo-natural-already-condensed": (30, 2)}
 DETAILS = "<environment_details>\n# Current Workspace Directory (/w) Files\n<model>m-1</model>\n</environment_details>"
 
 
@@ -56,17 +55,6 @@ NATIVE = (
         metrics={"tokens": {"prompt": 9, "completion": 2, "cached": 4}},
     ),
 )
-
-
-@pytest.mark.parametrize("name", REAL)
-def test_real_tasks_are_read_and_written_back(shared: Path, name: str) -> None:
-    path = shared / "sessions/roo-cline" / name / "api_conversation_history.json"
-    data = path.read_bytes()
-    assert FORMAT.recognise(data[: 64 * 1024])
-    assert FORMAT.codec.validate(data) == []
-    session = FORMAT.codec.read(path, data, no_progress)
-    assert (len(session.messages), len(session.epochs)) == REAL[name]
-    assert not session.warnings
 
 
 def test_a_real_folder_tells_more_than_its_history(shared: Path) -> None:

@@ -15,12 +15,6 @@ from workbench.session import Message, Session, Text, Thinking, ToolResult, Tool
 Json = dict[str, Any]
 MINI, SWE = mini_swe_agent.FORMAT, swe_agent.FORMAT
 
-REAL = {
-    "mini-swe-agent/github_issue.traj.json": (MINI, 22),
-    "mini-swe-agent/psf__requests-1142.traj.json": (MINI, 144),
-    "swe-agent/marshmallow-1867-fc-replace.traj": (SWE, 28),
-}
-
 
 def call(id: str) -> Json:
     return {"id": id, "type": "function", "function": {"name": "bash", "arguments": '{"command": "ls"}'}}
@@ -81,21 +75,6 @@ def swe(history: Any = SWE_HISTORY, **more: Any) -> bytes:
 
 def read(format: Format, data: bytes) -> Session:
     return format.codec.read(Path("x.traj.json"), data, no_progress)
-
-
-@pytest.mark.parametrize("name", REAL)
-def test_real_trajectories_are_read_and_written_back(shared: Path, name: str) -> None:
-    path = shared / "sessions" / name
-    data = path.read_bytes()
-    format, count = REAL[name]
-    assert format.recognise(data[: 64 * 1024])
-    assert not (SWE if format is MINI else MINI).recognise(data[: 64 * 1024])
-    assert format.codec.validate(data) == []
-    session = format.codec.read(path, data, no_progress)
-    assert len(session.messages) == count
-    assert [m.id for m in session.messages if m.starts_round] == ["m2"]
-    half = session.context()[: count // 2]
-    assert_exact(format, session, half)
 
 
 def test_a_real_trajectory_tells_its_usage_and_its_one_huge_message(shared: Path) -> None:
@@ -207,13 +186,7 @@ def test_recognised_though_cut() -> None:
     assert MINI.recognise(json.dumps(long).encode()[: 64 * 1024])
     steps = [{"action": "ls", "observation": "x" * 70_000}]
     assert SWE.recognise(json.dumps({"trajectory": steps, "history": []}).encode()[: 64 * 1024])
-    for data in (
-        b"[]",
-        b"{}",
-        b"[1,2]",
-        json.dumps([{"role": "user", "content": "hi"}] * 5).encode(),
-        b'{"info":{"id":"ses_1"}}',
-    ):
+    for data in (b"[1,2]", json.dumps([{"role": "user", "content": "hi"}] * 5).encode(), b'{"info":{"id":"ses_1"}}'):
         assert not MINI.recognise(data)
         assert not SWE.recognise(data)
     bare = json.dumps(MINI_MESSAGES).encode()
