@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.formats import test_atif, test_openai_responses
+from tests.formats.stories import story
 from workbench.conformance.building import session_of
-from workbench.conformance.formats import faults, read, write
+from workbench.conformance.formats import assert_exact, faults, read, write
 from workbench.formats import registry
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
@@ -31,3 +34,13 @@ def test_another_formats_messages_are_made_fit(format: registry.Format) -> None:
     roles = " ".join(m.role if m.kind == "normal" else f"{m.role}/{m.kind}" for m in again)
     errors = [result.is_error for message in again for result in message.results]
     assert {"roles": roles, "errors": errors, "notes": list(written.notes)} == EXPECTED[format.id]
+
+
+@pytest.mark.parametrize("kind", ["normal", "summary", "meta"])
+@pytest.mark.parametrize("role", ["user", "assistant", "system"])
+@pytest.mark.parametrize("id", ["atif", "openai-responses", "tau-bench"])
+def test_every_kind_finds_its_way_back(id: str, role: Any, kind: Any) -> None:
+    made = {"atif": test_atif.body, "openai-responses": test_openai_responses.body}
+    format, data = registry.by_id(id), made[id]() if id in made else story("tau_bench", "tau_results")
+    session = read(format, data)
+    assert_exact(format, session, (Message("n", role, (Text("old"), Text("things")), kind), *session.messages[1:]))

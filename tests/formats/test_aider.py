@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from tests.formats.stories import story
 from workbench.base.errors import BadInput
 from workbench.conformance.building import session_of
-from workbench.conformance.drawn import dialogues
 from workbench.conformance.formats import assert_exact, compacted, read, shape
 from workbench.formats import openai_chat
 from workbench.formats.aider import FORMAT
@@ -68,16 +67,6 @@ def test_an_answer_that_looks_like_a_mark_is_moved_in() -> None:
     written = FORMAT.codec.write(session_of(messages), messages)
     assert [m.text for m in read(FORMAT, written.data).context()] == ["x", " # head\n > quoted\nplain"]
     assert "moved in" in written.notes[0]
-
-
-@settings(max_examples=20)
-@given(dialogues())
-def test_other_formats_become_text(messages: list[Message]) -> None:
-    written = FORMAT.codec.write(session_of(messages), messages)
-    assert FORMAT.recognise(written.data)
-    assert FORMAT.codec.validate(written.data) == []
-    again = read(FORMAT, written.data).context()
-    assert [m.role for m in again] == ["user" if m.role == "tool" else m.role for m in messages]
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,6 @@ from workbench.formats import openai_chat
 from workbench.formats.anthropic_messages import FORMAT
 from workbench.session import Message, Opaque, SessionFacts, Text, Thinking, Tool, ToolResult, ToolUse
 
-REAL = {
-    "claude-trace-34-compact-call.json": 27,
-    "claude-trace-60-after-compact.json": 3,
-    "pydantic-compaction-1-request.json": 1,
-}
 BODY = {
     "model": "claude-x",
     "max_tokens": 100,
@@ -42,37 +37,6 @@ BODY = {
 
 def body(**changes: object) -> bytes:
     return json.dumps({**BODY, **changes}, indent=1).encode()
-
-
-@pytest.mark.parametrize("name", REAL)
-def test_real_bodies_come_back_byte_for_byte(shared: Path, name: str) -> None:
-    path = shared / "sessions/anthropic-api" / name
-    data = path.read_bytes()
-    assert FORMAT.recognise(data[: 64 * 1024])
-    assert not openai_chat.FORMAT.recognise(data[: 64 * 1024])
-    session = FORMAT.codec.read(path, data, lambda done, total: None)
-    assert len(session.messages) == REAL[name]
-    assert not session.warnings
-    assert FORMAT.codec.validate(data) == []
-
-
-def test_real_body_loses_its_head_and_nothing_else(shared: Path) -> None:
-    path = shared / "sessions/anthropic-api/claude-trace-34-compact-call.json"
-    data = path.read_bytes()
-    session = FORMAT.codec.read(path, data, lambda done, total: None)
-    kept = session.messages[21:]
-    summary = Message("summary", "user", (Text("what happened"),), "summary")
-    written = FORMAT.codec.write(session, [summary, *kept])
-    before, after = json.loads(data), json.loads(written.data)
-    assert after["messages"] == [
-        {"role": "user", "content": [{"type": "text", "text": "what happened"}]},
-        *before["messages"][21:],
-    ]
-    assert {k: v for k, v in before.items() if k != "messages"} == {k: v for k, v in after.items() if k != "messages"}
-    assert FORMAT.codec.validate(written.data) == []
-    text = data.decode()
-    tail = text[text.index('{"role": "assistant"', text.rindex('"messages"')) :]
-    assert written.data.decode().endswith(tail[-2000:])
 
 
 @pytest.mark.parametrize("name", ["claude-trace-34-compact-call.json", "claude-trace-60-after-compact.json"])
@@ -140,10 +104,6 @@ def test_recognised_by_content(head: bytes) -> None:
 @pytest.mark.parametrize(
     "head",
     [
-        b"",
-        b"[]",
-        b"{}",
-        b"nonsense",
         b'"text"',
         b'{"messages":[]}',
         b'{"sessionId":"1","projectHash":"2","messages":[{"role":"user","content":"x"}]}',

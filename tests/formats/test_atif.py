@@ -90,13 +90,6 @@ def test_half_a_step_is_written_anew() -> None:
     assert_exact(FORMAT, session, (*session.messages[:3], session.messages[4]))
 
 
-@pytest.mark.parametrize("kind", ["normal", "summary", "meta"])
-@pytest.mark.parametrize("role", ["user", "assistant", "system"])
-def test_every_kind_finds_its_way_back(role: Any, kind: Any) -> None:
-    session = read(FORMAT, body())
-    assert_exact(FORMAT, session, (Message("n", role, (Text("old"), Text("things")), kind), *session.messages[1:]))
-
-
 @pytest.mark.parametrize(
     ("changes", "faults"),
     [

@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from tests.formats.stories import story
 from workbench.base.errors import BadInput
-from workbench.conformance.building import session_of
 from workbench.conformance.formats import assert_exact, read, shape
 from workbench.formats.codex import FORMAT
 from workbench.formats.kit import zstd
@@ -241,12 +239,6 @@ def test_a_paginated_history_becomes_a_plain_one() -> None:
     assert any("ordinal" in fault for fault in FORMAT.codec.validate(rollout(*lines)))
 
 
-def test_a_system_prompt_of_another_tool_is_left_out_and_told() -> None:
-    messages = [Message("1", "user", (Text("do it"),))]
-    written = FORMAT.codec.write(session_of(messages, system="base"), messages)
-    assert written.notes == ("the system prompt was left out: Codex sends its own",)
-
-
 def test_compressed_rollouts_are_unpacked_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     data = zstandard.ZstdCompressor(write_checksum=True).compress(rollout(*FIRST))
     assert FORMAT.recognise(data).startswith("zstd-compressed, and inside line 1")
@@ -324,13 +316,6 @@ def test_what_the_real_files_hold(shared: Path) -> None:
 def test_the_rules_find_each_fault(lines: list[bytes], faults: list[str]) -> None:
     assert FORMAT.codec.validate(rollout(*FIRST)) == []
     assert FORMAT.codec.validate(rollout(*lines)) == faults
-
-
-def test_the_sample_tells_its_story() -> None:
-    data = story("codex", "codex_rollout")
-    session = read(FORMAT, data)
-    assert (len(data) < 25_000, FORMAT.codec.validate(data), session.warnings) == (True, [], ())
-    assert [len(epoch.members) for epoch in session.epochs] == [10, 8, 8]
 
 
 def test_a_repeated_count_is_not_the_next_responses() -> None:

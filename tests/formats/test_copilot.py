@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.formats.stories import story
 from workbench.base.errors import BadInput
 from workbench.conformance.formats import assert_exact, read, shape
 from workbench.formats.copilot import FORMAT
@@ -219,13 +218,6 @@ def test_odd_lines_are_told() -> None:
 def test_the_rules_find_each_fault(events: list[Event], faults: list[str]) -> None:
     assert FORMAT.codec.validate(chain(*events)) == faults
     assert "not an event" in FORMAT.codec.validate(chain(*EVENTS) + b"{broken")[0]
-
-
-def test_the_sample_tells_its_story() -> None:
-    data = story("copilot", "copilot_events")
-    session = read(FORMAT, data)
-    assert (len(data) < 25_000, FORMAT.codec.validate(data), session.warnings) == (True, [], ())
-    assert [len(epoch.members) for epoch in session.epochs] == [12, 11]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.formats.stories import story
 from workbench.base.errors import BadInput
 from workbench.conformance.building import session_of
 from workbench.conformance.formats import assert_exact, read, shape
@@ -263,10 +262,3 @@ def test_the_rules_find_faults_around_the_messages() -> None:
     assert FORMAT.codec.validate(unowned) == ["It has no projectHash as text."]
     broken = lines(HEAD, *MESSAGES) + b"{broken"
     assert FORMAT.codec.validate(broken) == ["Line 8 is not a JSON object, so Gemini CLI would pass over it."]
-
-
-def test_the_sample_tells_its_story() -> None:
-    data = story("gemini", "gemini_session")
-    session = read(FORMAT, data)
-    assert (len(data) < 25_000, FORMAT.codec.validate(data), session.warnings) == (True, [], ())
-    assert [len(epoch.members) for epoch in session.epochs] == [10, 10]

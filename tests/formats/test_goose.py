@@ -9,10 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tests.formats.stories import story
 from workbench.base.errors import BadInput
 from workbench.conformance.formats import assert_exact, read, shape
 from workbench.formats import goose
@@ -342,29 +339,3 @@ def test_the_rules_find_faults_around_the_messages() -> None:
     ]
     broken = lines(*MESSAGES) + b"\n{broken"
     assert FORMAT.codec.validate(broken) == ["Line 7 is not a JSON object, so goose would pass over it."]
-
-
-@pytest.fixture(scope="module")
-def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return database(tmp_path_factory.mktemp("good"), *MESSAGES)
-
-
-@settings(max_examples=25, deadline=None)
-@given(data=st.data())
-def test_mangled_databases_are_read_or_refused(good: Path, data: st.DataObject) -> None:
-    raw = bytearray(good.read_bytes())
-    for _ in range(data.draw(st.integers(1, 20))):
-        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
-    FORMAT.recognise(bytes(raw))
-    try:
-        session = FORMAT.codec.read(good, bytes(raw), no_progress)
-    except BadInput:
-        return
-    FORMAT.codec.validate(FORMAT.codec.write(session, session.context()[1:]).data)
-
-
-def test_the_sample_tells_its_story() -> None:
-    data = story("goose", "goose_session")
-    session = read(FORMAT, data)
-    assert (len(data) < 25_000, FORMAT.codec.validate(data), session.warnings) == (True, [], ())
-    assert [len(epoch.members) for epoch in session.epochs] == [8, 7]

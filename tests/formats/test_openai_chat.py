@@ -11,7 +11,7 @@ from workbench.formats import anthropic_messages
 from workbench.formats.openai_chat import FORMAT
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, pairs_of
 
-REAL = {"openhands-litellm-log.json": 12, "taubench-airline-entry3-messages.json": 62}
+REAL = ("openhands-litellm-log.json", "taubench-airline-entry3-messages.json")
 MESSAGES = [
     {"role": "developer", "content": "rules"},
     {
@@ -40,21 +40,6 @@ def body(**changes: object) -> bytes:
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_real_documents_come_back_byte_for_byte(shared: Path, name: str) -> None:
-    path = shared / "sessions/openai-chat" / name
-    data = path.read_bytes()
-    assert FORMAT.recognise(data[: 64 * 1024])
-    assert not anthropic_messages.FORMAT.recognise(data[: 64 * 1024])
-    session = FORMAT.codec.read(path, data, lambda done, total: None)
-    assert len(session.messages) == REAL[name]
-    assert not session.warnings
-    assert session.messages[0].role == "system"
-    assert session.system == ""
-    assert FORMAT.codec.validate(data) == []
-    assert all(pair.call is not None and pair.result is not None for pair in pairs_of(session.messages))
-
-
-@pytest.mark.parametrize("name", REAL)
 def test_real_document_loses_its_middle_and_nothing_else(shared: Path, name: str) -> None:
     path = shared / "sessions/openai-chat" / name
     data = path.read_bytes()
@@ -72,18 +57,6 @@ def test_real_document_loses_its_middle_and_nothing_else(shared: Path, name: str
     assert after[:2] + after[3:] == before[:2] + before[start:]
     again = read(FORMAT, written.data)
     assert shape(again.messages)[2] == shape([summary])[0]
-
-
-@pytest.mark.parametrize("name", REAL)
-def test_real_document_as_anthropic_body(shared: Path, name: str) -> None:
-    path = shared / "sessions/openai-chat" / name
-    session = FORMAT.codec.read(path, path.read_bytes(), lambda done, total: None)
-    written = anthropic_messages.FORMAT.codec.write(session, session.context())
-    assert anthropic_messages.FORMAT.codec.validate(written.data) == []
-    again = read(anthropic_messages.FORMAT, written.data)
-    assert again.system == session.messages[0].text
-    results = [r.content for m in session.messages for r in m.results]
-    assert [r.content for m in again.messages for r in m.results] == results
 
 
 def test_a_litellm_log_keeps_its_response_beside_the_context(shared: Path) -> None:
@@ -161,20 +134,14 @@ def test_odd_messages_are_read_with_a_warning() -> None:
 
 def test_another_format_gets_what_the_api_demands() -> None:
     messages = [
-        Message("u", "user", (Text("do"), Media("image/png", 9))),
-        Message("a", "assistant", (Thinking("hm", "sig"), ToolUse("x", "bash", {"n": 1}), ToolUse("y", "bash", {}))),
-        Message("t", "tool", (ToolResult("x", (Text("1"),), is_error=True), ToolResult("y", ()), Text("and more"))),
-        Message("o", "assistant", (Opaque("compaction", {"type": "compaction"}),)),
+        Message("a", "assistant", (ToolUse("x", "bash", {"n": 1}),)),
+        Message("t", "tool", (ToolResult("x", (Text("1"),)),)),
         Message("s", "system", (Text("old things"),), "summary"),
     ]
-    written = FORMAT.codec.write(session_of(messages, system="base"), messages)
-    assert FORMAT.codec.validate(written.data) == []
-    made = json.loads(written.data)["messages"]
-    assert [m["role"] for m in made] == ["system", "user", "assistant", "tool", "tool", "user", "system"]
-    assert made[2]["content"] is None
-    assert json.loads(made[2]["tool_calls"][0]["function"]["arguments"]) == {"n": 1}
-    assert made[6]["name"] == "summary"
-    assert len(written.notes) == 3
+    called, _result, summary = json.loads(FORMAT.codec.write(session_of(messages), messages).data)["messages"]
+    assert called["content"] is None
+    assert json.loads(called["tool_calls"][0]["function"]["arguments"]) == {"n": 1}
+    assert summary["name"] == "summary"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.formats.stories import story
 from workbench.base.errors import BadInput
 from workbench.conformance.formats import assert_exact, read, shape
 from workbench.formats.pi import FORMAT
@@ -251,10 +250,3 @@ def test_odd_lines_are_told() -> None:
 )
 def test_the_rules_find_each_fault(values: list[Any], faults: list[str]) -> None:
     assert FORMAT.codec.validate(lines(*values)) == faults
-
-
-def test_the_sample_tells_its_story() -> None:
-    data = story("pi", "pi_session")
-    session = read(FORMAT, data)
-    assert (len(data) < 25_000, FORMAT.codec.validate(data), session.warnings) == (True, [], ())
-    assert [len(epoch.members) for epoch in session.epochs] == [11, 12]

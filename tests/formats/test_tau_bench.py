@@ -13,7 +13,7 @@ from workbench.formats import openai_chat
 from workbench.formats.format import no_progress
 from workbench.formats.tau_bench import FORMAT
 from workbench.formats.tau_bench.read import read_part, sessions_in
-from workbench.session import Message, Text, pairs_of
+from workbench.session import pairs_of
 
 
 def test_a_real_trajectory_as_a_result(shared: Path) -> None:
@@ -44,13 +44,6 @@ def test_the_sample_is_two_sessions() -> None:
             assert_exact(FORMAT, session if part == "1" else read_part(Path("x"), data, part, no_progress), outcome)
     with pytest.raises(BadInput, match="1 to 2"):
         read_part(Path("x"), data, "0", no_progress)
-
-
-@pytest.mark.parametrize("kind", ["normal", "summary", "meta"])
-@pytest.mark.parametrize("role", ["user", "assistant", "system"])
-def test_every_kind_finds_its_way_back(role: Any, kind: Any) -> None:
-    session = read(FORMAT, story("tau_bench", "tau_results"))
-    assert_exact(FORMAT, session, (Message("n", role, (Text("old"), Text("things")), kind), *session.messages[1:]))
 
 
 @pytest.mark.parametrize(
