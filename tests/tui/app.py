@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any, TypeVar
 
 from textual.app import App
 from textual.pilot import Pilot
@@ -132,9 +133,28 @@ async def on_bench(
     source: Session | Path, size: tuple[int, int] = (120, 40), **settings: object
 ) -> AsyncIterator[tuple[Pilot[None], BenchScreen]]:
     """The session on the bench, planned, counted and checked."""
+    async with at_rest(source, size, **settings) as pilot:
+        yield pilot, bench_screen(pilot)
+
+
+@asynccontextmanager
+async def at_rest(
+    source: Session | Path | None, size: tuple[int, int] = (120, 40), **settings: object
+) -> AsyncIterator[Pilot[None]]:
+    """The app with whatever it opens with, once nothing is at work any more."""
     async with app_of(source, **settings).run_test(size=size) as pilot:
         await settled(pilot)
-        yield pilot, bench_screen(pilot)
+        yield pilot
+
+
+S = TypeVar("S", bound=Screen[Any])
+
+
+async def brought(pilot: Pilot[None], kind: type[S], *keys: str) -> S:
+    """The screen in front once `keys` are pressed, which is of this kind."""
+    await press(pilot, *keys)
+    assert isinstance(pilot.app.screen, kind), pilot.app.screen
+    return pilot.app.screen
 
 
 def notes(pilot: Pilot[None]) -> list[str]:
@@ -142,5 +162,5 @@ def notes(pilot: Pilot[None]) -> list[str]:
     return [note.message for note in pilot.app._notifications]
 
 
-def app_of(source: Session | Path, **settings: object) -> WorkbenchApp:
+def app_of(source: Session | Path | None, **settings: object) -> WorkbenchApp:
     return WorkbenchApp(source, **settings)  # type: ignore[arg-type]

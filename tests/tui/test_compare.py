@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.widgets import DataTable
 
-from tests.tui.app import bench_screen, on_bench, press, story
+from tests.tui.app import bench_screen, brought, on_bench, press, story
 from tests.tui.test_retention import with_a_recorded_compaction
 from workbench.analysis.compare import candidates, compare
 from workbench.analysis.retention import retention
@@ -26,9 +26,7 @@ SIZE = (160, 40)
 
 async def test_every_strategy_has_a_column_and_the_chosen_one_opens() -> None:
     async with on_bench(story(), size=SIZE) as (pilot, _):
-        await press(pilot, "C")
-        screen = pilot.app.screen
-        assert isinstance(screen, CompareScreen)
+        screen = await brought(pilot, CompareScreen, "C")
         table = screen.query_one(DataTable)
         assert [column.strategy for column in screen.columns] == [one.id for one in all_strategies()]
         assert table.row_count == len(ROWS)
@@ -41,9 +39,7 @@ async def test_every_strategy_has_a_column_and_the_chosen_one_opens() -> None:
         await press(pilot, "u")
         assert bench_screen(pilot).bench.strategy.id == "exchange-summary"
 
-        await press(pilot, "C", "a")
-        screen = pilot.app.screen
-        assert isinstance(screen, CompareScreen)
+        screen = await brought(pilot, CompareScreen, "C", "a")
         assert [column.name for column in screen.columns] == list(preset_names())
         assert len(screen.held) == len(screen.columns)
         await press(pilot, "escape")
@@ -52,9 +48,7 @@ async def test_every_strategy_has_a_column_and_the_chosen_one_opens() -> None:
 
 async def test_theirs_comes_first_and_two_stand_side_by_side() -> None:
     async with on_bench(with_a_recorded_compaction(), epoch=1, size=(80, 24)) as (pilot, _):
-        await press(pilot, "r", "C")
-        screen = pilot.app.screen
-        assert isinstance(screen, CompareScreen)
+        screen = await brought(pilot, CompareScreen, "r", "C")
         table = screen.query_one(DataTable)
         heads = [str(column.label) for column in table.ordered_columns]
         assert heads[:4] == ["", "recorded", "on the bench", "augment-example"]
@@ -67,9 +61,7 @@ async def test_theirs_comes_first_and_two_stand_side_by_side() -> None:
         await press(pilot, "space", "right", "space", "right", "space")
         assert screen.marked == (1, 2)
         assert [str(table.get_cell(MARKED, at) or "") for at in "012"] == ["", "A", "B"]
-        await press(pilot, "space", "left", "left", "d")
-        beside = pilot.app.screen
-        assert isinstance(beside, TwoOutcomesScreen)
+        beside = await brought(pilot, TwoOutcomesScreen, "space", "left", "left", "d")
         shown = beside.query_one(Pager).text
         assert "A on the bench" in shown.split("\n")[0]
         assert "B recorded" in shown.split("\n")[0]

@@ -7,7 +7,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from tests.paths import SAMPLES
-from tests.tui.app import app_of, bench_screen, on_bench, press, settled, story
+from tests.tui.app import app_of, bench_screen, brought, on_bench, press, settled, story
 from workbench.analysis.growth import Point
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, FateSpan, Outcome
@@ -96,16 +96,6 @@ async def test_hits_are_marked_until_escape_clears_the_search() -> None:
         assert bench_screen(pilot).check_action("act", ("find-next.1",)) is None
 
 
-async def test_escape_while_typing_returns_to_where_the_search_began() -> None:
-    async with on_bench(story()) as (pilot, _):
-        rounds(pilot).go(3)
-        await search_for(pilot, "CI fail")
-        assert rounds(pilot).index == 16
-        await press(pilot, "escape")
-        assert (rounds(pilot).index, said(pilot)) == (3, "")
-        assert bench_screen(pilot).focused is rounds(pilot)
-
-
 async def test_g_goes_to_a_message_or_a_round_and_refuses_what_is_none() -> None:
     async with on_bench(story()) as (pilot, _):
         await press(pilot, "g", *"15", "enter")
@@ -116,6 +106,7 @@ async def test_g_goes_to_a_message_or_a_round_and_refuses_what_is_none() -> None
         assert "from 1 to 32" in said(pilot)
         await press(pilot, "escape")
         assert (rounds(pilot).index, said(pilot)) == (24, "")
+        assert bench_screen(pilot).focused is rounds(pilot)
 
 
 async def test_rounds_are_walked_by_ctrl_and_the_arrows_too() -> None:
@@ -131,9 +122,7 @@ async def test_a_filter_hides_the_rest_and_f_brings_it_back_with_the_cursor_in_p
     async with on_bench(story()) as (pilot, _):
         list_ = rounds(pilot)
         list_.go(12)
-        await press(pilot, "f")
-        dialog = pilot.app.screen
-        assert isinstance(dialog, FilterScreen)
+        dialog = await brought(pilot, FilterScreen, "f")
         dialog.dismiss(Filter(role="result"))
         await settled(pilot)
         assert said(pilot) == "only result: 12 shown, 20 hidden (f shows all)"

@@ -10,8 +10,7 @@ from textual.widgets import Button, Input, Static
 
 from tests.finding.test_discover import session_at
 from tests.paths import SAMPLES
-from tests.tui.app import bench_screen, notes, on_bench, press, settled, story, story_file
-from workbench.tui.app import WorkbenchApp
+from tests.tui.app import at_rest, bench_screen, brought, notes, press, settled, story, story_file
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.home import read_home
 from workbench.tui.screens.export import ExportScreen
@@ -48,10 +47,8 @@ def shown(pilot: Pilot[None], selector: str) -> str:
 async def test_a_session_is_found_looked_at_and_opened(kept: Path, tmp_path: Path) -> None:
     given, bad = story_file(tmp_path), tmp_path / "bad.txt"
     bad.write_text("nothing")
-    async with WorkbenchApp(None, given=[given, bad]).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        screen = pilot.app.screen
-        assert isinstance(screen, OpenScreen)
+    async with at_rest(None, given=[given, bad], size=SIZE) as pilot:
+        screen = await brought(pilot, OpenScreen)
         entries = files_of(pilot).entries
         assert [entry.path for entry in entries if entry.kind == "given"] == [given, bad]
         assert [entry.words for entry in entries if entry.kind == "found"] == [
@@ -89,8 +86,7 @@ async def test_a_session_is_found_looked_at_and_opened(kept: Path, tmp_path: Pat
         await pilot.click("#entries", offset=(5, 2))
         await settled(pilot)
         assert files_of(pilot).line == 1
-        await press(pilot, "enter")
-        assert isinstance(pilot.app.screen, RefusalScreen)
+        await brought(pilot, RefusalScreen, "enter")
         await press(pilot, "escape", "escape")
         assert pilot.app.screen is bench
         await press(pilot, "ctrl+o")
@@ -102,8 +98,7 @@ async def test_a_session_is_found_looked_at_and_opened(kept: Path, tmp_path: Pat
 
 async def test_work_recent_files_and_the_theme_come_back(tmp_path: Path) -> None:
     path, memory = story_file(tmp_path), tmp_path / "memory"
-    async with WorkbenchApp(path, memory=memory).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with at_rest(path, memory=memory, size=SIZE) as pilot:
         await press(pilot, "j", "2")
         bench_screen(pilot)._write_soon()
         await settled(pilot)
@@ -116,44 +111,27 @@ async def test_work_recent_files_and_the_theme_come_back(tmp_path: Path) -> None
         assert before.pins
         pilot.app.theme = "workbench-contrast"
         await settled(pilot)
-    async with WorkbenchApp(path, memory=memory).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with at_rest(path, memory=memory, size=SIZE) as pilot:
         after = bench_screen(pilot).bench
         assert (after.pins, after.split_at) == (before.pins, before.split_at)
         assert notes(pilot) == ["carried over: 1 pin, the split"]
         assert pilot.app.theme == "workbench-contrast"
     assert [one.path for one in read_home(memory).recents] == [str(path)]
     light = Settings(theme="workbench-light")
-    async with WorkbenchApp(path, memory=memory, fresh=True, settings=light).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with at_rest(path, memory=memory, fresh=True, settings=light, size=SIZE) as pilot:
         assert bench_screen(pilot).bench.pins == frozenset()
         assert pilot.app.theme == "workbench-light"
-
-
-async def test_a_changed_file_is_read_again_with_the_work(tmp_path: Path) -> None:
-    path = session_at(tmp_path / "live.jsonl", "go on", 1_000, filler=8)
-    async with on_bench(path) as (pilot, screen):
-        await press(pilot, "home", "p")
-        session_at(path, "go on", 2_000, filler=12)
-        await press(pilot, "f5")
-        again = bench_screen(pilot)
-        assert again is not screen
-        assert len(again.bench.messages) > len(screen.bench.messages)
-        assert again.bench.pins == screen.bench.pins
 
 
 async def test_every_screen_explains_itself_and_its_keys() -> None:
     assert "giving up now loses nothing" in str(LoadingScreen.HELP)
     assert "loading.cancel" in {id for _, _, id in explained([LoadingScreen], {})}
-    async with WorkbenchApp(story()).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with at_rest(story(), size=SIZE) as pilot:
         starts = {"": "The bench shows", "ctrl+o": "Choose a session", "e": "Choose the format", "C": "One", "W": ""}
         for key, words in starts.items():
             await press(pilot, *filter(None, [key]))
             behind = pilot.app.screen
-            await press(pilot, "f1")
-            front = pilot.app.screen
-            assert isinstance(front, HelpScreen)
+            front = await brought(pilot, HelpScreen, "f1")
             assert front.text == behind.HELP
             assert front.text.startswith(words)
             assert {b.id for b in type(behind).BINDINGS} <= {id for _, _, id in front.keys}  # type: ignore[union-attr]
@@ -164,18 +142,15 @@ async def test_every_screen_explains_itself_and_its_keys() -> None:
         # The tour from the palette: back and forth, and out of it.
         tour = next(one for one in pilot.app.get_system_commands(pilot.app.screen) if one.title == "Tour")
         tour.callback()
-        await press(pilot, "n", "n", "b", "enter", "left", "left", "left")
-        assert isinstance(pilot.app.screen, TourScreen)
+        await brought(pilot, TourScreen, "n", "n", "b", "enter", "left", "left", "left")
         assert pilot.app.screen.number == 0
-        await press(pilot, "escape")
-        assert isinstance(pilot.app.screen, BenchScreen)
+        await brought(pilot, BenchScreen, "escape")
 
 
 async def test_settings_remap_keys_and_what_is_wrong_in_them_is_told() -> None:
     keys = {"bench.pin": "f5", "bench.nothing": "f6", "compare.close": "f9", "help.close": "f8", "bench.undo": "f7"}
     settings = Settings(keys=keys, theme="pink", path=Path("config.toml"))
-    async with WorkbenchApp(story(), settings=settings).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with at_rest(story(), settings=settings, size=SIZE) as pilot:
         assert pilot.app.theme == "workbench"
         told = sorted(notes(pilot))
         assert told[0] == 'config.toml: keys."bench.nothing" names nothing; the help (?) shows the id of every key.'
@@ -187,37 +162,29 @@ async def test_settings_remap_keys_and_what_is_wrong_in_them_is_told() -> None:
         assert bench_screen(pilot).bench.pins
         await press(pilot, "p")
         assert len(bench_screen(pilot).bench.pins) == 1
-        await press(pilot, "question_mark")
-        assert isinstance(pilot.app.screen, HelpScreen)
+        await brought(pilot, HelpScreen, "question_mark")
         assert [key for key, _, id in pilot.app.screen.keys if id == "bench.pin"] == ["f5"]
-        await press(pilot, "f8", "C", "f1", "f8", "f9")
-        assert isinstance(pilot.app.screen, BenchScreen)
+        await brought(pilot, BenchScreen, "f8", "C", "f1", "f8", "f9")
 
 
 async def test_the_tour_has_six_steps_and_is_shown_once(tmp_path: Path) -> None:
     sample = SAMPLES / "claude-code-overflow.jsonl"
-    async with WorkbenchApp(sample, memory=tmp_path, tour=True).run_test(size=(80, 24)) as pilot:
-        await settled(pilot)
-        tour = pilot.app.screen
-        assert isinstance(tour, TourScreen)
+    async with at_rest(sample, memory=tmp_path, tour=True, size=(80, 24)) as pilot:
+        tour = await brought(pilot, TourScreen)
         for number, step in enumerate(STEPS, 1):
             assert f"{number} of 6 · {step.title}" in str(tour.query_one("Vertical").border_title)
             assert step.text[:20] in shown(pilot, "#step")
             await press(pilot, "right")
         assert isinstance(pilot.app.screen, BenchScreen)
         assert pilot.app.screen.query_one(RoundsList).styles.outline.top[0] == ""
-    async with WorkbenchApp(story(), memory=tmp_path, tour=True).run_test(size=(80, 24)) as pilot:
-        await settled(pilot)
+    async with at_rest(story(), memory=tmp_path, tour=True, size=(80, 24)) as pilot:
         assert isinstance(pilot.app.screen, BenchScreen)
 
 
 async def test_the_file_is_put_where_its_tool_looks_and_the_command_copied(tmp_path: Path, own_home: Path) -> None:
     path = session_at(tmp_path / "live.jsonl", "go on", 1_000, filler=8)
-    async with WorkbenchApp(path).run_test(size=SIZE) as pilot:
-        await settled(pilot)
-        await press(pilot, "r", "e")
-        screen = pilot.app.screen
-        assert isinstance(screen, ExportScreen)
+    async with at_rest(path, size=SIZE) as pilot:
+        screen = await brought(pilot, ExportScreen, "r", "e")
         assert not screen.query_one("#place").display
         screen.query_one("#path", Input).value = str(tmp_path / "out.jsonl")
         screen.query_one(f"#{'anyway' if screen.draft and screen.draft.stopped else 'write'}", Button).press()

@@ -9,12 +9,11 @@ from textual.pilot import Pilot
 from textual.widgets import DataTable, Input, OptionList
 
 from tests.paths import SAMPLES
-from tests.tui.app import bench_screen, on_bench, press, settled, story, story_file
+from tests.tui.app import at_rest, bench_screen, brought, on_bench, press, settled, story, story_file
 from workbench.bench import Bench
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import load_preset
 from workbench.session import ToolResult
-from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.export import ExportScreen
 from workbench.tui.screens.open import OpenScreen
@@ -37,17 +36,14 @@ async def write_down(pilot: Pilot[None], text: str) -> None:
 async def test_debug_an_overflow() -> None:
     """Open the session, ask why, go to what filled it, and see what clearing old tool results would do."""
     sample = SAMPLES / "claude-code-overflow.jsonl"
-    async with WorkbenchApp(None, given=[sample]).run_test(size=SIZE) as pilot:
-        await settled(pilot)
+    async with at_rest(None, given=[sample], size=SIZE) as pilot:
         assert isinstance(pilot.app.screen, OpenScreen)
         await press(pilot, "enter")
         bench = bench_screen(pilot)
         assert bench.bench.session.path == sample
         assert bench.bench.plan.fires
 
-        await press(pilot, "O")
-        why = pilot.app.screen
-        assert isinstance(why, WhyScreen)
+        why = await brought(pilot, WhyScreen, "O")
         assert why.found is not None
         assert why.found.crossing is not None
         named = [one.messages[0] for one in why.found.findings if one.messages]
@@ -97,9 +93,7 @@ async def test_tune_a_threshold() -> None:
         assert all(check.passed for check in screen.view.checks if check.hard)
         assert sum(row.differs for row in screen.query(FieldRow)) == 2
 
-        await press(pilot, "escape", "C")
-        compare = pilot.app.screen
-        assert isinstance(compare, CompareScreen)
+        compare = await brought(pilot, CompareScreen, "escape", "C")
         assert compare.query_one(DataTable).row_count
         await press(pilot, "escape", "ctrl+s")
         await write_down(pilot, "tuned")
@@ -123,9 +117,7 @@ async def test_pin_and_export() -> None:
         await press(pilot, "p")
         pair = [i for i in (index - 1, index) if screen.bench.outcome.fate_at(i).fate is Fate.PINNED]
         assert pair == [index - 1, index]
-        await press(pilot, "r", "e")
-        export = pilot.app.screen
-        assert isinstance(export, ExportScreen)
+        export = await brought(pilot, ExportScreen, "r", "e")
         target = Path.home() / "smaller.jsonl"
         export.query_one("#path", Input).value = str(target)
         await press(pilot, "enter")

@@ -10,7 +10,7 @@ from textual.widgets import Input, OptionList, Static, TextArea
 
 from tests.summarizers.fake_api import KEY, MODEL, document, error, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
-from tests.tui.app import app_of, bench_screen, on_bench, press, settled, story, story_file
+from tests.tui.app import app_of, bench_screen, brought, on_bench, press, settled, story, story_file
 from workbench.base import paths
 from workbench.bench import choose_preset
 from workbench.compaction.preset import load_preset
@@ -34,18 +34,14 @@ def words(place: Static) -> str:
 
 async def test_a_prompt_is_seen_as_sent_edited_in_a_copy_and_taken() -> None:
     async with on_bench(story(), size=SIZE) as (pilot, _):
-        await press(pilot, "M")
-        screen = pilot.app.screen
-        assert isinstance(screen, PromptsScreen)
+        screen = await brought(pilot, PromptsScreen, "M")
         assert screen.here is not None
         assert screen.here.file == "exchange-summary.en.md"
         view = screen.query_one(TextView)
         assert "Never log the token" not in view.text
         await press(pilot, "v")
         assert "Never log the token" in view.text
-        await press(pilot, "v", "e")
-        editor = pilot.app.screen
-        assert isinstance(editor, PromptTextScreen)
+        editor = await brought(pilot, PromptTextScreen, "v", "e")
         area = editor.query_one(TextArea)
         lines = area.text.count("\n")
         area.text = f"{area.text.rstrip()}\n{{mood}}\n"
@@ -81,9 +77,7 @@ async def test_two_sides_stream_in_and_can_be_stopped(monkeypatch: pytest.Monkey
         client_talks_to(api, monkeypatch)
         await settled(pilot)
         bench, before = bench_screen(pilot), repr(bench_screen(pilot).bench.messages)
-        await press(pilot, "B")
-        screen = pilot.app.screen
-        assert isinstance(screen, AbScreen)
+        screen = await brought(pilot, AbScreen, "B")
         for half in screen.halves:
             half.name = Name("anthropic", MODEL)
         await pilot.press("r")
@@ -105,9 +99,7 @@ async def test_two_sides_stream_in_and_can_be_stopped(monkeypatch: pytest.Monkey
 
 async def test_two_sides_are_written_kept_compared_and_played_again() -> None:
     async with on_bench(story(rounds=30), size=SIZE) as (pilot, _):
-        await press(pilot, "B")
-        screen = pilot.app.screen
-        assert isinstance(screen, AbScreen)
+        screen = await brought(pilot, AbScreen, "B")
         screen.halves[0].name, screen.halves[1].name = Name("rehearse", "truncated"), Name("rehearse", "garbage")
         await press(pilot, "r")
         first, second = (words(screen.query_one(f"#figures-{number}", Static)) for number in (0, 1))
@@ -120,9 +112,7 @@ async def test_two_sides_are_written_kept_compared_and_played_again() -> None:
         assert {entry.summarizer for entry in journal.kept()} == {"rehearse:truncated", "rehearse:garbage"}
         await press(pilot, "b")
         assert screen.halves[1].done is None
-        await press(pilot, "escape", "H")
-        runs = pilot.app.screen
-        assert isinstance(runs, RunsScreen)
+        runs = await brought(pilot, RunsScreen, "escape", "H")
         view = runs.query_one(TextView)
         assert len(runs.entries) == 2
         garbage = next(n for n, entry in enumerate(runs.entries) if entry.summarizer == "rehearse:garbage")
@@ -154,9 +144,7 @@ async def test_exact_counts_stand_beside_the_local_ones_and_calibrate(
         await settled(pilot)
         bench = bench_screen(pilot)
         before = bench.bench.context.total.tokens
-        await press(pilot, "equals_sign")
-        screen = pilot.app.screen
-        assert isinstance(screen, ExactScreen)
+        screen = await brought(pilot, ExactScreen, "equals_sign")
         assert screen.query_one(Input).value == "claude-sonnet-4-5"
         screen.query_one(Input).value = MODEL
         await press(pilot, "enter")

@@ -143,6 +143,7 @@ def bench() -> Bench:
         Message("u", "user", (Text("look"), Media("image/png", 1_234))),
         Message("a", "assistant", (Thinking("let me see"), call, ToolUse("c2", "Api", BIG))),
         Message("r", "tool", (ToolResult("c1", (Text("1\tdef f(): ..."),)), ToolResult("c2", (Text(code),)))),
+        Message("s", "tool", (ToolResult("c1", (Text(json.dumps({"b": [1, 2]})), Media("image/png", 99))),)),
     ]
     return open_bench(session_of(messages), Counter())
 
@@ -156,6 +157,10 @@ def test_results_name_their_call_and_are_told_apart_from_it(bench: Bench) -> Non
     assert sum(isinstance(part, Piece) and bool(part.fold) for part in parts) == 60
     asked = TABS["message"](replace(view, index=1))
     assert [part.text.split(" · ")[0] for part in asked if part.style == "call"] == ["▶ call Read", "▶ call Api"]
+    assert "┄ thinking" in "\n".join(part.text for part in asked)
+    small = "\n".join(part.text for part in TABS["message"](replace(view, index=3)))
+    assert '"b": [\n' in small
+    assert "▣ image/png · 99 bytes" in small
     assert [part.text for part in asked if part.style == "thinking"] == ["let me see"]
     assert "▣ image/png · 1\u00a0234 bytes" in [part.text for part in TABS["message"](replace(view, index=0))]
 
@@ -165,11 +170,6 @@ def test_the_result_tells_what_every_message_stands_for() -> None:
     rows = "\n".join(part.text for part in TABS["result"](View(bench, Groups(bench.layout), 0))).split("\n")
     assert sum("stands for 1–24" in row for row in rows) == 2
     assert [row.split("= ")[1].split(":")[0] for row in rows if " = " in row] == [str(n) for n in range(25, 33)]
-
-
-def test_the_trace_gives_value_limit_and_distance_of_a_trigger(bench: Bench) -> None:
-    rows = [part.text for part in TABS["trace"](View(bench, Groups(bench.layout), 0))]
-    assert any(" of 50\u00a0000 characters, " in row and "to go" in row for row in rows)
 
 
 def test_the_line_of_the_split_speaks_in_the_strategys_unit() -> None:
@@ -248,15 +248,3 @@ async def test_the_editor_gets_a_copy_and_says_that_it_was_one(tmp_path: Path, m
         assert "Never log the token" in kept.read_text()
         assert screen.bench is before
         assert any("was a copy" in note for note in notes(pilot))
-
-
-async def test_a_grey_key_says_why() -> None:
-    async with on_bench(story()) as (pilot, _):
-        await press(pilot, "u", "U", "{", "n", "t")
-        assert notes(pilot) == [
-            "There is nothing to undo.",
-            "There is nothing to do again.",
-            "No compaction is recorded in this session: it has only one epoch.",
-            "Nothing is searched for yet: / searches.",
-            "The split is the strategy's own already.",
-        ]

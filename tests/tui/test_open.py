@@ -13,9 +13,8 @@ from textual.widgets import Input
 from tests.finding.test_discover import session_at
 from tests.formats.claude_code_build import assistant, text, user
 from tests.paths import SAMPLES
-from tests.tui.app import bench_screen, notes, press, settled
+from tests.tui.app import at_rest, bench_screen, brought, notes, press, settled
 from workbench.finding.glances import Found
-from workbench.tui.app import WorkbenchApp
 from workbench.tui.bench.following import look
 from workbench.tui.entries import found_entry
 from workbench.tui.screens.choose_part import ChoosePartScreen
@@ -37,10 +36,8 @@ async def test_sessions_of_every_tool_are_listed_with_how_full_they_are(own_home
     rollout.parent.mkdir(parents=True)
     shutil.copyfile(SAMPLES / "codex-two-compactions.jsonl", rollout)
     session_at(own_home / ".claude/projects/p/gate.jsonl", "mend the wharf", 1_000)
-    async with WorkbenchApp(None).run_test(size=SIZES[0]) as pilot:
-        await settled(pilot)
-        screen = pilot.app.screen
-        assert isinstance(screen, OpenScreen)
+    async with at_rest(None, size=SIZES[0]) as pilot:
+        screen = await brought(pilot, OpenScreen)
         search = screen.query_one(Input)
         search.value = "codex tide"
         for size in SIZES:
@@ -71,8 +68,7 @@ async def test_sessions_of_every_tool_are_listed_with_how_full_they_are(own_home
 async def test_a_folder_given_is_looked_through(tmp_path: Path, own_home: Path) -> None:
     session_at(own_home / ".claude/projects/p/elsewhere.jsonl", "not asked for", 1_000)
     session_at(tmp_path / "a/gate.jsonl", "mend the gate", 1_000)
-    async with WorkbenchApp(None, given=[tmp_path]).run_test(size=SIZES[1]) as pilot:
-        await settled(pilot)
+    async with at_rest(None, given=[tmp_path], size=SIZES[1]) as pilot:
         entries = pilot.app.screen.query_one(EntriesList).entries
         assert [entry.words for entry in entries if entry.kind != "sample"] == ["title of mend the gate"]
 
@@ -80,23 +76,20 @@ async def test_a_folder_given_is_looked_through(tmp_path: Path, own_home: Path) 
 async def test_a_file_with_several_sessions_asks_which_one(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     shutil.copyfile(SAMPLES / "tau-bench-two-sessions.json", path)
-    async with WorkbenchApp(path).run_test(size=SIZES[0]) as pilot:
-        await settled(pilot)
+    async with at_rest(path, size=SIZES[0]) as pilot:
         assert isinstance(pilot.app.screen, ChoosePartScreen)
         assert "task 7, trial 0, reward 1.0" in lines_of(pilot)[0]
-        await press(pilot, "f1")
-        assert isinstance(pilot.app.screen, HelpScreen)
+        await brought(pilot, HelpScreen, "f1")
         await press(pilot, "escape", "z", "z", "enter")
         assert "Nothing fits" in notes(pilot)[0]
         await press(pilot, "escape", "down", "enter")
         session = bench_screen(pilot).bench.session
         assert (len(session.messages), session.facts.part) == (7, "2")
-        await press(pilot, "f5")
-        again = bench_screen(pilot).bench.session
-        assert again is not session
-        assert again.facts.part == "2"
-    async with WorkbenchApp(path).run_test(size=SIZES[0]) as pilot:
-        await settled(pilot)
+        await press(pilot, "home", "p", "f5")
+        again = bench_screen(pilot).bench
+        assert again.session is not session
+        assert (again.session.facts.part, len(again.pins)) == ("2", 1)
+    async with at_rest(path, size=SIZES[0]) as pilot:
         await pilot.press("escape")
     assert pilot.app.return_code == 0
 
@@ -112,8 +105,7 @@ def said(number: int) -> str:
 async def test_a_session_that_grows_is_followed(tmp_path: Path) -> None:
     path = tmp_path / "live.jsonl"
     path.write_text("".join(map(said, range(4))))
-    async with WorkbenchApp(path, follow=True).run_test(size=SIZES[1]) as pilot:
-        await settled(pilot)
+    async with at_rest(path, follow=True, size=SIZES[1]) as pilot:
         screen = bench_screen(pilot)
 
         async def grow(more: str) -> int:

@@ -9,7 +9,7 @@ from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static, TextArea
 
-from tests.tui.app import on_bench, press, session_of, settled, story
+from tests.tui.app import brought, notes, on_bench, press, session_of, settled, story
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.compaction.exchange.params import policy_from_params
@@ -44,14 +44,8 @@ async def type_into(pilot: Pilot[None], row: FieldRow, text: str) -> Input:
     return typed
 
 
-def said(pilot: Pilot[None]) -> str:
-    return " ".join(notification.message for notification in pilot.app._notifications)
-
-
 async def choose(pilot: Pilot[None], name: str) -> None:
-    await press(pilot, "P")
-    front = pilot.app.screen
-    assert isinstance(front, ChoosePresetScreen)
+    front = await brought(pilot, ChoosePresetScreen, "P")
     front.query_one(Input).value = name
     await settled(pilot)
     at = next(i for i, one in enumerate(front.shown) if one.preset.id == name and not one.heading)
@@ -197,9 +191,7 @@ async def test_two_fields_changed_in_one_breath_are_both_taken() -> None:
 
 async def test_params_are_pasted_and_wrong_ones_are_explained() -> None:
     async with on_bench(story(), preset="trim", size=SIZE) as (pilot, screen):
-        await press(pilot, "V")
-        front = pilot.app.screen
-        assert isinstance(front, PasteParamsScreen)
+        front = await brought(pilot, PasteParamsScreen, "V")
         area, words = front.query_one(TextArea), front.query_one("#understood", Static)
         for text, reason in (("{", "no JSON"), ("[1]", "no JSON object"), ('{"min_tail_exchanges": -1}', "min_tail")):
             area.load_text(text)
@@ -219,9 +211,7 @@ async def test_params_are_pasted_and_wrong_ones_are_explained() -> None:
 async def test_a_policy_is_saved_as_a_preset_of_ones_own() -> None:
     async with on_bench(story(), size=SIZE) as (pilot, screen):
         await type_into(pilot, row_of(screen, "summary_char_limit"), "9")
-        await press(pilot, "ctrl+s")
-        front = pilot.app.screen
-        assert isinstance(front, AskScreen)
+        front = await brought(pilot, AskScreen, "ctrl+s")
         front.query_one(Input).value = "../mine"
         await press(pilot, "enter")
         assert pilot.app.screen is front
@@ -278,9 +268,7 @@ async def test_an_unknown_window_says_so_and_is_set_from_the_screen() -> None:
 
 async def test_a_prompt_is_edited_beside_the_request_and_taken() -> None:
     async with on_bench(story(), size=SIZE) as (pilot, screen):
-        await press(pilot, "E")
-        front = pilot.app.screen
-        assert isinstance(front, PolicyTextScreen)
+        front = await brought(pilot, PolicyTextScreen, "E")
         assert front.field.key == "prompt"
         assert "Never log the token" in front.query_one(TextView).text
         front.query_one(TextArea).load_text("Say it in three words.")
@@ -296,9 +284,7 @@ async def test_a_prompt_is_edited_beside_the_request_and_taken() -> None:
 async def test_a_template_is_edited_beside_the_new_messages_and_esc_asks_before_it_is_lost() -> None:
     async with on_bench(story(), size=SIZE) as (pilot, screen):
         before = screen.bench
-        await press(pilot, "E", "f6")
-        front = pilot.app.screen
-        assert isinstance(front, PolicyTextScreen)
+        front = await brought(pilot, PolicyTextScreen, "E", "f6")
         front.query_one(TextArea).load_text("My own node.\n{summary}\n{abridged_history}")
         await settled(pilot)
         assert "My own node." in front.query_one(TextView).text
@@ -314,9 +300,7 @@ async def test_enter_on_a_text_in_the_form_opens_it() -> None:
     async with on_bench(story(), preset="progressive", size=SIZE) as (pilot, screen):
         row = row_of(screen, "full_prompt")
         row.focus()
-        await press(pilot, "enter")
-        front = pilot.app.screen
-        assert isinstance(front, PolicyTextScreen)
+        front = await brought(pilot, PolicyTextScreen, "enter")
         assert front.field.key == "full_prompt"
 
 
@@ -325,7 +309,7 @@ async def test_without_an_editor_the_text_is_edited_here(monkeypatch: pytest.Mon
     monkeypatch.delenv("EDITOR", raising=False)
     async with on_bench(story(), size=SIZE) as (pilot, _):
         await press(pilot, "E", "f4")
-        assert "set $EDITOR" in said(pilot)
+        assert any("set $EDITOR" in note for note in notes(pilot))
 
 
 async def test_every_dialog_opens_and_closes_at_every_size() -> None:

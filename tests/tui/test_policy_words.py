@@ -61,17 +61,6 @@ def test_every_preset_says_what_it_splits_or_that_it_has_no_split(name: str) -> 
     )
 
 
-def test_a_remark_on_the_session_has_its_evidence_and_who_said_it() -> None:
-    opened = choose_preset(bench(), load_preset("progressive"))
-    remark = opened.strategy.remark
-    assert remark is not None
-    found = remark(opened.layout.shape, opened.policy)
-    assert found.startswith("task type analysis (found;")
-    assert "reads and searches" in found
-    said = remark(opened.layout.shape, opened.policy.with_(task_type="code"))
-    assert said.startswith("task type code (your word; found: analysis)")
-
-
 def test_help_has_range_unit_default_and_what_the_preset_says() -> None:
     field = next(f for f in fields_of(ExchangeSummaryPolicy) if f.key == "trigger_on_history_size_chars")
     plain = help_words(field).replace("\u00a0", " ")

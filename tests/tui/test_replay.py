@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from textual.widgets import DataTable
 
 from tests.paths import SAMPLES
-from tests.tui.app import on_bench, press
+from tests.tui.app import brought, on_bench, press
 from tests.tui.test_why import signs_on
 from workbench.analysis.replay_table import HEADS
 from workbench.cli import commands
@@ -28,9 +28,7 @@ def rows_of(table: DataTable[object]) -> list[list[str]]:
 async def test_policies_are_played_compared_and_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     async with on_bench(CODEX, preset="augment-example", window=6_000, size=(80, 24)) as (pilot, bench):
-        await press(pilot, "A")
-        screen = pilot.app.screen
-        assert isinstance(screen, ReplayScreen)
+        screen = await brought(pilot, ReplayScreen, "A")
         table, plot = screen.query_one(DataTable), screen.query_one(CallsPlot)
         assert [one.name for one in screen.played] == [
             OWN, *(name for one in all_strategies() if (name := default_preset(one.id).id) != "augment-example"),
@@ -65,11 +63,8 @@ async def test_policies_are_played_compared_and_opened(monkeypatch: pytest.Monke
         assert pilot.app.screen is bench
         assert bench.bench.messages[bench.query_one(RoundsList).index].id == made.message
         # Others are chosen, and a row opens on the bench.
-        await press(pilot, "A", "a")
-        assert isinstance(pilot.app.screen, ChoosePoliciesScreen)
-        await press(pilot, "a", "a", "down", "space", "enter")
-        again = pilot.app.screen
-        assert isinstance(again, ReplayScreen)
+        await brought(pilot, ChoosePoliciesScreen, "A", "a")
+        again = await brought(pilot, ReplayScreen, "a", "a", "down", "space", "enter")
         assert len(again.played) == 2
         chosen = again.played[1].preset
         await press(pilot, "down", "enter")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.widgets import DataTable, OptionList, Static
 
-from tests.tui.app import bench_screen, on_bench, press, session_of, story
+from tests.tui.app import bench_screen, brought, on_bench, press, session_of, story
 from workbench.analysis.retention import retention
 from workbench.bench import Bench, counted, open_bench
 from workbench.session import Compaction, Epoch, Message, Records, Session, Text
@@ -44,9 +44,7 @@ async def test_what_is_lost_can_be_filtered_pinned_and_taken_back() -> None:
     async with on_bench(story(), preset="trim") as (pilot, _):
         bench = bench_screen(pilot).bench
         expected = retention(bench.context, bench.offline.outcome)
-        await press(pilot, "X")
-        screen = pilot.app.screen
-        assert isinstance(screen, RetentionScreen)
+        screen = await brought(pilot, RetentionScreen, "X")
         listed, table = screen.query_one(FactsList), screen.query_one(OptionList)
         assert tuple(listed.facts) == expected.lost
         assert table.option_count == 1 + len(expected.kinds)
@@ -60,8 +58,7 @@ async def test_what_is_lost_can_be_filtered_pinned_and_taken_back() -> None:
         kind = list(expected.kinds)[-2]
         assert screen.kind == kind
         assert len(listed.facts) == sum(fact.kind == kind for fact in expected.lost)
-        await press(pilot, "question_mark")
-        assert isinstance(pilot.app.screen, HelpScreen)
+        await brought(pilot, HelpScreen, "question_mark")
         await press(pilot, "escape", "right", "right")
         assert screen.kind is None
 
@@ -88,9 +85,7 @@ async def test_what_is_lost_can_be_filtered_pinned_and_taken_back() -> None:
 
 async def test_theirs_is_judged_too_and_generations_follow() -> None:
     async with on_bench(with_a_recorded_compaction(), epoch=1, size=(80, 24)) as (pilot, _):
-        await press(pilot, "X", "t")
-        screen = pilot.app.screen
-        assert isinstance(screen, RetentionScreen)
+        screen = await brought(pilot, RetentionScreen, "X", "t")
         assert screen.found is not None
         theirs = screen.found
         assert theirs.theirs
@@ -100,9 +95,7 @@ async def test_theirs_is_judged_too_and_generations_follow() -> None:
         assert not screen.found.theirs
         assert screen.found.held.kinds["instruction"].full == 1
 
-        await press(pilot, "g")
-        generations = pilot.app.screen
-        assert isinstance(generations, GenerationsScreen)
+        generations = await brought(pilot, GenerationsScreen, "g")
         found, table = generations.found, generations.query_one(DataTable)
         assert found is not None
         assert len(found.steps) == table.row_count == 5

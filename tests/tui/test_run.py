@@ -11,7 +11,7 @@ from textual.widgets import Input, OptionList, Static
 
 from tests.summarizers.fake_api import KEY, MODEL, FakeApi, answer, document, error, fake_api, stalling
 from tests.summarizers.live_calls import NO_STALL, client_talks_to
-from tests.tui.app import app_of, bench_screen, notes, on_bench, press, settled, story
+from tests.tui.app import app_of, bench_screen, brought, notes, on_bench, press, settled, story
 from workbench.base import paths
 from workbench.bench import set_policy, summarized_by
 from workbench.compaction.strategy import Summary, SummaryFailed
@@ -245,8 +245,7 @@ async def test_without_a_key_by_hand_and_rehearsed(monkeypatch: pytest.MonkeyPat
         await press(pilot, "f6")
         assert screen.query_one("#right").size.width > 70
         assert not screen.query_one("#centre").size.width
-        await press(pilot, "escape")
-        assert isinstance(pilot.app.screen, RunScreen)
+        await brought(pilot, RunScreen, "escape")
         await press(pilot, "escape")
         assert bench_screen(pilot).bench.result is None
         assert bench_screen(pilot).bench.summarizer == "rehearse:truncated"

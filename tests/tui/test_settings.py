@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,11 +51,6 @@ def test_a_wrong_setting_is_one_sentence_with_file_and_key(tmp_path: Path, text:
     assert str(path) in str(refused.value)
 
 
-def test_a_key_that_names_nothing_is_told(tmp_path: Path) -> None:
-    settings = read_settings(written(tmp_path, '[keys]\n"bench.pinn" = "space"'))
-    assert 'keys."bench.pinn" names nothing' in unknown_keys(settings, known_key_ids())
-
-
 def test_home_comes_back_as_it_was_written(tmp_path: Path) -> None:
     home = opened(Home("workbench-light", True), tmp_path / "a.jsonl", "the title")
     write_home(tmp_path / "new", home)
@@ -75,4 +69,3 @@ def test_a_file_opened_again_comes_first_and_stands_there_once(tmp_path: Path) -
     assert [one.path for one in home.recents][:3] == ["/s/7", "/s/0", "/s/1"]
     assert len(home.recents) == RECENT
     assert len(opened(home, Path("/s/new"), "").recents) == RECENT
-    assert replace(home, recents=()).recents == ()

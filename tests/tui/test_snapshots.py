@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,12 +22,11 @@ from textual.widgets import Input, ProgressBar, TextArea
 from tests.paths import SAMPLES
 from tests.summarizers.fake_api import MODEL, answer, error, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
-from tests.tui.app import app_of, bench_screen, on_bench, press, session_of, settled, story, story_file
+from tests.tui.app import app_of, at_rest, bench_screen, on_bench, press, session_of, settled, story, story_file
 from tests.tui.test_run import DRAFT, ready, until
 from tests.tui.test_shape import compacted_story
 from workbench.base.resources import PROMPTS
 from workbench.session import Message, Text, ToolResult, ToolUse
-from workbench.tui.app import WorkbenchApp
 from workbench.tui.bench.actions import ACTIONS
 from workbench.tui.screens.loading import LoadingScreen, Opening
 from workbench.tui.screens.refusal import RefusalScreen
@@ -83,7 +83,7 @@ async def still(pilot: Pilot[None]) -> str:
 
 
 @pytest.fixture
-def album(snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Album:
+def album(snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Album]:
     """Pictures of an app that is started in a folder of its own, so that no path in them is this machine's."""
     (tmp_path / "pictures").mkdir()
     (tmp_path / "here").mkdir()
@@ -91,7 +91,9 @@ def album(snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch: pytest.Monke
     for kind in ("config", "data", "cache", "state"):
         monkeypatch.setattr(f"platformdirs.user_{kind}_path", lambda *_, kind=kind, **__: Path(kind))
     monkeypatch.delenv("NO_COLOR", raising=False)
-    return Album(snapshot.use_extension(SVGImageExtension), tmp_path / "pictures")
+    taken = Album(snapshot.use_extension(SVGImageExtension), tmp_path / "pictures")
+    yield taken
+    assert not taken.differing
 
 
 async def shape(pilot: Pilot[None], size: tuple[int, int], theme: str) -> None:
@@ -114,7 +116,6 @@ async def test_the_middle_tab_by_tab(album: Album) -> None:
         await album.take(pilot, "checks", "7")
         await album.take(pilot, "theirs-the-whole-width", "T", "m")
         await album.take(pilot, "policy-with-a-wrong-value", "m", "9", *"many")
-    assert not album.differing
 
 
 async def test_sizes_and_themes(album: Album) -> None:
@@ -133,14 +134,12 @@ async def test_sizes_and_themes(album: Album) -> None:
         await album.take(pilot, "80x24-policy", "9", "down", "down")
         await shape(pilot, SMALL, "workbench-light")
         await album.take(pilot, "80x24-light", "escape")
-    assert not album.differing
 
 
 async def test_without_colours(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     async with on_bench(story(), size=SMALL) as (pilot, _):
         await album.take(pilot, "80x24", "p")
-    assert not album.differing
 
 
 async def test_dialogs(album: Album) -> None:
@@ -168,7 +167,6 @@ async def test_dialogs(album: Album) -> None:
         for name, key in (("filter", "f"), ("presets", "P"), ("help", "?")):
             await album.take(pilot, f"80x24-{name}", key)
             await press(pilot, "escape")
-    assert not album.differing
 
 
 async def test_screens_of_live_runs(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +180,6 @@ async def test_screens_of_live_runs(album: Album, monkeypatch: pytest.MonkeyPatc
         await press(pilot, "escape")
         await ready(pilot, "extractive")
         await album.take(pilot, "summarizers", "m")
-    assert not album.differing
 
 
 async def test_screens_of_diagnosis(album: Album) -> None:
@@ -198,7 +195,6 @@ async def test_screens_of_diagnosis(album: Album) -> None:
         for name in ("why", "replay", "retention", "suggested-pins"):
             await album.take(pilot, f"80x24-{name}", ACTIONS[name].key)
             await press(pilot, "escape")
-    assert not album.differing
 
 
 async def test_a_live_run(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,7 +221,6 @@ async def test_a_live_run(album: Album, monkeypatch: pytest.MonkeyPatch) -> None
             await album.take(pilot, "draft")
             await shape(pilot, SMALL, "workbench-light")
             await album.take(pilot, "80x24-draft")
-    assert not album.differing
 
 
 async def test_export(album: Album) -> None:
@@ -238,7 +233,6 @@ async def test_export(album: Album) -> None:
         await press(pilot, "escape")
         await shape(pilot, SMALL, "workbench-light")
         await album.take(pilot, "80x24", "e")
-    assert not album.differing
 
 
 class Held(LoadingScreen):
@@ -250,8 +244,7 @@ class Held(LoadingScreen):
 
 async def test_opening(album: Album) -> None:
     two = shutil.copyfile(SAMPLES / "tau-bench-two-sessions.json", "two.json")
-    async with WorkbenchApp(None, given=[story_file(Path()), Path(two)]).run_test(size=MEDIUM) as pilot:
-        await settled(pilot)
+    async with at_rest(None, given=[story_file(Path()), Path(two)], size=MEDIUM) as pilot:
         await album.take(pilot, "open")
         await album.take(pilot, "a-file-of-two", "down", "enter")
         await press(pilot, "escape")
@@ -261,7 +254,6 @@ async def test_opening(album: Album) -> None:
         await album.taken_now(pilot, "refusal-80x24")
         await show(pilot, Held(Opening(Path("long.jsonl")), lambda: None))
         await album.taken_now(pilot, "loading-80x24")
-    assert not album.differing
 
 
 async def show(pilot: Pilot[None], screen: Screen[object]) -> None:
@@ -285,4 +277,3 @@ async def test_hostile_text(album: Album) -> None:
         await shape(pilot, SMALL, "workbench-light")
         await album.take(pilot, "80x24-list")
         await album.take(pilot, "80x24-message", "1")
-    assert not album.differing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.widgets import OptionList, Static
 
-from tests.tui.app import on_bench, press, session_of
+from tests.tui.app import brought, on_bench, press, session_of
 from workbench.session import Message, Text
 from workbench.tui.screens.suggested_pins import SuggestedPinsScreen
 from workbench.tui.widgets.text_view import TextView
@@ -22,9 +22,7 @@ async def test_pins_are_accepted_and_taken_back_together() -> None:
     for number, said in enumerate(SAID):
         messages += [Message(f"u{number}", "user", (Text(said),)), Message(f"a{number}", "assistant", (Text("Done."),))]
     async with on_bench(session_of(messages)) as (pilot, bench):
-        await press(pilot, "S")
-        screen = pilot.app.screen
-        assert isinstance(screen, SuggestedPinsScreen)
+        screen = await brought(pilot, SuggestedPinsScreen, "S")
         options, said = screen.query_one(OptionList), screen.query_one("#about", Static)
         assert [pin.message for pin in screen.found] == ["u0", "u1", "u2", "u3"]
         lines = [str(options.get_option_at_index(at).prompt) for at in range(4)]

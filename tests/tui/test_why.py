@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from textual.widgets import OptionList
 
 from tests.paths import SAMPLES
-from tests.tui.app import bench_screen, notes, on_bench, press, settled, story
+from tests.tui.app import bench_screen, brought, notes, on_bench, press, settled, story
 from workbench.analysis.pictures import Picture
 from workbench.analysis.plots import Level, Line
 from workbench.analysis.why import diagnose
@@ -46,9 +46,7 @@ async def test_the_screen_says_what_the_command_says_and_goes_to_the_messages() 
         await settled(pilot)
         assert pilot.app.screen is bench_screen(pilot)
         assert not notes(pilot)
-        await press(pilot, "O")
-        screen = pilot.app.screen
-        assert isinstance(screen, WhyScreen)
+        screen = await brought(pilot, WhyScreen, "O")
         found, plot = screen.found, screen.query_one(CallsPlot)
         assert found is not None
         # The newest epoch that overflowed, and just the command's figures.
@@ -80,9 +78,7 @@ async def test_the_screen_says_what_the_command_says_and_goes_to_the_messages() 
         assert pilot.app.screen is bench
         largest = max(bench.bench.layout.sizes.tokens)
         assert bench.bench.layout.sizes.tokens[bench.query_one(RoundsList).index] == largest
-        await press(pilot, "O", "right_curly_bracket", "left_curly_bracket")
-        again = pilot.app.screen
-        assert isinstance(again, WhyScreen)
+        again = await brought(pilot, WhyScreen, "O", "right_curly_bracket", "left_curly_bracket")
         assert again.found is not None
         assert again.found.epoch == bench.bench.epoch
         spoken = next(n for n, one in enumerate(again.found.findings) if one.messages)

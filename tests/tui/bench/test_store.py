@@ -73,13 +73,6 @@ def test_pins(at: tuple[int, bool], pinned: str) -> None:
     assert (desk.bench.pins, desk.view.said) == (frozenset(), f"let go message {int(pinned[1:]) + 1}")
 
 
-def test_a_pin_keeps_its_pair() -> None:
-    desk = Desk(story())
-    desk.at = (3, False)
-    desk.do("pin")
-    assert [desk.bench.outcome.fate_at(i).fate for i in (2, 3, 4)] == [Fate.SUMMARIZED, Fate.PINNED, Fate.PINNED]
-
-
 def test_the_split_moves_by_units_in_one_step_and_goes_back_to_its_own() -> None:
     desk = Desk(story())
     own = desk.bench.outcome.split
