@@ -158,7 +158,7 @@ def test_results_name_their_call_and_are_told_apart_from_it(bench: Bench) -> Non
     asked = TABS["message"](replace(view, index=1))
     assert [part.text.split(" · ")[0] for part in asked if part.style == "call"] == ["▶ call Read", "▶ call Api"]
     assert "┄ thinking" in "\n".join(part.text for part in asked)
-    small = "\n".join(part.text for part in TABS["message"](replace(view, index=3)))
+    small = "\n".join(part.text for part in TABS["message"](replace(view, index=3, folds=None)))
     assert '"b": [\n' in small
     assert "▣ image/png · 99 bytes" in small
     assert [part.text for part in asked if part.style == "thinking"] == ["let me see"]
