@@ -291,6 +291,15 @@ def test_an_entry_that_is_no_exchange_is_kept() -> None:
     assert history[1]["exchange"]["response_text"] == "made"
 
 
+def test_an_exchange_with_nothing_in_it_is_a_message_too() -> None:
+    data = document([{"exchange": {"request_nodes": 4, "response_nodes": None}, "sequenceId": "x"}, {"exchange": {}}])
+    session = read(FORMAT, data)
+    assert [(m.role, m.blocks, m.source) for m in session.messages] == [("user", (), (0,)), ("user", (), (1,))]
+    assert FORMAT.codec.write(session, session.context()).data == data
+    made = Message("made", "user", (Text("made"),))
+    assert made.text.encode() in FORMAT.codec.write(session, [made, session.messages[0], session.messages[0]]).data
+
+
 def test_repeated_request_ids_give_unique_messages() -> None:
     session = read(FORMAT, document([ENTRIES[0], ENTRIES[0], {**ENTRIES[1], "exchange": {"request_message": "x"}}]))
     ids = [m.id for m in session.messages]
