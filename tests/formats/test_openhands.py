@@ -250,8 +250,6 @@ def test_the_export_deletes_nothing_and_ends_with_a_condensation(events: list[An
 
 def test_the_sample_forgot_one_event_too_many() -> None:
     data = story("openhands", "openhands_conversation")
-    assert FORMAT.recognise(data)
-    assert FORMAT.codec.validate(data) == []
     session = reread(FORMAT, data)
     assert session.epochs[0].ended_by is not None
     assert session.epochs[0].ended_by.trigger == "context_limit"

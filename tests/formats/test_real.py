@@ -31,6 +31,16 @@ REAL: dict[str, tuple[str, int, tuple[int, ...]]] = {
     "mini-swe-agent/psf__requests-1142.traj.json": ("mini-swe-agent", 144, (144,)),
     "swe-agent/marshmallow-1867-fc-replace.traj": ("swe-agent", 28, (28,)),
     "openhands/v0-basic_gui_mode.json": ("openhands", 10, (10,)),
+    "gemini/agent-sessions-jsonl_v040.jsonl": ("gemini", 4, (4,)),
+    "gemini/agentcmd-session-2025-10-27.json": ("gemini", 31, (31,)),
+    "gemini/sbridge-2360776.json": ("gemini", 7, (6,)),
+    "gemini/sbridge-62e5f7e.json": ("gemini", 20, (20,)),
+    "langchain/deepagents-compact_tool_seed.json": ("langchain", 6, (6,)),
+    "inspect/browser.json": ("inspect", 10, (10,)),
+    "atif/harbor_terminus2_summarization.json": ("atif", 17, (7, 9)),
+    "cline-sdk/session.messages.json": ("cline-sdk", 32, (32,)),
+    "cline-sdk/basic.compaction.json": ("cline-sdk", 10, (10,)),
+    "cline-sdk/agentic.compaction.json": ("cline-sdk", 3, (3,)),
 }
 """By file: the format, all messages, and those of each epoch."""
 ALSO = {
@@ -53,3 +63,7 @@ def test_a_real_file_is_what_it_is(shared: Path, name: str) -> None:
     assert [str(one) for one in session.warnings if "shortened by a history processor" not in str(one)] == []
     if id in ("mini-swe-agent", "swe-agent"):
         assert [message.id for message in session.messages if message.starts_round] == ["m2"]
+    if id == "gemini":
+        assert [
+            message.role for message in session.messages if (message.usage is None) == (message.role == "assistant")
+        ] == []

@@ -17,6 +17,8 @@ from workbench.formats.export import export
 from workbench.formats.files import load
 from workbench.formats.format import HEAD
 
+FAULTY = ("anthropic-cut-pair.json", "augment-with-summary.json", "claude-code-overflow.jsonl")
+"""Samples that their own tool would not take as they are."""
 TAKEN_FOR = json.loads((Path(__file__).parent / "recognised.json").read_text(encoding="utf-8"))
 
 
@@ -28,6 +30,7 @@ def test_each_sample_is_taken_for_its_format_and_for_its_reason(name: str) -> No
     assert said == TAKEN_FOR[name]
     found, why = registry.detect(head)
     assert [found.id, why] == said[0]
+    assert (found.codec.validate((SAMPLES / name).read_bytes()) != []) == (name in FAULTY)
 
 
 _LOADED = """

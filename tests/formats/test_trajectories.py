@@ -168,14 +168,10 @@ def test_calls_before_a_compaction_were_billed_for_another_context() -> None:
 
 def test_the_samples() -> None:
     data = story("trajectories", "mini_trajectory")
-    assert MINI.recognise(data)
-    assert MINI.codec.validate(data) == []
     session = read(MINI, data)
     sizes = [len(m.text) for m in session.messages]
     assert max(sizes) > 0.7 * sum(sizes)
     data = story("trajectories", "swe_trajectory")
-    assert SWE.recognise(data)
-    assert SWE.codec.validate(data) == []
     session = read(SWE, data)
     demo = sum(len(m.text) for m in session.messages if m.kind == "meta")
     assert demo > sum(len(m.text) + sum(len(r.text) for r in m.results) for m in session.messages if m.kind != "meta")
