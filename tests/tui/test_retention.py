@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from textual.widgets import DataTable, OptionList, Static
 
 from tests.tui.app import bench_screen, brought, on_bench, press, session_of, story
 from workbench.analysis.retention import retention
 from workbench.bench import Bench, counted, open_bench
-from workbench.session import Compaction, Epoch, Message, Records, Session, Text
+from workbench.session import Compaction, Epoch, Message, Session, Text
 from workbench.tokens import Counter
 from workbench.tui.screens.generations import GenerationsScreen, cells, growth_picture, made, survival_picture
 from workbench.tui.screens.help import HelpScreen
@@ -21,23 +23,14 @@ from workbench.tui.widgets.rounds_list import RoundsList
 def with_a_recorded_compaction() -> Session:
     """The story, then a summary that names nothing, and one more round."""
     told = story().messages
-    said = "Some work was done."
     more = (
-        Message("s", "user", (Text(said),), kind="summary", time=told[-1].time),
+        Message("s", "user", (Text("Some work was done."),), kind="summary", time=told[-1].time),
         Message("n1", "user", (Text("Now look at src/auth/session.ts again"),)),
         Message("n2", "assistant", (Text("It is fine."),)),
     )
-    first, second = range(len(told)), range(len(told), len(told) + 3)
-    messages = (*told, *more)
-    ended = Epoch(1, first, ended_by=Compaction(trigger="auto", tokens_before=9_000, summary="s"))
-    return Session(
-        "anthropic-messages",
-        None,
-        messages,
-        Records(b""),
-        epochs=(ended, Epoch(2, second)),
-        model="claude-sonnet-4-5",
-    )
+    ended = Epoch(1, range(len(told)), ended_by=Compaction(trigger="auto", tokens_before=9_000, summary="s"))
+    epochs = (ended, Epoch(2, range(len(told), len(told) + 3)))
+    return replace(session_of((*told, *more)), epochs=epochs)
 
 
 async def test_what_is_lost_can_be_filtered_pinned_and_taken_back() -> None:
