@@ -133,17 +133,13 @@ async def test_a_filter_hides_the_rest_and_f_brings_it_back_with_the_cursor_in_p
         assert list_.index == 14
         await press(pilot, "f")
         assert (list_.index, list_.arrangement, said(pilot)) == (14, None, "")
-
-
-async def test_the_cursor_returns_to_a_message_that_was_hidden() -> None:
-    async with on_bench(story()) as (pilot, _):
-        rounds(pilot).go(15)
+        list_.go(15)
         await press(pilot, "f")
         pilot.app.screen.dismiss(Filter(role="user"))
         await settled(pilot)
-        assert rounds(pilot).index != 15
+        assert list_.index != 15
         await press(pilot, "escape")
-        assert (rounds(pilot).index, rounds(pilot).on_header) == (15, False)
+        assert (list_.index, list_.on_header) == (15, False), "back at a message that was hidden"
 
 
 async def test_nothing_breaks_on_an_empty_list() -> None:
