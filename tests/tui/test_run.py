@@ -30,11 +30,6 @@ DRAFT = (
 )
 
 
-def run_screen(pilot: Pilot[None]) -> RunScreen:
-    assert isinstance(pilot.app.screen, RunScreen), pilot.app.screen
-    return pilot.app.screen
-
-
 async def ready(pilot: Pilot[None], name: str, limits: Limits | None = None) -> RunScreen:
     """The run screen before anything is sent, as it opens for a session with this summarizer."""
     await settled(pilot)
@@ -42,8 +37,9 @@ async def ready(pilot: Pilot[None], name: str, limits: Limits | None = None) -> 
     bench.store.everywhere(partial(summarized_by, name=name))
     run_with(bench, limits)
     await settled(pilot)
-    assert str(run_screen(pilot).writer) == name
-    return run_screen(pilot)
+    screen = await brought(pilot, RunScreen)
+    assert str(screen.writer) == name
+    return screen
 
 
 async def until(pilot: Pilot[None], met: Callable[[], bool]) -> None:
@@ -222,8 +218,7 @@ async def test_without_a_key_by_hand_and_rehearsed(monkeypatch: pytest.MonkeyPat
         await press(pilot, "R", "m", "f5")
         assert [one.path.partition("?")[0] for one in api.received] == ["/v1/models"]
         pilot.app.screen.query_one(Input).value = "brand"
-        await press(pilot, "enter")
-        screen = run_screen(pilot)
+        screen = await brought(pilot, RunScreen, "enter")
         assert str(screen.writer) == "anthropic:claude-brand-new"
         monkeypatch.delenv("ANTHROPIC_API_KEY")
         assert "price unknown" in screen.query_one(TextView).text
