@@ -24,14 +24,9 @@ from tests.formats.claude_code_build import (
     text,
     user,
 )
+from workbench.conformance.formats import shape
 from workbench.formats import claude_code
 from workbench.session import Media, Message, Opaque, Records, Session, Text, Thinking, ToolResult, ToolUse
-
-Shape = list[tuple[str, str, tuple[object, ...]]]
-
-
-def shape(messages: tuple[Message, ...] | list[Message]) -> Shape:
-    return [(message.role, message.kind, message.blocks) for message in messages]
 
 
 def lines_of(data: bytes) -> list[dict[str, Any]]:
