@@ -175,13 +175,3 @@ def test_another_format_gets_what_the_api_demands() -> None:
 )
 def test_the_validator_finds(messages: list[object], faults: list[str]) -> None:
     assert FORMAT.codec.validate(body(messages=messages)) == faults
-
-
-def test_an_open_call_at_the_end_is_allowed() -> None:
-    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    assert (
-        FORMAT.codec.validate(
-            body(messages=[{"role": "user", "content": "x"}, {"role": "assistant", "tool_calls": [call]}])
-        )
-        == []
-    )
