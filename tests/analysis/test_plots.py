@@ -104,3 +104,10 @@ def test_a_long_line_is_thinned_without_losing_its_ends_or_its_peak(values: list
 def test_shades_grow_with_the_value() -> None:
     assert [shade(value, 0, 8) for value in range(9)] == list("▁▂▃▄▅▆▇██")
     assert shade(3, 3, 3) == "▄"
+
+
+def test_of_each_stretch_the_first_the_highest_and_the_last_are_left() -> None:
+    points = list(enumerate([5, 9, 1, 2, 3, 4, 8, 7, 6, 0]))
+    assert thinned(points, 10) == points
+    assert thinned(points, 6) == [(0, 5), (1, 9), (4, 3), (5, 4), (6, 8), (9, 0)]
+    assert thinned(points, 3) == [(0, 5), (1, 9), (9, 0)]

@@ -9,12 +9,13 @@ import pytest
 
 from tests.facts.talk import agent, call, edited, ran, result, user
 from workbench.analysis.holding import Said, sought
+from workbench.analysis.losses import importance
 from workbench.analysis.recorded import following, recorded_outcome
 from workbench.analysis.retention import UNUSED, USED, HeldFact, Retention, retention
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, unchanged
 from workbench.conformance.building import context_of
-from workbench.facts import FactKind
+from workbench.facts import Fact, FactKind
 from workbench.formats.files import load
 from workbench.session import Message, Span, Text
 
@@ -194,3 +195,31 @@ def test_the_first_request_and_an_unanswered_last_one_are_in_force(answered: boo
     context = context_of(head)
     held = retention(context, summarized("Nothing.", context=context, head=len(head)))
     assert [one.used for one in held.facts if one.kind == "request"] == used
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "rank", "why"),
+    [
+        ("instruction", [("", None)], 10.0, "a standing instruction"),
+        ("request", [("", False)], 9.0, "not answered"),
+        ("request", [("", True)], 5.0, "answered"),
+        ("error", [("", False)], 8.0, "not fixed"),
+        ("error", [("", True)], 3.0, "fixed"),
+        ("decision", [("", None)], 7.0, "a decision"),
+        ("path", [("created", True), ("viewed", True)], 6.0, "created"),
+        ("path", [("modified", True), ("deleted", None)], 6.0, "deleted"),
+        ("path", [("modified", False), ("viewed", True)], 2.0, "read"),
+        ("path", [("mentioned", None)], 1.0, "not opened"),
+        ("command", [("x", False)], 5.0, "failed"),
+        ("command", [("x", True)], 4.0, "ran once"),
+        ("command", [("x", False), ("x", True)], 4.0, "ran 2 times"),
+        *(("identifier", [(f"{sort} ×3", None)], 3.5, f"{sort} ×3") for sort in ("ticket", "uuid", "hash")),
+        ("identifier", [("name ×3", None)], 1.5, "name ×3"),
+        ("number", [("the words", None)], 1.0, "the words"),
+    ],
+)
+def test_how_grave_the_loss_of_a_fact_is(
+    kind: FactKind, said: list[tuple[str, bool | None]], rank: float, why: str
+) -> None:
+    facts = [Fact(kind, "pytest -q", str(n), n, detail, ok) for n, (detail, ok) in enumerate(said)]
+    assert importance(facts) == (rank, why)

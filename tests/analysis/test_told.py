@@ -18,15 +18,18 @@ from workbench.analysis.compare import candidates, compare
 from workbench.analysis.generations import generations
 from workbench.analysis.grounding import Ground
 from workbench.analysis.pictures import growth_picture, in_characters, replay_picture
+from workbench.analysis.prompt_use import by_id, rendered
 from workbench.analysis.replay import replay
 from workbench.analysis.replay_table import row
 from workbench.analysis.retention import retention
 from workbench.analysis.search import hits, marks, query_of
 from workbench.analysis.suggested_pins import suggest
 from workbench.analysis.transcript import VERBOSITIES, transcript
+from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.preset import default_preset
+from workbench.compaction.prompts import prompt_files
 from workbench.compaction.strategies import OWN, strategy
 from workbench.conformance.building import agent, context_of, user
 from workbench.session import Message, ToolResult, ToolUse
@@ -95,6 +98,8 @@ def told_of_the_small() -> Iterator[str]:
         "each", (f"{s.status} {s.before} {s.after} {s.summary} {s.grown} {s.replayed}" for s in steps.steps)
     )
     yield from section("survival", (f"{kind}: {plain(shares)}" for kind, shares in steps.survival.items()))
+    steps = generations(CONTEXT, lambda context: made("context-reset", context), [], 3)
+    yield from section("of itself", (f"{s.before} {s.after} {s.summary} {s.grown} {s.replayed}" for s in steps.steps))
     yield from section("pins", suggest(CONTEXT))
     found = Ground(work()).check(SUMMARY)
     yield from section(f"ground of {plain(found.checked.items())}", found.unfounded)
@@ -106,6 +111,24 @@ def told_of_the_small() -> Iterator[str]:
         yield from section(
             f"search {text}", [plain(hits(work(), query)), plain(marks(query, "token Token ttl = 300 gh"))]
         )
+
+
+def told_of_prompts() -> Iterator[str]:
+    for file in prompt_files():
+        one = by_id(Path(file).stem)
+        try:
+            said = rendered(one, CONTEXT)
+        except BadInput as refused:
+            said = str(refused)
+        yield f"{one.id} of {one.strategy or 'none'}, {one.field or 'no field'}: {plain(said)}"
+
+
+def told_of_the_samples() -> Iterator[str]:
+    for path in sorted(SAMPLES.glob("*.*")):
+        if path.name not in ("README.md", "claude-code-overflow.jsonl"):
+            found = diagnosed(path)
+            yield from section(path.name, (found.limit, found.crossing, found.refusals, *found.findings))
+            yield from section("plot", in_characters(growth_picture(found)))
 
 
 def told_of_the_sample() -> Iterator[str]:
@@ -141,7 +164,9 @@ def told_of_replays() -> Iterator[str]:
     yield from section("plot", in_characters(replay_picture(course, played[:2], 1_500)))
 
 
-@pytest.mark.parametrize("told", [told_of_the_small, told_of_the_sample, told_of_replays])
+@pytest.mark.parametrize(
+    "told", [told_of_the_small, told_of_the_sample, told_of_the_samples, told_of_replays, told_of_prompts]
+)
 def test_what_is_told(told: object, request: pytest.FixtureRequest) -> None:
     name = told.__name__.removeprefix("told_of_").replace("_", "-")  # type: ignore[attr-defined]
     assert_told(TOLD / f"{name}.txt", "\n".join(told()) + "\n", request)  # type: ignore[operator]

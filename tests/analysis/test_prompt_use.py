@@ -1,0 +1,46 @@
+"""Which prompts can be tried side by side, and whose stand before the program's. How each reads is told (test_told)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workbench.analysis.prompt_use import by_id, strategy_of
+from workbench.base import paths
+from workbench.base.errors import BadInput
+
+
+@pytest.mark.parametrize(
+    ("ids", "chosen", "expected"),
+    [
+        (["context-reset.en"], "trim", "context-reset"),
+        (["context-reset", "context-reset.zh"], "trim", "context-reset"),
+        ([], "trim", "trim"),
+        (["context-reset", "user-messages"], "trim", "different strategies (context-reset, user-messages); choose two"),
+        (["summary-node"], "trim", "is not what a model is asked"),
+        (["abridged-entry"], "trim", "is not what a model is asked"),
+    ],
+)
+def test_prompts_of_one_strategy_can_be_tried(ids: list[str], chosen: str, expected: str) -> None:
+    several = [by_id(id) for id in ids]
+    if " " not in expected:
+        assert strategy_of(several, chosen) == expected
+        return
+    with pytest.raises(BadInput) as refused:
+        strategy_of(several, chosen)
+    assert expected in str(refused.value)
+
+
+def test_a_persons_own_prompt_stands_before_the_programs_and_any_file_will_do(tmp_path: Path) -> None:
+    own = paths.prompts() / "context-reset.en.md"
+    own.parent.mkdir(parents=True)
+    own.write_text("---\nid: context-reset\nlanguage: en\n---\nSum it up, all of it.", "utf-8")
+    found = by_id("context-reset")
+    assert (found.own, found.strategy, found.field, found.id) == (True, "context-reset", "prompt", "context-reset.en")
+    other = tmp_path / "mine.md"
+    other.write_text("---\nid: mine\nlanguage: en\n---\nMine, and in my words.", "utf-8")
+    assert (by_id(str(other)).own, by_id(str(other)).prompt.text.strip()) == (True, "Mine, and in my words.")
+    for wrong in ("nothing", str(tmp_path / "none.md"), str(tmp_path / "x.txt")):
+        with pytest.raises(BadInput, match=r"There is no prompt .*; there are abridged-entry, "):
+            by_id(wrong)
