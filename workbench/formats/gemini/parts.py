@@ -228,23 +228,14 @@ def response_record(message: Message, notes: list[str], *, own: bool) -> dict[st
     parts: list[dict[str, Any]] = []
     for block in message.blocks:
         match block:
-            case Text(text) if text:
-                parts.append({"text": text})
             case ToolUse():
                 parts.append({"functionCall": {"id": block.id, "name": block.name, "args": _args(block)}})
             case Thinking(text) if own:
                 parts.append({"text": text, "thought": True})
             case Thinking():
                 notes.append("thinking was left out: it belongs to another model")
-            case Media():
-                notes.append("images or documents were replaced by a line that names them")
-                parts.append({"text": block.placeholder})
-            case Opaque(_, raw) if own and isinstance(raw, dict):
-                parts.append(raw)
-            case Opaque():
-                notes.append("blocks that only the session's own format knows were left out")
             case _:
-                pass
+                parts += _said_by_either(block, notes, own=own)
     plain = [part["text"] for part in parts if part.keys() == {"text"}]
     calls = sum("functionCall" in part for part in parts)
     if len(plain) <= 1 and len(plain) + calls == len(parts) and (not plain or "text" in parts[0]):
@@ -257,22 +248,28 @@ def request_parts(message: Message, names: Mapping[str, str], notes: list[str], 
     parts: list[dict[str, Any]] = []
     for block in message.blocks:
         match block:
-            case Text(text) if text:
-                parts.append({"text": text})
             case ToolResult():
                 first, *more = result_parts(block, names.get(block.call_id, "unknown_tool"), notes)
                 first["functionResponse"] |= {"parts": more} if more else {}
                 parts.append(first)
-            case Media():
-                notes.append("images or documents were replaced by a line that names them")
-                parts.append({"text": block.placeholder})
-            case Opaque(_, raw) if own and isinstance(raw, dict):
-                parts.append(raw)
-            case Opaque():
-                notes.append("blocks that only the session's own format knows were left out")
             case _:
-                pass
+                parts += _said_by_either(block, notes, own=own)
     return parts
+
+
+def _said_by_either(block: Block, notes: list[str], *, own: bool) -> list[dict[str, Any]]:
+    """The part of a block that user and model may both have: none where nothing of it is written."""
+    match block:
+        case Text(text) if text:
+            return [{"text": text}]
+        case Media():
+            notes.append("images or documents were replaced by a line that names them")
+            return [{"text": block.placeholder}]
+        case Opaque(_, raw) if own and isinstance(raw, dict):
+            return [raw]
+        case Opaque():
+            notes.append("blocks that only the session's own format knows were left out")
+    return []
 
 
 def with_mark(record: dict[str, Any], kind: Kind) -> dict[str, Any]:
