@@ -16,7 +16,7 @@ from tests.paths import ROOT
 from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.layered.archive import SECTIONS, TITLE, filled
+from workbench.compaction.layered.archive import MARKS, SECTIONS, TITLE
 from workbench.compaction.layered.tool_results import Limits, compressed
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, Outcome
@@ -30,6 +30,7 @@ from workbench.conformance.drawn import contexts, policies
 from workbench.conformance.strategies import Answered, assert_holds
 from workbench.conformance.strategies import run as by_hand
 from workbench.session import Message, Text, Usage
+from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
 from workbench.tokens.sizes import Basis, Sizes
 
@@ -204,39 +205,60 @@ def test_the_archive_has_title_dates_and_sections_in_the_templates_order() -> No
             f"{TITLE}\n*(Contains context from 2023-11-14 22:13 UTC to 2023-11-14 22:13 UTC)*",
             "I begin.",
             f"{SECTIONS[0]}\n* goal",
-            f"{SECTIONS[1]}\n(nothing recorded)",
+            f"{SECTIONS[1]}\n* **Stack**: (nothing recorded)\n* **Environment**: (nothing recorded)",
             f"{SECTIONS[2]}\n(nothing recorded)",
             f"{SECTIONS[3]}\n* **Decisions**: sqlite",
-            f"{SECTIONS[4]}\n(nothing recorded)",
+            f"{SECTIONS[4]}\n*(Modified files in this archive segment)*\n(nothing recorded)",
         ]
     )
-    missing = [line for line in outcome.trace if line.startswith("warning: the summary has no section")]
-    assert len(missing) == 3
+    left_out = [line for line in outcome.trace if line.startswith("the answer left out")]
+    assert [title for title in SECTIONS if title[4:] in "".join(left_out)] == [SECTIONS[1], SECTIONS[2], SECTIONS[4]]
     assert outcome.messages[0].time == messages[3].time
 
 
+WHOLE = "\n\n".join([SECTIONS[0], *(f"{mark.under}\n{mark.line('x')}" for mark in MARKS)])
+
+
 @pytest.mark.parametrize(
-    "line",
-    ["* The migration is in progress", "Next steps: run the tests", "* [ ] write docs", "下一步：部署", "正在修复登录"],
+    ("answer", "found"),
+    [
+        (WHOLE, []),
+        ("\n".join(SECTIONS), []),
+        (WHOLE.replace("**Stack**", "**stack:**"), []),
+        (WHOLE.replace("Learnings", "Lessons"), [f"“Learnings” is missing under “{SECTIONS[3][4:]}”"]),
+        (WHOLE.replace("[✓]", "[x]"), [f"“[✓]” is missing under “{SECTIONS[2][4:]}”"]),
+        ("Just prose.", ["the summary has none of the template's sections and stands as it came"]),
+        *(
+            (f"{WHOLE}\n{line}", [f"the summary states progress: “{line}”"])
+            for line in (
+                "* It is in progress",
+                "Next steps: x",
+                "* [ ] write docs",
+                "下一步：部署",
+                "正在修复登录",
+            )
+        ),
+        (f"{WHOLE}\n* “what are the next steps?”, `git log --grep 'in progress'`", []),
+    ],
 )
-def test_a_statement_of_progress_is_a_warning(line: str) -> None:
-    assert any(line.strip() in warning for warning in filled(f"{ANSWER}\n{line}", None, None).warnings)
+def test_the_checks_warn_of_missing_labels_and_of_progress(answer: str, found: list[str]) -> None:
+    context = context_of(rounds(11, text=NOISE))
+    outcome, _ = run(context, policy(), answer)
+    (seen,) = (one for one in check(context, outcome, STRATEGY, policy()) if one.name == "summary in its form")
+    assert (seen.detail.split("; ") if seen.detail else [], seen.passed, seen.hard) == (found, not found, False)
+    assert seen.messages == (("summary-1.z",) if found else ())
 
 
-def test_a_whole_archive_warns_of_nothing_and_without_titles_it_stands_as_it_came() -> None:
-    whole = filled(ANSWER, None, 0.0, "zh")
-    assert whole.warnings == ()
-    assert "from (time not recorded) to 1970-01-01 00:00 UTC" in whole.text
-    plain = filled("Just prose.", None, None)
-    assert plain.text.endswith("\n\nJust prose.")
-    assert len(plain.warnings) == 1
-
-
+@pytest.mark.parametrize("summarizer", [extractive, estimate])
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_extractive_summary_fills_the_template(language: str) -> None:
-    outcome, _ = run(context_of(rounds(12)), policy(language=language), extractive)
+def test_a_summary_without_a_model_fills_the_template(language: str, summarizer: Any) -> None:
+    context = context_of(rounds(12, text=NOISE))
+    outcome, _ = run(context, policy(language=language), summarizer)
     assert not [line for line in outcome.trace if "no section" in line]
-    assert all(title in outcome.messages[0].text for title in SECTIONS)
+    assert [one.detail for one in check(context, outcome, STRATEGY, policy()) if not one.passed] == []
+    lines = outcome.messages[0].text.split("\n")
+    assert [title for title in lines if title.startswith("### ")] == list(SECTIONS)
+    assert [mark.words for mark in MARKS for line in lines if mark.line() in line] == [mark.words for mark in MARKS]
 
 
 # --- earlier summaries, pins ------------------------------------------------------------------------------------------

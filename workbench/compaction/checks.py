@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -40,6 +40,7 @@ def check(context: Context, outcome: Outcome, strategy: Strategy[Any], policy: P
         _tail_identical(outcome),
         _all_accounted_for(outcome),
         _summary_not_empty(outcome),
+        *_in_form(outcome, strategy, policy),
         _smaller(context, outcome),
         _fits_window(context, outcome),
         _rests(context, outcome, strategy, policy),
@@ -159,6 +160,23 @@ def _summary_not_empty(outcome: Outcome) -> Check:
     return Check(
         "summary not empty", True, passed, "" if passed else "messages were summarized, but no summary is there"
     )
+
+
+FAULTS = 4
+"""Faults of a summary's form that the check spells out; the rest is counted."""
+
+
+def _in_form(outcome: Outcome, strategy: Strategy[Any], policy: Policy) -> Iterator[Check]:
+    """Whether the new summaries are written as the strategy's template has it, where it has one."""
+    if strategy.faults is None:
+        return
+    made = [piece.message for piece in outcome.pieces if isinstance(piece, Made)]
+    spoken = [message for message in made if message.kind == "summary" and message.role != "assistant"]
+    found = {message.id: tuple(strategy.faults(policy, message.text)) for message in spoken}
+    faults = [fault for one in found.values() for fault in one]
+    more = [f"and {len(faults) - FAULTS} more"] if len(faults) > FAULTS else []
+    detail = "; ".join([*faults[:FAULTS], *more])
+    yield Check("summary in its form", False, not faults, detail, tuple(id for id, one in found.items() if one))
 
 
 def _smaller(context: Context, outcome: Outcome) -> Check:

@@ -17,6 +17,7 @@ from workbench.base.secrets import masked
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge, Meter, read_on
 from workbench.compaction.layers import Layer, layers
+from workbench.compaction.marks import Mark
 from workbench.compaction.outcome import Outcome, unchanged
 from workbench.compaction.policy import Policy
 from workbench.compaction.shape import Shape, per_shape
@@ -61,10 +62,12 @@ Form = Literal["prose", "sections", "lines"]
 @dataclass(frozen=True, kw_only=True)
 class RequestSettings:
     """What a strategy asks of a summarizer beside the words. `max_chars` 0 means no limit. `sections` are the titles
-    that a `form="sections"` answer must have, in order; `tools`, whether the tool definitions go along."""
+    that a `form="sections"` answer must have, in order; `marks`, the fixed words that it must hold; `tools`, whether
+    the tool definitions go along."""
 
     form: Form = "prose"
     sections: tuple[str, ...] = ()
+    marks: tuple[Mark, ...] = ()
     language: Language = "en"
     max_chars: int = 0
     temperature: float | None = None
@@ -222,6 +225,8 @@ class Strategy(Generic[P]):
     """The ids of the prompts that it uses, each with the policy's field that may hold another; "" where none may."""
     lint: Callable[[P], tuple[str, ...]] = _none
     """What is doubtful about a policy's prompts, one sentence each."""
+    faults: Callable[[P, str], Iterable[str]] | None = None
+    """What the form that it gives a summary message finds wrong with its text, one sentence each; the checks tell."""
     layers: Callable[[Context, Outcome], tuple[Layer, ...]] = layers
     """The parts of a context, in the strategy's own words."""
     notes: Callable[[Shape, P, int], Iterable[Note]] = _none

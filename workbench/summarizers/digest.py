@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from workbench.base.text import clip_at_word
 from workbench.facts import Fact, calls_in, find, known
@@ -149,7 +149,8 @@ def _task(messages: Sequence[Message], task: Task, labels: Labels, age: _Age) ->
     text = f"- {sign} {clip_at_word(task.text, 240)}"
     if task.status == "in_progress":
         text += f" ({labels.task[task.status]})"
-    return Line(text, (messages[task.index].id,), USER + (1 if task.status == "in_progress" else 0) + age(task.index))
+    rank = USER + (1 if task.status == "in_progress" else 0) + age(task.index)
+    return Line(text, (messages[task.index].id,), rank, task.status == "completed")
 
 
 def _commits(facts: Sequence[Fact], labels: Labels, age: _Age) -> list[Line]:
@@ -159,7 +160,9 @@ def _commits(facts: Sequence[Fact], labels: Labels, age: _Age) -> list[Line]:
         subject = _COMMIT.search(fact.text) if fact.ok else None
         if subject:
             text = clip_at_word(next(part for part in subject.groups() if part), 160)
-            lines.append(_bullet(labels.committed.format(text=text), [fact], USER + age(fact.index)))
+            lines.append(
+                replace(_bullet(labels.committed.format(text=text), [fact], USER + age(fact.index)), done=True)
+            )
     return lines
 
 
@@ -246,7 +249,8 @@ def _commands(facts: Sequence[Fact], labels: Labels, age: _Age) -> list[Line]:
         looking = command.lower().startswith(_LOOKING)
         result = f": {clip_at_word(last.detail, 140)}" if last.detail and not (looking and last.ok) else ""
         rank = age(last.index) + (0 if looking else USER) + (1 if last.ok is False or is_check(command) else 0)
-        lines.append(_bullet(f"`{clip_at_word(command, 150)}` → {times}{ending}{result}", same, rank))
+        line = _bullet(f"`{clip_at_word(command, 150)}` → {times}{ending}{result}", same, rank)
+        lines.append(replace(line, done=last.ok is True and not looking))
     return lines
 
 

@@ -12,14 +12,17 @@ _LINE = "(estimate: a summary of about {size} characters will stand here; these 
 
 
 def estimate(request: SummaryRequest) -> Answer:
-    """Filler of the expected length under the request's section titles; `max_chars` bounds it."""
+    """Filler of the expected length under the request's section titles and marks; `max_chars` bounds it."""
     size = max(LEAST, min(MOST, (request.chars + len(request.previous)) // SHARE))
     if request.max_chars:
         size = min(size, request.max_chars)
     line = _LINE.format(size=size)
     filler = line * (size // len(line) + 1)
-    if not request.sections:
-        return Summary(filler[:size].rstrip() or "~", model="estimate")
-    share = max(size // len(request.sections), 1)
-    text = "\n\n".join(f"{title}\n{filler[: max(share - len(title) - 3, 1)]}" for title in request.sections)
-    return Summary(text[:size].rstrip(), model="estimate")
+    heads = ["\n".join([title, *_marks(request, title)]) for title in request.sections] or _marks(request, "")
+    room = max((size - sum(map(len, heads))) // max(len(heads), 1) - 3, 1)
+    text = "\n\n".join(f"{head}\n{filler[:room]}" for head in heads) if heads else filler
+    return Summary(text[:size].rstrip() or "~", model="estimate")
+
+
+def _marks(request: SummaryRequest, title: str) -> list[str]:
+    return [mark.line() for mark in request.marks if mark.under == title]

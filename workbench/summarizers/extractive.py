@@ -6,9 +6,10 @@ Deterministic and offline. It does not understand and does not pretend to: it qu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from workbench.compaction.marks import Mark
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers.digest import Digest, digest
 from workbench.summarizers.fitting import Line, Section, fit
@@ -36,7 +37,7 @@ SHARES: dict[Topic, float] = {
 
 _TITLE_WORDS: tuple[tuple[Topic, str], ...] = (
     ("open", r"\bopen\b|\bnext\b|todo|to do|pending|remaining|unfinished|未完成|待办|下一步|待处理"),
-    ("errors", r"error|problem|fix|issue|trouble|错误|问题|修复"),
+    ("errors", r"error|problem|fix|issue|trouble|pitfall|错误|问题|修复"),
     ("commands", r"command|shell|terminal|\bran\b|命令|终端"),
     ("files", r"file|artifact|code state|changes|文件|代码"),
     ("stack", r"stack|environment|technical context|tech|dependenc|技术|环境|依赖"),
@@ -64,7 +65,7 @@ _MORE = re.compile(r"^\s*- … (?:and|另有) (\d{1,7}) (?:more|条)$")
 
 
 def extractive(request: SummaryRequest) -> Answer:
-    """Summarize `request.messages`, honouring form, sections, language, `max_chars` and an earlier summary.
+    """Summarize `request.messages`, honouring form, sections, marks, language, `max_chars` and an earlier summary.
 
     `previous` is carried on: its lines join the new ones under the same heading. SummaryFailed("empty") when there
     is nothing to say.
@@ -80,12 +81,14 @@ def extractive(request: SummaryRequest) -> Answer:
         return SummaryFailed("empty", "there is nothing in these messages to summarize")
     room = request.max_chars or COMFORTABLE
     sections = _SHAPES[request.form](said, request, labels)
-    lines = fit(sections, room, labels.more)
+    opening = [Line(mark.line()) for mark in request.marks if mark.how == "opening"]
+    lines = fit(sections, room - sum(len(line.text) + 1 for line in opening), labels.more)
     if request.form == "lines":
         lines = [Line(line.text.strip().removeprefix("- "), line.origins) for line in lines]
-    text = "\n".join(line.text for line in lines)
-    if not text.strip():
+    if not any(line.text.strip() for line in lines):
         return SummaryFailed("empty", f"nothing fits into {room} characters")
+    lines = [*opening, *lines]
+    text = "\n".join(line.text for line in lines)
     return Summary(text, model="extractive", origins=tuple(line.origins for line in lines))
 
 
@@ -114,18 +117,54 @@ def _lines(said: Digest, request: SummaryRequest, labels: Labels) -> list[Sectio
 
 
 def _sections(said: Digest, request: SummaryRequest, labels: Labels) -> list[Section]:
-    """The titles asked for, all of them, in order; a title that nothing belongs to says so."""
+    """The titles asked for, all of them, in order, each with the marks of the template under it; a title that nothing
+    belongs to says so."""
     topics = topics_of_titles(request.sections)
     sections: list[Section] = []
     for number, title in enumerate(request.sections):
         mine = [topic for topic in topics if topics[topic] == number]
-        lines = tuple(line for topic in mine for line in said.of(topic))
+        marks = [mark for mark in request.marks if bare_title(mark.under) == bare_title(title)]
+        lines = _marked(said, mine, marks, labels)
         omitted = sum(said.omitted[topic] for topic in mine)
         share = sum(SHARES[topic] for topic in mine) or 0.5
         heading = title if title.startswith("#") else f"## {title}"
         body = lines or (Line(labels.nothing, (), 1.0),)
         sections.append(Section(heading, body, share, omitted, keep=True))
     return sections
+
+
+def bare_title(title: str) -> str:
+    return title.lstrip("# ")
+
+
+def _marked(said: Digest, topics: Sequence[Topic], marks: Sequence[Mark], labels: Labels) -> tuple[Line, ...]:
+    """The lines of these topics under the marks of their section. Where there are labels, what none of them asks for is
+    left out: the template has no place for it."""
+    named = [mark for mark in marks if mark.how == "label"]
+    lines = [line for topic in topics for line in said.of(topic)]
+    if named:
+        wanted = topics_of_titles(f"{mark.words}: {mark.of}" for mark in named)
+        lines = []
+        for number, mark in enumerate(named):
+            lines += _labelled(mark, [line for t in topics if wanted.get(t) == number for line in said.of(t)], labels)
+    for mark in marks:
+        if mark.how == "item":
+            lines = [replace(line, text=mark.line(_ITEM.sub("", line.text))) if line.done else line for line in lines]
+    notes = [Line(mark.line(), (), _FIXED) for mark in marks if mark.how == "note"]
+    return (*notes, *(lines or [Line(labels.nothing, (), 1.0)] if notes else lines))
+
+
+def _labelled(mark: Mark, lines: Sequence[Line], labels: Labels) -> list[Line]:
+    """A label with its one line beside it, several below it."""
+    if len(lines) < 2:
+        text, origins = (lines[0].text, lines[0].origins) if lines else (labels.nothing, ())
+        return [Line(mark.line(_ITEM.sub("", text)), origins, _FIXED)]
+    return [Line(mark.line(), (), _FIXED), *(replace(line, text=f"  {line.text}") for line in lines)]
+
+
+_ITEM = re.compile(r"^\s*- (?:\[x\] )?")
+_FIXED = 1e9
+"""The rank of a template's own words."""
 
 
 _SHAPES = {"prose": _prose, "lines": _lines, "sections": _sections}

@@ -16,11 +16,13 @@ WORTHWHILE = 100
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a summary. The higher its `rank`, the longer it stays when room is short."""
+    """One line of a summary. The higher its `rank`, the longer it stays when room is short. `done`: it tells of
+    something that was finished and that succeeded."""
 
     text: str
     origins: tuple[str, ...] = ()
     rank: float = 0.0
+    done: bool = False
 
 
 @dataclass(frozen=True, slots=True)

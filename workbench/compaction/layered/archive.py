@@ -1,15 +1,16 @@
-"""The fixed template of an archived summary: its titles, its dates, and whether an answer fills it.
+"""The fixed template of an archived summary: its titles, its labels, its dates, and whether an answer fills it.
 
-Titles and their order are those of the design that the strategy follows (docs/strategies.md, Sources).
+Titles, labels and their order are those of the design that the strategy follows (docs/strategies.md, Sources).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from workbench.base.stamps import shown
+from workbench.compaction.marks import Mark
 from workbench.compaction.shape import Shape, per_shape
 from workbench.session import Span
 
@@ -21,6 +22,17 @@ SECTIONS = (
     "### 🧠 Key Insights & Decisions (Persistent Memory)",
     "### 📂 File System State (Snapshot)",
 )
+MARKS = (
+    Mark("Original Goal", "label", SECTIONS[0], "what the user first wanted"),
+    Mark("Stack", "label", SECTIONS[1], "language, framework, versions"),
+    Mark("Environment", "label", SECTIONS[1], "OS, shell, key environment variables"),
+    Mark("[✓]", "item", SECTIONS[2]),
+    Mark("Decisions", "label", SECTIONS[3], "technical choices made, alternatives given up"),
+    Mark("Learnings", "label", SECTIONS[3], "special configuration, API formats, pitfalls"),
+    Mark("User Preferences", "label", SECTIONS[3], "habits and rules that the user insisted on"),
+    Mark("(Modified files in this archive segment)", "note", SECTIONS[4]),
+)
+"""The labels under the titles."""
 NOTHING = {"en": "(nothing recorded)", "zh": "（无记录）"}
 
 _NAMES = ("objectives", "technical context", "completed milestones", "key insights", "file system state")
@@ -33,32 +45,61 @@ _PROGRESS = re.compile(
     r"|^\s*[-*]\s*\[[ ~/-]\]|进行中|正在|下一步|待办|待完成|待处理|尚未|接下来|剩余|当前任务",
     re.IGNORECASE,
 )
+_QUOTED = re.compile(r"“[^”\n]*”|`[^`\n]*`")
+"""What somebody else said is no statement of the archive's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """The summary under the template, and what is doubtful about it, one sentence each."""
+    """The summary under the template, and what of it was not there, one sentence each."""
 
     text: str
-    warnings: tuple[str, ...]
+    lacked: tuple[str, ...]
 
 
 def filled(answer: str, start: float | None, cutoff: float | None, language: str = "en") -> Filled:
     """A summarizer's answer put under the template: sections in its order, the dates from the session and not from the
-    model, an empty section saying so. Text under no title of the template stays where it was said.
+    model, an empty section with its labels, saying so. Text under no title of the template stays where it was said.
 
-    Warns of a missing section and of a line that states the current task's progress, which an archive must not hold.
+    An answer without any of the titles stands as it came; `faults` tells.
     """
     before, found = _sections(answer)
-    warnings = [f"the summary has no section “{title[4:]}”" for title in SECTIONS if title not in found]
+    missing = [title for title in SECTIONS if title not in found]
+    lacked = tuple(f"the answer left out “{title[4:]}”: nothing is recorded there" for title in missing)
     nothing = NOTHING.get(language, NOTHING["en"])
     parts = [f"{TITLE}\n*(Contains context from {when(start)} to {when(cutoff)})*", *filter(None, [before])]
-    if found:
-        parts += [f"{title}\n{found.get(title) or nothing}" for title in SECTIONS]
+    if not found:
+        return Filled("\n\n".join(parts), ())
+    for title in SECTIONS:
+        words = found.get(title, "")
+        parts.append(f"{title}\n{_blank(title, nothing) if _is_blank(title, words) else words}")
+    return Filled("\n\n".join(parts), lacked)
+
+
+def _blank(title: str, nothing: str) -> str:
+    """What stands under a title of which nothing is known."""
+    marks = [mark for mark in MARKS if mark.under == title]
+    labels = [mark.line(nothing) for mark in marks if mark.how == "label"]
+    return "\n".join([*(mark.line() for mark in marks if mark.how == "note"), *(labels or [nothing])])
+
+
+def _is_blank(title: str, words: str) -> bool:
+    return not words or any(words in (nothing, _blank(title, nothing)) for nothing in NOTHING.values())
+
+
+def faults(text: str) -> Iterator[str]:
+    """What an archive lacks of the template, and the lines that state the current task's progress, which an archive
+    must not hold."""
+    _, found = _sections(text)
+    if not found:
+        yield "the summary has none of the template's sections and stands as it came"
     else:
-        warnings = ["the summary has none of the template's sections and stands as it came"]
-    warnings += [f"the summary states progress: “{line.strip()[:120]}”" for line in _progress(answer)]
-    return Filled("\n\n".join(parts), tuple(warnings))
+        yield from (f"the summary has no section “{title[4:]}”" for title in SECTIONS if title not in found)
+    for mark in MARKS:
+        words = found.get(mark.under, "")
+        if not _is_blank(mark.under, words) and mark.words.casefold() not in words.casefold():
+            yield f"“{mark.words}” is missing under “{mark.under[4:]}”"
+    yield from (f"the summary states progress: “{line.strip()[:120]}”" for line in _progress(text))
 
 
 def _sections(answer: str) -> tuple[str, dict[str, str]]:
@@ -83,7 +124,7 @@ def _title(line: str) -> str | None:
 
 
 def _progress(answer: str) -> list[str]:
-    return [line for line in answer.split("\n") if not _HEADING.match(line) and _PROGRESS.search(line)]
+    return [line for line in answer.split("\n") if not _HEADING.match(line) and _PROGRESS.search(_QUOTED.sub("", line))]
 
 
 def when(time: float | None) -> str:
@@ -106,10 +147,11 @@ def _times(shape: Shape) -> list[float | None]:
 
 
 def lacking(prompt: str) -> tuple[str, ...]:
-    """What a prompt for this template fails to name, one sentence for each section."""
+    """What a prompt for this template fails to name, one sentence for each section and each label of those it names."""
     low = prompt.lower()
-    return tuple(
-        f"The prompt does not name the section “{title[4:]}”: the summary will lack it."
-        for name, title in zip(_NAMES, SECTIONS, strict=True)
-        if name not in low
+    missing = [title for name, title in zip(_NAMES, SECTIONS, strict=True) if name not in low]
+    unnamed = [mark for mark in MARKS if mark.under not in missing and mark.words.lower() not in low]
+    return (
+        *(f"The prompt does not name the section “{title[4:]}”: the summary will lack it." for title in missing),
+        *(f"The prompt does not name “{mark.words}” under “{mark.under[4:]}”." for mark in unnamed),
     )

@@ -21,7 +21,7 @@ from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import carried_summaries, in_place, text_of_summaries
 from workbench.compaction.layered import mentions
-from workbench.compaction.layered.archive import SECTIONS, dates, filled, lacking
+from workbench.compaction.layered.archive import MARKS, SECTIONS, dates, faults, filled, lacking
 from workbench.compaction.layered.prompt_layers import prompt_layers
 from workbench.compaction.layered.round_cut import Cut, cut_rounds, place_of_archive, without_archive
 from workbench.compaction.layered.tool_results import Limits, compressed
@@ -198,7 +198,7 @@ def _question(context: Context, policy: LayeredPolicy, cut: Cut, trace: list[str
     if message_at is not None:
         fewer = sum(message_at(index) is not context.messages[index] for index in indexes_of(shown.spans))
         trace.append(f"tool results compressed for the summarizer: {grouped(fewer)} messages")
-    settings = replace(policy.request, form="sections", sections=SECTIONS, timeout_s=policy.timeout_s)
+    settings = replace(policy.request, form="sections", sections=SECTIONS, marks=MARKS, timeout_s=policy.timeout_s)
     return Question(request_for(context, asked, style, shown, settings), asked, shown, carried)
 
 
@@ -207,7 +207,7 @@ def _archive(
 ) -> Made:
     """The system message that stands for the head."""
     under = filled(summary, *dates(context.shape, cut.head), policy.language)
-    trace.extend(f"warning: {warning}" for warning in under.warnings)
+    trace.extend(under.lacked)
     newest = context.messages[cut.head[-1].stop - 1]
     text = asked.asked.carried(under.text)
     message = Message(f"summary-{newest.id}", "system", (Text(text),), kind="summary", time=newest.time)
@@ -244,6 +244,7 @@ STRATEGY = Strategy(
     prompts={"layered-summary": "prompt"},
     unit="round",
     lint=lint,
+    faults=lambda policy, text: faults(text),
     layers=prompt_layers,
     notes=lambda shape, policy, index: mentions.notes(shape, index),
 )
