@@ -291,7 +291,7 @@ CACHE = {
     "trigger_on_history_size_chars_when_cache_expiring": 1,
     "cache_ttl_ms": 1_000,
     "buffer_time_before_cache_expiration_ms": 100,
-    "cache_age_ms": 500,
+    "cache_age_ms": 900,
 }
 VERSIONED = context_of([summary("s", "OLD WORDS"), *chat(3)], summary_versions={"s": 3})
 EQUAL = context_of([user(str(n), "0123456789") for n in range(10)])
@@ -320,9 +320,9 @@ OWN: dict[str, Row] = {
     ),
     "exchange-summary.min_tail_exchanges": Row(left, 2, (2, 4, 6)),
     "exchange-summary.trigger_on_history_size_chars_when_cache_expiring": Row(fires, SIZE, AT_LEAST, settings=CACHE),
-    "exchange-summary.cache_ttl_ms": Row(fires, 600, (False, False, True), settings=CACHE),
-    "exchange-summary.buffer_time_before_cache_expiration_ms": Row(fires, 500, ABOVE, settings=CACHE),
-    "exchange-summary.cache_age_ms": Row(fires, 900, ABOVE, settings=CACHE),
+    "exchange-summary.cache_ttl_ms": Row(fires, 1_000, AT_LEAST, settings=CACHE),
+    "exchange-summary.buffer_time_before_cache_expiration_ms": Row(fires, 100, BELOW, settings=CACHE),
+    "exchange-summary.cache_age_ms": Row(fires, 900, BELOW, settings=CACHE),
     "exchange-summary.history_summary_version": Row(
         asks("OLD WORDS"), 3, (False, True, False), VERSIONED, {"earlier_summary": "nest"}
     ),

@@ -1,7 +1,8 @@
 """A session played from its start under a policy: when it would have been compacted, from what to what, at what cost.
 
-Before each of the agent's answers the strategy's own triggers are read; where one fires, its own generator is driven on
-the context as it is then, and the session goes on from what it leaves. The work is linear in the session's length: the
+Before each of the agent's answers the strategy's own triggers are read, those that a timer sets off before the message
+that comes after its time; where one fires, its own generator is driven on the context as it is then, and the session
+goes on from what it leaves. The work is linear in the session's length: the
 triggers are read from running sums, and a compaction costs what its context costs.
 
 An attempt after which a trigger still fires (nothing could be compacted, it did not become smaller, or not small
@@ -38,7 +39,7 @@ OnOutcome = Callable[[Context, Outcome], None]
 @dataclass(frozen=True, slots=True)
 class Compacted:
     """One compaction of a replay, just before call number `call` (from 1), whose answer is the message with the id
-    `message` in round number `round` (from 1).
+    `message` in round number `round` (from 1), or, by a timer, while the messages for that call were still to come.
 
     `before` and `after` are tokens of the context, overhead included. `requests` is the number of the summarizer's
     calls, `request_tokens` and `summary_tokens` what it read and wrote in them, about. `summary_cost` and `cache_cost`
@@ -143,7 +144,9 @@ class Replay:
     def cost(self) -> float:
         """What all prompts and summaries cost, in the rates' unit: each prompt's unchanged beginning read from the
         cache, the rest written to it. The agent's own output is left out: it is the same whatever the policy."""
-        first_changed = {one.call: one.cache.first_changed for one in self.compacted}
+        first_changed: dict[int, int] = {}
+        for one in self.compacted:
+            first_changed[one.call] = min(one.cache.first_changed, first_changed.get(one.call, one.cache.first_changed))
         total, cached = 0.0, 0
         for number, sent in enumerate(self.sent, 1):
             read = min(first_changed.get(number, cached), cached, sent)
@@ -166,6 +169,7 @@ def replay(
     playing = _Playing(running, rates_of(course.session.model), answer, on_outcome)
     for index in course.calls:
         while running.stop < index:
+            playing.idle(index)
             running.add()
         playing.call(index)
     return playing.finished(preset)
@@ -194,6 +198,11 @@ def without(course: Course, less: Mapping[int, tuple[int, int]]) -> array[int]:
     return out
 
 
+def _untimed(triggers: Iterable[Trigger]) -> tuple[Trigger, ...]:
+    """Those that fire at a call."""
+    return tuple(one for one in triggers if one.fires and not one.timed)
+
+
 class _Playing:
     def __init__(self, running: Running, rates: Rates, answer: Answerer, on_outcome: OnOutcome | None) -> None:
         self.running, self.rates, self.answer, self.on_outcome = running, rates, answer, on_outcome
@@ -202,6 +211,22 @@ class _Playing:
         self.missed: list[Missed] = []
         self.triggers: tuple[Trigger, ...] = ()
         self._futile, self._looked_at = False, 0
+        self._timer_runs = False
+        self._gone = 0
+        """Tokens that a timer's compaction has taken from the next call."""
+
+    def idle(self, index: int) -> None:
+        """Before the next of the messages that lead to the answer at `index`: had a timer gone off by then?"""
+        running = self.running
+        coming = running.course.messages[running.stop]
+        if not self._timer_runs or running.stop == 0 or (coming.role == "assistant" and coming.kind == "normal"):
+            return
+        found = running.strategy.triggers(running.gauge(coming.time), running.policy)
+        if fired := tuple(one for one in found if one.timed and one.fires):
+            self._timer_runs = False
+            size = running.tokens
+            self._compact(index, size, fired, coming.time)
+            self._gone += size - running.tokens
 
     def call(self, index: int) -> None:
         """The model is about to be called; its answer is message `index` of the course."""
@@ -209,17 +234,20 @@ class _Playing:
         now = running.gauge()
         self.triggers = running.strategy.triggers(now, running.policy)
         size = running.tokens
-        self.full.append(size)
-        fired = tuple(trigger for trigger in self.triggers if trigger.fires)
-        if fired and not (self._futile and self._looked_at > FUTILE + FUTILE_SHARE * running.stop):
+        if fired := _untimed(self.triggers):
             self._compact(index, size, fired)
+        self.full.append(size + self._gone)
         self.sent.append(running.tokens)
+        self._gone = 0
+        self._timer_runs = any(trigger.timed for trigger in self.triggers)
 
-    def _compact(self, index: int, size: int, fired: tuple[Trigger, ...]) -> None:
+    def _compact(self, index: int, size: int, fired: tuple[Trigger, ...], at: float | None = None) -> None:
         running = self.running
-        context = running.context()
+        if self._futile and self._looked_at > FUTILE + FUTILE_SHARE * running.stop:
+            return
+        context = running.context(at)
         run = drive(running.strategy.compact(context, running.policy), self.answer)
-        outcome, number, message = run.outcome, len(self.full), running.course.messages[index].id
+        outcome, number, message = run.outcome, len(self.full) + 1, running.course.messages[index].id
         if outcome.status in ("unchanged", "not_smaller"):
             self.missed.append(Missed(number, message, outcome.reason, size))
             self._futile, self._looked_at = True, self._looked_at + len(context)
@@ -228,7 +256,7 @@ class _Playing:
             self.on_outcome(context, outcome)
         after = context.from_outcome(outcome)
         running.replaced(after)
-        self._futile = any(one.fires for one in running.strategy.triggers(running.gauge(), running.policy))
+        self._futile = bool(_untimed(running.strategy.triggers(running.gauge(), running.policy)))
         self._looked_at += len(context) if self._futile else 0
         self.compacted.append(self._told(index, size, fired, context, after, run))
 
@@ -240,7 +268,7 @@ class _Playing:
         summary = summaries.cost(rates)
         fresh = max(0, size - self.sent[-1]) if self.sent else size
         return Compacted(
-            call=len(self.full),
+            call=len(self.full) + 1,
             message=course.messages[index].id,
             round=course.round_numbers[index],
             triggers=fired,

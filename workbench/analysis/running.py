@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.analysis.course import Course
 from workbench.compaction.context import Context
-from workbench.compaction.gauge import Gauge, Meter, read_on
+from workbench.compaction.gauge import Gauge, Meter, cache_age_ms, read_on
 from workbench.compaction.layout import Layout
 from workbench.compaction.shape import SUMMARY_MARKER, Shape
 from workbench.compaction.strategy import Strategy
@@ -59,8 +59,7 @@ class Running:
         # No compaction writes the marker into an answer: only where one stood may one be left.
         self.marker = self.marker and layout.shape.marker is not None
         self.newest: Message | None = context.messages[-1] if len(context) else None
-        answers = (m for m in reversed(context.messages) if m.role == "assistant" and m.kind == "normal")
-        self.answer: Message | None = next(answers, None)
+        self.answer = layout.shape.newest_answer
         self.usage: int | None = layout.last_usage
         self.usage_at = layout.sizes.anchored_until
         self.memory_lines = len(context.memory_lines)
@@ -116,8 +115,8 @@ class Running:
         tokens = self.course.layout.tokens
         return self.base_tokens + tokens[self.stop] - tokens[self.start] + self.overhead
 
-    def gauge(self) -> Gauge:
-        """Just what the strategy's own gauge says of `context()`."""
+    def gauge(self, at: float | None = None) -> Gauge:
+        """Just what the strategy's own gauge says of `context(at)`."""
         api, waits = self.course.layout.shape.api_chars, not self.answered
         return Gauge(
             messages=self.messages,
@@ -132,13 +131,13 @@ class Running:
             window=self.window,
             marker_seen=self.marker,
             overflow_error_seen=self._overflowed(),
-            cache_age_ms=self._cache_age_ms(),
+            cache_age_ms=cache_age_ms(self.answer, self.newest, at),
             memory_lines=self.memory_lines,
             meters={name: meter.value for name, meter in self.meters.items()},
         )
 
-    def context(self) -> Context:
-        """The context as a strategy takes it; made anew, O(its messages)."""
+    def context(self, at: float | None = None) -> Context:
+        """The context as a strategy takes it, looked at `at` a time; made anew, O(its messages)."""
         course, base = self.course, self.base
         overhead, basis = self.overhead, course.sizes.overhead_basis
         tokens = base.layout.sizes.tokens + course.sizes.tokens[self.start : self.stop]
@@ -147,18 +146,12 @@ class Running:
         layout = Layout(base.shape.followed_by(course.layout.shape, self.start, self.stop), sizes)
         if self.compacted:
             layout.billed = {}  # bills spoke of what was there before
-        return base.with_(layout=layout, overflow_error_seen=self._overflowed())
+        return base.with_(layout=layout, at=at, overflow_error_seen=self._overflowed())
 
     def replaced(self, after: Context) -> None:
         """Go on from what a compaction left."""
         self.base, self.start, self.compacted = after, self.stop, True
         self._restart(after)
-
-    def _cache_age_ms(self) -> int | None:
-        newest, answer = self.newest, self.answer
-        if newest is None or answer is None or newest is answer or newest.time is None or answer.time is None:
-            return None
-        return max(0, round(1000 * (newest.time - answer.time)))
 
     def _overflowed(self) -> bool:
         """Whether the model had refused this context by now: only the recorded one can have been."""

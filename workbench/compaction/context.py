@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from workbench.compaction.gauge import Gauge
+from workbench.compaction.gauge import Gauge, cache_age_ms
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Kept, Outcome, Piece
 from workbench.compaction.shape import Shape
@@ -25,7 +25,8 @@ class Context:
 
     `pins` are ids of messages to keep verbatim. `split_at` is the id of the first tail message, set by hand; None for
     the strategy's own split. `manual`: a run at the user's command, thresholds count as reached. `window` is the limit
-    of the model in tokens, None when unknown. `rules` is the text of the project's rules file.
+    of the model in tokens, None when unknown. `rules` is the text of the project's rules file. `at` is the time at which
+    it is looked at, in seconds since the epoch; None for when its newest message came.
     """
 
     layout: Layout
@@ -33,6 +34,7 @@ class Context:
     split_at: str | None = None
     manual: bool = True
     window: int | None = None
+    at: float | None = None
     model: str | None = None
     system: str = ""
     tools: tuple[Tool, ...] = ()
@@ -155,7 +157,7 @@ class Context:
         layout = Layout(self.shape.left_by(outcome), after)
         pins = frozenset(id for id in self.pins if id in layout.shape.index_of)
         memories = self.memories if outcome.memories is None else outcome.memories
-        return self.with_(layout=layout, pins=pins, split_at=None, memories=memories)
+        return self.with_(layout=layout, pins=pins, split_at=None, at=None, memories=memories)
 
     def gauge(self) -> Gauge:
         """How full this context is now."""
@@ -175,7 +177,7 @@ class Context:
             window=self.window,
             marker_seen=layout.shape.marker is not None,
             overflow_error_seen=self.overflow_error_seen,
-            cache_age_ms=layout.shape.cache_age_ms,
+            cache_age_ms=cache_age_ms(layout.shape.newest_answer, self.messages[-1] if len(self) else None, self.at),
             memory_lines=len(self.memory_lines),
             manual=self.manual,
         )

@@ -18,7 +18,7 @@ class Gauge:
     by `api_chars` (compact JSON as the model sees it); `tokens` the whole context, overhead included, on the basis of
     the context's sizes; `input_tokens` and `input_chars` are of the current input alone, the request that has no answer
     yet. `last_usage` is the last API call's billed tokens, input, cache and output together, None without one.
-    `cache_age_ms` is the time since the last API call, None when unknown. `meters` are the strategy's own sums.
+    `cache_age_ms` is that of `cache_age_ms`. `meters` are the strategy's own sums.
     """
 
     messages: int = 0
@@ -37,6 +37,16 @@ class Gauge:
     memory_lines: int = 0
     manual: bool = False
     meters: Mapping[str, int] = field(default_factory=dict)
+
+
+def cache_age_ms(answer: Message | None, newest: Message | None, at: float | None) -> int | None:
+    """How long the prompt cache has stood `at` a time, in seconds since the epoch, or when the `newest` message came:
+    the time since the newest `answer`, which read it. None where that answer is the newest message, or has no time."""
+    if at is None and newest is not None and newest is not answer:
+        at = newest.time
+    if at is None or answer is None or answer.time is None:
+        return None
+    return max(0, round(1000 * (at - answer.time)))
 
 
 class Meter(Protocol):

@@ -178,14 +178,8 @@ class Shape:
         return tuple(i for i, message in enumerate(self.messages) if message.is_own_system)
 
     @cached_property
-    def cache_age_ms(self) -> int | None:
-        """How long the prompt cache had stood when the context's newest message came, by the time stamps: the time
-        since the newest answer before it. None where the newest message is an answer itself, or has no time."""
-        newest = self.messages[-1] if self.messages else None
-        answer = next((m for m in reversed(self.messages) if m.role == "assistant" and m.kind == "normal"), None)
-        if newest is None or answer is None or newest is answer or newest.time is None or answer.time is None:
-            return None
-        return max(0, round(1000 * (newest.time - answer.time)))
+    def newest_answer(self) -> Message | None:
+        return next((m for m in reversed(self.messages) if m.role == "assistant" and m.kind == "normal"), None)
 
     @cached_property
     def events(self) -> int:

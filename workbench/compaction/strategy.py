@@ -28,7 +28,10 @@ from workbench.tokens.sizes import Sizes
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """A reason to compact. `value` and `limit` share `unit`; `fires` is authoritative (some triggers are yes or no)."""
+    """A reason to compact. `value` and `limit` share `unit`; `fires` is authoritative (some triggers are yes or no).
+
+    One that is `timed` is looked at while nothing is sent, each other one before the model is called.
+    """
 
     name: str
     value: float
@@ -36,6 +39,7 @@ class Trigger:
     unit: str
     fires: bool
     note: str = ""
+    timed: bool = False
 
     @property
     def distance(self) -> float:

@@ -89,15 +89,12 @@ class HistorySize:
         self._closed, self._open, self._summary = self.value, 0, None
 
 
-def head_length(sizes: Sequence[int], tail_chars: int, min_tail: int, threshold: int) -> int:
+def head_length(sizes: Sequence[int], tail_chars: int, min_tail: int) -> int:
     """How many of the oldest exchanges become the head.
 
     From the newest: an exchange goes to the tail while `total + size < tail_chars` or the tail holds fewer than
-    `min_tail`; `total` grows either way, so the first that goes to the head ends the walk. A sum below `threshold`
-    gives 0.
+    `min_tail`; `total` grows either way, so the first that goes to the head ends the walk.
     """
-    if sum(sizes) < threshold:
-        return 0
     total = kept = 0
     for size in reversed(sizes):
         if not (total + size < tail_chars or kept < min_tail):
@@ -132,7 +129,6 @@ class Numbers:
 
     tail_chars: int
     min_tail: int
-    threshold: int
     guard_chars: int
 
 
@@ -192,7 +188,7 @@ def _head_length(context: Context, history: History, numbers: Numbers, trace: li
         trace.append(f"split by hand before exchange {first_tail + 1}")
         return bisect_left(history.exchanges, first_tail)
     trace.append(f"tail by size: below {grouped(numbers.tail_chars)} characters, at least {numbers.min_tail} exchanges")
-    return head_length(history.sizes, numbers.tail_chars, numbers.min_tail, numbers.threshold)
+    return head_length(history.sizes, numbers.tail_chars, numbers.min_tail)
 
 
 def _before_late_results(shape: Shape, exchanges: Sequence[int], length: int, trace: list[str]) -> int:

@@ -48,7 +48,8 @@ def _history_size(context: Context, policy: ExchangeSummaryPolicy) -> HistorySiz
 
 
 def triggers(now: Gauge, policy: ExchangeSummaryPolicy) -> tuple[Trigger, ...]:
-    """(a) history size, (b) the cache about to expire, with its own threshold."""
+    """(a) history size, (b) the cache about to expire, with its own threshold. Whichever fires has asked its threshold,
+    so the cut asks none."""
     why_not = disabled(policy)
     limit, chars = policy.trigger_on_history_size_chars, now.meters["history"]
     reached = limit > 0 and chars >= limit and not why_not
@@ -68,25 +69,34 @@ def triggers(now: Gauge, policy: ExchangeSummaryPolicy) -> tuple[Trigger, ...]:
 
 
 def _cache_trigger(now: Gauge, policy: ExchangeSummaryPolicy, why_not: str) -> Trigger:
+    """An answer has just read the cache: the timer is set there, and goes off `ttl - age - buffer` later."""
     limit = policy.trigger_on_history_size_chars_when_cache_expiring
     chars = now.meters["history"]
     age = now.cache_age_ms if policy.cache_age_ms is None else policy.cache_age_ms
-    delay = policy.cache_ttl_ms - (age or 0) - policy.buffer_time_before_cache_expiration_ms
+    timer = policy.cache_ttl_ms - policy.buffer_time_before_cache_expiration_ms
+    due = False
     if why_not or limit <= 0:
         note = why_not or "disabled: threshold 0"
+    elif timer <= 0:
+        note = "never: the buffer is as long as the cache is kept"
     elif age is None:
-        note = "the age of the cache is not known"
-    elif delay <= 0:
-        note = "never: the cache expires before the buffer"
+        note = f"due {_seconds(timer)} after the newest answer, if nothing is sent till then"
+    elif age < timer:
+        note = f"due in {_seconds(timer - age)}"
+    elif age < policy.cache_ttl_ms:
+        due, note = True, f"the cache expires in {_seconds(policy.cache_ttl_ms - age)}"
     else:
-        note = f"simulated, in {delay / 1000:.0f} s"
-    reached = not why_not and age is not None and delay > 0 and 0 < limit <= chars
-    return Trigger("cache about to expire", chars, limit, "characters", reached, note)
+        due, note = True, f"due {_seconds(age - timer)} ago, the cache has expired since"
+    return Trigger("cache about to expire", chars, limit, "characters", due and chars >= limit, note, timed=True)
+
+
+def _seconds(ms: int) -> str:
+    return f"{ms / 1000:g} s"
 
 
 def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -> Compacting:
     """See the module's docstring. A failed summary has no fallback here: the input comes back with the reason."""
-    cut = cut_exchanges(context, _history(context, policy), _numbers(context, policy), trace)
+    cut = cut_exchanges(context, _history(context, policy), _numbers(policy), trace)
     if isinstance(cut, str):
         return unchanged(context.messages, f"nothing to compact: {cut}", trace)
     staying = _staying(context, policy, cut)
@@ -121,14 +131,8 @@ def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -
     return judged(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
 
 
-def _numbers(context: Context, policy: ExchangeSummaryPolicy) -> Numbers:
-    """A manual run has reached its threshold."""
-    return Numbers(
-        policy.history_tail_size_chars_to_exclude,
-        policy.min_tail_exchanges,
-        0 if context.manual else policy.trigger_on_history_size_chars,
-        policy.guard_total_chars,
-    )
+def _numbers(policy: ExchangeSummaryPolicy) -> Numbers:
+    return Numbers(policy.history_tail_size_chars_to_exclude, policy.min_tail_exchanges, policy.guard_total_chars)
 
 
 def _staying(context: Context, policy: ExchangeSummaryPolicy, cut: Cut) -> tuple[int, ...]:
