@@ -109,33 +109,6 @@ def test_a_marker_is_seen_until_it_is_compacted_away() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("gap", "compacted"),
-    [(10, []), (269.999, []), (270, [(3, 4, 2)]), (270.001, [(3, 4, 2)]), (600, [(3, 4, 2)])],
-)
-@pytest.mark.parametrize(("size", "expiring"), [(10**6, 3_000), (0, 3_000)])
-def test_the_timer_goes_off_between_two_messages(
-    gap: float, compacted: list[tuple[int, int, int]], size: int, expiring: int
-) -> None:
-    """Three rounds, the third asked for `gap` seconds after the second answer: what is compacted is the four messages
-    before it, of which two are left as they are."""
-    messages: list[Message] = []
-    for n, asked in enumerate((0.0, 20.0, 30.0 + gap)):
-        messages += [replace(user(f"u{n}", "x" * 1_000), time=asked), replace(agent(f"a{n}", "y" * 1_000), time=asked + 10)]
-    policy = {
-        "simulate_cache_expiry": True,
-        "trigger_on_history_size_chars": size,
-        "trigger_on_history_size_chars_when_cache_expiring": expiring,
-        "history_tail_size_chars_to_exclude": 0,
-    }
-    played = replay(course_of_messages(messages), changed("augment-example", **policy), None)
-    found = [(one.call, one.messages_before, one.messages_after - 2) for one in played.compacted]
-    assert found == compacted
-    assert [trigger.name for one in played.compacted for trigger in one.triggers] == ["cache about to expire"] * len(found)
-    assert list(played.full) == [251, 3 * 251, 5 * 251]
-    assert (played.sent[2] < played.full[2]) is bool(found)
-
-
 @given(
     conversations(), st.sampled_from(("message-window", "trim", "clear-tool-results", "codex")), st.integers(20, 300)
 )

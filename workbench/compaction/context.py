@@ -25,8 +25,8 @@ class Context:
 
     `pins` are ids of messages to keep verbatim. `split_at` is the id of the first tail message, set by hand; None for
     the strategy's own split. `manual`: a run at the user's command, thresholds count as reached. `window` is the limit
-    of the model in tokens, None when unknown. `rules` is the text of the project's rules file. `at` is the time at which
-    it is looked at, in seconds since the epoch; None for when its newest message came.
+    of the model in tokens, None when unknown. `at` is when it is looked at, in seconds since the epoch; None for when
+    its newest message came. `rules` is the text of the project's rules file.
     """
 
     layout: Layout

@@ -30,7 +30,8 @@ class ExchangeSummaryPolicy(Summarizing):
     simulate_cache_expiry: bool = setting(
         False,
         "trigger",
-        "Also fire when the prompt cache is about to expire. Augment's server has this and never calls it.",
+        "Also fire when the prompt cache is about to expire, because nothing was sent since an answer for its lifetime "
+        "less the buffer. Augment's client has this and never calls it.",
     )
     trigger_on_history_size_chars_when_cache_expiring: int = setting(
         0, "trigger", "The threshold when the cache is about to expire. 0: never.", unit="characters", needs=CACHE, ge=0
