@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -60,13 +61,20 @@ def read(path, data, progress):
 
 FORMAT = Format("toy", "Toy", lambda head: "begins with TOY" * head.startswith(b"TOY"), lambda: Codec(read))
 """
+CLUMSY = """
+from workbench.formats.format import Codec, Format
+
+FORMAT = Format("clumsy", "Clumsy", lambda head: head.index(b"#!clumsy"), lambda: Codec(None), lambda path: path.no_such)
+"""
 
 
 @pytest.fixture
 def plugged_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder of installed distributions: `toy-tools` with a format that reads only, and two that are broken."""
+    """A folder of installed distributions: `toy-tools` with a format that reads only, one whose recogniser raises, and
+    two that are broken."""
     for name, module, value in (
         ("toy-tools", GOOD, "toy_tools:FORMAT"),
+        ("clumsy-tools", CLUMSY, "clumsy_tools:FORMAT"),
         ("rusty-tools", "import no_such_module", "rusty_tools:FORMAT"),
         ("other-tools", "FORMAT = 'a word'", "other_tools:FORMAT"),
     ):
@@ -81,7 +89,7 @@ def plugged_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     yield tmp_path
     for kept in (registry._plugged_in, registry._loaded):
         kept.cache_clear()
-    for module in ("toy_tools", "rusty_tools", "other_tools"):
+    for module in ("toy_tools", "clumsy_tools", "rusty_tools", "other_tools"):
         sys.modules.pop(module, None)
 
 
@@ -107,6 +115,7 @@ def test_a_format_that_is_read_only_says_so_when_an_export_is_asked_for(plugged_
 RUSTY = "'rusty' of rusty-tools cannot be imported (ModuleNotFoundError: No module named 'no_such_module'); " + (
     "update rusty-tools, or uninstall it."
 )
+CLUMSILY = "'clumsy' of clumsy-tools cannot tell its own files ({}); update clumsy-tools, or uninstall it."
 OTHER = "'other' of other-tools is a str and no Format; let its entry point name a Format."
 
 
@@ -117,9 +126,20 @@ def test_one_that_fails_gives_a_sentence_and_stops_nothing(plugged_in: Path) -> 
         assert str(refused.value) == sentence
     with pytest.raises(BadInput) as refused:
         registry.detect(b"nothing known")
-    assert str(refused.value).endswith(f"aider chat history, Toy. {OTHER} {RUSTY}")
+    clumsily = CLUMSILY.format("ValueError: subsection not found")
+    assert str(refused.value).endswith(f"aider chat history, Clumsy, Toy. {clumsily} {OTHER} {RUSTY}")
+    with pytest.raises(BadInput) as refused:
+        registry.detect_folder(plugged_in)
+    missing = re.escape(CLUMSILY).replace(r"\{\}", r"AttributeError: '\w+' object has no attribute 'no_such'")
+    assert re.search(f"name a session file in it\\. {missing} ", str(refused.value))
+
+
+def test_what_others_recognise_is_read_beside_one_that_fails_at_it(plugged_in: Path) -> None:
+    (plugged_in / "a.toy").write_text("TOY hello")
+    assert load(plugged_in / "a.toy").format == "toy"
+    assert load(SAMPLES / "openai-chat-tools.json").format == "openai-chat"
 
 
 def test_the_known_names_are_told_with_those_of_plug_ins(plugged_in: Path) -> None:
-    with pytest.raises(BadInput, match=r"choose one of claude-code, .*, aider, other, rusty, toy\."):
+    with pytest.raises(BadInput, match=r"choose one of claude-code, .*, aider, clumsy, other, rusty, toy\."):
         registry.by_id("x")

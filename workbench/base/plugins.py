@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from workbench.base.errors import BadInput
+from workbench.base.secrets import error_line
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoints
+    from importlib.metadata import EntryPoint, EntryPoints
 
 T = TypeVar("T")
 
@@ -23,17 +24,32 @@ def _entries(group: str) -> EntryPoints:
     return entry_points(group=group)
 
 
+def _entry(group: str, name: str) -> EntryPoint:
+    return next(entry for entry in _entries(group) if entry.name == name)
+
+
+def _distribution(entry: EntryPoint) -> str:
+    return entry.dist.name if entry.dist else "a distribution without a name"
+
+
 def load(group: str, name: str, kind: type[T]) -> T:
     """The value offered under `name`, one of those `offered`. Raises BadInput, which names the distribution, what went
     wrong and the remedy, whatever the plug-in raises when it is imported."""
-    entry = next(entry for entry in _entries(group) if entry.name == name)
-    by = entry.dist.name if entry.dist else "a distribution without a name"
+    entry = _entry(group, name)
+    by = _distribution(entry)
     try:
         value = entry.load()
     except (Exception, SystemExit) as error:
-        trouble = f"cannot be imported ({type(error).__name__}: {error})"
-        raise BadInput(f"{name!r} of {by} {trouble}; update {by}, or uninstall it.") from error
+        raise failed(group, name, "cannot be imported", error) from error
     if not isinstance(value, kind):
         trouble = f"is a {type(value).__name__} and no {kind.__name__}"
         raise BadInput(f"{name!r} of {by} {trouble}; let its entry point name a {kind.__name__}.")
     return value
+
+
+def failed(group: str, name: str, what: str, error: BaseException) -> BadInput:
+    """What to raise when the plug-in offered under `name` raised an error of its own: whose it is, what went wrong, and
+    the remedy, in one line."""
+    by = _distribution(_entry(group, name))
+    line = error_line(f"{type(error).__name__}: {error}")
+    return BadInput(f"{name!r} of {by} {what} ({line}); update {by}, or uninstall it.")

@@ -6,10 +6,11 @@ id. They are tried after all others, and only then imported; one is imported alo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 from workbench.base import plugins
 from workbench.base.errors import BadInput
@@ -40,6 +41,7 @@ from workbench.formats import (
 from workbench.formats.format import Format, Validator, Writer
 
 GROUP = "compaction_workbench.formats"
+T = TypeVar("T")
 
 FORMATS: tuple[Format, ...] = (
     claude_code.FORMAT,
@@ -121,9 +123,8 @@ def _targets(known: Format) -> list[Target]:
 def detect(head: bytes) -> tuple[Format, str]:
     """The format of a file by its first bytes, and why. Raises BadInput naming what was tried."""
     failed: list[str] = []
-    for known in every(failed):
-        if reason := known.recognise(head):
-            return known, reason
+    if found := _taker(lambda known: known.recognise(head), failed):
+        return found
     tried = ", ".join(known.title for known in every([]))
     raise BadInput(" ".join([f"This is not a session file of a kind known here; tried {tried}.", *failed]))
 
@@ -131,11 +132,23 @@ def detect(head: bytes) -> tuple[Format, str]:
 def detect_folder(path: Path) -> tuple[Format, str]:
     """The format of a session that is kept as a folder, and why. Raises BadInput."""
     failed: list[str] = []
-    for known in every(failed):
-        if known.recognise_folder is not None and (reason := known.recognise_folder(path)):
-            return known, reason
+    if found := _taker(lambda known: known.recognise_folder(path) if known.recognise_folder else "", failed):
+        return found
     refusal = f"{path} is a folder and no session of a kind known here; name a session file in it."
     raise BadInput(" ".join([refusal, *failed]))
+
+
+def _taker(asked: Callable[[Format], str], failed: list[str]) -> tuple[Format, str] | None:
+    """The first format with a reason to take what is asked about. A plug-in that fails at it is passed over."""
+    for known in every(failed):
+        try:
+            reason = asked(known)
+        except BadInput as error:
+            failed.append(str(error))
+            continue
+        if reason:
+            return known, reason
+    return None
 
 
 def folder_of(path: Path) -> Path | None:
@@ -176,6 +189,21 @@ def _sound(name: str) -> Format:
 def _loaded(name: str) -> Format | BadInput:
     """Kept, whatever it is: what cannot be imported is not tried anew for every file."""
     try:
-        return plugins.load(GROUP, name, Format)
+        found = plugins.load(GROUP, name, Format)
     except BadInput as error:
         return error
+    folder = found.recognise_folder and _careful(name, found.recognise_folder)
+    return replace(found, recognise=_careful(name, found.recognise), recognise_folder=folder)
+
+
+def _careful(name: str, recognise: Callable[[T], str]) -> Callable[[T], str]:
+    """A plug-in's recogniser, which is asked about every file that no other format takes: it raises nothing but
+    BadInput, which says whose it is."""
+
+    def recognised(what: T) -> str:
+        try:
+            return recognise(what)
+        except Exception as error:
+            raise plugins.failed(GROUP, name, "cannot tell its own files", error) from error
+
+    return recognised
