@@ -121,15 +121,17 @@ _inputs = st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_
 
 @st.composite
 def dialogues(draw: st.DrawFn) -> list[Message]:
-    """Conversations that any API takes: rounds of a request, batches of calls with all their results, an answer."""
+    """Conversations that any API takes: rounds of a request, batches of calls with all results, an answer. Now and
+    then requests and results hold images."""
     messages: list[Message] = []
     calls = 0
+    images = [Media("image/png", 4_000)] if draw(st.integers(0, 3)) == 0 else []
 
     def add(role: Role, *blocks: Block) -> None:
         messages.append(Message(f"made-{len(messages)}", role, blocks))
 
     for _ in range(draw(st.integers(1, 4))):
-        add("user", Text(draw(_words)))
+        add("user", Text(draw(_words)), *images)
         for _ in range(draw(st.integers(0, 3))):
             batch = [
                 ToolUse(f"call_{calls + n}", draw(st.sampled_from(["read", "bash"])), draw(_inputs))
@@ -138,7 +140,7 @@ def dialogues(draw: st.DrawFn) -> list[Message]:
             calls += len(batch)
             said = [Text(draw(_words))] if draw(st.booleans()) else []
             add("assistant", *said, *batch)
-            add("tool", *(ToolResult(call.id, (Text(draw(_words)),)) for call in batch))
+            add("tool", *(ToolResult(call.id, (Text(draw(_words)), *images)) for call in batch))
         add("assistant", Text(draw(_words)))
     return messages
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, open_bench, split_at, toggle_pin
-from workbench.conformance.building import session_of
+from workbench.conformance.building import session_of, user
 from workbench.conformance.drawn import changed, dialogues
 from workbench.formats.anthropic_messages import FORMAT as ANTHROPIC
 from workbench.formats.format import HEAD, Format, Written, no_progress
@@ -185,6 +185,8 @@ def what_is_kept_comes_back(format: Format, samples: Sequence[bytes]) -> None:
 def any_conversation_comes_through(format: Format, samples: Sequence[bytes]) -> None:
     """Through the format and on to another one, with nothing lost, or with a note of what cannot be carried."""
     _writes(format)
+    greeting = [user("made", "hello")]
+    said_of_all = {*write(format, session_of(greeting), greeting).notes}
 
     @settings(max_examples=20, deadline=None)
     @given(dialogues(), st.sampled_from(["m", None]))
@@ -197,7 +199,7 @@ def any_conversation_comes_through(format: Format, samples: Sequence[bytes]) -> 
         own = [message for message in again.context() if message.text != session.system]
         through = write(ANTHROPIC, again, own).data
         assert faults(ANTHROPIC, through) == []
-        if write(format, replace(session, system=""), messages).notes:
+        if {*write(format, replace(session, system=""), messages).notes} - said_of_all:
             told = "".join(message.text for message in own)
             assert [one.text for one in messages if one.text.strip("\n") not in told] == []
         else:
@@ -219,7 +221,7 @@ def a_changed_sample_is_read_or_refused(format: Format, samples: Sequence[bytes]
             return
         written = write(format, session, session.context())
         if written.data != data and not written.notes:
-            assert shape(read(format, written.data).context()) == shape(session.context())
+            assert in_one(read(format, written.data).context()) == in_one(session.context())
 
     holds()
 

@@ -37,8 +37,10 @@ def test_every_known_block() -> None:
         ToolResult("1", (Text("r"),), is_error=True),
         Media("image/png", 4),
     )
-    assert [to_anthropic(block) for block in blocks[:5]] == content[:5]
-    assert to_anthropic(blocks[5]) == {"type": "text", "text": "[image/png, 4 bytes]"}
+    notes: list[str] = []
+    assert [to_anthropic(block, notes) for block in blocks[:5]] == content[:5]
+    assert notes == []
+    assert to_anthropic(blocks[5], notes) == {"type": "text", "text": "[image/png, 4 bytes]"}
 
 
 def test_result_of_several_parts() -> None:
@@ -54,7 +56,9 @@ def test_result_of_several_parts() -> None:
     (block,) = from_anthropic([raw])
     assert isinstance(block, ToolResult)
     assert block.content == (Text("a"), Media("image", 2), Text('{"type":"tool_reference","tool_name":"t"}'))
-    assert [part["type"] for part in to_anthropic(block)["content"]] == ["text", "text", "text"]
+    notes: list[str] = []
+    assert [part["type"] for part in to_anthropic(block, notes)["content"]] == ["text", "text", "text"]
+    assert notes == ["images or documents were replaced by a line that names them"]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +83,7 @@ def test_odd_content(content: object, blocks: tuple[object, ...]) -> None:
 @given(st.lists(typed | json_values) | json_values)
 def test_nothing_raises_and_every_block_goes_back(content: object) -> None:
     blocks = from_anthropic(content)
-    assert all(isinstance(to_anthropic(block), dict) for block in blocks)
+    assert all(isinstance(to_anthropic(block, []), dict) for block in blocks)
     if isinstance(content, list):
         assert len(blocks) == len(content)
 

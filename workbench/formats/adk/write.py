@@ -14,7 +14,7 @@ from pathlib import Path
 from zlib import crc32
 
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import kind_of
+from workbench.formats.kit.blocks import kind_of, named, texts_of
 from workbench.formats.kit.document import new_name, parse, render, splice
 from workbench.formats.kit.item_list import Item, Notes, pieces, with_unread
 from workbench.formats.kit.mark import MARK
@@ -126,7 +126,7 @@ def _part(block: Block, key: Key, names: dict[str, str], notes: Notes, own: bool
             args = input if isinstance(input, dict) else {"raw": input}
             return {key("function_call"): {"id": id, "args": args, "name": name}}
         case ToolResult(id):
-            response = {"error" if block.is_error else "result": block.text}
+            response = {"error" if block.is_error else "result": "\n".join(texts_of(block, notes))}
             return {key("function_response"): {"id": id, "name": names.get(id, "tool"), "response": response}}
         case Opaque(_, raw) if own and isinstance(raw, dict):
             return raw
@@ -134,4 +134,4 @@ def _part(block: Block, key: Key, names: dict[str, str], notes: Notes, own: bool
             notes.append("blocks that only the session's own format knows were left out")
             return None
         case _:
-            return {"text": block.placeholder}
+            return {"text": named(block, notes)}

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from workbench.formats.aider.signature import HEADING, ID
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import as_text, kind_of
+from workbench.formats.kit.blocks import as_text, kind_of, named, texts_of
 from workbench.formats.kit.item_list import Notes
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import as_user_text, settled
@@ -61,11 +61,11 @@ def _said(message: Message, notes: Notes) -> str:
                 texts.append(f"[called {name}: {as_text(given)}]")
             case ToolResult():
                 notes.append("results became text: aider has none")
-                texts.append(f"[result]\n{block.text}")
+                texts.append("\n".join(["[result]", *texts_of(block, notes)]))
             case Thinking() | Opaque():
                 notes.append("reasoning and unknown blocks were left out")
             case _:
-                texts.append(block.placeholder)
+                texts.append(named(block, notes))
     return "\n".join(texts)
 
 

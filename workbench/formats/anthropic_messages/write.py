@@ -73,13 +73,13 @@ def _turns(messages: Iterable[Message], notes: list[str], *, signed: bool) -> li
     for message in messages:
         content: list[dict[str, Any]] = []
         if message.role == "system":
-            content = [to_anthropic(Text(as_user_text(message)))] if message.text.strip() else []
+            content = [to_anthropic(Text(as_user_text(message)), notes)] if message.text.strip() else []
         else:
             for block in message.blocks:
                 if what := _unsendable(block, signed or _is_from_the_server(message)):
                     left_out[what] = left_out.get(what, 0) + 1
                 elif not isinstance(block, Text) or block.text.strip():
-                    content.append(to_anthropic(block))
+                    content.append(to_anthropic(block, notes))
         role = "assistant" if message.role == "assistant" else "user"
         if content and turns and turns[-1]["role"] == role:
             turns[-1]["content"] += content

@@ -9,14 +9,14 @@ from uuid import uuid4
 
 from workbench.base.stamps import iso
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import kind_of
+from workbench.formats.kit.blocks import kind_of, named, texts_of
 from workbench.formats.kit.document import elements, loads, new_name, render, splice
 from workbench.formats.kit.item_list import Item, Notes
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
-from workbench.session import Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
+from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 _ID = "atif"
 _NOTHING = "ATIF is a record: no tool resumes one"
@@ -112,8 +112,8 @@ def _step(message: Message, notes: Notes) -> Item:
                 notes.append("blocks that only the session's own format knows were left out")
             case Text() | ToolUse() | Thinking():
                 pass
-            case _:
-                texts.append(block.placeholder)  # type: ignore[union-attr]
+            case Media():
+                texts.append(named(block, notes))
     step["message"] = _content(texts)
     if message.kind != kind_of(role, tuple(map(Text, texts))):
         step["extra"] = {MARK: message.kind}
@@ -127,5 +127,5 @@ def _content(texts: list[str]) -> str | list[Item]:
 def _result(result: ToolResult, notes: Notes) -> Item:
     if result.is_error:
         notes.append("tool results lost their error mark: ATIF has none")
-    texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
+    texts = texts_of(result, notes)
     return {"source_call_id": result.call_id, "content": _content(texts)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from workbench.formats.kit.blocks import arguments_of, as_text
+from workbench.formats.kit.blocks import arguments_of, as_text, named, texts_of
 from workbench.formats.kit.values import list_of
 from workbench.session import Block, Media, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 
@@ -169,14 +169,14 @@ def _media(holder: Any, kind: str) -> Media:
     return Media(kind, sum(len(value) for value in values if isinstance(value, str)))
 
 
-def request_nodes(blocks: Iterable[Block]) -> list[Node]:
+def request_nodes(blocks: Iterable[Block], notes: list[str]) -> list[Node]:
     """Nodes of a request, numbered from 0."""
-    return _numbered([node for block in blocks for node in _as_request(block)])
+    return _numbered([node for block in blocks for node in _as_request(block, notes)])
 
 
-def response_nodes(blocks: Sequence[Block]) -> list[Node]:
+def response_nodes(blocks: Sequence[Block], notes: list[str]) -> list[Node]:
     """Nodes of a response, numbered from 0."""
-    return _numbered([node for block in blocks for node in _as_response(block)])
+    return _numbered([node for block in blocks for node in _as_response(block, notes)])
 
 
 def is_node(block: Opaque) -> bool:
@@ -184,28 +184,28 @@ def is_node(block: Opaque) -> bool:
     return isinstance(block.raw, dict) and type(block.raw.get("type")) is int
 
 
-def _as_request(block: Block) -> Iterable[Node]:
+def _as_request(block: Block, notes: list[str]) -> Iterable[Node]:
     match block:
         case Text(text):
             yield {"type": 0, "text_node": {"content": text}}
         case Media():
-            yield {"type": 0, "text_node": {"content": block.placeholder}}
-        case ToolResult(call_id, content, is_error):
-            result: Node = {"tool_use_id": call_id, "content": block.text, "is_error": is_error}
-            if len(content) > 1:
-                texts = (part.text if isinstance(part, Text) else part.placeholder for part in content)
+            yield {"type": 0, "text_node": {"content": named(block, notes)}}
+        case ToolResult(call_id, _, is_error):
+            texts = texts_of(block, notes)
+            result: Node = {"tool_use_id": call_id, "content": "\n".join(texts), "is_error": is_error}
+            if len(texts) > 1:
                 result["content_nodes"] = [{"type": 1, "text_content": text} for text in texts]
             yield {"type": 1, "tool_result_node": result}
         case Opaque(_, raw) if is_node(block):
             yield raw
 
 
-def _as_response(block: Block) -> Iterable[Node]:
+def _as_response(block: Block, notes: list[str]) -> Iterable[Node]:
     match block:
         case Text(text):
             yield {"type": 0, "content": text}
         case Media():
-            yield {"type": 0, "content": block.placeholder}
+            yield {"type": 0, "content": named(block, notes)}
         case Thinking(text, signature):
             yield {
                 "type": 8,

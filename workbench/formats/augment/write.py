@@ -251,8 +251,8 @@ def _rendered(requests: Sequence[Message], responses: Sequence[Message], notes: 
     return {
         "request_message": "\n".join(texts),
         "response_text": "\n".join(block.text for block in said if isinstance(block, Text)),
-        "request_nodes": request_nodes(asked),
-        "response_nodes": response_nodes(said),
+        "request_nodes": request_nodes(asked, notes),
+        "response_nodes": response_nodes(said, notes),
     }
 
 

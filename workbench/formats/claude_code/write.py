@@ -18,7 +18,7 @@ from workbench.base.stamps import iso
 from workbench.formats.claude_code.lines import Own
 from workbench.formats.claude_code.signature import ID
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import without_media
+from workbench.formats.kit.blocks import to_anthropic
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
@@ -270,7 +270,7 @@ def _rendered(sheet: _Sheet, block: Block) -> dict[str, Any] | None:
         case Opaque(_, raw) if not (sheet.session.format in _SIGNED and isinstance(raw, dict) and "type" in raw):
             sheet.left_out.append("blocks that only the session's own format knows were left out")
             return None
-    return without_media(block, sheet.left_out)
+    return to_anthropic(block, sheet.left_out)
 
 
 def _line(sheet: _Sheet, type: str, body: dict[str, Any], time: float | None, **flags: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from workbench.base.stamps import iso
 from workbench.formats.cline_sdk.signature import ID
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import from_anthropic, kind_of, without_media
+from workbench.formats.kit.blocks import from_anthropic, kind_of, to_anthropic
 from workbench.formats.kit.document import elements, loads, render, splice
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.mark import MARK
@@ -108,7 +108,7 @@ def _block(block: Block, notes: list[str], *, native: bool) -> dict[str, Any] | 
         case Thinking() | Opaque() if not native:
             notes.append("thinking and blocks that only the session's own format knows were left out")
             return None
-    return without_media(block, notes)
+    return to_anthropic(block, notes)
 
 
 def _files(session: Session) -> dict[str, list[str]]:

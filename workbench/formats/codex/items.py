@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from workbench.formats.kit.blocks import arguments_of, as_text, kind_of, parts_of
+from workbench.formats.kit.blocks import arguments_of, as_text, kind_of, named, parts_of, texts_of
 from workbench.formats.kit.mark import MARK, marked
 from workbench.formats.kit.values import list_of, text_of
 from workbench.session import Block, Kind, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
@@ -141,8 +141,7 @@ def rendered(message: Message, call_types: dict[str, str], notes: list[str], *, 
             case Text(text) if text:
                 parts.append({"type": text_type, "text": text})
             case Media():
-                notes.append("images or documents were replaced by a line that names them")
-                parts.append({"type": text_type, "text": block.placeholder})
+                parts.append({"type": text_type, "text": named(block, notes)})
             case ToolUse():
                 close()
                 items.append(_call(block, call_types))
@@ -182,10 +181,8 @@ def _call(call: ToolUse, call_types: dict[str, str]) -> dict[str, Any]:
 def _output(result: ToolResult, call_types: dict[str, str], notes: list[str]) -> dict[str, Any]:
     if result.is_error:
         notes.append("tool results lost their error mark: Codex has none")
-    if any(isinstance(part, Media) for part in result.content):
-        notes.append("images or documents were replaced by a line that names them")
     custom = call_types.get(result.call_id) == "custom_tool_call"
-    texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
+    texts = texts_of(result, notes)
     output: Any = texts[0] if len(texts) == 1 else [{"type": "input_text", "text": text} for text in texts if text]
     kind = "custom_tool_call_output" if custom else "function_call_output"
     return {"type": kind, "call_id": result.call_id, "output": output or ""}

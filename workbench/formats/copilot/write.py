@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from workbench.base.stamps import iso
 from workbench.formats.format import Written
+from workbench.formats.kit.blocks import named, texts_of
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
@@ -208,8 +209,7 @@ def _said(sheet: _Sheet, message: Message, block: object) -> str:
         case Text(text):
             return text
         case Media():
-            sheet.notes.append("images or documents were replaced by a line that names them")
-            return block.placeholder
+            return named(block, sheet.notes)
         case Thinking() if not sheet.own:
             sheet.notes.append("thinking was left out: it belongs to another model")
         case Opaque():
@@ -220,9 +220,7 @@ def _said(sheet: _Sheet, message: Message, block: object) -> str:
 
 
 def _result(sheet: _Sheet, result: ToolResult) -> dict[str, Any]:
-    if any(isinstance(part, Media) for part in result.content):
-        sheet.notes.append("images or documents were replaced by a line that names them")
-    texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
+    texts = texts_of(result, sheet.notes)
     said: dict[str, Any] = {"content": "\n".join(texts)}
     if len(texts) > 1:
         said["contents"] = [{"type": "text", "text": text} for text in texts]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.base.stamps import iso, seconds_of
-from workbench.formats.kit.blocks import as_text, kind_of
+from workbench.formats.kit.blocks import as_text, kind_of, named, texts_of
 from workbench.formats.kit.mark import MARK, marked
 from workbench.formats.kit.values import count_of, list_of, text_of
 from workbench.session import Block, Kind, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
@@ -215,9 +215,7 @@ def call_records(
 
 def result_parts(result: ToolResult, name: str, notes: list[str]) -> list[dict[str, Any]]:
     """A made result: the response to a call by its name, and a part for whatever it has beside its first text."""
-    texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
-    if any(isinstance(part, Media) for part in result.content):
-        notes.append("images or documents were replaced by a line that names them")
+    texts = texts_of(result, notes)
     response = {"error" if result.is_error else "output": texts[0] if texts else ""}
     first = {"functionResponse": {"id": result.call_id, "name": name, "response": response}}
     return [first, *({"text": text} for text in texts[1:] if text)]
@@ -263,8 +261,7 @@ def _said_by_either(block: Block, notes: list[str], *, own: bool) -> list[dict[s
         case Text(text) if text:
             return [{"text": text}]
         case Media():
-            notes.append("images or documents were replaced by a line that names them")
-            return [{"text": block.placeholder}]
+            return [{"text": named(block, notes)}]
         case Opaque(_, raw) if own and isinstance(raw, dict):
             return [raw]
         case Opaque():

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.formats.kit.blocks import as_text
+from workbench.formats.kit.blocks import as_text, named
 from workbench.formats.kit.values import list_of, text_of
 from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
@@ -131,7 +131,4 @@ def _made_call(name: str, given: dict[str, Any] | str) -> dict[str, Any]:
 
 
 def _made_part(part: Text | Media, notes: list[str]) -> dict[str, Any]:
-    if isinstance(part, Media):
-        notes.append("images or documents were replaced by a line that names them")
-        return {"type": "text", "text": part.placeholder}
-    return {"type": "text", "text": part.text}
+    return {"type": "text", "text": named(part, notes) if isinstance(part, Media) else part.text}

@@ -10,12 +10,12 @@ from uuid import uuid4
 
 from workbench.base.stamps import iso
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import kind_of
+from workbench.formats.kit.blocks import kind_of, named, texts_of
 from workbench.formats.kit.document import elements, new_name, render, splice
 from workbench.formats.kit.item_list import Item, Notes, Render, pieces
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import settled
-from workbench.session import Message, Opaque, Role, Session, Text, Thinking, ToolResult, ToolUse
+from workbench.session import Media, Message, Opaque, Role, Session, Text, Thinking, ToolResult, ToolUse
 
 _ID = "inspect"
 _NOTHING = "an Inspect log is a record: its viewer shows it, and nothing resumes it"
@@ -60,7 +60,7 @@ def _log(session: Session, id: str) -> Item:
 def _renderer(names: dict[str, str], *, own: bool) -> Render:
     def rendered(message: Message, notes: Notes) -> list[Item]:
         names.update((call.id, call.name) for call in message.calls)
-        items = [_result(result, names) for result in message.results]
+        items = [_result(result, names, notes) for result in message.results]
         rest = tuple(block for block in message.blocks if not isinstance(block, ToolResult))
         if rest or not items:
             items.append(_said(message, rest, notes, own))
@@ -69,8 +69,8 @@ def _renderer(names: dict[str, str], *, own: bool) -> Render:
     return rendered
 
 
-def _result(result: ToolResult, names: dict[str, str]) -> Item:
-    texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
+def _result(result: ToolResult, names: dict[str, str], notes: Notes) -> Item:
+    texts = texts_of(result, notes)
     item: Item = {"role": "tool", "tool_call_id": result.call_id, "content": _content([_text(text) for text in texts])}
     item |= {"function": names[result.call_id]} if result.call_id in names else {}
     return item | ({"error": {"type": "unknown", "message": result.text}} if result.is_error else {})
@@ -107,8 +107,8 @@ def _said(message: Message, blocks: tuple[object, ...], notes: Notes, own: bool)
                 parts.append(raw)
             case Opaque():
                 notes.append("blocks that only the session's own format knows were left out")
-            case _:
-                parts.append(_text(block.placeholder))  # type: ignore[attr-defined]
+            case Media():
+                parts.append(_text(named(block, notes)))
     item: Item = {"role": role, "content": _content(parts)}
     if message.kind != kind_of(role, tuple(Text(p["text"]) if "text" in p else Thinking("") for p in parts)):
         item["metadata"] = {MARK: message.kind}

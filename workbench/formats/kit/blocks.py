@@ -39,8 +39,19 @@ def from_anthropic(content: Any) -> tuple[Block, ...]:
     return (_block(content),)
 
 
-def to_anthropic(block: Block) -> dict[str, Any]:
-    """One block as the Messages API takes it. Media has no bytes in our model and becomes its placeholder text."""
+def named(media: Media, notes: list[str]) -> str:
+    """The line that names an image or document, which our model has without its bytes; and a note of that."""
+    notes.append("images or documents were replaced by a line that names them")
+    return media.placeholder
+
+
+def texts_of(result: ToolResult, notes: list[str]) -> list[str]:
+    """The parts of a result as texts, each image or document as a line that names it, with a note."""
+    return [part.text if isinstance(part, Text) else named(part, notes) for part in result.content]
+
+
+def to_anthropic(block: Block, notes: list[str]) -> dict[str, Any]:
+    """One block as the Messages API takes it, each image or document as a line that names it, with a note."""
     match block:
         case Text(text):
             return {"type": "text", "text": text}
@@ -55,10 +66,10 @@ def to_anthropic(block: Block) -> dict[str, Any]:
                 "input": given if isinstance(given, dict) else {"raw": given},
             }
         case ToolResult(call_id, _, is_error):
-            result = {"type": "tool_result", "tool_use_id": call_id, "content": _result_content(block)}
+            result = {"type": "tool_result", "tool_use_id": call_id, "content": _result_content(block, notes)}
             return {**result, "is_error": True} if is_error else result
         case Media():
-            return {"type": "text", "text": block.placeholder}
+            return {"type": "text", "text": named(block, notes)}
         case Opaque(_, raw):
             return raw if isinstance(raw, dict) else {"type": "text", "text": as_text(raw)}
 
@@ -128,16 +139,6 @@ def parts_of(content: Any, part: Callable[[Any], Block]) -> tuple[Block, ...]:
     return tuple(map(part, content))
 
 
-def without_media(block: Block, notes: list[str]) -> dict[str, Any]:
-    """`to_anthropic`, and a note where images or documents give way to a line that names them."""
-    match block:
-        case Media():
-            notes.append("images or documents were replaced by a line that names them")
-        case ToolResult(content=parts) if any(isinstance(part, Media) for part in parts):
-            notes.append("results had images or documents replaced by a line that names them")
-    return to_anthropic(block)
-
-
 def _block(item: Any) -> Block:
     if isinstance(item, str):
         return Text(item)
@@ -182,9 +183,9 @@ def _result_parts(content: Any) -> tuple[Text | Media, ...]:
     )
 
 
-def _result_content(result: ToolResult) -> str | list[dict[str, Any]]:
+def _result_content(result: ToolResult, notes: list[str]) -> str | list[dict[str, Any]]:
     if not result.content:
         return ""
     if len(result.content) == 1 and isinstance(result.content[0], Text):
         return result.content[0].text
-    return [to_anthropic(part) for part in result.content if not isinstance(part, Text) or part.text]
+    return [to_anthropic(part, notes) for part in result.content if not isinstance(part, Text) or part.text]

@@ -96,7 +96,7 @@ def _message(index: int, item: Any, ids: dict[str, int], warnings: list[LoadWarn
 
 
 def _raw(block: Block) -> Any:
-    return block.raw if isinstance(block, Opaque) else to_anthropic(block)
+    return block.raw if isinstance(block, Opaque) else to_anthropic(block, [])
 
 
 def _parts(content: Any) -> Iterator[Block]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import kind_of, to_anthropic
+from workbench.formats.kit.blocks import kind_of, texts_of, to_anthropic
 from workbench.formats.kit.document import new_name, parse, splice
 from workbench.formats.kit.item_list import Item, Notes, Render, pieces, with_unread
 from workbench.formats.kit.mark import MARK
@@ -49,7 +49,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
 
 def _renderer(*, own: bool, dumped: bool) -> Render:
     def rendered(message: Message, notes: Notes) -> list[Item]:
-        made: list[tuple[Role, Item]] = [("tool", _result(result)) for result in message.results]
+        made: list[tuple[Role, Item]] = [("tool", _result(result, notes)) for result in message.results]
         others = [block for block in message.blocks if not isinstance(block, ToolResult)]
         if others or not made:
             role: Role = "user" if message.role == "tool" else message.role
@@ -67,8 +67,8 @@ def _dressed(role: Role, fields: Item, dumped: bool) -> Item:
     return {"lc": 1, "type": "constructor", "id": where, "kwargs": fields | {"type": short}}
 
 
-def _result(result: ToolResult) -> Item:
-    texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
+def _result(result: ToolResult, notes: Notes) -> Item:
+    texts = texts_of(result, notes)
     content = texts[0] if len(texts) == 1 else [{"type": "text", "text": text} for text in texts if text] or ""
     status = "error" if result.is_error else "success"
     return {"content": content, "tool_call_id": result.call_id, "status": status}
@@ -81,7 +81,7 @@ def _said(message: Message, role: Role, blocks: Sequence[Block], notes: Notes, o
         if isinstance(block, ToolUse):
             calls.append(block)
             if not all(isinstance(later, ToolUse) for later in blocks[place:]):
-                content.append(to_anthropic(block))
+                content.append(to_anthropic(block, notes))
         elif isinstance(block, Thinking) and not own:
             notes.append("reasoning was left out: a model takes back only its own")
         elif isinstance(block, Thinking) and not block.signature:
@@ -89,7 +89,7 @@ def _said(message: Message, role: Role, blocks: Sequence[Block], notes: Notes, o
         elif isinstance(block, Opaque) and not (own and isinstance(block.raw, dict)):
             notes.append("blocks that only the session's own format knows were left out")
         elif not isinstance(block, Text) or block.text:
-            content.append(to_anthropic(block))
+            content.append(to_anthropic(block, notes))
     plain = [part["text"] for part in content if part.get("type") == "text"]
     fields: Item = {"content": "".join(plain) if len(content) <= 1 and len(plain) == len(content) else content}
     extra: Item = {}

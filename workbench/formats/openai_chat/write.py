@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench.formats.format import Written
+from workbench.formats.kit.blocks import named, texts_of
 from workbench.formats.kit.chat import definitions_for
 from workbench.formats.kit.document import new_name, render, splice
 from workbench.formats.kit.settle import settled
@@ -58,7 +59,7 @@ def rendered(message: Message, notes: list[str], *, own: bool) -> list[dict[str,
             case Text(text) if text:
                 parts.append({"type": "text", "text": text})
             case Media():
-                parts.append({"type": "text", "text": block.placeholder})
+                parts.append({"type": "text", "text": named(block, notes)})
             case Opaque(_, raw) if own and isinstance(raw, dict):
                 parts.append(raw)
             case Opaque():
@@ -80,7 +81,7 @@ def rendered(message: Message, notes: list[str], *, own: bool) -> list[dict[str,
 def _result(result: ToolResult, notes: list[str]) -> dict[str, Any]:
     if result.is_error:
         notes.append("tool results lost their error mark: the Chat API has none")
-    texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
+    texts = texts_of(result, notes)
     content = texts[0] if len(texts) == 1 else [{"type": "text", "text": text} for text in texts if text] or ""
     return {"role": "tool", "tool_call_id": result.call_id, "content": content}
 

@@ -9,7 +9,7 @@ from typing import Any
 from zlib import crc32
 
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import kind_of
+from workbench.formats.kit.blocks import kind_of, named, texts_of
 from workbench.formats.kit.chat import definitions_for
 from workbench.formats.kit.document import new_name, parse, render, splice
 from workbench.formats.kit.item_list import Item, Notes, pieces
@@ -72,7 +72,7 @@ def _rendered(message: Message, notes: Notes, *, own: bool) -> list[Item]:
             case ToolResult(call_id):
                 if block.is_error:
                     notes.append("tool results lost their error mark: the Responses API has none")
-                items.append({"type": "function_call_output", "call_id": call_id, "output": _output(block)})
+                items.append({"type": "function_call_output", "call_id": call_id, "output": _output(block, notes)})
             case Thinking(text, signature) if own and signature:
                 summary = [{"type": "summary_text", "text": text}] if text else []
                 items.append({"type": "reasoning", "summary": summary, "encrypted_content": signature})
@@ -81,7 +81,7 @@ def _rendered(message: Message, notes: Notes, *, own: bool) -> list[Item]:
             case Text(text) if text:
                 texts.append(text)
             case Media():
-                texts.append(block.placeholder)
+                texts.append(named(block, notes))
             case ToolUse(id, name, given) if message.role == "assistant":
                 arguments = given if isinstance(given, str) else render(given).decode()
                 others.append({"type": "function_call", "call_id": id, "name": name, "arguments": arguments})
@@ -94,8 +94,8 @@ def _rendered(message: Message, notes: Notes, *, own: bool) -> list[Item]:
     return [*items, *_said(message, texts), *others]
 
 
-def _output(result: ToolResult) -> Any:
-    texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
+def _output(result: ToolResult, notes: Notes) -> Any:
+    texts = texts_of(result, notes)
     return texts[0] if len(texts) == 1 else [{"type": "input_text", "text": text} for text in texts if text] or ""
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import as_text
+from workbench.formats.kit.blocks import as_text, named, texts_of
 from workbench.formats.kit.document import elements, loads, render, splice
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.settle import as_user_text, settled
@@ -226,8 +226,7 @@ def _plain(sheet: _Sheet, block: Block) -> str:
             sheet.notes.append("results without a call were written as text")
             return f"{_ORPHAN}\n{block.text}"
         case Media():
-            sheet.notes.append("images or documents were replaced by a line that names them")
-            return block.placeholder
+            return named(block, sheet.notes)
     sheet.notes.append("blocks that only the session's own format knows were left out")
     return ""
 
@@ -316,11 +315,8 @@ def _state(sheet: _Sheet, call: ToolUse, result: ToolResult | None, seconds: flo
         sheet.notes.append("calls without a result are sent as interrupted")
         return {"status": "running", "input": given, "time": {"start": start}}
     attached = [item for item in old.get("attachments") or () if _is_among(item, result)]
-    texts = [
-        part.text if isinstance(part, Text) else part.placeholder
-        for part in result.content
-        if isinstance(part, Text) or not attached
-    ]
+    told = tuple(part for part in result.content if isinstance(part, Text) or not attached)
+    texts = texts_of(replace(result, content=told), sheet.notes)
     said = "\n".join(texts)
     if result.is_error:
         return {"status": "error", "input": given, "error": said, "time": {"start": start, "end": end}}

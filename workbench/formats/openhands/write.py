@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from workbench.base.stamps import moment
 from workbench.formats.format import Written
+from workbench.formats.kit.blocks import named
 from workbench.formats.kit.document import loads, render, splice
 from workbench.formats.kit.json_spans import array_items, replace_fields
 from workbench.formats.kit.mark import MARK
@@ -177,8 +178,7 @@ def _parts(sheet: _Sheet, blocks: Sequence[Block]) -> list[Event]:
             case Text(text) if text:
                 parts.append({"type": "text", "text": text})
             case Media():
-                sheet.notes.append("images or documents were replaced by a line that names them")
-                parts.append({"type": "text", "text": block.placeholder})
+                parts.append({"type": "text", "text": named(block, sheet.notes)})
             case Thinking() | Opaque():
                 sheet.notes.append("thinking and blocks that only the session's own format knows were left out")
     return parts

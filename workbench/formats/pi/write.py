@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from workbench.base.stamps import iso, moment
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import kind_of
+from workbench.formats.kit.blocks import kind_of, named, texts_of
 from workbench.formats.kit.document import render
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
@@ -221,9 +221,7 @@ def _entry(sheet: Sheet, message: Message, body: dict[str, Any]) -> None:
 
 
 def _result(sheet: Sheet, result: ToolResult) -> dict[str, Any]:
-    if any(isinstance(part, Media) for part in result.content):
-        sheet.notes.append("images or documents were replaced by a line that names them")
-    texts = [part.text if isinstance(part, Text) else part.placeholder for part in result.content]
+    texts = texts_of(result, sheet.notes)
     return {
         "role": "toolResult",
         "toolCallId": result.call_id,
@@ -251,8 +249,7 @@ def _part(sheet: Sheet, message: Message, block: object) -> dict[str, Any] | Non
         case Thinking():
             sheet.notes.append("thinking was left out: it belongs to another model")
         case Media():
-            sheet.notes.append("images or documents were replaced by a line that names them")
-            return {"type": "text", "text": block.placeholder}
+            return {"type": "text", "text": named(block, sheet.notes)}
         case Opaque(_, raw) if sheet.own and isinstance(raw, dict) and isinstance(raw.get("type"), str):
             return raw
         case Opaque():

@@ -13,7 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import without_media
+from workbench.formats.kit.blocks import to_anthropic
 from workbench.formats.kit.document import loads, render, splice
 from workbench.formats.kit.json_spans import array_items, replace_fields
 from workbench.formats.kit.mark import MARK
@@ -122,4 +122,4 @@ def _block(block: Block, notes: list[str], *, native: bool) -> dict[str, Any] | 
             return None
         case Thinking(text, ""):
             return {"type": "reasoning", "text": text}
-    return without_media(block, notes)
+    return to_anthropic(block, notes)
