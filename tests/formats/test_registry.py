@@ -64,7 +64,10 @@ FORMAT = Format("toy", "Toy", lambda head: "begins with TOY" * head.startswith(b
 CLUMSY = """
 from workbench.formats.format import Codec, Format
 
-FORMAT = Format("clumsy", "Clumsy", lambda head: head.index(b"#!clumsy"), lambda: Codec(None), lambda path: path.no_such)
+def recognise(head):
+    return head.index(b"#!clumsy")
+
+FORMAT = Format("clumsy", "Clumsy", recognise, lambda: Codec(None), lambda path: path.no_such)
 """
 
 

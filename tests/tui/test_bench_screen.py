@@ -136,3 +136,21 @@ async def test_leaving_while_loading_ends_the_load(tmp_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await pilot.press("escape")
     assert app.return_code == 0
+
+
+async def test_a_crash_leaves_a_traceback_without_what_the_session_says(capsys: pytest.CaptureFixture[str]) -> None:
+    key = "sk-ant-" + "api03" * 6
+    session = story(texts=[f"the key is {key}"] * 4)
+
+    def fail() -> None:
+        held = session.messages[0].text  # a local of the frame that raises
+        raise RuntimeError(f"cannot go on with {held}")
+
+    with pytest.raises(RuntimeError):
+        async with on_bench(session) as (pilot, _):
+            pilot.app.call_later(fail)
+            await settled(pilot)
+    told = capsys.readouterr().err
+    assert "RuntimeError: cannot go on with the key is [masked]" in told
+    assert "raise RuntimeError" in told
+    assert key not in told

@@ -9,8 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from traceback import format_exc
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.text import Text
 from textual import on, work
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
@@ -18,6 +20,7 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.theme import Theme
 
+from workbench.base.secrets import masked
 from workbench.tui.hangup import leave_without_terminal
 from workbench.tui.home import Home, opened, read_home, write_home
 from workbench.tui.rest import collect_at_rest
@@ -96,6 +99,12 @@ class WorkbenchApp(App[None]):
 
     def on_unmount(self) -> None:
         self._collect_as_before()
+
+    def _fatal_error(self) -> None:
+        """What is left on the terminal after a crash. Textual's own shows the variables of every frame, which hold what
+        a session says."""
+        self.bell()
+        self.panic(Text(masked(format_exc())))
 
     def _choose_theme(self) -> None:
         """The one in the settings, else the last one chosen, else ours."""
