@@ -146,10 +146,13 @@ async def test_a_crash_leaves_a_traceback_without_what_the_session_says(capsys: 
         held = session.messages[0].text  # a local of the frame that raises
         raise RuntimeError(f"cannot go on with {held}")
 
-    with pytest.raises(RuntimeError):
+    async def crash() -> None:
         async with on_bench(session) as (pilot, _):
             pilot.app.call_later(fail)
             await settled(pilot)
+
+    with pytest.raises(RuntimeError):
+        await crash()
     told = capsys.readouterr().err
     assert "RuntimeError: cannot go on with the key is [masked]" in told
     assert "raise RuntimeError" in told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.home import read_home
 from workbench.tui.screens.export import ExportScreen
 from workbench.tui.screens.help import HelpScreen, explained
-from workbench.tui.screens.loading import LoadingScreen
+from workbench.tui.screens.loading import LoadingScreen, Opening, open_on_bench
 from workbench.tui.screens.open import OpenScreen
 from workbench.tui.screens.refusal import RefusalScreen
 from workbench.tui.screens.tour import STEPS, TourScreen
@@ -94,6 +95,20 @@ async def test_a_session_is_found_looked_at_and_opened(kept: Path, tmp_path: Pat
         await settled(pilot)
         assert bench_screen(pilot) is not bench
         assert bench_screen(pilot).bench.session.path == given
+
+
+async def test_a_load_that_is_done_when_it_was_just_given_up_opens_nothing(tmp_path: Path) -> None:
+    """The session is ready and its message on the way when escape is pressed."""
+    opening, waiting = Opening(story()), threading.Event()
+    ready = open_on_bench(opening, lambda done, total: None, lambda: None)
+    async with at_rest(None, given=[story_file(tmp_path)], size=SIZE) as pilot:
+        loading = LoadingScreen(opening, lambda: waiting.wait(60) and None)
+        await pilot.app.push_screen(loading)
+        loading.action_abandon()
+        pilot.app.post_message(ready)
+        waiting.set()
+        await settled(pilot)
+        assert [type(screen).__name__ for screen in pilot.app.screen_stack] == ["Screen", "OpenScreen"]
 
 
 async def test_work_recent_files_and_the_theme_come_back(tmp_path: Path) -> None:

@@ -131,8 +131,12 @@ class WorkbenchApp(App[None]):
 
     @on(LoadingScreen.Ready)
     def show_bench(self, ready: LoadingScreen.Ready) -> None:
-        """A session is loaded: it takes the place of everything that is shown."""
+        """A session is loaded: it takes the place of everything that is shown, if it is still waited for."""
         from workbench.tui.bench.screen import BenchScreen
+
+        waiting = (screen for screen in self.screen_stack if isinstance(screen, LoadingScreen))
+        if all(screen.opening is not ready.opening for screen in waiting):
+            return
 
         screen = BenchScreen(
             ready.bench,
@@ -141,7 +145,7 @@ class WorkbenchApp(App[None]):
             mark=ready.mark,
             note=ready.note,
             memory=self.memory,
-            follow=ready.follow,
+            follow=ready.opening.follow,
         )
         with self.batch_update():
             while len(self.screen_stack) > 1:

@@ -90,12 +90,12 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
     class Ready(Message):
         """For the application: everything is there that the bench needs to be drawn."""
 
+        opening: Opening
         bench: Bench
         counter: Counter
         groups: Groups
         mark: Mark | None = None
         note: str = ""
-        follow: bool = False
 
     @dataclass
     class Several(Message):
@@ -188,9 +188,9 @@ changed and nothing is sent anywhere; giving up now loses nothing."""
 
     def _give_way(self, return_code: int = 0) -> None:
         """Back to the screen below; where there is none but the blank one of the start, leave."""
-        if len(self.app.screen_stack) > 2:
-            self.dismiss()
-        else:
+        is_first = len(self.app.screen_stack) == 2
+        self.dismiss()
+        if is_first:
             self.app.exit(return_code=return_code)
 
 
@@ -219,7 +219,7 @@ def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], No
     if len(session.messages) > MANY:
         # A full collection would walk all of them, and hold the screen up for several tenths of a second.
         gc.freeze()
-    return LoadingScreen.Ready(bench, counter, Groups(bench.layout), mark, note, opening.follow)
+    return LoadingScreen.Ready(opening, bench, counter, Groups(bench.layout), mark, note)
 
 
 def _with_earlier_work(opening: Opening, bench: Bench, counter: Counter) -> tuple[Bench, str]:
