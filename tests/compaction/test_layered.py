@@ -24,7 +24,7 @@ from workbench.compaction.preset import default_preset
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.shape import Shape
 from workbench.compaction.strategies.layered import STRATEGY, LayeredPolicy, triggers
-from workbench.compaction.strategy import SummaryRequest
+from workbench.compaction.strategy import SummaryFailed, SummaryRequest
 from workbench.conformance.building import METER, agent, call, context_of, result, summary, user
 from workbench.conformance.drawn import contexts, policies
 from workbench.conformance.strategies import Answered, assert_holds
@@ -181,6 +181,14 @@ def test_the_request_has_the_template_and_the_limits_of_the_policy() -> None:
     assert request.text.startswith(LayeredPolicy().prompt.strip())
     assert "request 1." in request.text
     assert "request 2." not in request.text
+
+
+@pytest.mark.parametrize(("choice", "stays"), [("nest", True), ("extend", True), ("keep", True), ("drop", False)])
+def test_an_earlier_summary_stays_after_a_time_out_unless_it_is_to_be_dropped(choice: str, stays: bool) -> None:
+    context = context_of([summary("old", "what came before"), *rounds(11)])
+    outcome, _ = run(context, policy(earlier_summary=choice), SummaryFailed("timeout", "no answer"))
+    assert outcome.status == "fallback"
+    assert [message.id for message in outcome.messages if message.kind == "summary"] == ["old"] * stays
 
 
 @pytest.mark.parametrize("name", ["layered-summary.en.md", "layered-summary.zh.md"])
