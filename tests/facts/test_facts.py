@@ -113,6 +113,22 @@ def test_names_and_numbers() -> None:
     assert next(f.detail for f in facts if f.text == "parse_all") == "function ×3"
 
 
+@pytest.mark.parametrize(
+    ("words", "numbers"),
+    [
+        ("open 2024_11_times", []),
+        ("open 2024_11times", ["2024_11times"]),
+        ("10_000 tokens", ["10_000 tokens"]),
+        ("it took 3. times", []),
+        ("1,000 lines", ["1,000 lines"]),
+        ("5s", ["5s"]),
+        ("at most 12_ab", []),
+    ],
+)
+def test_a_number_ends_in_a_digit(words: str, numbers: list[str]) -> None:
+    assert [fact.text for fact in kinds(find([user(words)]), "number")] == numbers
+
+
 def test_long_texts_are_searched_at_their_ends() -> None:
     filler = "word " * (HEAD_CHARS // 2)
     facts = find([user(f"Never push.\n{filler}\nAlways lint.\n{filler}\nOnly use tabs.")])

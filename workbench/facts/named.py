@@ -45,7 +45,7 @@ NUMBER = re.compile(
     r"|(?P<version>\bv\d{1,4}(?:\.\d{1,5}){1,3}\b|\b\d{1,4}\.\d{1,4}\.\d{1,5}\b)"
     r"|(?P<limit>\b(?:limit|timeout|max|maximum|min|minimum|threshold|retries|at most|at least|up to)"
     r"(?: (?:of|is|to))?[ :=]{1,3}\d[\d,._]{0,15}\b)"
-    rf"|(?P<unit>(?<![\w.#-])\d[\d,._]{{0,15}}[ -]?(?:{_UNITS})(?![A-Za-z]))"
+    rf"|(?P<unit>(?<![\w.#-])\d(?:[\d,._]{{0,14}}\d)?[ -]?(?:{_UNITS})(?![A-Za-z]))"
     rf"|(?P<counted>(?<![\w.#-])\d(?:[\d,._]{{0,14}}\d)? (?:[a-z]{{2,15}} ){{1,2}}(?:{_COUNTED})\b)"
     r"|(?P<large>(?<![\w.,:/#$×~@-])(?<!line )(?<!lines )(?!(?:19|20)\d\d\b)\d{3,9}(?![\w:/#-]|[.,]\d))"
 )
