@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategies.memories_rewrite import STRATEGY, MemoriesRewritePolicy
@@ -10,11 +12,11 @@ from workbench.conformance.building import agent, context_of, user
 from workbench.conformance.strategies import Answered
 from workbench.conformance.strategies import run as by_hand
 
-MEMORIES = "\n".join(f"- memory {n} about the project and its many rules" for n in range(1, 71))
+LINES = [f"- memory {n} about the project and its many rules" for n in range(1, 71)]
 
 
-def context(memories: str = MEMORIES, **wishes: Any) -> Context:
-    return context_of([user("u", "hi"), agent("a", "ok")], memories=memories, **wishes)
+def context(memories: list[str] = LINES, **wishes: Any) -> Context:
+    return context_of([user("u", "hi"), agent("a", "ok")], memories="\n".join(memories), **wishes)
 
 
 def run(
@@ -23,26 +25,33 @@ def run(
     return by_hand(STRATEGY, context, chosen, answer)
 
 
-def test_the_newest_are_kept_word_for_word_and_not_shown() -> None:
-    outcome, (request,) = run(context(), MemoriesRewritePolicy())
-    assert outcome.status == "compacted"
-    lines = (outcome.memories or "").split("\n")
-    assert lines[:2] == ["- one", "- two"]
-    assert lines[3:] == MEMORIES.split("\n")[-10:]
-    assert "word for word" in lines[2]
-    assert "memory 60 " in request.text
-    assert "memory 61 " not in request.text
-    assert "at most 50 lines" in request.text
-    assert tuple(outcome.messages) == tuple(outcome.source)
+def test_an_answer_with_the_newest_in_it_or_in_tags_is_only_its_memories() -> None:
+    answer = f"<memories>\n- one\n{LINES[60].upper()}\n\n- two\n</memories>"
+    outcome, _ = run(context(), MemoriesRewritePolicy(), answer)
+    assert outcome.memories == "\n".join(["- one", "- two", *LINES[60:]])
+    assert "1 line of the answer repeated the newest memories" in outcome.trace
+    only = run(context(), MemoriesRewritePolicy(), "\n".join(LINES[60:]))[0]
+    assert (only.status, only.memories) == ("unchanged", None)
+    assert "no memory but the newest" in only.reason
 
 
-def test_without_a_prompt_it_is_skipped() -> None:
-    outcome, requests = run(context(), MemoriesRewritePolicy(prompt=" "))
-    assert (outcome.status, requests) == ("unchanged", [])
-    assert "no prompt" in outcome.reason
+def test_the_newest_are_not_shown_where_nothing_says_so() -> None:
+    _, (request,) = run(context(), MemoriesRewritePolicy(recent_memories_subprompt=" "))
+    assert request.text.endswith(f"{LINES[59]}\n</memories>\n")
+    _, (request,) = run(context(), MemoriesRewritePolicy(num_recent_memories_to_keep=0))
+    assert request.text.endswith(f"{LINES[69]}\n</memories>\n")
 
 
 def test_failures_change_nothing() -> None:
     outcome, _ = run(context(), MemoriesRewritePolicy(), SummaryFailed("refused", "no"))
     assert (outcome.status, outcome.memories) == ("unchanged", None)
-    assert run(context("- one"), MemoriesRewritePolicy())[0].status == "unchanged"
+    assert run(context(["- one"]), MemoriesRewritePolicy())[0].status == "unchanged"
+    assert "there are no memories" in run(context([]), MemoriesRewritePolicy())[0].reason
+
+
+@pytest.mark.parametrize(("keep", "room"), [(49, 1), (50, 0)])
+def test_the_newest_alone_may_fill_the_lines(keep: int, room: int) -> None:
+    outcome, requests = run(context(), MemoriesRewritePolicy(num_recent_memories_to_keep=keep))
+    assert [request.max_lines for request in requests] == [room] * bool(room)
+    assert outcome.status == ("compacted" if room else "unchanged")
+    assert room or "leave no room in 50 lines" in outcome.reason

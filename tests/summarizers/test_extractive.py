@@ -26,6 +26,19 @@ SECTIONS = (
     "📂 File System State (Snapshot)",
 )
 
+MEMORIES = (
+    "The user likes tabs.",
+    "Uses pnpm",
+    "A: moved in 2025",
+    "B: is open",
+    "the user likes tabs",
+    "A: is open",
+    "Osterney has no ferry in winter",
+    "B: deployed by hand",
+    "Never deploy on Friday.",
+    "A: deployed by hand",
+)
+
 
 def asked(messages: list[Message] | tuple[Message, ...], **settings: Any) -> SummaryRequest:
     return SummaryRequest("summary", messages, "", lambda: "", **settings)
@@ -71,7 +84,6 @@ def requests(story: tuple[Message, ...]) -> dict[str, SummaryRequest]:
     return {
         "what happened": asked(story),
         "sections, one of them unknown": asked(story, form="sections", sections=(*SECTIONS, "Weather"), max_chars=3000),
-        "lines": asked(story, form="lines"),
         "Chinese": asked(story, language="zh-CN"),
         "little room: the user's words stay longest": asked(short, max_chars=600),
         "an earlier summary goes on": asked(later, previous=first),
@@ -80,7 +92,8 @@ def requests(story: tuple[Message, ...]) -> dict[str, SummaryRequest]:
             [user("go on")], previous=f"## Decisions\n{many}\n- … and 7 more", max_chars=600
         ),
         "a summary among the messages": asked([old, user("next"), agent("ok")]),
-        "memories alone": asked([], form="lines", previous="- likes tabs\n- uses pnpm\n- likes tabs"),
+        "memories": asked([user(f"- {said}") for said in MEMORIES], form="memories", max_lines=6),
+        "memories that fit are only told once": asked([user(said) for said in MEMORIES], form="memories"),
     }
 
 
@@ -101,7 +114,7 @@ def test_the_same_messages_give_the_same_summary(story: tuple[Message, ...]) -> 
 @settings(deadline=None, max_examples=30)
 @given(
     st.integers(200, 3000),
-    st.sampled_from(["prose", "lines", "sections"]),
+    st.sampled_from(["prose", "sections"]),
     st.sampled_from(["en", "zh"]),
     st.text(max_size=400),
 )

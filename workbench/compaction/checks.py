@@ -180,9 +180,12 @@ def _in_form(outcome: Outcome, strategy: Strategy[Any], policy: Policy) -> Itera
 
 
 def _smaller(context: Context, outcome: Outcome) -> Check:
-    before, after = context.total, context.outcome_size(outcome)
-    fine = outcome.status == "unchanged" or after.tokens < before.tokens
-    return Check("smaller than before", False, fine, f"{grouped(before.tokens)} → {grouped(after.tokens)} tokens")
+    before, after = context.total.tokens, context.outcome_size(outcome).tokens
+    if outcome.memories is not None:
+        text_tokens = context.layout.sizes.meter.text_tokens
+        before, after = before + text_tokens(context.memories), after + text_tokens(outcome.memories)
+    fine = outcome.status == "unchanged" or after < before
+    return Check("smaller than before", False, fine, f"{grouped(before)} → {grouped(after)} tokens")
 
 
 def _fits_window(context: Context, outcome: Outcome) -> Check:

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from workbench.compaction.gauge import Gauge, cache_age_ms
 from workbench.compaction.layout import Layout
+from workbench.compaction.memories import lines_of
 from workbench.compaction.outcome import Kept, Outcome, Piece
 from workbench.compaction.shape import Shape
 from workbench.session import Message, Tool
@@ -56,7 +57,7 @@ class Context:
     @property
     def memory_lines(self) -> list[str]:
         """The agent's memories, oldest first."""
-        return [line for line in self.memories.split("\n") if line.strip()]
+        return lines_of(self.memories)
 
     @cached_property
     def prompt_tokens(self) -> int:

@@ -60,20 +60,22 @@ class Step:
     detail: str = ""
 
 
-Form = Literal["prose", "sections", "lines"]
+Form = Literal["prose", "sections", "memories"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RequestSettings:
-    """What a strategy asks of a summarizer beside the words. `max_chars` 0 means no limit. `sections` are the titles
-    that a `form="sections"` answer must have, in order; `marks`, the fixed words that it must hold; `tools`, whether
-    the tool definitions go along."""
+    """What a strategy asks of a summarizer beside the words. `max_chars` and `max_lines` 0 mean no limit. `sections` are
+    the titles that a `form="sections"` answer must have, in order; of `form="memories"`, each message is a memory and
+    so is each line of the answer; `marks`, the fixed words that it must hold; `tools`, whether the tool definitions go
+    along."""
 
     form: Form = "prose"
     sections: tuple[str, ...] = ()
     marks: tuple[Mark, ...] = ()
     language: Language = "en"
     max_chars: int = 0
+    max_lines: int = 0
     temperature: float | None = None
     timeout_s: float = 120.0
     max_output_tokens: int = 8_000

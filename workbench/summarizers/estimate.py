@@ -12,7 +12,10 @@ _LINE = "(estimate: a summary of about {size} characters will stand here; these 
 
 
 def estimate(request: SummaryRequest) -> Answer:
-    """Filler of the expected length under the request's section titles and marks; `max_chars` bounds it."""
+    """Filler of the expected length under the request's section titles and marks; `max_chars` bounds it. Of memories, as many
+    lines as may be, each as long as those are."""
+    if request.form == "memories":
+        return _memories(request)
     size = max(LEAST, min(MOST, (request.chars + len(request.previous)) // SHARE))
     if request.max_chars:
         size = min(size, request.max_chars)
@@ -26,3 +29,12 @@ def estimate(request: SummaryRequest) -> Answer:
 
 def _marks(request: SummaryRequest, title: str) -> list[str]:
     return [mark.line() for mark in request.marks if mark.under == title]
+
+
+def _memories(request: SummaryRequest) -> Answer:
+    count = len(request.messages)
+    length = request.chars // count if count else 0
+    rows = range(1, min(request.max_lines or count, count) + 1)
+    told = [f"(estimate: rewritten memory {row}; these words only take its room) " for row in rows]
+    lines = [(line * (length // len(line) + 1))[:length].rstrip() or "~" for line in told]
+    return Summary("\n".join(lines) or "~", model="estimate")

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from workbench.compaction.marks import Mark
+from workbench.compaction.memories import condensed
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers.digest import Digest, digest
 from workbench.summarizers.fitting import Line, Section, fit
@@ -68,8 +69,10 @@ def extractive(request: SummaryRequest) -> Answer:
     """Summarize `request.messages`, honouring form, sections, marks, language, `max_chars` and an earlier summary.
 
     `previous` is carried on: its lines join the new ones under the same heading. SummaryFailed("empty") when there
-    is nothing to say.
+    is nothing to say. Memories are told once, merged, and the weightiest kept.
     """
+    if request.form == "memories":
+        return _memories(request)
     labels = labels_for(request.language)
     said = digest(request.messages, labels)
     if request.previous.strip():
@@ -80,11 +83,9 @@ def extractive(request: SummaryRequest) -> Answer:
     if said.is_empty:
         return SummaryFailed("empty", "there is nothing in these messages to summarize")
     room = request.max_chars or COMFORTABLE
-    sections = _SHAPES[request.form](said, request, labels)
+    sections = _sections(said, request, labels) if request.form == "sections" else _prose(said, labels)
     opening = [Line(mark.line()) for mark in request.marks if mark.how == "opening"]
     lines = fit(sections, room - sum(len(line.text) + 1 for line in opening), labels.more)
-    if request.form == "lines":
-        lines = [Line(line.text.strip().removeprefix("- "), line.origins) for line in lines]
     if not any(line.text.strip() for line in lines):
         return SummaryFailed("empty", f"nothing fits into {room} characters")
     lines = [*opening, *lines]
@@ -92,27 +93,18 @@ def extractive(request: SummaryRequest) -> Answer:
     return Summary(text, model="extractive", origins=tuple(line.origins for line in lines))
 
 
-def _prose(said: Digest, request: SummaryRequest, labels: Labels) -> list[Section]:
+def _memories(request: SummaryRequest) -> Answer:
+    ids = request.sources
+    held = condensed([message.text for message in request.messages], request.max_lines or len(ids))
+    if not held:
+        return SummaryFailed("empty", "there are no memories to rewrite")
+    origins = tuple(tuple(ids[number] for number in memory.of) for memory in held)
+    return Summary("\n".join(memory.text for memory in held), model="extractive", origins=origins)
+
+
+def _prose(said: Digest, labels: Labels) -> list[Section]:
     return [
         Section(f"## {labels.titles[topic]}", said.of(topic), SHARES[topic], said.omitted[topic]) for topic in TOPICS
-    ]
-
-
-def _lines(said: Digest, request: SummaryRequest, labels: Labels) -> list[Section]:
-    """No headings: a line says itself what it is about."""
-    return [
-        Section(
-            "",
-            tuple(
-                Line(f"- {labels.titles[topic]}: {line.text.strip().removeprefix('- ')}", line.origins, line.rank)
-                if topic != "earlier"
-                else line
-                for line in said.of(topic)
-            ),
-            SHARES[topic],
-            said.omitted[topic],
-        )
-        for topic in TOPICS
     ]
 
 
@@ -165,9 +157,6 @@ def _labelled(mark: Mark, lines: Sequence[Line], labels: Labels) -> list[Line]:
 _ITEM = re.compile(r"^\s*- (?:\[x\] )?")
 _FIXED = 1e9
 """The rank of a template's own words."""
-
-
-_SHAPES = {"prose": _prose, "lines": _lines, "sections": _sections}
 
 
 def topics_of_titles(titles: Iterable[str]) -> dict[Topic, int]:

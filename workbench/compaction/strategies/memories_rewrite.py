@@ -1,18 +1,22 @@
 """`memories-rewrite`: the agent's long-term memories, rewritten to fewer lines. The history is not touched.
 
-The newest memories are appended word for
-word by us; the model never sees them, so it cannot change them.
+The newest memories are appended word for word by us: the model may be shown them, so that it does not repeat them, but
+cannot change them. All lines count: what is left never fires again.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import ClassVar
 
 from workbench.base.figures import grouped
+from workbench.base.text import counted
 from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.lint import lint_prompt
+from workbench.compaction.memories import condensed, essence, lines_of
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Outcome, Rung, unchanged
 from workbench.compaction.policy import Converted, Policy, setting
 from workbench.compaction.prompts import fill
@@ -31,23 +35,32 @@ class MemoriesRewritePolicy(Policy):
     """Augment's `memories_params`. Its `maxLines` has no value there; 50 is the workbench's."""
 
     max_lines: int = setting(50, "trigger", "Rewrite when there are more lines than this.", unit="lines", ge=1)
-    compression_target: int = setting(50, "summary", "Lines that the rewritten part has at most.", unit="lines", ge=1)
+    compression_target: int = setting(
+        50, "summary", "Lines that there are at most afterwards, the newest memories among them.", unit="lines", ge=1
+    )
     num_recent_memories_to_keep: int = setting(
         10, "split", "The newest memories, kept word for word.", unit="lines", ge=0
     )
     prompt: str = vocabulary.prompt(
         vocabulary.shipped_text("memories-rewrite.en.md"),
-        empty="skipped. {compression_target} and {num_recent_memories_to_keep} are filled in",
+        empty="skipped. {compression_target} is filled in with the lines left beside the newest memories, "
+        "{num_recent_memories_to_keep} with how many those are",
         old=("compression_prompt",),
     )
     recent_memories_subprompt: str = setting(
         vocabulary.shipped_text("recent-memories.en.md"),
         "summary",
-        "Stands between the rewritten memories and the newest ones. Empty: nothing does.",
+        "Ends the request: what the model is told of the newest memories, which {recent_memories} shows it. They follow "
+        "its answer word for word, whatever it says. Empty: it is told nothing of them.",
         multiline=True,
     )
 
     converted: ClassVar = {"earlier_summary": Converted()}
+
+    @property
+    def most_lines(self) -> int:
+        """Lines that there are at most afterwards: never as many as would fire again."""
+        return min(self.compression_target, self.max_lines)
 
 
 def triggers(now: Gauge, policy: MemoriesRewritePolicy) -> tuple[Trigger, ...]:
@@ -62,42 +75,55 @@ def compact(context: Context, policy: MemoriesRewritePolicy, trace: list[str]) -
     lines = context.memory_lines
     keep = policy.num_recent_memories_to_keep
     older, recent = (lines[:-keep], lines[-keep:]) if keep else (lines, [])
+    room = policy.most_lines - len(recent)
     if not older:
-        return unchanged(
-            context.messages, f"nothing to rewrite: {len(lines)} memories, the newest {keep} are kept", trace
-        )
+        why = f"{len(lines)} memories, the newest {keep} are kept" if lines else "there are no memories"
+        return unchanged(context.messages, f"nothing to rewrite: {why}", trace)
+    if room < 1:
+        why = f"the newest {keep}, kept word for word, leave no room in {policy.most_lines} lines"
+        return unchanged(context.messages, f"nothing can be rewritten: {why}", trace)
 
-    answer = yield from answer_to(_request(older, policy), trace)
+    answer = yield from answer_to(_request(older, recent, room, policy), trace)
     if isinstance(answer, SummaryFailed):
         return unchanged(context.messages, str(answer), trace)
-    rewritten = [line for line in answer.split("\n") if line.strip()]
-    if len(rewritten) > policy.compression_target:
-        trace.append(f"the answer's {len(rewritten)} lines were cut to {policy.compression_target}")
-        rewritten = rewritten[: policy.compression_target]
-    bridge = [fill(policy.recent_memories_subprompt, _values(policy)).strip()] if recent else []
-    memories = "\n".join([*rewritten, *filter(None, bridge), *recent])
-    return _outcome(context, memories, trace)
+    rewritten = _without_repeats(answer, recent, trace)
+    if not rewritten:
+        return unchanged(context.messages, "the answer holds no memory but the newest, which are kept anyway", trace)
+    if len(rewritten) > room:
+        trace.append(f"the answer's {len(rewritten)} lines were brought to {room}, similar ones in one")
+        rewritten = [memory.text for memory in condensed(rewritten, room)]
+    return _outcome(context, "\n".join([*rewritten, *recent]), trace)
 
 
-def _values(policy: MemoriesRewritePolicy) -> dict[str, str]:
-    return {
-        "compression_target": str(policy.compression_target),
-        "num_recent_memories_to_keep": str(policy.num_recent_memories_to_keep),
-    }
+def _without_repeats(answer: str, recent: Sequence[str], trace: list[str]) -> list[str]:
+    """An answer's memories without those that are kept word for word anyway, and without tags or fences around them."""
+    kept = set(map(essence, recent))
+    lines = [line for line in lines_of(answer) if not _FRAME.fullmatch(line.strip())]
+    new = [line for line in lines if essence(line) not in kept]
+    if len(new) < len(lines):
+        trace.append(f"{counted(len(lines) - len(new), 'line')} of the answer repeated the newest memories")
+    return new
 
 
-def _request(older: list[str], policy: MemoriesRewritePolicy) -> SummaryRequest:
+_FRAME = re.compile(r"</?[a-z_]+>|```\w*")
+
+
+def _request(older: list[str], recent: Sequence[str], room: int, policy: MemoriesRewritePolicy) -> SummaryRequest:
     """Each memory stands as a message of its own, so that an answer's lines can be traced to memories."""
-    prompt = fill(policy.prompt, _values(policy)).strip()
+    values = {"compression_target": str(room), "num_recent_memories_to_keep": str(len(recent))}
+    prompt = fill(policy.prompt, values).strip()
+    about_recent = fill(policy.recent_memories_subprompt, {**values, "recent_memories": "\n".join(recent)}).strip()
     memories = tuple(
-        Message(f"memory-{number}", "user", (Text(line),), kind="meta") for number, line in enumerate(older, 1)
+        Message(f"memory-{number}", "user", (Text(line),)) for number, line in enumerate(older, 1)
     )
+    parts = [prompt, "<memories>\n" + "\n".join(older) + "\n</memories>", *([about_recent] if recent else [])]
     return SummaryRequest(
         "memories",
         memories,
         prompt,
-        lambda: prompt + "\n\n<memories>\n" + "\n".join(older) + "\n</memories>\n",
-        form="lines",
+        lambda: "\n\n".join(filter(None, parts)) + "\n",
+        form="memories",
+        max_lines=room,
         chars=sum(map(len, older)),
     )
 
@@ -105,7 +131,8 @@ def _request(older: list[str], policy: MemoriesRewritePolicy) -> SummaryRequest:
 def _outcome(context: Context, memories: str, trace: list[str]) -> Outcome:
     meter = context.layout.sizes.meter
     before, after = meter.text_tokens(context.memories), meter.text_tokens(memories)
-    line = f"memories: {grouped(before)} → {grouped(after)} tokens, {len(memories.splitlines())} lines"
+    many, few = len(context.memory_lines), len(lines_of(memories))
+    line = f"memories: {grouped(many)} → {grouped(few)} lines, {grouped(before)} → {grouped(after)} tokens"
     count = len(context)
     smaller = after < before
     return Outcome(
@@ -120,6 +147,25 @@ def _outcome(context: Context, memories: str, trace: list[str]) -> Outcome:
     )
 
 
+def lint(policy: MemoriesRewritePolicy) -> tuple[str, ...]:
+    """What is doubtful about the prompt, then about the numbers."""
+    found = list(lint_prompt(policy.prompt))
+    target, keep = policy.compression_target, policy.num_recent_memories_to_keep
+    if target < 50:
+        found.append(f"compression_target = {target} loses much: 50 to 100 lines are sensible.")
+    if target > 100:
+        found.append(f"compression_target = {target} saves little: 50 to 100 lines are sensible.")
+    if keep < 10:
+        found.append(f"num_recent_memories_to_keep = {keep} leaves new memories to the model: 10 to 20 are sensible.")
+    if keep > 20:
+        found.append(f"num_recent_memories_to_keep = {keep} leaves little to rewrite: 10 to 20 are sensible.")
+    if keep >= policy.most_lines:
+        found.append(f"The newest {keep} memories fill all {policy.most_lines} lines: nothing can be rewritten.")
+    if policy.max_lines < target:
+        found.append(f"compression_target = {target} would fire again: max_lines = {policy.max_lines} is the target.")
+    return tuple(found)
+
+
 STRATEGY = Strategy(
     id="memories-rewrite",
     title="Memories rewrite",
@@ -132,5 +178,5 @@ STRATEGY = Strategy(
     default_preset="augment-memories",
     unit="memory",
     movable=False,
-    lint=lambda policy: lint_prompt(policy.prompt),
+    lint=lint,
 )

@@ -1,0 +1,141 @@
+"""An agent's long-term memories, one a line: the same ones told once, similar ones in one line, the weightier kept.
+
+No model, and no words of its own: a line that stays is one that was there, or several with the same subject or the same
+statement in one. What does not fit into the lines asked for goes, the lightest and oldest first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+
+from workbench.facts.standing import reason_of
+
+LONGEST_MERGED = 300
+"""Characters above which memories are not put into one line: nobody reads them there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One line, and the numbers (from 0) of the lines that were given which it stands for."""
+
+    text: str
+    of: tuple[int, ...]
+
+
+def condensed(lines: Sequence[str], room: int) -> list[Memory]:
+    """The memories in at most `room` lines, in their order, each where its newest one stood.
+
+    Repeated ones are told once in any case; similar ones are merged, and light ones left out, only as far as it takes.
+    """
+    held = _told_once([Memory(line.strip(), (number,)) for number, line in enumerate(lines) if line.strip()])
+    for alike, together in ((_statement, _subjects_together), (_subject, _statements_together)):
+        held = _merged(held, room, alike, together)
+    lightest = sorted(range(len(held)), key=lambda place: (_weight(held[place].text), place))
+    gone = set(lightest[: len(held) - room] if len(held) > room else ())
+    return [memory for place, memory in enumerate(held) if place not in gone]
+
+
+def essence(line: str) -> str:
+    """What a memory says, for comparing: its words in lower case, without articles, bullets and punctuation."""
+    return " ".join(word for word in _WORD.findall(line.lower()) if word not in _SMALL)
+
+
+_WORD = re.compile(r"\w+(?:[.,:/_'’-]\w+)*|[^\w\s.,;:!?\"'“”‘’()*•–—-]")
+_SMALL = frozenset(["a", "an", "the"])
+
+
+def _told_once(memories: Sequence[Memory]) -> list[Memory]:
+    """Each once, in the words and at the place of the newest."""
+    newest: dict[str, Memory] = {}
+    for memory in memories:
+        key = essence(memory.text)
+        earlier = newest.pop(key, None)
+        newest[key] = Memory(memory.text, (*(earlier.of if earlier else ()), *memory.of))
+    return list(newest.values())
+
+
+# --- merging --------------------------------------------------------------------------------------------------------
+
+_ABOUT = re.compile(r"(?P<bullet>[-*•]\s+)?(?P<subject>[^\s:：.!?](?:[^:：.!?]{0,38}[^\s:：.!?])?)[:：]\s+(?P<said>\S.*)")
+"""A memory that names what it is about: `- Release: cut on Thursdays.`"""
+
+
+def _statement(text: str) -> str:
+    about = _ABOUT.fullmatch(text)
+    return essence(about["said"]) if about else ""
+
+
+def _subject(text: str) -> str:
+    about = _ABOUT.fullmatch(text)
+    return about["subject"].lower() if about else ""
+
+
+def _subjects_together(texts: Sequence[str]) -> str:
+    """The same statement about several: `- A, B: holds.`"""
+    parts = [about for text in texts if (about := _ABOUT.fullmatch(text))]
+    subjects = ", ".join(dict.fromkeys(about["subject"] for about in parts))
+    return f"{parts[-1]['bullet'] or ''}{subjects}: {parts[-1]['said']}"
+
+
+def _statements_together(texts: Sequence[str]) -> str:
+    """Several statements about the same: `- A: this; that.`"""
+    parts = [about for text in texts if (about := _ABOUT.fullmatch(text))]
+    said = "; ".join([*(about["said"].rstrip(".。") for about in parts[:-1]), parts[-1]["said"]])
+    return f"{parts[-1]['bullet'] or ''}{parts[-1]['subject']}: {said}"
+
+
+def _merged(
+    memories: Sequence[Memory], room: int, alike: Callable[[str], str], together: Callable[[Sequence[str]], str]
+) -> list[Memory]:
+    """Memories that are alike in one line, the oldest first, until all fit."""
+    held = list(memories)
+    over = len(held) - room
+    last: dict[str, int] = {}  # the line that holds those of a key so far
+    for place, memory in enumerate(memories):
+        key = alike(memory.text)
+        if not key:
+            continue
+        if over > 0 and key in last:
+            before = held[last[key]]
+            text = together([before.text, memory.text])
+            if len(text) <= LONGEST_MERGED:
+                held[place] = Memory(text, (*before.of, *memory.of))
+                held[last[key]] = Memory("", ())
+                over -= 1
+        last[key] = place
+    return [memory for memory in held if memory.of]
+
+
+# --- weighing -------------------------------------------------------------------------------------------------------
+
+_WISH = re.compile(
+    r"\b(?:prefers?|wants?|likes?|dislikes?|hates?|insists?|requires?|asked (?:not )?(?:to|for)|does(?: not|n't) want)\b"
+    r"|\b(?:never|always|must|do not|don't|mustn't|without asking|only|at most|at least)\b"
+    r"|喜欢|偏好|希望|要求|必须|不要|不得|禁止|总是|始终",
+    re.IGNORECASE,
+)
+_EXACT = re.compile(r"[\d`]|\w/\w|/\w|\w\.\w")
+"""A number, a quoted name, a path or an address."""
+
+
+def _weight(text: str) -> int:
+    """2 for what someone wants to be so, 1 for what holds a number, name, path or address, 0 for the rest."""
+    if _WISH.search(text) or reason_of(text):
+        return 2
+    return 1 if _EXACT.search(text) else 0
+
+
+# --- comparing ------------------------------------------------------------------------------------------------------
+
+
+def lines_of(memories: str) -> list[str]:
+    """The lines that say something, oldest first."""
+    return [line for line in memories.split("\n") if line.strip()]
+
+
+def changes(before: str, after: str) -> list[str]:
+    """What went (`-`) and what came (`+`), with two lines around it, as a unified diff without its file names."""
+    return list(unified_diff(lines_of(before), lines_of(after), lineterm="", n=2))[2:]
