@@ -59,7 +59,9 @@ def _told_once(memories: Sequence[Memory]) -> list[Memory]:
 
 # --- merging --------------------------------------------------------------------------------------------------------
 
-_ABOUT = re.compile(r"(?P<bullet>[-*•]\s+)?(?P<subject>[^\s:：.!?](?:[^:：.!?]{0,38}[^\s:：.!?])?)[:：]\s+(?P<said>\S.*)")
+_ABOUT = re.compile(
+    r"(?P<bullet>[-*•]\s+)?(?P<subject>[^\s:：.!?](?:[^:：.!?]{0,38}[^\s:：.!?])?)[:：]\s+(?P<said>\S.*)"
+)
 """A memory that names what it is about: `- Release: cut on Thursdays.`"""
 
 
@@ -112,7 +114,7 @@ def _merged(
 # --- weighing -------------------------------------------------------------------------------------------------------
 
 _WISH = re.compile(
-    r"\b(?:prefers?|wants?|likes?|dislikes?|hates?|insists?|requires?|asked (?:not )?(?:to|for)|does(?: not|n't) want)\b"
+    r"\b(?:prefers?|wants?|likes?|dislikes?|hates?|insists?|requires?|asked (?:not )?(?:to|for)|want)\b"
     r"|\b(?:never|always|must|do not|don't|mustn't|without asking|only|at most|at least)\b"
     r"|喜欢|偏好|希望|要求|必须|不要|不得|禁止|总是|始终",
     re.IGNORECASE,

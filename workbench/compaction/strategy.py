@@ -65,8 +65,8 @@ Form = Literal["prose", "sections", "memories"]
 
 @dataclass(frozen=True, kw_only=True)
 class RequestSettings:
-    """What a strategy asks of a summarizer beside the words. `max_chars` and `max_lines` 0 mean no limit. `sections` are
-    the titles that a `form="sections"` answer must have, in order; of `form="memories"`, each message is a memory and
+    """What a strategy asks of a summarizer beside the words. `max_chars` and `max_lines` 0: no limit. `sections` are
+    the titles that a `form="sections"` answer must have, in order; in `form="memories"` each message is a memory, and
     so is each line of the answer; `marks`, the fixed words that it must hold; `tools`, whether the tool definitions go
     along."""
 

@@ -12,8 +12,8 @@ _LINE = "(estimate: a summary of about {size} characters will stand here; these 
 
 
 def estimate(request: SummaryRequest) -> Answer:
-    """Filler of the expected length under the request's section titles and marks; `max_chars` bounds it. Of memories, as many
-    lines as may be, each as long as those are."""
+    """Filler of the expected length under the request's section titles and marks; `max_chars` bounds it. Of
+    memories as many lines as may be, each as long as those are."""
     if request.form == "memories":
         return _memories(request)
     size = max(LEAST, min(MOST, (request.chars + len(request.previous)) // SHARE))

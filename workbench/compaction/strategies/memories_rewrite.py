@@ -50,8 +50,8 @@ class MemoriesRewritePolicy(Policy):
     recent_memories_subprompt: str = setting(
         vocabulary.shipped_text("recent-memories.en.md"),
         "summary",
-        "Ends the request: what the model is told of the newest memories, which {recent_memories} shows it. They follow "
-        "its answer word for word, whatever it says. Empty: it is told nothing of them.",
+        "Ends the request: what the model is told of the newest memories, which {recent_memories} shows it. They "
+        "follow its answer word for word, whatever it says. Empty: it is told nothing of them.",
         multiline=True,
     )
 
@@ -113,9 +113,7 @@ def _request(older: list[str], recent: Sequence[str], room: int, policy: Memorie
     values = {"compression_target": str(room), "num_recent_memories_to_keep": str(len(recent))}
     prompt = fill(policy.prompt, values).strip()
     about_recent = fill(policy.recent_memories_subprompt, {**values, "recent_memories": "\n".join(recent)}).strip()
-    memories = tuple(
-        Message(f"memory-{number}", "user", (Text(line),)) for number, line in enumerate(older, 1)
-    )
+    memories = tuple(Message(f"memory-{number}", "user", (Text(line),)) for number, line in enumerate(older, 1))
     parts = [prompt, "<memories>\n" + "\n".join(older) + "\n</memories>", *([about_recent] if recent else [])]
     return SummaryRequest(
         "memories",
