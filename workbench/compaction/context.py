@@ -9,7 +9,6 @@ from functools import cached_property
 
 from workbench.compaction.gauge import Gauge, cache_age_ms
 from workbench.compaction.layout import Layout
-from workbench.compaction.memories import lines_of
 from workbench.compaction.outcome import Kept, Outcome, Piece
 from workbench.compaction.shape import Shape
 from workbench.session import Message, Tool
@@ -57,7 +56,7 @@ class Context:
     @property
     def memory_lines(self) -> list[str]:
         """The agent's memories, oldest first."""
-        return lines_of(self.memories)
+        return memories_in(self.memories)
 
     @cached_property
     def prompt_tokens(self) -> int:
@@ -185,3 +184,8 @@ class Context:
 
     def _basis(self, start: int, stop: int) -> Basis:
         return span_basis(self.layout.sizes, self.layout.billed, start, stop)
+
+
+def memories_in(text: str) -> list[str]:
+    """An agent's memories, one a line, oldest first; blank lines are none."""
+    return [line for line in text.split("\n") if line.strip()]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 
+from workbench.compaction.context import memories_in
 from workbench.facts.standing import reason_of
 
 LONGEST_MERGED = 300
@@ -133,11 +134,6 @@ def _weight(text: str) -> int:
 # --- comparing ------------------------------------------------------------------------------------------------------
 
 
-def lines_of(memories: str) -> list[str]:
-    """The lines that say something, oldest first."""
-    return [line for line in memories.split("\n") if line.strip()]
-
-
 def changes(before: str, after: str) -> list[str]:
     """What went (`-`) and what came (`+`), with two lines around it, as a unified diff without its file names."""
-    return list(unified_diff(lines_of(before), lines_of(after), lineterm="", n=2))[2:]
+    return list(unified_diff(memories_in(before), memories_in(after), lineterm="", n=2))[2:]

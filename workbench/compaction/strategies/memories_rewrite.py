@@ -13,10 +13,10 @@ from typing import ClassVar
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.compaction import vocabulary
-from workbench.compaction.context import Context
+from workbench.compaction.context import Context, memories_in
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.lint import lint_prompt
-from workbench.compaction.memories import condensed, essence, lines_of
+from workbench.compaction.memories import condensed, essence
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Outcome, Rung, unchanged
 from workbench.compaction.policy import Converted, Policy, setting
 from workbench.compaction.prompts import fill
@@ -98,7 +98,7 @@ def compact(context: Context, policy: MemoriesRewritePolicy, trace: list[str]) -
 def _without_repeats(answer: str, recent: Sequence[str], trace: list[str]) -> list[str]:
     """An answer's memories without those that are kept word for word anyway, and without tags or fences around them."""
     kept = set(map(essence, recent))
-    lines = [line for line in lines_of(answer) if not _FRAME.fullmatch(line.strip())]
+    lines = [line for line in memories_in(answer) if not _FRAME.fullmatch(line.strip())]
     new = [line for line in lines if essence(line) not in kept]
     if len(new) < len(lines):
         trace.append(f"{counted(len(lines) - len(new), 'line')} of the answer repeated the newest memories")
@@ -129,7 +129,7 @@ def _request(older: list[str], recent: Sequence[str], room: int, policy: Memorie
 def _outcome(context: Context, memories: str, trace: list[str]) -> Outcome:
     meter = context.layout.sizes.meter
     before, after = meter.text_tokens(context.memories), meter.text_tokens(memories)
-    many, few = len(context.memory_lines), len(lines_of(memories))
+    many, few = len(context.memory_lines), len(memories_in(memories))
     line = f"memories: {grouped(many)} → {grouped(few)} lines, {grouped(before)} → {grouped(after)} tokens"
     count = len(context)
     smaller = after < before
