@@ -308,7 +308,7 @@ def test_pins_stand_between_archive_and_tail_and_are_never_compressed() -> None:
 
 def test_head_compresses_what_the_summarizer_reads_and_off_does_not() -> None:
     context = context_of(rounds(11, text=NOISE))
-    outcome, (request,) = run(context, policy())
+    outcome, (request,) = run(context, policy(compress_results="head"))
     assert "compiling unit 299" in request.text
     assert "compiling unit 150" not in request.text
     assert request.messages[2] is context.messages[2]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from workbench.compaction.layered.tool_result_rules import RULES, Use
 from workbench.compaction.layered.tool_results import Limits, ToolKind, compress, kind_of
 from workbench.conformance.building import call
-from workbench.facts.envelope import envelope
+from workbench.facts.envelope import envelope, holds_more
 from workbench.session import Media, Text, ToolResult, ToolUse
 
 
@@ -121,7 +121,12 @@ SMALL = Limits(
         ("grep", {}, "a.py\nb.py\nc.py",
          {"count": 3, "summary": "3 lines", "matches": ["a.py", "b.py"], "truncated": True}),
         ("grep", {}, "No matches found", {"count": 0, "summary": "No matches found", "matches": []}),
-        ("grep", {}, {"matches": ["a", "a", "a"], "count": 3}, {"count": 3, "matches": ["a", "a"], "truncated": True}),
+        ("grep", {}, {"matches": ["a", "a", "a"], "count": 3},
+         {"count": 3, "summary": "3 matching lines", "matches": ["a", "a"], "truncated": True}),
+        ("grep", {}, {"matches": [{"file": "a.py", "line": 3}, {"path": "b.py"}, "b.py:4:x"], "summary": "m"},
+         {"count": 3, "summary": "m", "matches": [{"file": "a.py", "line": 3}, {"path": "b.py"}], "truncated": True}),
+        ("grep", {}, {"matches": [{"file": "a.py", "line": 3}, "b.py:4:x"]},
+         {"count": 2, "summary": "2 matching lines in 2 files", "matches": [{"file": "a.py", "line": 3}, "b.py:4:x"]}),
         ("read", {"offset": 7}, "x\ny\nz\n", {"lines": 3, "content": "     7→x\n     8→y", "truncated": True}),
         ("read", {"offset": True}, "x", {"content": "     1→x"}),
         ("read", {"offset": 0, "start_line": 4}, "x", {"content": "     4→x"}),
@@ -137,7 +142,13 @@ SMALL = Limits(
         ("edit", {}, "ok\n    7→x\n    8→y",
          {"file": "/p/a.py", "summary": "ok", "range": "7-8", "fragment": "    7→x\n    8→y"}),
         ("edit", {}, "ok", {"file": "/p/a.py", "summary": "ok"}),
-        ("edit", {}, {"diff": "a\nb", "other": "0123456789"}, {"other": "0123456789", "diff": "a\nb"}),
+        ("edit", {}, {"diff": "a\nb", "other": "0123456789"},
+         {"file": "/p/a.py", "other": "0123456789", "diff": "a\nb"}),
+        ("edit", {}, {"applied": True, "diff_preview": "@@ -1,9 +2,3 @@\n+a\n@@ -20 +30,0 @@\n-b"},
+         {"file": "/p/a.py", "range": "2-30", "applied": True, "truncated": True,
+          "diff_preview": "(4 lines, +1 −1, left out)"}),
+        ("edit", {}, {"path": "b.py", "range": "1-2", "diff": "    7→x"},
+         {"path": "b.py", "range": "1-2", "diff": "    7→x"}),
         ("write", {}, "Overwrote it\na\nb\nc",
          {"file": "/p/a.py", "operation": "overwritten", "summary": "Overwrote it", "truncated": True,
           "fragment": "a"}),
@@ -236,12 +247,14 @@ _SMALL = st.builds(
     st.booleans(),
     _SMALL | st.just(Limits()),
 )
-def test_it_never_raises_never_grows_and_twice_is_as_once(
+def test_it_never_raises_grows_only_by_what_a_rule_asks_for_and_twice_is_as_once(
     name: str, arguments: dict[str, Any], text: str, error: bool, limits: Limits
 ) -> None:
     one = ToolUse("c", name, arguments)
     once = compress(one, answer(text, error=error), limits)
-    assert len(once.text) <= len(text)
+    if len(once.text) > len(text):
+        assert '"truncated":true' in once.text or holds_more(answer(text, error=error))
+    assert not holds_more(once)
     assert (once.call_id, once.is_error) == ("c", error)
     status = envelope(answer(text, error=error))["status"]
     assert envelope(once)["status"] == status

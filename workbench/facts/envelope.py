@@ -24,18 +24,30 @@ def text_of(result: ToolResult) -> str:
 def envelope(result: ToolResult) -> dict[str, Any]:
     """Status (success, partial or error), data, and of an error its code and message. `text`, `stats` and `context`
     are left out: the first is in the data, the last in the call."""
-    text = text_of(result)
-    if text.lstrip()[:1] == "{" and '"status"' in text:
-        try:
-            found = orjson.loads(text)
-        except orjson.JSONDecodeError:
-            found = None
-        if isinstance(found, dict) and _KEYS.issuperset(found) and found.get("status") in _STATUS:
-            kept = {"status": found["status"], "data": found.get("data")}
-            error = found.get("error")
-            if found["status"] == "error" and isinstance(error, dict):
-                kept["error"] = {key: error[key] for key in ("code", "message") if key in error}
-            elif found["status"] == "error" and error is not None:
-                kept["error"] = error
-            return kept
-    return {"status": "error" if result.is_error else "success", "data": text}
+    found = _recorded(text_of(result))
+    if found is None:
+        return {"status": "error" if result.is_error else "success", "data": text_of(result)}
+    kept = {"status": found["status"], "data": found.get("data")}
+    error = found.get("error")
+    if found["status"] == "error" and isinstance(error, dict):
+        kept["error"] = {key: error[key] for key in ("code", "message") if key in error}
+    elif found["status"] == "error" and error is not None:
+        kept["error"] = error
+    return kept
+
+
+def holds_more(result: ToolResult) -> bool:
+    """Whether the result was recorded as such an envelope and holds what `envelope` leaves out."""
+    found = _recorded(text_of(result))
+    return found is not None and found != envelope(result)
+
+
+def _recorded(text: str) -> dict[str, Any] | None:
+    if text.lstrip()[:1] != "{" or '"status"' not in text:
+        return None
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    is_one = isinstance(found, dict) and _KEYS.issuperset(found) and found.get("status") in _STATUS
+    return found if is_one else None

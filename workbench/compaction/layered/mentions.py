@@ -5,6 +5,7 @@ Both are annotations of a recorded session: nothing is read from disk and nothin
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,10 +27,15 @@ _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 
 
 def mentioned(text: str) -> tuple[str, ...]:
-    """The paths mentioned, in order and once each. A trailing full stop ends the sentence, not the path; what stands in
-    reminders was not typed by the user."""
+    """The paths mentioned that lie in the project, in order and once each. A trailing full stop ends the sentence, not
+    the path; what stands in reminders was not typed by the user."""
     paths = (found.rstrip(".") for found in _MENTION.findall(_REMINDER.sub("", text)))
-    return tuple(dict.fromkeys(path for path in paths if path))
+    return tuple(dict.fromkeys(path for path in paths if path and _in_project(path)))
+
+
+def _in_project(path: str) -> bool:
+    """Whether a path is relative and does not lead out of the folder from which it is taken."""
+    return not path.startswith("/") and posixpath.normpath(path).split("/")[0] != ".."
 
 
 def reminder(paths: Sequence[str]) -> str:

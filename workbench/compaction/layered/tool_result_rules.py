@@ -8,7 +8,7 @@ such fields. Whatever else the data holds, flags and counts, stays. Applying a r
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -117,7 +117,24 @@ def _matches(use: Use, data: Any) -> Any:
         return _generic(use, data)
     pattern = use.argument("pattern", "query", "regex", "search_term")
     head = {"pattern": pattern} if pattern else {}
-    return _first(use, {**head, "count": len(data["matches"]), **data}, "matches", use.limits.grep_lines)
+    counted = {"count": len(data["matches"]), "summary": _found(map(_file_of, data["matches"]))}
+    return _first(use, {**head, **counted, **data}, "matches", use.limits.grep_lines)
+
+
+def _file_of(match: Any) -> str:
+    """The file of a match: `file:line:text`, or the fields that a tool gives it."""
+    if isinstance(match, dict):
+        return next((match[key] for key in ("file", "path", "file_path") if isinstance(match.get(key), str)), "")
+    found = _MATCH.match(match) if isinstance(match, str) else None
+    return (found["file"] or "") if found else ""
+
+
+def _found(files: Iterable[str]) -> str:
+    """How many matches there are, given the file of each, and in how many files; "" is a file not known."""
+    each = list(files)
+    known = len(set(each) - {""})
+    words = f"{len(each)} matching {plural(len(each), 'line')}"
+    return words + (f" in {known} {plural(known, 'file')}" if known else "")
 
 
 def _grep_text(use: Use, text: str) -> Data:
@@ -129,9 +146,8 @@ def _grep_text(use: Use, text: str) -> Data:
         rest = lines[len(notes) :]
         return {"summary": notes[0] if notes else f"{len(rest)} lines", "matches": rest}
     searched = use.argument("path", "file_path", "file")
-    files = {found["file"] or searched for found in numbered}
     matches = [f"{found['file'] or searched}:{found['line']}:{found['text']}".lstrip(":") for found in numbered]
-    words = f"{len(matches)} matching lines in {len(files)} {plural(len(files), 'file')}"
+    words = _found(found["file"] or searched for found in numbered)
     return {"summary": notes[0] if notes else words, "matches": matches}
 
 
@@ -161,7 +177,7 @@ def _is_line(use: Use, key: str) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
-_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
 _FRAGMENTS = ("fragment", "diff_preview", "diff", "patch", "snippet", "content", "preview")
 
 
@@ -187,7 +203,7 @@ def _written(use: Use, data: Any, shortened: Callable[[Use, list[str]], str]) ->
         data = _change_text(use, data)
     if not isinstance(data, dict):
         return _generic(use, data)
-    out = dict(data)
+    out = {**_whereabouts(use, data), **data}
     for key in _FRAGMENTS:
         value = out.get(key)
         if not isinstance(value, str):
@@ -204,15 +220,34 @@ def _written(use: Use, data: Any, shortened: Callable[[Use, list[str]], str]) ->
 def _change_text(use: Use, text: str) -> Data:
     lines = text.removesuffix("\n").split("\n")
     summary, rest = lines[0], lines[1:]
-    numbers = [int(found[1]) for line in rest if (found := _NUMBERED.match(line))]
-    spans = [(int(start), int(start) + int(count or 1) - 1) for start, count in _HUNK.findall(text)]
     data: Data = {"file": use.files, "summary": clip_middle(summary, 300)}
-    if numbers or spans:
-        low, high = (numbers[0], numbers[-1]) if numbers else (spans[0][0], spans[-1][1])
-        data["range"] = f"{low}-{high}"
+    if where := _range(rest):
+        data["range"] = where
     if any(line.strip() for line in rest):
         data["fragment"] = "\n".join(rest)
     return data
+
+
+def _whereabouts(use: Use, data: Data) -> Data:
+    """File and range of a change that an envelope tells, where it does not say them itself."""
+    found: Data = {}
+    if use.files and not any(key in data for key in ("file", "path", "file_path")):
+        found["file"] = use.files
+    texts = (data[key] for key in _FRAGMENTS if isinstance(data.get(key), str))
+    if where := next(filter(None, (_range(text.split("\n")) for text in texts)), ""):
+        found["range"] = where
+    return found
+
+
+def _range(lines: Sequence[str]) -> str:
+    """The first and the last changed line as numbered lines or the hunks of a diff tell; "" where neither does."""
+    numbers = [int(found[1]) for line in lines if (found := _NUMBERED.match(line))]
+    if numbers:
+        return f"{numbers[0]}-{numbers[-1]}"
+    spans = [
+        (int(hunk[1]), int(hunk[1]) + max(int(hunk[2] or 1), 1) - 1) for line in lines if (hunk := _HUNK.match(line))
+    ]
+    return f"{spans[0][0]}-{spans[-1][1]}" if spans else ""
 
 
 def _summed_up(use: Use, lines: list[str]) -> str:

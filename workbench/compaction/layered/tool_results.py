@@ -11,15 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from workbench.compaction.layered.tool_result_rules import RULES, Limits, ToolKind, Use
 from workbench.compaction.shape import Shape, newest_per_shape
-from workbench.facts.envelope import envelope, text_of
+from workbench.facts.envelope import envelope, holds_more, text_of
 from workbench.facts.tools import ActionKind, actions_of, tool_name
 from workbench.session import Block, Media, Message, Text, ToolResult, ToolUse
 from workbench.tokens.visible import json_text
 
-__all__ = ["Limits", "ToolKind", "compress", "compressed", "kind_of"]
+__all__ = ["Limits", "ToolKind", "compress", "compressed", "kind_of", "reduced"]
 
 _BY_NAME: dict[str, ToolKind] = {
     **dict.fromkeys(("ls", "list_dir", "list_directory", "list_files", "list", "tree", "readdir"), "ls"),
@@ -49,26 +50,40 @@ def kind_of(call: ToolUse | None) -> ToolKind:
     return _BY_ACTION[actions[-1].kind] if actions else "other"
 
 
-def compress(call: ToolUse | None, result: ToolResult, limits: Limits | None = None) -> ToolResult:
-    """The result with its text compressed; the same object where that would not make it shorter.
-
-    Images stay as they are. Never raises, whatever call and result hold.
-    """
-    text = text_of(result)
-    if len(text) <= _NEVER_SHORTER:
-        return result
-    limits = limits or Limits()
+def reduced(call: ToolUse | None, result: ToolResult, limits: Limits | None = None) -> dict[str, Any]:
+    """The result as an envelope of status, data by the rule of the call's kind, and error. Never raises, whatever call
+    and result hold."""
     whole = envelope(result)
     kind = kind_of(call)
     if whole["status"] == "error" and kind != "bash" and isinstance(whole["data"], str):
         kind = "other"  # An error message is no listing.
     given = call.input if call is not None and isinstance(call.input, dict) else {}
-    use = Use(call, given, whole["status"] == "error", limits)
-    short = json_text({**whole, "data": RULES[kind](use, whole["data"])})
-    if len(short) >= len(text):
+    use = Use(call, given, whole["status"] == "error", limits or Limits())
+    return {**whole, "data": RULES[kind](use, whole["data"])}
+
+
+def compress(call: ToolUse | None, result: ToolResult, limits: Limits | None = None) -> ToolResult:
+    """The result with its text `reduced`; the same object where nothing of it would go and it would not get shorter.
+
+    What is over a limit goes even where the form that the rule gives to the rest, such as the numbers of lines, takes
+    more room than that, and so does what an envelope holds beside status, data and error. Images stay as they are.
+    """
+    text = text_of(result)
+    if len(text) <= _NEVER_SHORTER:
+        return result
+    made = reduced(call, result, limits)
+    short = json_text(made)
+    if short == text or (len(short) >= len(text) and not _is_cut(made, result) and not holds_more(result)):
         return result
     media = tuple(part for part in result.content if isinstance(part, Media))
     return ToolResult(result.call_id, (Text(short), *media), result.is_error)
+
+
+def _is_cut(made: dict[str, Any], result: ToolResult) -> bool:
+    """Whether a rule left something out, which it says with `truncated`."""
+    data, before = made["data"], envelope(result)["data"]
+    already = isinstance(before, dict) and before.get("truncated") is True
+    return isinstance(data, dict) and data.get("truncated") is True and not already
 
 
 _NEVER_SHORTER = len('{"status":"success","data":""}')

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from workbench.base.figures import grouped
+from workbench.base.text import counted
 from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
@@ -64,17 +65,18 @@ class LayeredPolicy(Prompted):
         old=("min_rounds",),
         ge=1,
     )
-    compress_results: Literal["head", "finished", "off"] = setting(
-        "head",
+    compress_results: Literal["finished", "head", "off"] = setting(
+        "finished",
         "results",
-        "Which tool results are compressed: those of the archived rounds, before the summarizer reads them; those of "
-        "every finished round, the kept ones included; or none.",
+        "Which tool results are compressed: those of every finished round, the kept ones included (finished, the way "
+        "of document 002: the model works with whole results, its history holds compressed ones); those of the "
+        "archived rounds alone, before the summarizer reads them (head); or none (off).",
     )
     tool_results: Limits = setting(
         Limits(),
         "results",
         "How much of a tool result stays, by kind of tool.",
-        needs={"compress_results": ("head", "finished")},
+        needs={"compress_results": ("finished", "head")},
     )
     earlier_summary: EarlierSummary = vocabulary.earlier_summary("keep")
     timeout_s: float = setting(
@@ -167,7 +169,7 @@ def _compress_rung(context: Context, shorter: dict[int, Message]) -> Rung:
     tokens = context.layout.sizes.tokens
     saved = sum(tokens[i] - context.layout.measured(message).tokens for i, message in shorter.items())
     before = context.total.tokens
-    note = f"{grouped(len(shorter))} messages of the kept rounds, {grouped(saved)} tokens less"
+    note = f"{counted(len(shorter), 'message')} of the kept rounds, {grouped(saved)} tokens less"
     return Rung("compress tool results", before, before - saved, note)
 
 
