@@ -6,12 +6,17 @@ Prints the score and every survivor with file, line and change. mutmut works on 
 leaves alone what stands outside functions, and functions with a decorator (properties). Property tests are left out,
 which would take most of the time, and tests that start processes. A test that never ends has noticed the change, what
 no test of the room calls survives; changes that change nothing are not taken out: 100 % is no aim.
+
+Every change is tried in a process that has not imported the workbench yet: a policy's fields are made while modules are
+imported, and what is remembered for the whole process would be remembered from the tests as they are. Which tests call
+a function is asked with nothing remembered between them; one that imports call is tried on those that hold all fields.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import json
 import os
 import random
 import re
@@ -36,10 +41,47 @@ CONFIGURATION = """
 [tool.mutmut]
 source_paths = ["workbench"]
 only_mutate = ["{files}"]
-pytest_add_cli_args_test_selection = ["tests/{room}", "tests/borders"]
+pytest_add_cli_args_test_selection = ["{imports}", "tests/{room}", "tests/borders", "{golden}"]
 pytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "no:xdist", "--timeout=0", "-m", "not hypothesis", "-k", "{but}"]
 also_copy = ["prompts", "sample_sessions", "scripts", "docs"]
+process_isolation = "forkserver"
+forkserver_warmup = "import"
+preload_modules_file = "preloaded"
 """
+
+PRELOADED = ("hypothesis", "jinja2", "pydantic", "pytest_asyncio", "rich.console", "syrupy", "textual.app")
+"""What the tests import and no change is made in: imported once for all processes."""
+
+IMPORTS = "tests/test_imports.py"
+"""The first test. What imports call counts as called by it, and it forgets before each test what is remembered."""
+
+FIRST_TEST = """
+import functools, gc, importlib, pkgutil
+import pytest
+import workbench.{room}
+
+for module in pkgutil.walk_packages(workbench.{room}.__path__, "workbench.{room}."):
+    importlib.import_module(module.name)
+
+class Forgetful:
+    def pytest_runtest_setup(self):
+        for memo in memos:
+            memo.cache_clear()
+
+memos = [one for one in gc.get_objects() if isinstance(one, functools._lru_cache_wrapper)]
+memos = [memo for memo in memos if memo.__module__.startswith("workbench.")]
+
+@pytest.fixture(scope="module", autouse=True)
+def forgetful(pytestconfig):
+    pytestconfig.pluginmanager.register(Forgetful())
+
+def test_imports():
+    pass
+"""
+
+GOLDEN = "tests/golden/test_golden.py::test_what_commands_say[strategies-json]"
+HOLD_FIELDS = ("tests/compaction/test_settings.py", GOLDEN)
+"""The tests that hold what imports make: the fields of policies, each whole."""
 
 
 def main() -> None:
@@ -52,6 +94,7 @@ def main() -> None:
     until = time.monotonic() + 60 * asked.minutes
     folder = copied(asked.room, asked.files or f"workbench/{asked.room}/*")
     mutmut(folder, "run", "nothing*")  # there is no command that only makes the changes; what matches none does
+    tests_of_imports(folder / "mutants" / "mutmut-stats.json")
     names = sorted(statuses(folder))
     if not names:
         sys.exit("mutmut made no changes: run it by hand in " + str(folder))
@@ -74,14 +117,27 @@ def copied(room: str, files: str) -> Path:
         else:
             shutil.copy(source, folder / name)
     with (folder / "pyproject.toml").open("a") as file:
-        file.write(CONFIGURATION.format(room=room, files=files, but=BUT))
+        file.write(CONFIGURATION.format(room=room, files=files, but=BUT, imports=IMPORTS, golden=GOLDEN))
+    (folder / IMPORTS).write_text(FIRST_TEST.format(room=room))
+    (folder / "preloaded").write_text("\n".join(PRELOADED))
     return folder
+
+
+def tests_of_imports(file: Path) -> None:
+    """Writes into what mutmut knows of the tests that those of `HOLD_FIELDS` call, too, whatever imports call."""
+    known = json.loads(file.read_text(encoding="utf-8"))
+    held = [test for test in known["duration_by_test"] if test.startswith(HOLD_FIELDS)]
+    for tests in known["tests_by_mangled_function_name"].values():
+        if any(test.startswith(IMPORTS) for test in tests):
+            tests[:] = {*tests, *held}
+    file.write_text(json.dumps(known), encoding="utf-8")
 
 
 def mutmut(folder: Path, *words: str) -> str:
     """What a command of mutmut prints. One process, and the same examples in every run."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"CI": "1"}
-    return subprocess.run([MUTMUT, *words], cwd=folder, env=environment, capture_output=True, text=True).stdout
+    ran = subprocess.run([MUTMUT, *words], cwd=folder, env=environment, stdout=-1, stderr=subprocess.STDOUT, text=True)
+    return ran.stdout
 
 
 def statuses(folder: Path) -> dict[str, str]:

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from workbench.compaction.outcome import Fate
+from workbench.base.figures import grouped
+from workbench.compaction.outcome import Fate, unchanged
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategies.clear_tool_results import STRATEGY, ClearToolResultsPolicy
+from workbench.compaction.strategy import Remedy
 from workbench.conformance.building import agent, call, context_of, loop, result, user
 from workbench.conformance.drawn import contexts, policies
 from workbench.conformance.strategies import run
@@ -65,6 +67,35 @@ def test_nothing_changes_unless_enough_is_cleared() -> None:
     outcome, _ = run(STRATEGY, context, policy(clear_at_least_tokens=200))
     few = "only 84 tokens could be cleared, less than the 200 asked for"
     assert (outcome.status, outcome.reason) == ("unchanged", few)
+    outcome, _ = run(STRATEGY, context, policy(clear_at_least_tokens=84))
+    assert outcome.status == "compacted"
+
+
+@pytest.mark.parametrize(
+    ("bound", "at", "said"),
+    [(1, 1, "1"), (3, 1, "1"), (900, 450, "450"), (200_001, 100_000, grouped(100_000)), (10**6, 10**5, grouped(10**5))],
+)
+def test_what_would_have_helped_starts_at_half_the_limit_and_no_later_than_the_api(
+    bound: int, at: int, said: str
+) -> None:
+    assert STRATEGY.remedy is not None
+    text = f"Clearing old tool results from {said} tokens on, all but the newest 3,"
+    assert STRATEGY.remedy(bound) == Remedy("clear", text, policy(trigger_value=at))
+
+
+def test_a_changed_policy_clears_by_its_own_words() -> None:
+    """What is cleared is made once for a session: for each of the fields that decide it."""
+    context = context_of([*loop("1", 2, name="Write"), *loop("2", 2)])
+    for fields, left, inputs in (
+        ({}, [MARK] * 4, 4),
+        ({"placeholder": "gone"}, ["gone"] * 4, 4),
+        ({"exclude_tools": "Write"}, ["x" * 200] * 2 + [MARK] * 2, 4),
+        ({"clear_tool_inputs": True}, [MARK] * 4, 0),
+        ({"clear_tool_inputs": True, "clear_inputs_of": "Write"}, [MARK] * 4, 2),
+    ):
+        outcome, _ = run(STRATEGY, context, policy(keep_tool_uses=0, **fields))
+        assert [one.text for message in outcome.messages for one in message.results] == left
+        assert sum(bool(call.input) for message in outcome.messages for call in message.calls) == inputs
 
 
 def test_inputs_of_calls_may_be_cleared_too() -> None:
@@ -98,8 +129,9 @@ def test_a_second_run_finds_nothing_left() -> None:
     context = context_of(loop("1", 5))
     first, _ = run(STRATEGY, context, policy())
     second, _ = run(STRATEGY, context.from_outcome(first), policy())
-    assert second.status == "unchanged"
-    assert "cleared already" in second.reason
+    line = "tool uses: 5 answered, the newest 3 kept; 2 may be cleared, in 0 messages"
+    why = "nothing to clear: every tool result is kept or cleared already"
+    assert second == unchanged(first.messages, why, (second.trace[0], line))
 
 
 @given(contexts(), policies(default_preset(STRATEGY.id).policy))

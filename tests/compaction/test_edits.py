@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import replace
 
 import pytest
@@ -9,11 +10,23 @@ from hypothesis import given as over
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from workbench.base.figures import grouped
 from workbench.compaction.checks import check
 from workbench.compaction.context import Context
-from workbench.compaction.edits import SHORT_CHARS, UNEDITED, Edits, compacting, edited, given
+from workbench.compaction.edits import (
+    SHORT_CHARS,
+    UNEDITED,
+    Edits,
+    compacting,
+    edited,
+    given,
+    named,
+    nearest,
+    shortened_message,
+)
 from workbench.compaction.keeping import with_pairs
-from workbench.compaction.outcome import Fate, Kept, Made, Outcome
+from workbench.compaction.layout import Layout
+from workbench.compaction.outcome import Fate, Kept, Made, Outcome, Rung, unchanged
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies import strategy
 from workbench.conformance.building import agent, call, context_of, loop, result, user
@@ -57,6 +70,44 @@ def test_a_pin_wins_over_dropping_either_end_and_over_shortening() -> None:
     assert first.messages[:4] == tuple(context.messages[:4])
     assert first.fate_at(1).fate is Fate.PINNED
     assert first.fate_at(4).fate is Fate.COMPRESSED
+    # A thousand characters are cut, of 3,000: 750 tokens of the 751 become 250 of 251.
+    said = "message 5 shortened"
+    told = (f"by hand: {said}: {grouped(1_514)} → {grouped(1_014)} tokens",)
+    assert (first.status, first.reason, first.trace) == ("compacted", said, told)
+    assert first.rungs == (Rung("by hand", 1_514, 1_014, said),)
+
+
+@pytest.mark.parametrize(
+    ("indexes", "said"),
+    [
+        ([0], "message 1"),
+        ([4, 3, 8], "messages 4–5, 9"),
+        ([0, 2, 4, 6], "messages 1, 3, 5, 7"),
+        ([0, 2, 4, 6, 8], "5 messages"),
+        (range(0, 2_400, 2), f"{grouped(1_200)} messages"),
+    ],
+)
+def test_messages_by_their_numbers(indexes: list[int], said: str) -> None:
+    assert named(indexes) == said
+
+
+@pytest.mark.parametrize(
+    ("left", "id", "found"),
+    [
+        ("u0 a4 u5", None, None),
+        ("u0 a4 u5", "u5", "u5"),
+        ("u0 a4 u5", "elsewhere", "elsewhere"),
+        ("u0 a4 u5", "r2", "a4"),
+        ("u0 a1 u5", "a6", "u5"),
+        ("u0 a1", "a6", "a1"),
+        ("", "a6", None),
+    ],
+)
+def test_the_nearest_is_the_next_that_is_left_else_the_last_before(
+    left: str, id: str | None, found: str | None
+) -> None:
+    after = context_of([message for message in talk() if message.id in left.split()])
+    assert nearest(context_of(talk()).shape, after.shape, id) == found
 
 
 def test_a_shortened_message_keeps_id_and_shape_and_loses_its_middle() -> None:
@@ -72,6 +123,9 @@ def test_a_shortened_message_keeps_id_and_shape_and_loses_its_middle() -> None:
     assert "…" in short.text
     assert first.provenance[1:] == ((Span(1, 2),), (Span(2, 3),))
     assert isinstance(cut.blocks[0], ToolResult)
+    exact = "x" * SHORT_CHARS
+    for whole in (agent("m", exact, call("c", command=LONG)), result("r", ("c", exact))):
+        assert shortened_message(whole) is whole
 
 
 def test_without_an_effect_the_strategy_works_on_the_very_context() -> None:
@@ -79,6 +133,8 @@ def test_without_an_effect_the_strategy_works_on_the_very_context() -> None:
     for edits in (UNEDITED, Edits(frozenset({"u0", "not there"}), frozenset({"u5"}))):
         assert given(context, edits) is context
         assert done(context, edits) == done(context, UNEDITED)
+        why = "the edits change nothing: what they name is pinned, or short already"
+        assert edited(context, edits) == unchanged(context.messages, why)
 
 
 def test_an_unchanged_outcome_still_shows_the_edits() -> None:
@@ -127,6 +183,10 @@ def test_a_moved_split_shares_the_layout_that_the_edits_left() -> None:
     edits = Edits(dropped=frozenset({"au"}))
     layout = given(context, edits).layout
     assert given(context.with_(split_at="bu"), edits).layout is layout
+    counted = replace(context.layout.sizes, tokens=array("q", [9] * len(context)))
+    again = given(context.with_(layout=Layout(context.shape, counted)), edits).layout
+    assert again.shape is layout.shape
+    assert list(again.sizes.tokens) == [9] * (len(context) - 1)
     fresh = context_of(list(layout.messages)).layout
     assert (layout.shape.api_chars, layout.shape.chars) == (fresh.shape.api_chars, fresh.shape.chars)
     assert layout.tokens == fresh.tokens

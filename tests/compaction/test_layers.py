@@ -9,10 +9,14 @@ import pytest
 from tests.tui.app import session_of, story
 from workbench.base import paths
 from workbench.bench import Bench, choose_preset, open_bench, toggle_pin
-from workbench.compaction.layers import layers
+from workbench.compaction.layers import Layer, by_fate, layers
+from workbench.compaction.layout import Layout
+from workbench.compaction.outcome import Fate, FateSpan, Kept, Outcome
 from workbench.compaction.preset import load_preset, preset_names
-from workbench.session import Message, Text
+from workbench.conformance import building
+from workbench.session import Message, Text, Tool
 from workbench.tokens import CountCache, Counter
+from workbench.tokens.sizes import Basis
 
 
 def bench(preset: str = "layered") -> Bench:
@@ -29,6 +33,30 @@ def test_layers_add_up_to_the_context(preset: str) -> None:
     found = layers(opened.context, opened.outcome)
     assert sum(layer.tokens for layer in found) == opened.context.total.tokens
     assert "summaries" in {layer.name for layer in found}
+
+
+def test_every_layer_has_its_own_tokens() -> None:
+    """A quarter of the characters, and one for each message. 20 tokens were billed before the messages."""
+    said = [Message("s", "system", (Text("x" * 4),)), building.summary("old", "x" * 8)]
+    said += [building.user(f"u{n}", "x" * 4 * 2**n) for n in range(1, 7)]
+    plain = building.context_of(said, system="x" * 40, tools=(Tool("Bash", "x" * 20),), pins=frozenset({"u3"}))
+    sizes = plain.layout.sizes
+    context = plain.with_(layout=Layout(plain.shape, replace(sizes, overhead=20, overhead_basis=Basis.EXACT)))
+    fates = (Fate.KEPT, Fate.SUMMARIZED, Fate.SUMMARIZED, Fate.ABRIDGED, Fate.PINNED, Fate.DROPPED, Fate.COMPRESSED)
+    spans = [FateSpan(at, at + 1, fate) for at, fate in enumerate((*fates, Fate.KEPT))]
+    outcome = Outcome("compacted", "", tuple(said), (Kept(0, 8),), tuple(spans))
+
+    def told(*found: Layer) -> list[str]:
+        return [f"{layer.glyph} {layer.name} {layer.basis.value}{layer.tokens}" for layer in found]
+
+    before = ["▒ system 10", "▒ tools 5", "▒ not in file 5", "◆ summaries ≈3"]
+    # Messages of 2, 3, 3, 5, 9, 17, 33 and 65 tokens.
+    assert told(*layers(context)) == [*before, "█ history ≈134"]
+    assert told(*layers(context, outcome)) == [*before, "█ head ≈25", "● pins ≈9", "▓ tail ≈100"]
+    for start, stop, head, pins, tail in ((0, 1, 0, 0, 2), (1, 2, 0, 0, 0), (2, 4, 8, 0, 0), (4, 8, 17, 9, 98)):
+        assert [layer.tokens for layer in by_fate(context, outcome, start, stop)] == [head, pins, tail]
+    more = context.with_(system="x" * 72)
+    assert told(*layers(more))[:3] == ["▒ system 18", "▒ tools 2", "◆ summaries ≈3"]
 
 
 def test_a_strategy_that_builds_the_prompt_tells_its_own_layers() -> None:

@@ -96,16 +96,21 @@ def test_the_shipped_prompts_pass_their_own_lint(name: str) -> None:
     assert lint_summary_prompt(load_prompt(name).text) == ()
 
 
+FORM = "The prompt gives no output format: ask for <summary></summary> tags, or for named sections."
+VAGUE = "The prompt is too vague: name what to record (requirements, actions, decisions, pending tasks)."
+WHO = "The prompt does not say who 'I' is: say that 'I' in the summary is the agent."
+
+
 @pytest.mark.parametrize(
     ("prompt", "says"),
     [
-        ("", ["empty"]),
-        ("Summarize the conversation.", ["format", "vague", "'I'"]),
-        ("Tell me what happened. Wrap it in <summary> tags.", ["vague", "'I'"]),
-        ("Summarize: user requirements, agent actions, key decisions, pending tasks, in <summary> tags.", ["'I'"]),
+        (" ", ("The prompt is empty, which disables the summary: say what to record.",)),
+        ("Summarize the conversation.", (FORM, VAGUE, WHO)),
+        ("Tell me what happened. Wrap it in <summary> tags.", (VAGUE, WHO)),
+        ("The GOAL of all, in sections, with 'I' as the agent.", (VAGUE,)),
+        ("The GOAL and each ERROR, in sections, with 'I' as the agent.", ()),
+        ("Summarize: user requirements, agent actions, key decisions, pending tasks, in <summary> tags.", (WHO,)),
     ],
 )
-def test_the_lint_names_what_the_document_warns_of(prompt: str, says: list[str]) -> None:
-    found = lint_summary_prompt(prompt)
-    assert len(found) == len(says)
-    assert all(word in sentence for word, sentence in zip(says, found, strict=True))
+def test_the_lint_names_what_the_document_warns_of(prompt: str, says: tuple[str, ...]) -> None:
+    assert lint_summary_prompt(prompt) == says

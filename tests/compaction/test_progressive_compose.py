@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from workbench.compaction.compose import composed
@@ -61,9 +63,10 @@ def test_fates_and_provenance_speak_of_the_input_through_generations() -> None:
 def test_a_summary_that_the_second_keeps_still_names_its_inputs() -> None:
     one = first()
     count = len(one.messages)
-    two = Outcome("compacted", "", one.messages, (Kept(0, count),), (FateSpan(0, count, Fate.KEPT),))
+    pieces = (Kept(0, 3), Kept(3, count))
+    two = Outcome("compacted", "", one.messages, pieces, (FateSpan(0, count, Fate.KEPT),))
     both = composed(one, two)
-    assert both.pieces == one.pieces
+    assert both.pieces == one.pieces  # what follows one another is one piece again
     assert both.provenance == one.provenance
     fates = [one.fate_at(i).fate for i in range(8)]
     assert [both.fate_at(i).fate for i in range(8)] == [Fate.KEPT if f is Fate.PINNED else f for f in fates]
@@ -88,3 +91,20 @@ def test_what_the_first_compressed_has_the_seconds_fate_unless_that_keeps_it(
         "compacted", "", one.messages, (Kept(0, 2),), (FateSpan(0, 1, Fate.KEPT), FateSpan(1, 2, fate, "all"))
     )
     assert [(span.fate, span.saw) for span in composed(one, two).fates] == [(Fate.KEPT, "nothing"), expected]
+
+
+@pytest.mark.parametrize(("place", "stood"), [(0, 0), (1, 1), (2, 4), (3, 5), (5, 7), (6, 8)])
+def test_a_tail_is_told_where_it_stood(place: int, stood: int) -> None:
+    one = first()
+    two = Outcome("compacted", "", one.messages, (Kept(0, 6),), (FateSpan(0, 6, Fate.KEPT),), tail=place)
+    assert composed(one, two).tail == stood
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "left"),
+    [(None, None, None), ("1", None, "1"), (None, "2", "2"), ("1", "2", "2"), ("1", "", "")],
+)
+def test_memories_are_the_seconds_where_it_wrote_any(before: str | None, after: str | None, left: str | None) -> None:
+    one = replace(first(), memories=before)
+    two = Outcome("compacted", "", one.messages, (Kept(0, 6),), (FateSpan(0, 6, Fate.KEPT),), memories=after)
+    assert composed(one, two).memories == left

@@ -9,6 +9,7 @@ from workbench.base.errors import BadInput
 from workbench.base.resources import PROMPTS
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge, abridged_text
 from workbench.compaction.prompts import file_of, filled, load_prompt, prompt_files, write_own
+from workbench.compaction.templates import rendered
 from workbench.conformance.building import agent, context_of, user
 
 HEADER = "---\nid: abridged-entry\n---\n"
@@ -94,6 +95,37 @@ CALLS = "{% macro twice(n) %}{% if n %}{{ twice(n - 1) }}{{ twice(n - 1) }}{% en
 def test_a_template_comes_to_an_end(template: str) -> None:
     with pytest.raises(BadInput, match=f"^{paths.prompts() / NAME}.*mend the template"):
         write_own(NAME, f"{HEADER}{template}\n")
+
+
+BIG = "(2 ** 49999)"
+"""A number of 50,000 bits."""
+
+
+@pytest.mark.parametrize(
+    ("product", "made"),
+    [
+        ("6 * 7", "42"),
+        ("2 ** 10", "1024"),
+        ("'ab' * 3", "ababab"),
+        ("2 * [1]", "[1, 1]"),
+        ("1.5 * 2", "3.0"),
+        ("('x' * 100000) | length", "100000"),
+        ("'x' * 100001", None),
+        ("(50000 * (1, 2)) | length", "100000"),
+        ("50001 * (1, 2)", None),
+        ("2 ** 50000 > 1", "True"),
+        ("2 ** 50001 > 1", None),
+        (f"{BIG} * {BIG} > 1", "True"),
+        (f"{BIG} * (2 ** 50000) > 1", None),
+    ],
+)
+def test_a_product_in_a_template_has_a_size(product: str, made: str | None) -> None:
+    text = f"{{{{ {product} }}}}"
+    if made is None:
+        with pytest.raises(OverflowError, match=r"^what \*\*? makes is too large$"):
+            rendered(text, {})
+    else:
+        assert rendered(text, {}) == made
 
 
 def test_a_template_may_loop_as_an_entry_needs() -> None:

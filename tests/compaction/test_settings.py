@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import pytest
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from workbench.analysis.sweep.axes import parse_axis
 from workbench.base.errors import BadInput
 from workbench.cli import settings as flags
-from workbench.compaction.policy import Policy
+from workbench.compaction.policy import Converted, Policy, explain, setting
 from workbench.compaction.preset import default_preset, read_preset
-from workbench.compaction.settings import Setting, setting_named, settings_of
+from workbench.compaction.settings import Range, Setting, setting_named, settings_of
 from workbench.compaction.strategies import all_strategies, strategy
 
 OLD: list[tuple[str, str, Any, str, Any]] = [
@@ -41,6 +41,86 @@ OLD: list[tuple[str, str, Any, str, Any]] = [
 """Strategy, old field and value, the field of today and its value."""
 NOTHING = [("clear-tool-results", "earlier_summary"), ("memories-rewrite", "earlier_summary")]
 """Fields that did nothing, and are gone."""
+
+
+class Parts(BaseModel):
+    depth: int = setting(2, "its own", "How deep.", gt=1, le=9)
+    light: bool = setting(False, "its own", "Light.", needs={"size": ...})
+
+
+class Toy(Policy):
+    size: int = setting(3, "split", "How much.", unit="characters", old=("amount",), needs={"mode": ("a",)}, ge=1, le=9)
+    share: float | None = setting(None, "split", "A share.", unit="%", gt=0, lt=1)
+    mode: Literal["a", "b"] = setting("b", "how", "The way.")
+    words: str = setting("say", "how", "To say.", multiline=True)
+    name: str = setting(lambda: "made", "how", "A name.")
+    names: tuple[str, ...] = ()
+    fine_parts_params: Parts = setting(Parts(), "not seen", "Not seen.", needs={"mode": ("b",)})
+
+    converted: ClassVar = {"large": Converted("size"), "lost": Converted()}
+
+
+SETTINGS = (
+    Setting(("size",), "split", "whole", "How much.", "characters", Range(1, None, 9, None), 3, old=("amount", "large"),
+            needs=(("mode", ("a",)),)),
+    Setting(("share",), "split", "real", "A share.", "%", Range(None, 0, None, 1), optional=True),
+    Setting(("mode",), "how", "choice", "The way.", default="b", choices=("a", "b")),
+    Setting(("words",), "how", "lines", "To say.", default="say"),
+    Setting(("name",), "how", "text", "A name.", default="made"),
+    Setting(("fine_parts_params", "depth"), "fine parts", "whole", "How deep.", "", Range(None, 1, 9, None), 2,
+            needs=(("mode", ("b",)),)),
+    Setting(("fine_parts_params", "light"), "fine parts", "switch", "Light.", default=False, needs=(("size", None),)),
+)  # fmt: skip
+
+
+def test_what_is_known_of_a_policy_is_read_off_its_fields() -> None:
+    assert settings_of(Toy) == SETTINGS
+    assert [(one.key, one.label, one.counts_where, one.of(Toy())) for one in SETTINGS] == [
+        ("size", "size (characters)", "mode is a", 3), ("share", "share (%)", "", None), ("mode", "mode", "", "b"),
+        ("words", "words", "", "say"), ("name", "name", "", "made"),
+        ("fine_parts_params.depth", "depth", "mode is b", 2),
+        ("fine_parts_params.light", "light", "size is not 0", False),
+    ]  # fmt: skip
+    assert SETTINGS[0].changes(Toy(), 5) == {"size": 5}
+    assert SETTINGS[5].changes(Toy(), 5) == {"fine_parts_params": {"depth": 5, "light": False}}
+
+
+ALL = "size, share, mode, words, name"
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("siez", "There is no field 'siez'; did you mean 'size'?"),
+        ("sometimes", "There is no field 'sometimes'; did you mean 'size'?"),
+        ("q", f"There is no field 'q'; there are {ALL}, fine_parts_params.depth, fine_parts_params.light."),
+        ("size.x", "size is a single field, not a group of fields."),
+        ("fine_parts.x", "There is no field 'fine_parts'; did you mean 'fine_parts_params'?"),
+        ("q.x", f"There is no field 'q'; there are {ALL}, names, fine_parts_params."),
+        ("fine_parts_params.q", "There is no field 'q'; there are depth, light."),
+    ],
+)
+def test_who_names_no_field_is_told_which_there_are(name: str, says: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        setting_named(Toy, name)
+    assert str(refused.value) == says
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"size": 0}, "its.size = 0: input should be greater than or equal to 1."),
+        ({"size": 0, "share": 1.0}, "its.size = 0: input should be greater than or equal to 1. (1 more)"),
+        ({"fine_parts_params": {"depth": 1}}, "its.fine_parts_params.depth = 1: input should be greater than 1."),
+        ({"sise": 0}, "there is no field 'its.sise'."),
+        ({"size": 1, "amount": 1}, "amount is another name of size; give one of them."),
+    ],
+)
+def test_what_a_policy_refuses_is_one_sentence(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        Toy.model_validate(given)
+    assert explain(refused.value, "its") == says
+
 
 by_old_name = pytest.mark.parametrize(("id", "old", "value", "new", "becomes"), OLD, ids=lambda one: str(one)[:24])
 
@@ -97,10 +177,10 @@ def test_one_name_has_one_type_one_unit_and_one_help() -> None:
     """What a default is, what nothing stands for and where it counts may differ; what it means may not."""
     said: dict[str, set[tuple[object, ...]]] = defaultdict(set)
     for one in all_strategies():
-        for setting in settings_of(one.policy_type):
-            if len(setting.path) == 1:
-                meaning = setting.help.removesuffix(".").partition(". ")[0]
-                said[setting.key].add((setting.kind, setting.unit, setting.choices, setting.group, meaning))
+        for field in settings_of(one.policy_type):
+            if len(field.path) == 1:
+                meaning = field.help.removesuffix(".").partition(". ")[0]
+                said[field.key].add((field.kind, field.unit, field.choices, field.group, meaning))
     assert {name: found for name, found in said.items() if len(found) > 1} == {}
 
 
@@ -131,8 +211,8 @@ def test_a_field_that_another_has_switched_off_says_so(id: str, changes: dict[st
 def test_needs_name_fields_and_values_that_there_are() -> None:
     for one in all_strategies():
         known: dict[str, Setting] = {each.key: each for each in settings_of(one.policy_type)}
-        for setting in known.values():
-            for name, values in setting.needs:
-                assert name in known, setting.key
+        for field in known.values():
+            for name, values in field.needs:
+                assert name in known, field.key
                 if known[name].choices:
-                    assert set(values or ()) < set(known[name].choices), setting.key
+                    assert set(values or ()) < set(known[name].choices), field.key

@@ -32,6 +32,7 @@ ENDS_IN_A_PAIR = [Message("s", "system", (Text("rule"),)), *chat(1), agent("c", 
         (loop("1", 5), 4, {"drop": "messages", "keep_first_request": False}, "dropped-1r3 1a4 1r4 1z"),
         ([*PARALLEL, agent("z", "done")], 3, {"drop": "messages"}, "u z"),
         (ENDS_IN_A_PAIR, 1, {"drop": "messages", "keep_first_request": False}, "s dropped-a0 c r"),
+        ([user("u", "one"), user("v", "two"), *chat(6)], 4, {"drop": "messages"}, "u v u0 a5"),
     ],
 )
 def test_whole_rounds_or_messages_go_and_no_pair_is_cut(
@@ -89,17 +90,30 @@ def test_a_whole_cut_follows_or_else_is_the_last_before(ideal: int, cut: int, mo
 
 
 @pytest.mark.parametrize(
-    ("fields", "left", "tokens"),
+    ("fields", "left", "tokens", "said"),
     [
         # Each of the 40 is 3 tokens, the marker a message of 11: for it 40 / 4 + 8 are set aside.
-        ({"target": "messages", "target_messages": 39}, 39, 38 * 3 + 11),
-        ({"target": "messages", "target_messages": 4}, 4, 3 * 3 + 11),
-        ({"target": "tokens", "target_tokens": 108}, 31, 30 * 3 + 11),
-        ({"target": "tokens", "target_tokens": 107}, 30, 29 * 3 + 11),
+        ({"target": "messages", "target_messages": 39}, 39, 38 * 3 + 11, "target: 39 messages; left: 38"),
+        ({"target": "messages", "target_messages": 4}, 4, 3 * 3 + 11, "target: 4 messages; left: 3"),
+        ({"target": "tokens", "target_tokens": 108}, 31, 30 * 3 + 11, "target: 108 tokens; left: 90"),
+        ({"target": "tokens", "target_tokens": 107}, 30, 29 * 3 + 11, "target: 107 tokens; left: 87"),
+        ({"target": "tokens", "target_tokens": 21}, 2, 3 + 11, "target: 21 tokens; left: 3"),
+        (
+            {"target": "tokens", "target_tokens": 2},
+            2,
+            3 + 11,
+            "target: 2 tokens; left: 3, which is the least that can be left",
+        ),
     ],
 )
-def test_the_marker_has_its_room_in_the_target(fields: dict[str, Any], left: int, tokens: int) -> None:
+def test_the_marker_has_its_room_in_the_target(fields: dict[str, Any], left: int, tokens: int, said: str) -> None:
     context = context_of(chat(20))
     chosen = policy(**fields, drop="messages", keep_first_request=False, marker=True, marker_text="m" * 40)
     outcome, _ = run(STRATEGY, context, chosen)
     assert (len(outcome.messages), context.outcome_size(outcome).tokens) == (left, tokens)
+    assert outcome.trace[1] == said
+
+
+def test_a_target_is_met_to_the_message() -> None:
+    outcome, _ = run(STRATEGY, context_of(chat(6)), policy(target="messages", target_messages=5, drop="messages"))
+    assert outcome.trace[1:3] == ("target: 5 messages; left: 5", "7 of 12 messages dropped")
