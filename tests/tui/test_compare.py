@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.widgets import DataTable
 
-from tests.tui.app import bench_screen, brought, on_bench, press, story
+from tests.tui.app import bench_screen, brought, on_bench, press, settled, story
 from tests.tui.test_retention import with_a_recorded_compaction
 from workbench.analysis.compare import candidates, compare
 from workbench.analysis.retention import retention
@@ -69,6 +69,13 @@ async def test_theirs_comes_first_and_two_stand_side_by_side() -> None:
         shown = beside.query_one(Pager).text
         assert "Some work was done." in shown
         assert " │ " in shown
+        for width, columns in ((60, 0), (140, 1)):
+            await pilot.resize_terminal(width, 24)
+            await settled(pilot)
+            view = beside.query_one(Pager)
+            rows = {line.rstrip() for line in view.text.split("\n") if line.count(" │ ") == 1}
+            assert bool(rows) == bool(columns)
+            assert all(line.index(" │ ") == (view.wrap_width - 3) // 2 for line in rows)
         await press(pilot, "escape", "escape")
 
 

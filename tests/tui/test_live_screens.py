@@ -123,9 +123,12 @@ async def test_two_sides_are_written_kept_compared_and_played_again() -> None:
         await press(pilot, "d")
         assert "summarizer: rehearse:garbage → rehearse:truncated" in view.text
         assert "-Sure! Here is the summary" in view.text
-        await press(pilot, "delete")
+        await press(pilot, "delete", "m")
         assert len(journal.kept()) == 2
-        await press(pilot, "delete")
+        runs.action_delete()
+        runs.action_mark()  # at once: lists the runs anew while one is being deleted
+        await settled(pilot)
+        assert len(runs.entries) == 1
         (left,) = journal.kept()
         assert left.summarizer == "rehearse:garbage"
         await press(pilot, "r")

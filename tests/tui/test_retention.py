@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 from textual.widgets import DataTable, OptionList, Static
 
-from tests.tui.app import bench_screen, brought, on_bench, press, session_of, story
+from tests.tui.app import bench_screen, brought, on_bench, press, session_of, settled, story
 from workbench.analysis.retention import retention
 from workbench.bench import Bench, counted, open_bench
 from workbench.session import Compaction, Epoch, Message, Session, Text
@@ -97,6 +98,16 @@ async def test_theirs_is_judged_too_and_generations_follow() -> None:
         await press(pilot, "minus", "minus", "f")
         assert generations.found is not None
         assert len(generations.found.steps) == table.row_count == 3
+        # The screen is busy until all is made: what was told of the progress is drawn before the result is.
+        busy = asyncio.Event()
+        generations.call_later(busy.wait)
+        generations.action_more(-1)
+        await generations.workers.wait_for_complete()
+        busy.set()
+        await settled(pilot)
+        said = str(generations.query_one("#said", Static).content)
+        assert said.startswith("2 generations of")
+        assert "left" in said
         assert survival.picture
         assert {line.sign for line in survival.picture.lines} - survival.hidden == {"*", "r"}
         await press(pilot, "escape", "escape")
