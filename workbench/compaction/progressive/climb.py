@@ -17,7 +17,7 @@ from workbench.compaction.keeping import with_pairs
 from workbench.compaction.outcome import Made, Outcome, Rung
 from workbench.compaction.progressive.policy import ProgressivePolicy
 from workbench.compaction.progressive.replacing import Wording, replaced
-from workbench.compaction.progressive.retained import Texts, retained_of
+from workbench.compaction.progressive.retained import Texts, always_kept, task_lines
 from workbench.compaction.progressive.rungs import (
     Cut,
     full_summary,
@@ -53,12 +53,18 @@ class Climb:
     policy: ProgressivePolicy
     context: Context
     state: Context
-    more: Texts
     done: Outcome | None = None
     made: set[str] = field(default_factory=set)
     rungs: list[Rung] = field(default_factory=list)
     trace: list[str] = field(default_factory=list)
     failure: str = ""
+
+    @property
+    def more(self) -> Texts:
+        """What a summary carries beyond what stands in the messages: memories, tasks."""
+        count = self.policy.recent_memories
+        memories = self.context.memory_lines[-count:] if count else ()
+        return Texts(memories=tuple(memories), tasks=task_lines(self.context.shape))
 
     @property
     def remaining(self) -> int | None:
@@ -145,9 +151,8 @@ def attempt(climb: Climb, name: RungName) -> Climbing:
     """
     state, policy = climb.state, climb.policy
     before = state.total.tokens
-    retained = retained_of(state, non_interactive=policy.non_interactive)
     full = name == "full summary"
-    keep = retained.full if full else retained.light
+    keep = always_kept(state)
     if policy.earlier_summary == "keep":
         keep = with_pairs(state.shape, keep | set(state.shape.summaries))
     cut = _cut(name, state, keep, policy)
@@ -159,8 +164,8 @@ def attempt(climb: Climb, name: RungName) -> Climbing:
         state,
         cut,
         keep=keep,
-        pinned=retained.pinned,
-        more=all_texts(climb) if full else climb.more,
+        more=climb.more,
+        non_interactive=policy.non_interactive,
         choice=lambda index: _choice(climb, index),
         wording=_wording(policy, full=full),
         exact=climb.done is None,
@@ -211,12 +216,6 @@ def _choice(climb: Climb, index: int) -> EarlierSummary:
     policy = climb.policy.earlier_summary
     own = climb.state.messages[index].id in climb.made
     return "nest" if own and policy == "drop" else policy
-
-
-def all_texts(climb: Climb) -> Texts:
-    """What the full summary carries beyond what stands in the messages: memories, tasks."""
-    count = climb.policy.recent_memories
-    return replace(climb.more, memories=tuple(climb.context.memory_lines[-count:]) if count else ())
 
 
 def _wording(policy: ProgressivePolicy, *, full: bool) -> Wording:

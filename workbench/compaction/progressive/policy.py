@@ -37,10 +37,9 @@ class ProgressivePolicy(Summarizing):
         True, "trigger", f"Summarize everything when the model itself writes {SUMMARY_MARKER}."
     )
     manual_runs: Literal["full", "ladder"] = setting(
-        "full",
+        "ladder",
         "trigger",
-        "The user's command: full summarizes everything, as its design's command does; ladder, the workbench's own, "
-        "switches that off, and a manual run climbs the ladder as if too few tokens remained.",
+        "The user's command: ladder climbs as if too few tokens remained; full summarizes everything at once.",
     )
     task_type: Literal["auto", "code", "analysis", "conversation", "mixed", "unknown"] = setting(
         "auto", "ladder", "The type of the task, which chooses the chain of rungs. auto: told from the session."
@@ -48,8 +47,9 @@ class ProgressivePolicy(Summarizing):
     sliding_window_size: int = setting(
         9,
         "ladder",
-        "Sliding window: the newest messages that stay, 4 of user and tools and 5 of the agent. Odd, so that the roles "
-        "still alternate.",
+        "Sliding window: the newest messages that stay, 5 of the agent and the 4 of user or tools between them. Results "
+        "of parallel calls count as one, and what came after the last answer not at all. Odd, so that the agent's "
+        "stands first, behind the summary, and the roles still alternate.",
         unit="messages",
         ge=1,
     )
@@ -66,10 +66,10 @@ class ProgressivePolicy(Summarizing):
         20, "ladder", "Incremental: each chunk but the last becomes a summary.", unit="rounds", ge=1
     )
     recent_memories: int = setting(
-        10, "retained", "The newest memories that the full summary carries.", unit="memories", ge=0
+        10, "retained", "The newest memories that a summary carries.", unit="memories", ge=0
     )
     non_interactive: bool = setting(
-        False, "retained", "Nobody is at hand to ask: the whole requirement counts as pinned."
+        False, "retained", "Nobody is at hand to ask: the whole requirement is carried word for word."
     )
     rung_prompt: str = setting(
         "", "summary", "What a light rung asks the model. Empty: the shipped prompt of the language.", multiline=True

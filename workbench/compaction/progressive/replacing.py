@@ -1,7 +1,7 @@
 """Groups of a context's messages replaced by one summary each: the requests, and the outcome when they are answered.
 
-Each summary stands where the first message that it replaces stood; the first user request stays before it where nothing
-older is kept. A group whose summary fails stays as it is.
+Each summary stands where the first message that it replaces stood, never before a first request that stays. A group
+whose summary fails stays as it is.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
-from workbench.compaction.keeping import carried_summaries, text_of_summaries
+from workbench.compaction.keeping import carried_summaries, pinned_with_pairs
 from workbench.compaction.outcome import Fate, Kept, Made, Outcome, Piece
-from workbench.compaction.progressive.retained import Texts, request_of, texts_for
+from workbench.compaction.progressive.retained import Texts, request_of, summary_alone, texts_for
 from workbench.compaction.progressive.rungs import Cut, Group
 from workbench.compaction.prompts import fill
 from workbench.compaction.request import Asked, Excerpt, cleaned, excerpt, request_for, tagged_style, within
@@ -28,7 +28,7 @@ Replacing = Generator[Requests, tuple[Answer, ...] | None, Outcome | SummaryFail
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How summaries are asked for and set into the context; 0 is no limit, `template` has {summary} and {retained}."""
+    """How summaries are asked for and set into the context; 0 is no limit, `template` has {request}, {summary} and {retained}."""
 
     prompt: str
     template: str
@@ -56,8 +56,8 @@ def replaced(
     cut: Cut,
     *,
     keep: Collection[int],
-    pinned: Collection[int],
     more: Texts,
+    non_interactive: bool,
     choice: Callable[[int], EarlierSummary],
     wording: Wording,
     exact: bool,
@@ -79,7 +79,19 @@ def replaced(
             trace.append(f"{one.group.purpose}: its {len(one.group.indexes)} messages stay: {failure}")
         else:
             done.append((one, one.asked.carried(summary)))
-    return _outcome(context, done, pinned, more, wording, trace) if done else failure
+    if not done:
+        return failure
+    texts = [
+        texts_for(
+            context.shape,
+            one.group.indexes,
+            one.consumed,
+            more if one is done[-1][0] else Texts(),
+            non_interactive=non_interactive,
+        )
+        for one, _ in done
+    ]
+    return _outcome(context, done, texts, wording.template, trace)
 
 
 def _replacements(
@@ -96,7 +108,7 @@ def _replacements(
         consumed = tuple(index for index in open_summaries if index < group.indexes[-1])
         open_summaries = open_summaries[len(consumed) :]
         nested = tuple(i for i in consumed if carried_summaries(context, (i,), choice(i)))
-        previous = text_of_summaries(context, nested)
+        previous = "\n\n".join(summary_alone(context.messages[index].text) for index in nested)
         carry_on = any(choice(index) == "extend" for index in nested)
         asked = Asked(group.purpose, wording.prompt, previous, carry_on)
         spans = each(group.indexes)
@@ -111,19 +123,16 @@ def _replacements(
 def _outcome(
     context: Context,
     done: Sequence[tuple[Replacement, str]],
-    pinned: Collection[int],
-    more: Texts,
-    wording: Wording,
+    texts: Sequence[Texts],
+    template: str,
     trace: Sequence[str],
 ) -> Outcome:
     gone = set[int]().union(*(part for one, _ in done for part in (one.group.indexes, one.consumed)))
     standing = frozenset(range(len(context))) - gone
     nodes: dict[int, list[Made]] = {}
-    for number, (one, summary) in enumerate(done, 1):
-        texts = texts_for(
-            context.shape, one.group.indexes, one.consumed, standing, more if number == len(done) else Texts()
-        )
-        text = fill(wording.template, {"summary": summary, "retained": str(texts)}).strip()
+    for (one, summary), carried in zip(done, texts, strict=True):
+        values = {"request": carried.front, "summary": summary, "retained": carried.behind}
+        text = fill(template, values).strip()
         newest = context.messages[one.group.indexes[-1]]
         node = Message(f"summary-{newest.id}", "user", (Text(text),), kind="summary", time=newest.time)
         stands_for = tuple(joined(one.spans, one.nested))
@@ -133,7 +142,7 @@ def _outcome(
         "",
         context.messages,
         tuple(_pieces(standing, nodes)),
-        painted(len(context), _strokes(context, done, pinned)),
+        painted(len(context), _strokes(context, done)),
         trace=tuple(trace),
     )
 
@@ -170,10 +179,10 @@ def _pieces(standing: Iterable[int], nodes: Mapping[int, Sequence[Made]]) -> Ite
         yield from nodes[place]
 
 
-def _strokes(context: Context, done: Sequence[tuple[Replacement, str]], pinned: Collection[int]) -> Iterable[Stroke]:
+def _strokes(context: Context, done: Sequence[tuple[Replacement, str]]) -> Iterable[Stroke]:
     """What of a group reached no request is dropped, like an earlier summary that is given up."""
     yield Stroke(Fate.KEPT, (Span(0, len(context)),))
-    yield Stroke(Fate.PINNED, each(sorted(pinned)))
+    yield Stroke(Fate.PINNED, each(sorted(pinned_with_pairs(context))))
     for one, _ in done:
         yield Stroke(Fate.DROPPED, joined(one.spans, one.consumed))
         yield Stroke(Fate.SUMMARIZED, each(one.nested), "all")

@@ -1,32 +1,31 @@
-"""What `progressive` retains whatever rung runs, as messages that stay or as text after a summary.
+"""What `progressive` retains whatever rung runs: a few messages that stay, and texts that a summary's message carries.
 
-A summary's message carries as text what is no
-longer there as a message, in elements that the next compaction reads back, so that it lasts through generations:
+The first request stands in front of the summary, the rest behind it, in elements that the next compaction reads back,
+so that they last through generations:
 
-    <original_request>, <pinned>, <recent_memories>, <tasks>, <changes>
+    <original_request> · the summary · <pinned>, <recent_memories>, <tasks>, <changes>
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs, with_pairs
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.shape_facts import calls_of
+from workbench.compaction.text import summary_inside
 from workbench.facts.diffstat import FileChange, changes, diffstat, in_words
-from workbench.facts.plan import Status, Task, plan_of
-from workbench.facts.tools import tool_name
-from workbench.session import Span
+from workbench.facts.plan import Status, plan_of
+from workbench.session import Span, Text
 
 _PIN = re.compile(r"<Pin>(.*?)</Pin>", re.DOTALL | re.IGNORECASE)
-_REQUEST = re.compile(r"^<original_request>\n(.*)\n</original_request>$", re.DOTALL | re.MULTILINE)
+_REQUEST = re.compile(r"\A<original_request>\n(.*?)\n</original_request>\n\n", re.DOTALL)
 _ELEMENT = re.compile(r"^<(pinned|recent_memories|tasks|changes)>\n(.*?)\n</\1>$", re.DOTALL | re.MULTILINE)
 _CHANGE = re.compile(r"^(.*) \+(\d+) −(\d+) \((\d+)×\)$")
 _MARKS: dict[Status, str] = {"completed": "x", "in_progress": "~", "cancelled": "-", "pending": " "}
-_ONE_BY_ONE = ("taskcreate", "taskupdate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +38,15 @@ class Texts:
     tasks: tuple[str, ...] = ()
     changes: tuple[FileChange, ...] = ()
 
-    def __str__(self) -> str:
-        """The first request always comes first."""
-        elements = [("original_request", self.request), *(("pinned", passage) for passage in self.passages)]
+    @property
+    def front(self) -> str:
+        """What stands in front of the summary."""
+        return f"<original_request>\n{self.request}\n</original_request>" if self.request else ""
+
+    @property
+    def behind(self) -> str:
+        """What stands behind it."""
+        elements = [("pinned", passage) for passage in self.passages]
         elements.append(("recent_memories", "\n".join(self.memories)))
         elements.append(("tasks", "\n".join(self.tasks)))
         elements.append(("changes", "\n".join(f"{one} ({one.edits}×)" for one in self.changes)))
@@ -50,21 +55,28 @@ class Texts:
 
 def read_texts(text: str) -> Texts:
     """What a summary's message carries, from its text; nothing from any other text."""
-    rest = text.partition("</summary>")[2]
-    found = _REQUEST.search(rest)
-    request = found[1] if found else ""
-    rest = rest[found.end() :] if found else rest
+    found = _REQUEST.match(text)
+    behind = _without_request(text).partition("</summary>")[2]
     parts: dict[str, list[str]] = {}
-    for tag, body in _ELEMENT.findall(rest):
+    for tag, body in _ELEMENT.findall(behind):
         parts.setdefault(tag, []).append(body)
     changed = [_CHANGE.match(line) for body in parts.get("changes", ()) for line in body.split("\n")]
     return Texts(
-        request,
+        found[1] if found else "",
         tuple(parts.get("pinned", ())),
         _lines(parts.get("recent_memories", ())),
         _lines(parts.get("tasks", ())),
         tuple(FileChange(m[1], int(m[2]), int(m[3]), int(m[4])) for m in changed if m),
     )
+
+
+def summary_alone(text: str) -> str:
+    """The summary proper within a summary's message: a request in front of it may speak of `<summary>`, too."""
+    return summary_inside(_without_request(text))
+
+
+def _without_request(text: str) -> str:
+    return _REQUEST.sub("", text, count=1)
 
 
 def joined(several: Iterable[Texts]) -> Texts:
@@ -119,11 +131,6 @@ def carried_of(shape: Shape) -> Mapping[int, Texts]:
 
 
 @per_shape
-def tasks_of(shape: Shape) -> tuple[Task, ...]:
-    return plan_of(calls_of(shape))
-
-
-@per_shape
 def request_of(shape: Shape) -> int | None:
     """The first user request, None where an earlier summary carries it as text (or there is none)."""
     if any(texts.request for texts in carried_of(shape).values()):
@@ -162,55 +169,36 @@ def unfinished_of(shape: Shape) -> Span:
     return Span(len(messages), len(messages))
 
 
-@dataclass(frozen=True, slots=True)
-class Retained:
-    """What stays of one context as messages, by index, closed over tool pairs.
-
-    `pinned` counts as pinned: pins with their pairs, and the requirement of a session without a user at hand. `light`
-    is what a light rung keeps, `full` what the full summary does: there the rest is carried as text.
-    """
-
-    pinned: frozenset[int]
-    light: frozenset[int]
-    full: frozenset[int]
-
-
-def retained_of(context: Context, *, non_interactive: bool) -> Retained:
-    """See `Retained`. In a non-interactive session the whole requirement counts as pinned."""
+def always_kept(context: Context) -> frozenset[int]:
+    """The messages that stay on every rung, closed over tool pairs: pins, the session's own system messages, what is
+    unfinished, and a first request that is more than text."""
     shape = context.shape
-    requirement = requirement_of(shape) if non_interactive else frozenset()
-    pinned = pinned_with_pairs(context) | requirement
-    unfinished = unfinished_of(shape)
-    always = pinned | set(shape.own_system) | set(range(unfinished.start, unfinished.stop))
-    request = request_of(shape)
-    light = {*always, *passages_of(shape), *_task_list(shape), *(() if request is None else (request,))}
-    return Retained(pinned, with_pairs(context.shape, light), with_pairs(context.shape, always))
-
-
-def _task_list(shape: Shape) -> tuple[int, ...]:
-    """The message of the last todo or plan call, where it holds the whole list; a list that is written item by item
-    stands in many calls and is carried as text."""
-    tasks = tasks_of(shape)
-    if not tasks or any(tool_name(call.name) in _ONE_BY_ONE for call in shape.messages[tasks[-1].index].calls):
-        return ()
-    return (tasks[-1].index,)
+    request, unfinished = request_of(shape), unfinished_of(shape)
+    more_than_text = request is not None and any(not isinstance(b, Text) for b in shape.messages[request].blocks)
+    kept = {*pinned_with_pairs(context), *shape.own_system, *range(unfinished.start, unfinished.stop)}
+    return with_pairs(shape, {*kept, request} if request is not None and more_than_text else kept)
 
 
 def task_lines(shape: Shape) -> tuple[str, ...]:
     """The task list's state, one task a line; as an earlier summary carries it where no call says anything newer."""
-    if tasks := tasks_of(shape):
+    if tasks := plan_of(calls_of(shape)):
         return tuple(f"[{_MARKS[task.status]}] {task.text}" for task in tasks)
     return joined(carried_of(shape).values()).tasks
 
 
-def texts_for(shape: Shape, gone: Sequence[int], consumed: Sequence[int], kept: Collection[int], more: Texts) -> Texts:
+def texts_for(
+    shape: Shape, gone: Sequence[int], consumed: Sequence[int], more: Texts, *, non_interactive: bool = False
+) -> Texts:
     """What the summary that stands for the messages `gone` and the earlier summaries `consumed`, both ascending, must
     carry.
 
-    That is the request, the passages and the changes among them, what those summaries carried, and `more`: memories,
-    and tasks unless their list is among the messages `kept`.
+    That is the request, the passages and the changes among them, what those summaries carried, and `more`: memories and
+    tasks. In a non-interactive session the whole requirement is a passage.
     """
     request, passages, changed = request_of(shape), passages_of(shape), changes_of(shape)
+    if non_interactive:
+        whole = {index: (shape.messages[index].text,) for index in requirement_of(shape) if index != request}
+        passages = dict(sorted({**passages, **whole}.items()))
     carried = carried_of(shape)
     going = frozenset(gone)
     now = Texts(
@@ -220,9 +208,7 @@ def texts_for(shape: Shape, gone: Sequence[int], consumed: Sequence[int], kept: 
         more.tasks,
         _changes_without(shape, [change for index, made in changed.items() if index not in going for change in made]),
     )
-    listed = _task_list(shape)
-    total = joined((*(carried[index] for index in consumed if index in carried), now))
-    return replace(total, tasks=()) if listed and all(index in kept for index in listed) else total
+    return joined((*(carried[index] for index in consumed if index in carried), now))
 
 
 @per_shape
@@ -246,13 +232,13 @@ def _changes_without(shape: Shape, staying: Sequence[FileChange]) -> tuple[FileC
     return tuple(left)
 
 
-def described(context: Context, retained: Retained, more: Texts) -> str:
+def described(context: Context, more: Texts) -> str:
     """What is retained, in one line with figures."""
     shape = context.shape
     carried = joined(carried_of(shape).values())
     parts = [
         "the first request" if request_of(shape) is not None or carried.request else "no request",
-        f"{len(retained.pinned)} pinned messages",
+        f"{len(pinned_with_pairs(context))} pinned messages",
         f"{sum(map(len, passages_of(shape).values())) + len(carried.passages)} <Pin> passages",
         f"{len(more.memories)} of {len(context.memory_lines)} memories",
         f"{len(more.tasks)} tasks",

@@ -1,8 +1,8 @@
 """The rungs of the ladder: each says which messages of a context a summary would stand for. No rung asks a model.
 
-A rung gets the context, the messages that stay whatever
-it does (`keep`, closed over tool pairs), and its own numbers. An earlier summary is never in a group: what becomes of
-it is the policy's `earlier_summary`.
+A rung gets the context, the messages that stay whatever it does (`keep`, closed over tool pairs), and its own numbers.
+The first request goes into the summary's message whenever something else does. An earlier summary is never in a group:
+what becomes of it is the policy's `earlier_summary`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.keeping import with_pairs
 from workbench.compaction.progressive.importance import ImportanceWeights, scores
 from workbench.compaction.progressive.key_events import events_of
+from workbench.compaction.progressive.retained import request_of
 from workbench.session import Span
 
 
@@ -34,12 +35,28 @@ class Cut:
 
 
 def sliding_window(context: Context, keep: Collection[int], size: int) -> Cut:
-    """The newest `size` messages stay; older ones are summarized. A tool pair across the edge widens the window."""
-    own = [index for index, message in enumerate(context.messages) if not message.is_own_system]
-    window = own[-size:]
-    gone = _others(context, keep, window)
-    note = f"the last {len(window)} of {len(own)} messages stay"
-    if wider := len(with_pairs(context.shape, window)) - len(window):
+    """The newest `size` turns stay, the agent's at both ends, and what came after them; older ones are summarized.
+
+    A turn is all that the agent says and calls, or that user and tools say, until the other side speaks: so APIs that
+    ask for alternating roles count messages. A tool pair across the edge widens the window.
+    """
+    answers = (size + 1) // 2
+    start, found = 0, 0
+    inside = False
+    for index in range(len(context) - 1, -1, -1):
+        message = context.messages[index]
+        if message.is_own_system:
+            continue
+        if message.role == "assistant":
+            found += not inside
+            start, inside = index, True
+        elif found == answers:
+            break
+        else:
+            start, inside = 0, False
+    gone = _others(context, keep, range(start, len(context)))
+    note = f"the agent's last {found} turns stay, and what stands between and after them"
+    if wider := len(with_pairs(context.shape, range(start, len(context)))) - (len(context) - start):
         note += f", {wider} more to keep tool pairs whole"
     return _cut("summary of what is older than the window", gone, note)
 
@@ -89,15 +106,18 @@ def full_summary(context: Context, keep: Collection[int]) -> Cut:
 def _rest(purpose: str, context: Context, keep: Collection[int], stay: Iterable[int], newest: int, note: str) -> Cut:
     """The messages that neither stay nor are among the newest `newest` of the rest."""
     stay = list(stay)
-    rest = _others(context, keep, stay)
+    request = request_of(context.shape)
+    rest = [index for index in _others(context, keep, stay) if index != request]
     near = rest[-newest:] if newest else []
     return _cut(purpose, _others(context, keep, [*stay, *near]), f"{note}, the newest {len(near)} of the rest too")
 
 
 def _others(context: Context, keep: Collection[int], stay: Iterable[int]) -> list[int]:
-    """What is left to summarize when `stay`, with its tool pairs, stays beside `keep`."""
-    staying = {*keep, *with_pairs(context.shape, stay), *context.shape.summaries}
-    return [index for index in range(len(context)) if index not in staying]
+    """What is left to summarize when `stay`, with its tool pairs, stays beside `keep`; with it goes the request."""
+    request = request_of(context.shape)
+    staying = {*with_pairs(context.shape, stay), *context.shape.summaries} - {request}
+    others = [index for index in range(len(context)) if index not in staying and index not in keep]
+    return others if others != [request] else []
 
 
 def _cut(purpose: str, gone: Sequence[int], note: str) -> Cut:

@@ -3,10 +3,10 @@
 What goes where:
 
     before        [system] U1 … a long history …  Un …
-    light rung    [system] U1  summary  [pins, <Pin> messages, task list]  what the rung keeps
-    full summary  [system] summary + U1, <Pin> passages, memories, tasks, changes as text  [pins]  [current input]
+    light rung    [system] U1 + summary + <Pin> passages, memories, tasks, changes as text  what the rung keeps
+    full summary  [system] U1 + summary + <Pin> passages, memories, tasks, changes as text  [current input]
 
-Which rungs are tried, in which order, depends on the type of the task. Pins stay as messages everywhere.
+Which rungs are tried, in which order, depends on the type of the task. Pins and open calls stay as messages everywhere.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.outcome import Outcome, unchanged
-from workbench.compaction.progressive.climb import Climb, all_texts, attempt, ladder
+from workbench.compaction.progressive.climb import Climb, attempt, ladder
 from workbench.compaction.progressive.importance import score
 from workbench.compaction.progressive.key_events import events_of
 from workbench.compaction.progressive.policy import ProgressivePolicy
-from workbench.compaction.progressive.retained import Texts, described, retained_of, task_lines
+from workbench.compaction.progressive.retained import described
 from workbench.compaction.progressive.task_type import task_type
 from workbench.compaction.shape import SUMMARY_MARKER, Shape
 from workbench.compaction.strategy import (
@@ -73,13 +73,10 @@ def _token_trigger(now: Gauge, policy: ProgressivePolicy) -> Trigger:
 
 
 def compact(context: Context, policy: ProgressivePolicy, trace: list[str]) -> Compacting:
-    """Fired by tokens alone: the ladder. By rounds, the marker or the user's command: the full summary at once."""
+    """Fired by tokens or the user's command: the ladder. By rounds or the marker: the full summary at once."""
     names = {trigger.name for trigger in STRATEGY.triggered(context, policy) if trigger.fires}
-    more = Texts(tasks=task_lines(context.shape))
-    climb = Climb(policy, context, context, more, trace=trace)
-    climb.trace.append(
-        described(context, retained_of(context, non_interactive=policy.non_interactive), all_texts(climb))
-    )
+    climb = Climb(policy, context, context, trace=trace)
+    climb.trace.append(described(context, climb.more))
     at_once = sorted(names - ({TOKENS, COMMAND} if policy.manual_runs == "ladder" else {TOKENS}))
     if at_once:
         yield from attempt(climb, "full summary")
