@@ -42,7 +42,7 @@ def test_untouched_drafts_give_the_run_again(bench: Bench) -> None:
 
 
 def test_an_edit_a_pin_and_a_blank() -> None:
-    bench = progressive()
+    bench = progressive(manual_runs="full")
     (draft,) = drafts_of(drive(bench.compacting(), answer), [""])
     edited = replace(draft, text="## Goal\nedited")
     made = read_again(bench, (edited,)).run
@@ -70,7 +70,7 @@ def test_what_a_failed_call_wrote_counts_once_it_is_accepted(bench: Bench) -> No
 
 
 def test_a_later_request_that_an_edit_changes_has_to_be_sent() -> None:
-    bench = progressive(window=8_000, manual_runs="ladder")
+    bench = progressive(window=8_000)
     done = drive(bench.compacting(), lambda request: Summary("word " * 3_000))
     drafts = drafts_of(done, [""] * len(done.answers))
     assert len(drafts) == 3

@@ -351,12 +351,12 @@ OWN: dict[str, Row] = {
     },
     "progressive.summary_remaining_token_threshold": Row(fires, 50, (False, False, True), TEN.with_(window=60)),
     "progressive.conversation_turn_threshold": Row(fires, 5, AT_LEAST),
-    "progressive.sliding_window_size": Row(left, 3, (2, 4, 6), LONG, {"manual_runs": "ladder"}, step=2),
+    "progressive.sliding_window_size": Row(left, 3, (1, 3, 5), LONG, step=2),
     "progressive.importance_score_threshold": Row(
-        summarized, 3.0, (5, 5, 10), settings=ONLY_REQUESTS | {"importance_newest": 0}, step=0.1
+        summarized, 3.0, (6, 6, 10), settings=ONLY_REQUESTS | {"importance_newest": 0}, step=0.1
     ),
-    "progressive.importance_newest": Row(summarized, 2, (4, 3, 2), settings=ONLY_REQUESTS),
-    "progressive.key_events_newest": Row(not_events, 2, (4, 3, 2)),
+    "progressive.importance_newest": Row(summarized, 2, (5, 4, 3), settings=ONLY_REQUESTS),
+    "progressive.key_events_newest": Row(not_events, 2, (5, 4, 3)),
     "progressive.incremental_summary_chunk_size": Row(chunks, 5, (1, 0, 0)),
     "progressive.recent_memories": Row(
         lambda case: sum(message.text.count("memory ") for message in case.outcome.messages),

@@ -20,7 +20,7 @@ EVERY = {one.id: one for one in all_strategies()}
 
 SMALL: dict[str, dict[str, Any]] = {
     "exchange-summary": {"history_tail_size_chars_to_exclude": 0},
-    "progressive": {"manual_runs": "ladder", "sliding_window_size": 3},
+    "progressive": {"sliding_window_size": 3},
     "layered": {"min_tail_rounds": 1},
     "message-window": {"window_messages": 6, "min_tail_messages": 0, "safe_end": "whole_pairs"},
     "user-messages": {"user_message_tokens": 20},

@@ -51,14 +51,14 @@ def test_a_summary_carries_what_is_gone_and_what_it_takes_the_place_of() -> None
     write = call("c1", "Write", file_path="a.py", content="one\ntwo\n")
     shape = context_of(
         [
-            summary("s1", f"<summary>\nSo far.\n</summary>\n{earlier}"),
+            summary("s1", f"{earlier.front}\n\n<summary>\nSo far.\n</summary>\n{earlier.behind}"),
             user("u1", "Go on. <Pin>new</Pin>"),
             agent("a1", "", write),
             result("r1", "c1", "ok"),
             agent("a2", "Done."),
         ]
     ).shape
-    found = texts_for(shape, (1, 2, 3), (0,), (4,), Texts(memories=("m",)))
+    found = texts_for(shape, (1, 2, 3), (0,), Texts(memories=("m",)))
     assert (found.request, found.passages, found.memories) == ("Build it.", ("old", "new"), ("m",))
     assert found.changes == (FileChange("a.py", 7, 5, 2),)
-    assert texts_for(shape, (2, 3), (), (4,), Texts()) == Texts(changes=(FileChange("a.py", 2, 0),))
+    assert texts_for(shape, (2, 3), (), Texts()) == Texts(changes=(FileChange("a.py", 2, 0),))

@@ -110,8 +110,8 @@ def write_table(heads: Sequence[str], rows: Iterable[Sequence[str]], left: Mappi
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     *others, last = heads
     for head in others:
-        cells, title = (left or {}).get(head), Text(head, justify="right")
-        table.add_column(title, justify="right" if cells is None else "left", min_width=cells, no_wrap=True)
+        cells = (left or {}).get(head)
+        table.add_column(Text(head), justify="right" if cells is None else "left", min_width=cells, no_wrap=True)
     table.add_column(Text(last), no_wrap=True)
     for row in rows:
         table.add_row(*map(Text, row))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from typing import Any
 
 import click
 
-from workbench.cli.output import only, plain, write_fields, write_json
+from workbench.cli.output import only, plain, write_fields, write_json, write_table
 from workbench.compaction.preset import Preset, load_preset, preset_names
 from workbench.compaction.settings import Setting, settings_of
 from workbench.compaction.strategies import all_strategies, strategy, unusable
@@ -28,6 +29,10 @@ def command(id: str | None, as_json: bool) -> None:
     elif id:
         click.secho(f"{shown[0].id}: {shown[0].about}", bold=True)
         _write_presets(presets)
+        if rungs := shown[0].rungs:
+            heads = ["rung", "strength", "keeps whole", "suits"]
+            write_table(heads, map(astuple, rungs), dict.fromkeys(heads, 0))
+            click.echo()
         write_fields([(field.key, _words(field)) for field in settings_of(shown[0].policy_type)])
     else:
         write_fields([(one.id, one.about) for one in shown])
@@ -43,7 +48,7 @@ def _write_presets(presets: list[Preset]) -> None:
 
 @plain.register(Strategy)
 def _(one: Strategy[Any]) -> dict[str, Any]:
-    return {**only(one, "id", "title", "about", "unit"), "fields": list(settings_of(one.policy_type))}
+    return {**only(one, "id", "title", "about", "unit", "rungs"), "fields": list(settings_of(one.policy_type))}
 
 
 @plain.register

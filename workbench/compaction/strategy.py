@@ -195,6 +195,17 @@ class Abridged:
     limit: int
 
 
+@dataclass(frozen=True, slots=True)
+class RungKind:
+    """One rung that a strategy may take: how much it takes away, what of the messages stays whole, and what it is for.
+    All are shown side by side."""
+
+    name: str
+    strength: Literal["light", "medium", "heavy"]
+    keeps: str
+    suits: str
+
+
 NOT_DUE = "no trigger fires"
 
 
@@ -227,6 +238,8 @@ class Strategy(Generic[P]):
     """The word for what it cuts between."""
     movable: bool = True
     """Whether a person may move the split."""
+    rungs: tuple[RungKind, ...] = ()
+    """The rungs that it chooses from, if it climbs a ladder."""
     prompts: Mapping[str, str] = field(default_factory=dict)
     """The ids of the prompts that it uses, each with the policy's field that may hold another; "" where none may."""
     lint: Callable[[P], tuple[str, ...]] = _none

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from workbench.base.figures import grouped
 from workbench.compaction.compose import composed
@@ -20,6 +19,7 @@ from workbench.compaction.progressive.replacing import Wording, replaced
 from workbench.compaction.progressive.retained import Texts, always_kept, task_lines
 from workbench.compaction.progressive.rungs import (
     Cut,
+    RungName,
     full_summary,
     importance,
     incremental,
@@ -30,8 +30,6 @@ from workbench.compaction.progressive.task_type import TaskKind, task_type
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategy import Answer, Requests, Step, SummaryFailed
 from workbench.compaction.vocabulary import EarlierSummary
-
-RungName = Literal["sliding window", "importance", "key events", "incremental", "full summary"]
 
 CHAINS: dict[TaskKind, tuple[RungName, ...]] = {
     "code": ("sliding window", "key events", "incremental"),

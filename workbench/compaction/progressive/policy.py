@@ -47,9 +47,9 @@ class ProgressivePolicy(Summarizing):
     sliding_window_size: int = setting(
         9,
         "ladder",
-        "Sliding window: the newest messages that stay, 5 of the agent and the 4 of user or tools between them. Results "
-        "of parallel calls count as one, and what came after the last answer not at all. Odd, so that the agent's "
-        "stands first, behind the summary, and the roles still alternate.",
+        "Sliding window: the newest messages that stay, 5 of the agent and the 4 of user or tools between them; "
+        "results of parallel calls count as one, what came after the last answer not at all. Odd, so that one of the "
+        "agent's stands behind the summary and the roles alternate.",
         unit="messages",
         ge=1,
     )
@@ -65,9 +65,7 @@ class ProgressivePolicy(Summarizing):
     incremental_summary_chunk_size: int = setting(
         20, "ladder", "Incremental: each chunk but the last becomes a summary.", unit="rounds", ge=1
     )
-    recent_memories: int = setting(
-        10, "retained", "The newest memories that a summary carries.", unit="memories", ge=0
-    )
+    recent_memories: int = setting(10, "retained", "The newest memories that a summary carries.", unit="memories", ge=0)
     non_interactive: bool = setting(
         False, "retained", "Nobody is at hand to ask: the whole requirement is carried word for word."
     )

@@ -28,7 +28,8 @@ Replacing = Generator[Requests, tuple[Answer, ...] | None, Outcome | SummaryFail
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How summaries are asked for and set into the context; 0 is no limit, `template` has {request}, {summary} and {retained}."""
+    """How summaries are asked for and set into the context, by a `template` with {request}, {summary} and {retained}; 0
+    is no limit."""
 
     prompt: str
     template: str

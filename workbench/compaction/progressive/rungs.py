@@ -9,13 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import with_pairs
 from workbench.compaction.progressive.importance import ImportanceWeights, scores
 from workbench.compaction.progressive.key_events import events_of
 from workbench.compaction.progressive.retained import request_of
+from workbench.compaction.strategy import RungKind
 from workbench.session import Span
+
+RungName = Literal["sliding window", "importance", "key events", "incremental", "full summary"]
+
+RUNGS = (
+    RungKind("importance", "light", "messages with a high score", "any session"),
+    RungKind("key events", "medium", "key events", "code, hunting for faults"),
+    RungKind("incremental", "medium", "the newest chunk of rounds", "long conversations"),
+    RungKind("sliding window", "medium", "the newest turns", "conversation"),
+    RungKind("full summary", "heavy", "nothing but the summary and what is always retained", "the last resort"),
+)
+"""Side by side, as document 001 compares them. `CHAINS` says which come first."""
 
 
 @dataclass(frozen=True, slots=True)

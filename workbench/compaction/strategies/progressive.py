@@ -24,6 +24,7 @@ from workbench.compaction.progressive.importance import score
 from workbench.compaction.progressive.key_events import events_of
 from workbench.compaction.progressive.policy import ProgressivePolicy
 from workbench.compaction.progressive.retained import described
+from workbench.compaction.progressive.rungs import RUNGS
 from workbench.compaction.progressive.task_type import task_type
 from workbench.compaction.shape import SUMMARY_MARKER, Shape
 from workbench.compaction.strategy import (
@@ -136,6 +137,7 @@ STRATEGY = Strategy(
     },
     unit="message",
     movable=False,
+    rungs=RUNGS,
     lint=_doubts,
     notes=notes,
     remark=remark,
