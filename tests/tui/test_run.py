@@ -13,11 +13,10 @@ from tests.summarizers.fake_api import KEY, MODEL, FakeApi, answer, document, er
 from tests.summarizers.live_calls import NO_STALL, client_talks_to
 from tests.tui.app import app_of, bench_screen, brought, notes, on_bench, press, settled, story
 from workbench.base import paths
-from workbench.bench import set_policy, summarized_by
+from workbench.bench import summarized_by
 from workbench.compaction.strategy import Summary, SummaryFailed
 from workbench.summarizers import journal
 from workbench.summarizers.patience import Limits
-from workbench.tui.bench.host import take
 from workbench.tui.bench.visiting import run_with
 from workbench.tui.screens.run import RunScreen
 from workbench.tui.widgets.draft_editor import DraftEditor
@@ -259,7 +258,6 @@ async def test_an_edit_that_changes_later_calls_has_them_sent(monkeypatch: pytes
     async with fake_api(*replies) as api:
         client_talks_to(api, monkeypatch)
         async with on_bench(story(10), preset="progressive", window=4_500, size=WIDE) as (pilot, _):
-            take(bench_screen(pilot), lambda bench: set_policy(bench, bench.policy.with_(manual_runs="ladder")))
             screen = await ready(pilot, f"anthropic:{MODEL}")
             await press(pilot, "enter")
             assert len(screen.drafts) == len(api.received) == 3
