@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
-from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
-from workbench.compaction.exchange.params import policy_from_params
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.strategies.exchange_summary import (
     STRATEGY,
@@ -29,14 +26,6 @@ def run(
     context: Context, chosen: ExchangeSummaryPolicy, answer: Answered = "S"
 ) -> tuple[Outcome, list[SummaryRequest]]:
     return by_hand(STRATEGY, context, chosen, answer)
-
-
-def test_vector_7_a_template_without_summary_is_refused() -> None:
-    outcome, _ = run(
-        context_of([*loop("1", 2), *loop("2", 1)]), policy(summary_node_request_message_template="no place")
-    )
-    assert "<supervisor>" in outcome.messages[0].text
-    assert any("refused" in line for line in outcome.trace)
 
 
 def test_vector_9_a_placeholder_in_the_summary_is_not_filled() -> None:
@@ -99,30 +88,3 @@ def test_a_head_of_pins_alone_is_nothing_to_compact() -> None:
     messages = [*loop("1", 0), *loop("2", 1)]
     outcome, _ = run(context_of(messages, split_at="2u", pins=frozenset({"1u", "1z"})), policy())
     assert outcome.reason == "nothing to compact: every message of the head stays"
-
-
-def test_pasted_parameters() -> None:
-    params = {
-        "trigger_on_history_size_chars": 50_000,
-        "prompt": "P",
-        "abridged_history_params": {"total_chars_limit": 9},
-    }
-    for text in (
-        json.dumps(params),
-        json.dumps(json.dumps(params)),
-        json.dumps({"history_summary_params": json.dumps(params)}),
-        json.dumps(
-            {"feature_flags": {"history_summary_params": json.dumps(params), "history_summary_min_version": "3"}}
-        ),
-    ):
-        pasted = policy_from_params(text)
-        assert pasted.trigger_on_history_size_chars == 50_000
-        assert pasted.abridged_history_params.total_chars_limit == 9
-        assert pasted.abridged_history_params.user_message_chars_limit == 1_000
-        assert pasted.min_version == "3"
-    with pytest.raises(BadInput, match="line 1"):
-        policy_from_params("{nope")
-    with pytest.raises(BadInput, match="no field 'colour'"):
-        policy_from_params('{"colour": 1}')
-    with pytest.raises(BadInput, match="trigger_on_history_size_chars"):
-        policy_from_params('{"trigger_on_history_size_chars": -1}')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -13,13 +14,15 @@ from tests.analysis.courses import course_of_messages
 from tests.documents.rules import rule
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.transcript import transcript
+from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.exchange.cut import guarded_start, head_length, preprocess
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import load_preset
+from workbench.compaction.strategies import strategy
 from workbench.compaction.strategies.exchange_summary import STRATEGY, ExchangeSummaryPolicy, disabled, triggers
-from workbench.compaction.strategy import NOT_DUE, SummaryRequest
+from workbench.compaction.strategy import NOT_DUE, SHOWN_NAMES, Read, SummaryRequest
 from workbench.conformance.building import agent, chat, context_of, loop, user
 from workbench.conformance.strategies import Answered
 from workbench.conformance.strategies import run as run_strategy
@@ -236,6 +239,80 @@ def test_nothing_looks_at_the_cache_unless_it_is_asked_for() -> None:
         assert [one.name for one in triggers(late, chosen)] == ["history size"]  # type: ignore[arg-type]
 
 
+EXAMPLE = {
+    "trigger_on_history_size_chars": 50_000,
+    "trigger_on_history_size_chars_when_cache_expiring": 30_000,
+    "history_tail_size_chars_to_exclude": 5_000,
+    "prompt": "Summarize.",
+    "cache_ttl_ms": 300_000,
+    "buffer_time_before_cache_expiration_ms": 30_000,
+    "abridged_history_params": {
+        "total_chars_limit": 10_000,
+        "user_message_chars_limit": 1_000,
+        "agent_response_chars_limit": 2_000,
+    },
+}
+CAMEL = {
+    "triggerOnHistorySizeChars": 50_000,
+    "triggerOnHistorySizeCharsWhenCacheExpiring": 30_000,
+    "historyTailSizeCharsToExclude": 5_000,
+    "prompt": "Summarize.",
+    "cacheTTLMs": 300_000,
+    "bufferTimeBeforeCacheExpirationMs": 30_000,
+    "abridgedHistoryParams": {"totalCharsLimit": 10_000, "userMessageCharsLimit": 1_000, "numFilesViewedLimit": 10},
+}
+
+
+def pasted(given: object) -> Read[ExchangeSummaryPolicy]:
+    assert STRATEGY.pasted is not None
+    return STRATEGY.pasted.read(given if isinstance(given, str) else json.dumps(given))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param(EXAMPLE, id="000-019 the object"),
+        pytest.param(json.dumps(json.dumps(EXAMPLE)), id="000-019 the string that the flag carries"),
+        pytest.param({"history_summary_params": json.dumps(EXAMPLE)}, id="000-019 the flag by its name"),
+        pytest.param(
+            {"feature_flags": {"history_summary_min_version": "3", "history_summary_params": json.dumps(EXAMPLE)}},
+            id="000-019 all flags",
+        ),
+        pytest.param(
+            {"featureFlags": {"historySummaryMinVersion": "3", "historySummaryParams": json.dumps(EXAMPLE)}},
+            id="000-021 as the client holds the flags",
+        ),
+        pytest.param(CAMEL, id="000-021 as the client holds the object"),
+    ],
+)
+@rule("000-022")
+def test_the_example_is_read_however_it_is_pasted(given: object) -> None:
+    example = load_preset("augment-example").policy.with_(prompt="Summarize.")
+    assert (pasted(given).policy, pasted(given).ignored) == (example, ())
+
+
+@rule("000-020")
+@pytest.mark.parametrize(
+    ("flags", "version"),
+    [
+        ({"history_summary_min_version": ""}, ""),
+        ({"historySummaryMinVersion": ""}, ""),
+        ({"history_summary_min_version": "2"}, "2"),
+        ({"history_summary_min_version": None}, "3"),
+        ({}, "3"),
+    ],
+)
+def test_off_stays_off(flags: dict[str, Any], version: str) -> None:
+    read = pasted({"feature_flags": {**flags, "history_summary_params": json.dumps(EXAMPLE)}})
+    assert read.policy.min_version == version
+    assert disabled(read.policy) == ("" if version else "disabled: no minimum version is set (min_version)")
+
+
+@rule("000-023")
+def test_no_prompt_is_built_in() -> None:
+    assert ExchangeSummaryPolicy().prompt == pasted({"history_summary_params": "{}"}).policy.prompt == ""
+
+
 # --- 2 One level, with versions ---------------------------------------------------------------------------------------
 
 
@@ -326,3 +403,85 @@ def test_the_summarizer_is_shown_what_the_guard_leaves() -> None:
     assert [n for n in range(7) if f"<q{n}>" in outcome.messages[0].text] == [0, 1, 2, 3, 4, 5]
     assert [outcome.fate_at(2 * n).fate for n in range(7)] == [*[Fate.ABRIDGED] * 4, *[Fate.SUMMARIZED] * 2, Fate.KEPT]
     assert outcome.messages[2:] == tuple(messages[12:])
+
+
+# --- 6 Prompts --------------------------------------------------------------------------------------------------------
+
+
+@rule("000-081")
+def test_the_memories_parameters_come_as_a_flag() -> None:
+    params = {
+        "compression_prompt": "Fewer.",
+        "compression_target": 60,
+        "num_recent_memories_to_keep": 12,
+        "recent_memories_subprompt": "Keep these.",
+    }
+    rewriting = strategy("memories-rewrite")
+    assert rewriting.pasted is not None
+    for text in (params, {"feature_flags": {"memories_params": params}}, {"memoriesParams": json.dumps(params)}):
+        read = rewriting.pasted.read(json.dumps(text))
+        found = read.policy.model_dump(include={"prompt", *params})
+        assert found == {"prompt": "Fewer.", **{key: params[key] for key in params if key != "compression_prompt"}}
+        assert read.ignored == ()
+    # Without a prompt the product compresses nothing.
+    assert rewriting.idle(rewriting.pasted.read('{"compression_target": 60}').policy) == "skipped: there is no prompt"
+
+
+# --- 8 Parameters -----------------------------------------------------------------------------------------------------
+
+
+@rule("000-100")
+def test_template_and_response_of_the_node_are_parameters() -> None:
+    theirs = {"summary_node_request_message_template": "T {summary}", "summaryNodeResponseMessage": "R"}
+    read = pasted({"prompt": "Summarize.", **theirs})
+    outcome, _ = run_strategy(STRATEGY, context_of([*loop("1", 2), *loop("2", 1)]), read.policy, "S")
+    assert [message.text for message in outcome.messages[:2]] == ["T S", "R"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param("", id="000-101 nothing"),
+        pytest.param('""', id="000-101 an empty string"),
+        pytest.param({"history_summary_params": ""}, id="000-101 an empty flag"),
+        pytest.param({"feature_flags": {"history_summary_params": None}}, id="000-101 a null"),
+        pytest.param(dict.fromkeys(EXAMPLE), id="000-102 nulls"),
+        pytest.param(dict.fromkeys(EXAMPLE, ""), id="000-102 empty values"),
+        pytest.param({"abridged_history_params": {"total_chars_limit": None}}, id="000-102 a null in a group"),
+    ],
+)
+def test_empty_means_the_default(given: object) -> None:
+    assert pasted(given).policy == ExchangeSummaryPolicy(min_version="3")
+
+
+@rule("000-103")
+def test_unknown_keys_are_passed_over_and_told() -> None:
+    params = EXAMPLE | {"of_a_newer_client": 1, "abridgedHistoryParams": {"totalCharsLimit": 9, "newLimit": 2}}
+    read = pasted({"version": 7, "featureFlags": {"other": True, "historySummaryParams": params}})
+    assert read.ignored == ("abridged_history_params.new_limit", "of_a_newer_client", "other", "version")
+    assert read.policy.abridged_history_params.total_chars_limit == 9
+    assert read.note == f"ignored, because no setting is called that: {', '.join(read.ignored)}"
+    many = pasted({f"new_{n:02}": n for n in range(SHOWN_NAMES + 1)})
+    assert many.note.endswith("new_10, new_11 and 1 more")
+
+
+@rule("000-103")
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("{nope", "no JSON .line 1"),
+        ("[1]", "no JSON object"),
+        ({"trigger_on_history_size_chars": -1}, "trigger_on_history_size_chars = -1"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(given: object, said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        pasted(given)
+
+
+@rule("000-104")
+def test_a_template_without_summary_is_reported_and_the_default_taken() -> None:
+    read = pasted({"prompt": "Summarize.", "summary_node_request_message_template": "no place"})
+    outcome, _ = run_strategy(STRATEGY, context_of([*loop("1", 2), *loop("2", 1)]), read.policy, "S")
+    assert "<supervisor>" in outcome.messages[0].text
+    assert any("refused" in line for line in outcome.trace)

@@ -12,8 +12,8 @@ from textual.widgets import Input, OptionList, Static, TextArea
 from tests.tui.app import brought, notes, on_bench, press, session_of, settled, story
 from workbench.base import paths
 from workbench.base.errors import BadInput
-from workbench.compaction.exchange.params import policy_from_params
 from workbench.compaction.preset import load_preset, preset_names
+from workbench.compaction.strategies import strategy
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
 from workbench.compaction.strategies.progressive import ProgressivePolicy
 from workbench.session import Message, Text
@@ -204,8 +204,16 @@ async def test_params_are_pasted_and_wrong_ones_are_explained() -> None:
         await settled(pilot)
         assert "1 234" in str(words.render())
         await press(pilot, "ctrl+s")
-        assert screen.bench.policy == policy_from_params(params)
-        assert screen.bench.strategy.id == "exchange-summary"
+        assert screen.bench.policy == strategy("exchange-summary").pasted.read(params).policy
+        front = await brought(pilot, PasteParamsScreen, "V")
+        flags = {"featureFlags": {"memoriesParams": {"compressionPrompt": "Fewer.", "compression_target": 7, "new": 1}}}
+        front.query_one(TextArea).load_text(json.dumps(flags))
+        await settled(pilot)
+        said = str(front.query_one("#understood", Static).render())
+        assert said.startswith("✔ memories-rewrite: ")
+        assert said.endswith("Ignored, because no setting is called that: new")
+        await press(pilot, "ctrl+s")
+        assert (screen.bench.strategy.id, screen.bench.policy.compression_target) == ("memories-rewrite", 7)
 
 
 async def test_a_policy_is_saved_as_a_preset_of_ones_own() -> None:

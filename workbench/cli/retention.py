@@ -44,12 +44,12 @@ WORDS = 80
     "part",
     "strategy",
     "preset",
+    "params",
     "pin",
     "auto_pin",
     "split_at",
     "epoch",
     "window",
-    params="A history_summary_params object.",
     set="Change a field.",
 )
 @click.option(

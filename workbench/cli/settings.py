@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from workbench.base.errors import BadInput
+from workbench.cli.output import warn
 from workbench.compaction.policy import Policy, explain
 from workbench.compaction.preset import Preset, default_preset, load_preset
 from workbench.compaction.settings import Setting, setting_named
@@ -49,12 +50,15 @@ def _pasted(preset: Preset, file: Path) -> Policy:
     if params is None:
         raise BadInput(f"{file} would set a product's parameters, and there are none for {preset.strategy}.")
     try:
-        policy: Policy = params.read(file.read_text("utf-8-sig"))
+        read = params.read(file.read_text("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise BadInput(f"{file} cannot be read: {reason}; name a file with a JSON object.") from None
     except BadInput as error:
         raise BadInput(f"{file}: {error}") from None
+    if read.note:
+        warn(f"{file}: {read.note}.")
+    policy: Policy = read.policy
     return policy
 
 

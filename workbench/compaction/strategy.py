@@ -164,6 +164,27 @@ class Note:
     warns: bool = False
 
 
+SHOWN_NAMES = 12
+"""So many names stand in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read(Generic[P]):
+    """A policy as it was pasted: `taken` are the settings that stood there, `ignored` the names that no setting has."""
+
+    policy: P
+    taken: tuple[str, ...]
+    ignored: tuple[str, ...]
+
+    @property
+    def note(self) -> str:
+        """What was passed over, in words; "" for nothing."""
+        if not self.ignored:
+            return ""
+        more = f" and {len(self.ignored) - SHOWN_NAMES} more" if len(self.ignored) > SHOWN_NAMES else ""
+        return f"ignored, because no setting is called that: {', '.join(self.ignored[:SHOWN_NAMES])}{more}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pasted(Generic[P]):
     """The parameter object of a product that a policy stands for: `read` its text, `write` a policy as one.
@@ -173,7 +194,7 @@ class Pasted(Generic[P]):
 
     name: str
     about: str
-    read: Callable[[str], P]
+    read: Callable[[str], Read[P]]
     write: Callable[[P], str]
 
 

@@ -13,7 +13,6 @@ from tests.paths import SAMPLES
 from tests.tui.app import session_of, story
 from tests.tui.bench.desk import Desk
 from workbench import bench as steps
-from workbench.compaction.exchange.params import policy_from_params
 from workbench.compaction.preset import load_preset, read_preset
 from workbench.formats.files import load
 from workbench.tui.bench import finding, planning, policy, visiting
@@ -168,7 +167,7 @@ def test_the_policy_is_copied_as_toml_and_as_params(tmp_path: Path) -> None:
     desk.do("copy-toml", "copy-params")
     (tmp_path / "copied.toml").write_text(desk.sent[0])
     assert read_preset(tmp_path / "copied.toml").policy == desk.bench.policy
-    assert policy_from_params(desk.sent[1]) == desk.bench.policy
+    assert desk.bench.strategy.pasted.read(desk.sent[1]).policy == desk.bench.policy
 
 
 # --- what other screens give back ---

@@ -16,9 +16,9 @@ from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.exchange.abridge import Entry, abridge, abridged_text
 from workbench.compaction.exchange.cut import Cut, History, HistorySize, Numbers, cut_exchanges, history_of, open_calls
-from workbench.compaction.exchange.params import params_json, policy_from_params
 from workbench.compaction.exchange.policy import NODE_TEMPLATE, ExchangeSummaryPolicy, disabled
 from workbench.compaction.fates import Stroke, painted
+from workbench.compaction.flags import flag
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import carried_summaries, text_of_summaries, with_pairs
 from workbench.compaction.lint import lint_summary_prompt
@@ -30,7 +30,6 @@ from workbench.compaction.spans import each, joined, kept, without
 from workbench.compaction.strategy import (
     Abridged,
     Compacting,
-    Pasted,
     Strategy,
     SummaryFailed,
     Trigger,
@@ -207,10 +206,23 @@ STRATEGY = Strategy(
     unit="exchange",
     lint=lambda policy: lint_summary_prompt(policy.prompt),
     abridged=abridged,
-    pasted=Pasted(
-        name="history_summary_params",
-        about="history_summary_params: the JSON object, the string that the flag carries, or the whole feature_flags.",
-        read=policy_from_params,
-        write=params_json,
+    pasted=flag(
+        "history_summary_params",
+        ExchangeSummaryPolicy,
+        (
+            "trigger_on_history_size_chars",
+            "history_tail_size_chars_to_exclude",
+            "trigger_on_history_size_chars_when_cache_expiring",
+            "prompt",
+            "cache_ttl_ms",
+            "buffer_time_before_cache_expiration_ms",
+            "summary_node_request_message_template",
+            "summary_node_response_message",
+            "abridged_history_params",
+            "history_summary_version",
+            "min_tail_exchanges",
+        ),
+        defaults={"min_version": "3"},
+        beside={"history_summary_min_version": "min_version"},
     ),
 )

@@ -14,6 +14,7 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.compaction import vocabulary
 from workbench.compaction.context import Context, memories_in
+from workbench.compaction.flags import flag
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.memories import condensed, essence
@@ -177,4 +178,16 @@ STRATEGY = Strategy(
     unit="memory",
     movable=False,
     lint=lint,
+    pasted=flag(
+        "memories_params",
+        MemoriesRewritePolicy,
+        (
+            "compression_prompt",
+            "compression_target",
+            "num_recent_memories_to_keep",
+            "recent_memories_subprompt",
+            "max_lines",
+        ),
+        defaults={"prompt": "", "recent_memories_subprompt": ""},
+    ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from workbench import bench as steps
 from workbench.base.errors import BadInput
@@ -13,6 +14,7 @@ from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, default_preset, preset_toml, save_preset
 from workbench.compaction.settings import Setting
 from workbench.compaction.strategies import all_strategies
+from workbench.compaction.strategy import Strategy
 from workbench.tui.bench.host import Host
 from workbench.tui.bench.planning import want
 from workbench.tui.bench.store import View, measured_by
@@ -52,15 +54,16 @@ def reset(host: Host) -> None:
 def paste_params(host: Host) -> None:
     from workbench.tui.screens.paste_params import PasteParamsScreen
 
-    taking = next(one for one in (host.store.bench.strategy, *all_strategies()) if one.pasted is not None)
-    params = taking.pasted
-    assert params is not None
+    here = host.store.bench.strategy
+    others = (one for one in all_strategies() if one is not here)
 
-    def pasted(policy: Policy) -> None:
+    def pasted(taken: tuple[Strategy[Any], Policy]) -> None:
+        taking, policy = taken
         preset = replace(default_preset(taking.id), policy=policy)
-        want(host, partial(steps.choose_preset, preset=preset), said=f"pasted {params.name}")
+        said = f"pasted {taking.pasted.name}" if taking.pasted else ""
+        want(host, partial(steps.choose_preset, preset=preset), said=said)
 
-    host.ask(PasteParamsScreen(params, taking.idle), pasted)
+    host.ask(PasteParamsScreen([one for one in (here, *others) if one.pasted]), pasted)
 
 
 def set_window(host: Host) -> None:

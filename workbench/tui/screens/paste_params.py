@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from rich.text import Text
@@ -15,21 +15,21 @@ from textual.widgets import Static, TextArea
 
 from workbench.base.errors import BadInput
 from workbench.compaction.policy import Policy
-from workbench.compaction.strategy import Pasted
+from workbench.compaction.strategy import Read, Strategy
 from workbench.tui.fields import differing, value_words
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
 from workbench.tui.widgets.keys_line import KeysLine
 
 
-class PasteParamsScreen(ModalScreen[Policy | None]):
-    """Dismissed with the policy that was pasted, or None."""
+class PasteParamsScreen(ModalScreen[tuple[Strategy[Any], Policy] | None]):
+    """Dismissed with the policy that was pasted and its strategy, or None."""
 
     HELP = """\
 Paste the parameters of compaction as an agent's configuration holds them: the JSON object, the string that a flag \
 carries, or the flags as a whole. What was understood stands below, field by field where it differs from the \
-defaults; what cannot be read is said there, too. Taking it chooses the strategy that they are for, with these \
-numbers."""
+defaults; what cannot be read is said there, too, and what is not known is named and passed over. Taking it chooses \
+the strategy that they are for, with these numbers."""
     CSS = """
     PasteParamsScreen { align: center middle; }
     PasteParamsScreen > Vertical { width: 100; max-width: 98%; height: 90%; padding: 0 1; }
@@ -45,16 +45,18 @@ numbers."""
         help_key("paste"),
     ]
 
-    policy: Policy | None = None
+    taken: tuple[Strategy[Any], Policy] | None = None
 
-    def __init__(self, pasted: Pasted[Any], idle: Callable[[Any], str]) -> None:
+    def __init__(self, strategies: Sequence[Strategy[Any]]) -> None:
+        """For strategies that have parameters to paste."""
         super().__init__()
-        self.pasted, self.idle = pasted, idle
+        self.strategies = strategies
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = f"Paste {self.pasted.name}"
-            yield Static(Text(self.pasted.about), classes="about")
+            pasted = [one.pasted for one in self.strategies if one.pasted]
+            box.border_title = f"Paste {' or '.join(one.name for one in pasted)}"
+            yield Static(Text("\n".join(one.about for one in pasted)), classes="about")
             yield TextArea(soft_wrap=True, compact=True)
             yield Static(id="understood")
             yield KeysLine()
@@ -68,13 +70,14 @@ numbers."""
 
     def _read(self, text: str) -> None:
         said = self.query_one("#understood", Static)
-        self.policy, refused = None, ""
+        self.taken, refused = None, ""
         if not text.strip():
             words = "Paste them here."
         else:
             try:
-                self.policy = self.pasted.read(text)
-                words = understood(self.policy, self.idle(self.policy))
+                strategy, read = read_by(self.strategies, text)
+                self.taken = strategy, read.policy
+                words = understood(strategy, read)
             except BadInput as bad:
                 words, refused = f"✘ {bad}", "yes"
         said.update(Text(one_line(words, 1_000)))
@@ -82,14 +85,24 @@ numbers."""
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return None if action == "take" and self.policy is None else True
+        return None if action == "take" and self.taken is None else True
 
     def action_take(self) -> None:
-        self.dismiss(self.policy)
+        self.dismiss(self.taken)
 
 
-def understood(policy: Policy, idle: str) -> str:
-    """What was read: the fields that are not the policy's defaults, and whether that compacts at all."""
-    fields = differing(policy, type(policy)())
-    said = ", ".join(f"{field.label} {value_words(field, field.of(policy))}" for field in fields)
-    return f"✔ {said or 'every field has its default'}{f'. It would never summarize: {idle}' if idle else ''}"
+def read_by(strategies: Sequence[Strategy[Any]], text: str) -> tuple[Strategy[Any], Read[Any]]:
+    """The strategy that knows most of what is pasted, of several the first, and what it reads."""
+    read = [(one, one.pasted.read(text)) for one in strategies if one.pasted]
+    return max(read, key=lambda found: len(found[1].taken) - len(found[1].ignored))
+
+
+def understood(strategy: Strategy[Any], read: Read[Any]) -> str:
+    """What was read: for which strategy, the fields that are not the policy's defaults, whether that compacts at all,
+    and what was passed over."""
+    fields = differing(read.policy, type(read.policy)())
+    said = ", ".join(f"{field.label} {value_words(field, field.of(read.policy))}" for field in fields)
+    idle = strategy.idle(read.policy)
+    never = f"It would never summarize: {idle}" if idle else ""
+    parts = (f"✔ {strategy.id}: {said or 'every field has its default'}", never, read.note[:1].upper() + read.note[1:])
+    return ". ".join(filter(None, parts))

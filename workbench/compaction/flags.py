@@ -1,0 +1,117 @@
+"""A product's parameters as its feature flags carry them: read as a policy from what a person pastes, and written back.
+
+The product reads them forgivingly, and so does this: what is null, empty or left out has its default, and what is not
+known is passed over, and told.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from workbench.base.errors import BadInput
+from workbench.compaction.policy import explain
+from workbench.compaction.settings import settings_of
+from workbench.compaction.strategy import P, Pasted, Read
+
+WRAPPER = "feature_flags"
+
+
+def flag(
+    name: str,
+    policy_type: type[P],
+    documented: Sequence[str],
+    *,
+    defaults: Mapping[str, Any],
+    beside: Mapping[str, str] | None = None,
+) -> Pasted[P]:
+    """The JSON object under the flag `name`: it is read alone, as the string that a flag carries, by its name, or among
+    all the flags, in snake_case or camelCase.
+
+    Its own keys are `documented`; the policy's other fields may stand there, too. `defaults` are the product's, where
+    they are not the policy's. `beside` are other flags, each with the field that it sets; '' is a value of those.
+    """
+    others = beside or {}
+
+    def read(text: str) -> Read[P]:
+        given = _object(text)
+        if WRAPPER in given:
+            flags = _object(given.pop(WRAPPER))
+        elif given.keys() & {name, *others}:
+            flags, given = given, {}
+        else:
+            flags, given = {name: given}, {}
+        own = _object(flags.pop(name, None))
+        set_beside = {field: flags.pop(other, None) for other, field in others.items()}
+        values, unknown = _known(policy_type, own, empty=set_beside)
+        values = {field: str(value) for field, value in set_beside.items() if value is not None} | values
+        try:
+            policy = policy_type.model_validate({**defaults, **values})
+        except ValidationError as error:
+            raise BadInput(f"{name}: {explain(error)}") from None
+        taken = (one.key for one in settings_of(policy_type) if _has(values, one.path))
+        return Read(policy, tuple(taken), (*unknown, *flags, *given))
+
+    def write(policy: P) -> str:
+        own = policy_type.model_validate(defaults).model_dump(mode="json")
+        values = policy.model_dump(mode="json")
+        theirs = {key: values.pop(policy_type.today(key).name) for key in documented}
+        more = {key: value for key, value in values.items() if value != own[key]}
+        return json.dumps(theirs | more, indent=2, ensure_ascii=False)
+
+    about = f"{name}: the JSON object, the string that the flag carries, or the whole {WRAPPER}."
+    return Pasted(name=name, about=about, read=read, write=write)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """A JSON object, given as such or as text, with its keys in snake_case; null and an empty text are an empty one."""
+    try:
+        while isinstance(value, str):
+            value = json.loads(value) if value.strip() else None
+    except json.JSONDecodeError as error:
+        raise BadInput(
+            f"The parameters are no JSON (line {error.lineno}: {error.msg}); paste one JSON object."
+        ) from None
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise BadInput("The parameters are no JSON object; paste the flag's value, or the feature_flags around it.")
+    return {_snake(key): inner for key, inner in value.items()}
+
+
+def _snake(name: str) -> str:
+    """`cacheTTLMs` is `cache_ttl_ms`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def _known(
+    policy: type[P], given: Mapping[str, Any], empty: Mapping[str, Any]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The fields that an object sets, and its keys that no field has. An empty text is a value of the fields in `empty`
+    alone."""
+    keys = {one.key for one in settings_of(policy)}
+    values: dict[str, Any] = {}
+    unknown: list[str] = []
+    for name, value in given.items():
+        now = policy.today(name)
+        if now.name in keys and now.name not in values:
+            if value is not None and (value != "" or now.name in empty):
+                values[now.name] = now.value(value)
+        elif any(key.startswith(f"{now.name}.") for key in keys):
+            inside = _object(value)
+            unknown += [f"{name}.{one}" for one in inside if f"{now.name}.{one}" not in keys]
+            known = {one: inner for one, inner in inside.items() if f"{now.name}.{one}" in keys}
+            values[now.name] = {one: inner for one, inner in known.items() if inner not in (None, "")}
+        else:
+            unknown.append(name)
+    return values, tuple(unknown)
+
+
+def _has(values: Mapping[str, Any], path: tuple[str, ...]) -> bool:
+    """Whether a setting's value is among a policy's."""
+    head, *rest = path
+    return head in values and (not rest or rest[0] in values[head])
