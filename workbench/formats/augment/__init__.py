@@ -3,8 +3,7 @@
 Verified against the description of the format only: no real file was at hand.
 
 Each entry gives up to three messages that share its record: the summary its request carries, the request, the response.
-Summaries stay in the context, whatever auggie itself would cut: the strategy decides about them. The versions
-of summaries, where they are recorded, are in the session's facts.
+A recorded summary ends an epoch and opens the next one; the versions of summaries are in the session's facts.
 """
 
 from __future__ import annotations
@@ -20,7 +19,10 @@ def _codec() -> Codec:
         read.read,
         write.write,
         rules.validate,
-        ways=(Way("flagged", "summaries flagged isHistorySummary", write.flagged, rules.validate_flagged),),
+        ways=(
+            Way("flagged", "the summary flagged isHistorySummary", write.flagged),
+            Way("inserted", "the flagged summary in the loaded history", write.inserted),
+        ),
     )
 
 

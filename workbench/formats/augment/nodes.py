@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from workbench.formats.kit.blocks import arguments_of, as_text, named, texts_of
+from workbench.formats.kit.blocks import SUMMARY_LABEL, arguments_of, as_text, is_supervisors, named, texts_of
 from workbench.formats.kit.values import list_of
 from workbench.session import Block, Media, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 
@@ -108,6 +108,19 @@ def usage_of(counts: dict[str, int]) -> Usage | None:
     )
 
 
+def labelled(text: str) -> str:
+    """A summary as it can stand behind another one: without the form at which the client cuts what is before it."""
+    return f"{SUMMARY_LABEL}\n{text}"
+
+
+def unlabelled(block: Block) -> Block:
+    """The summary that `labelled` was given."""
+    if isinstance(block, Text) and block.text.startswith(f"{SUMMARY_LABEL}\n"):
+        text = block.text.removeprefix(f"{SUMMARY_LABEL}\n")
+        return Text(text) if is_supervisors(text) else block
+    return block
+
+
 def _is_usage(node: Any) -> bool:
     return isinstance(node, dict) and node.get("type") == _USAGE_NODE
 
@@ -170,12 +183,12 @@ def _media(holder: Any, kind: str) -> Media:
 
 
 def request_nodes(blocks: Iterable[Block], notes: list[str]) -> list[Node]:
-    """Nodes of a request, numbered from 0."""
+    """Nodes of a request, numbered from 1."""
     return _numbered([node for block in blocks for node in _as_request(block, notes)])
 
 
 def response_nodes(blocks: Sequence[Block], notes: list[str]) -> list[Node]:
-    """Nodes of a response, numbered from 0."""
+    """Nodes of a response, numbered from 1."""
     return _numbered([node for block in blocks for node in _as_response(block, notes)])
 
 
@@ -223,5 +236,5 @@ def _as_response(block: Block, notes: list[str]) -> Iterable[Node]:
 def _numbered(nodes: list[Node]) -> list[Node]:
     return [
         {"id": number, **{key: value for key, value in node.items() if key != "id"}}
-        for number, node in enumerate(nodes)
+        for number, node in enumerate(nodes, 1)
     ]

@@ -11,27 +11,31 @@ from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
 from workbench.formats.augment.nodes import (
     STRAY,
+    is_summary_node,
+    nodes_of,
     request_blocks,
     response_blocks,
     summary_blocks,
     token_usage,
+    unlabelled,
     usage_of,
 )
 from workbench.formats.augment.signature import ID
+from workbench.formats.augment.summaries import Recorded, current_version, epochs_of
 from workbench.formats.format import Progress
-from workbench.formats.kit.blocks import RESUMED, as_text, is_summary
+from workbench.formats.kit.blocks import RESUMED, as_text, is_summary, is_supervisors
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.values import dict_of
 from workbench.session.message import Kind, Message, Opaque, Role, Text, ToolResult
-from workbench.session.session import Epoch, LoadWarning, Records, Session, SessionFacts
+from workbench.session.session import LoadWarning, Records, Session, SessionFacts
 
 _FALL_TOKENS, _FALL_SHARE = 5_000, 2 / 3
 """A fall of the history sent that calls for an explanation: by so many tokens, and to less than this share."""
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
-    """One epoch of everything completed; exchanges that did not complete are in the file view alone."""
+    """What the summaries of a history make of it; exchanges that did not complete are in the file view alone."""
     progress(0, len(data))
     document, warnings = parse(path, data)
     entries = document.get("chatHistory") if isinstance(document, dict) else None
@@ -44,25 +48,29 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     ]
     messages: list[Message] = []
     completed: list[int] = []
+    times: list[float | None] = []
+    recorded: list[Recorded] = []
     keys: dict[str, int] = {}
-    versions: dict[str, int] = {}
     for index, entry in enumerate(entries):
-        for message in _messages(index, entry, _key(index, entry, keys), warnings):
-            if not (isinstance(entry, dict) and entry.get("completed") is False):
-                completed.append(len(messages))
-            version = entry.get("historySummaryVersion") if isinstance(entry, dict) else None
-            if message.kind == "summary" and type(version) is int and version > 0:
-                versions[message.id] = version
-            messages.append(message)
+        found = list(_messages(index, entry, _key(index, entry, keys), warnings))
+        here = range(len(messages), len(messages) + len(found))
+        time = seconds_of(entry.get("finishedAt")) if isinstance(entry, dict) else None
+        messages += found
+        times += [time] * len(found)
+        if not (isinstance(entry, dict) and entry.get("completed") is False):
+            completed += here
+            if found and found[0].kind == "summary" and _replaces_history(entry):
+                stop = next((at for at in here if messages[at].kind != "summary"), here.stop)
+                recorded.append(Recorded(here.start, stop, _version(entry), time))
     progress(len(data), len(data))
-    warnings += _silent_drops(entries)
+    warnings += [*_silent_drops(entries), *_left_out(messages, recorded)]
     state = dict_of(document.get("agentState"))
     guidelines = (state.get(key) for key in ("userGuidelines", "workspaceGuidelines"))
     return Session(
         format=ID,
         path=path,
         messages=tuple(messages),
-        epochs=(Epoch(1, completed),),
+        epochs=epochs_of(messages, completed, times, recorded),
         records=Records(data),
         id=as_text(document.get("sessionId") or ""),
         title=as_text(document.get("customTitle") or document.get("title") or ""),
@@ -70,7 +78,11 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         system="\n\n".join(text for text in guidelines if isinstance(text, str) and text),
         memories=as_text(state.get("agentMemories") or ""),
         warnings=tuple(warnings),
-        facts=SessionFacts(summary_versions=versions),
+        facts=SessionFacts(
+            summary_versions={
+                messages[at].id: one.version for one in recorded if one.version for at in range(one.start, one.stop)
+            }
+        ),
     )
 
 
@@ -92,7 +104,7 @@ def _messages(index: int, entry: Any, key: str, warnings: list[LoadWarning]) -> 
         warnings.append(LoadWarning(f"entry {index + 1} of chatHistory has no exchange; it is shown as it is"))
         yield Message(f"{key}:request", "user", (Opaque(STRAY, entry),), "meta", source=source)
         return
-    flagged = entry.get("isHistorySummary") is True
+    flagged = _version(entry) is not None
     summary, request, response = summary_blocks(exchange), request_blocks(exchange), response_blocks(exchange)
     counts = token_usage(exchange)
     if summary:
@@ -100,10 +112,10 @@ def _messages(index: int, entry: Any, key: str, warnings: list[LoadWarning]) -> 
     kind: Kind = "summary" if flagged else _request_kind(exchange, request)
     if request or not (summary or response or counts):
         role: Role = "tool" if any(isinstance(block, ToolResult) for block in request) else "user"
-        yield Message(f"{key}:request", role, request, kind, source=source)
+        yield Message(f"{key}:request", role, tuple(map(unlabelled, request)), kind, source=source)
     if response or counts:
         said = next((block.text for block in response if isinstance(block, Text)), "")
-        resumed = flagged or (kind == "summary" and said.startswith(RESUMED))
+        resumed = flagged or ((kind == "summary" or not request) and said.startswith(RESUMED))
         yield Message(
             f"{key}:response",
             "assistant",
@@ -123,6 +135,35 @@ def _request_kind(exchange: dict[str, Any], blocks: tuple[Any, ...]) -> Kind:
     if is_summary(text):
         return "summary"
     return "normal" if exchange.get("request_message") else "meta"
+
+
+def _version(entry: Any) -> int | None:
+    """The version of an entry that is flagged as a summary, 0 where it has none; None for one that is not flagged."""
+    if not isinstance(entry, dict) or entry.get("isHistorySummary") is not True:
+        return None
+    version = entry.get("historySummaryVersion")
+    return version if type(version) is int and version > 0 else 0
+
+
+def _replaces_history(entry: Any) -> bool:
+    """Whether the client sends nothing that stands before this entry, which holds a summary."""
+    request = nodes_of(_exchange(entry), "request_nodes")
+    if _version(entry) is not None or any(map(is_summary_node, request)):
+        return True
+    text = next((block.text for block in request_blocks(_exchange(entry) or {}) if isinstance(block, Text)), "")
+    return is_supervisors(text)
+
+
+def _left_out(messages: list[Message], recorded: list[Recorded]) -> Iterator[LoadWarning]:
+    """A newest summary that the client sends no more, because it is of an older version."""
+    newest = recorded[-1].version if recorded else None
+    current = current_version(one.version for one in recorded if one.version is not None)
+    if newest is not None and newest != current:
+        entry = messages[recorded[-1].start].source[0] + 1
+        yield LoadWarning(
+            f"the summary in entry {entry} is of version {newest}, which a client of version {current} leaves out:"
+            " what it stood for is in the context again"
+        )
 
 
 def _silent_drops(entries: list[Any]) -> Iterator[LoadWarning]:

@@ -7,17 +7,22 @@ from typing import Any
 from workbench.formats.faults import Faults, Hopeless, document, inner, objects, some, validator
 
 
-def _rules(data: bytes, *, flagged: bool) -> Faults:
-    """Judged is what auggie sends: completed entries of `chatHistory`. Calls of the last one may be open."""
+@validator
+def validate(data: bytes) -> Faults:
+    """Judged is what is sent: completed entries of `chatHistory` that are not flagged as summaries, and from the newest
+    flagged one of the current version on where there is one: such a file is not auggie 0.36's, which sends no flagged
+    entry. Calls of the last one may be open."""
     body = document(data)
     if not isinstance(body, dict):
         raise Hopeless("The document is no object.")
     for key in ("sessionId", "created", "modified"):
         if not inner(body, key, str):
             yield f"It has no {key} as text."
+    entries = some(body.get("chatHistory"), "entries in chatHistory")
+    newest = max((number for number, entry in enumerate(entries, 1) if _is_current(entry)), default=0)
     before = -float("inf")
     open_calls: dict[str, int] = {}
-    for number, entry in enumerate(some(body.get("chatHistory"), "entries in chatHistory"), 1):
+    for number, entry in enumerate(entries, 1):
         where = f"Entry {number}"
         exchange = entry.get("exchange") if isinstance(entry, dict) else None
         if not isinstance(exchange, dict):
@@ -28,10 +33,8 @@ def _rules(data: bytes, *, flagged: bool) -> Faults:
             yield f"{where} has the sequenceId {sequence_id}, which does not rise."
         else:
             before = sequence_id
-        if not entry.get("completed"):
+        if not entry.get("completed") or number < newest or (entry.get("isHistorySummary") and number != newest):
             continue
-        if entry.get("isHistorySummary") and not flagged:
-            yield f"{where} is flagged isHistorySummary, and auggie 0.36 does not send such."
         results = _ids(exchange.get("request_nodes"), 1, "tool_result_node")
         for id in results:
             if id not in open_calls:
@@ -44,15 +47,14 @@ def _rules(data: bytes, *, flagged: bool) -> Faults:
             yield f"{where} is empty."
 
 
-@validator
-def validate(data: bytes) -> Faults:
-    return _rules(data, flagged=False)
-
-
-@validator
-def validate_flagged(data: bytes) -> Faults:
-    """For versions that send entries flagged isHistorySummary."""
-    return _rules(data, flagged=True)
+def _is_current(entry: Any) -> bool:
+    """Whether an entry is a summary behind which alone the history is sent."""
+    return (
+        isinstance(entry, dict)
+        and bool(entry.get("completed") and entry.get("isHistorySummary"))
+        and isinstance(version := entry.get("historySummaryVersion"), int)
+        and version >= 3
+    )
 
 
 def _ids(nodes: Any, kind: int, holder: str) -> list[str]:

@@ -1,28 +1,41 @@
-"""Writing an Augment session so that auggie 0.36 sends the model what it should see.
+"""Writing an Augment session, in the three forms in which its clients take a summary.
 
 Messages are grouped into exchanges again. An exchange whose parts are all there keeps its bytes; of another stays what
-is there; a new one is an ordinary text exchange, never flagged `isHistorySummary`: auggie does not send those.
+is there. The summary that opens a context is an ordinary text exchange for auggie 0.36, which does not send entries
+flagged `isHistorySummary`; or it is flagged, as the client of document 000 writes it; or it is flagged and put into
+the loaded history, of which nothing goes. No client sends what stands before a summary, so one that stands behind
+another is given a label, by which it is none to them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 from uuid import uuid4
 
 from workbench.base.stamps import iso
-from workbench.formats.augment.nodes import STRAY, is_node, is_summary_node, nodes_of, request_nodes, response_nodes
+from workbench.formats.augment.nodes import (
+    STRAY,
+    is_node,
+    is_summary_node,
+    labelled,
+    nodes_of,
+    request_nodes,
+    response_nodes,
+    unlabelled,
+)
 from workbench.formats.augment.signature import ID
+from workbench.formats.augment.summaries import VERSION, current_version
 from workbench.formats.format import Written
-from workbench.formats.kit.blocks import RESUMED, as_text, is_summary
+from workbench.formats.kit.blocks import RESUMED, as_text, is_summary, is_supervisors
 from workbench.formats.kit.document import elements, loads, render, splice
-from workbench.formats.kit.json_spans import replace_fields
+from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
 from workbench.formats.kit.values import dict_of
-from workbench.session import Message, Opaque, Session, Text, Thinking
+from workbench.session import Block, Message, Opaque, Session, Text, Thinking
 
 CONTINUES = f"{RESUMED} the conversation from this point."
 _BOM = b"\xef\xbb\xbf"
@@ -30,11 +43,13 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass
 class _Exchange:
-    """Consecutive messages that become one entry. `entry` is the loaded entry that some of them come from."""
+    """Consecutive messages that become one entry. `entry` is the loaded entry that some of them come from, `copy` that
+    this entry itself stays in the file, too."""
 
     entry: int | None = None
     requests: list[Message] = field(default_factory=list)
     responses: list[Message] = field(default_factory=list)
+    copy: bool = False
 
     @property
     def messages(self) -> list[Message]:
@@ -45,95 +60,170 @@ class _Exchange:
         """Whether some of them are new."""
         return self.entry is None or any(not message.source for message in self.messages)
 
+    @property
+    def is_summary(self) -> bool:
+        """Whether this is a summary and the answer to it, and nothing else."""
+        return bool(self.requests) and all(message.kind == "summary" for message in self.messages)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """The loaded entries as JSON, the ids of the messages of each, and whether the summary that opens the context is to
+    be flagged, and of which version it is then."""
+
+    raws: Sequence[bytes]
+    parts: Mapping[int, Sequence[str]]
+    flag: bool
+    version: int = VERSION
+    notes: list[str] = field(default_factory=list)
+
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The loaded document with its history replaced, under a new session id; unchanged if nothing changed."""
+    return _replaced(session, messages, flag=False)
+
+
+def flagged(session: Session, messages: Sequence[Message]) -> Written:
+    """The same with the summary that opens the context flagged `isHistorySummary`, as document 000 has it.
+
+    A summary that stands in an exchange with an answer of the model's own stays without the flag, which is the
+    exchange's.
+    """
+    return _replaced(session, messages, flag=True)
+
+
+def inserted(session: Session, messages: Sequence[Message]) -> Written:
+    """The loaded history whole, with the flagged summary where the client of document 000 puts it: behind the exchanges
+    that it stands for. What else of the context is not at the end of the loaded history follows it as copies."""
+    unchanged = list(messages) == list(session.context())
+    exchanges = _exchanges(messages, own=True)
+    if session.format != ID or unchanged or not (exchanges and exchanges[0].is_summary):
+        written = flagged(session, messages)
+        why = "the older exchanges were left out: without a summary at the start they would be sent again"
+        return written if session.format != ID or unchanged else replace(written, notes=(*written.notes, why))
+    sheet = _sheet(session, flag=True)
+    tail = _tail(session, sheet, exchanges)
+    made = exchanges[: len(exchanges) - len(tail)]
+    at = tail[0].entry if tail and tail[0].entry is not None else len(sheet.raws)
+    older, newer = range(at), range(at, len(sheet.raws))
+    old = [_recorded_id(sheet.raws[index]) for index in (*older, *newer)]
+    ids = sequence_ids([*old[:at], *[None] * len(made), *old[at:]])
+    pieces: list[int | bytes] = [_numbered(sheet.raws, index, ids[index]) for index in older]
+    for place, (exchange, id) in enumerate(zip(made, ids[at:], strict=False)):
+        pieces.append(_entry(sheet, replace(exchange, copy=True), id, first=place == 0, last=exchange is exchanges[-1]))
+    pieces += [_numbered(sheet.raws, index, ids[index + len(made)]) for index in newer]
+    return _saved(session, pieces, sheet.notes)
+
+
+def _replaced(session: Session, messages: Sequence[Message], *, flag: bool) -> Written:
     if session.format != ID:
-        return _fresh(session, messages)
+        return _fresh(session, messages, flag=flag)
     if list(messages) == list(session.context()):
         notes = ["nothing changed: this is the loaded session, its id included"]
         return _written(session.records.data, session.id, notes)
     exchanges = _exchanges(messages, own=True)
-    notes = _losses(session, messages, exchanges)
-    data = splice(session.records.data, "chatHistory", _pieces(session, exchanges, notes)).removeprefix(_BOM)
+    sheet = _sheet(session, flag=flag)
+    sheet.notes.extend(_losses(session, messages))
+    old = [None if one.entry is None else _recorded_id(sheet.raws[one.entry]) for one in exchanges]
+    pieces = [
+        _entry(sheet, exchange, id, first=place == 0, last=place == len(exchanges) - 1)
+        for place, (exchange, id) in enumerate(zip(exchanges, sequence_ids(old), strict=True))
+    ]
+    return _saved(session, pieces, sheet.notes)
+
+
+def _saved(session: Session, pieces: Sequence[int | bytes], notes: Sequence[str]) -> Written:
+    data = splice(session.records.data, "chatHistory", pieces).removeprefix(_BOM)
     new_id = str(uuid4())
     data = replace_fields(data, {"sessionId": render(new_id), "modified": render(iso())})
     return _written(data, new_id, notes)
 
 
-def flagged(session: Session, messages: Sequence[Message]) -> Written:
-    """The same with every summary flagged `isHistorySummary`, an exchange with a version of its own.
-
-    A summary that stands in an exchange with an answer of the model's own stays without the flag, which is the
-    exchange's.
-    """
-    written = write(session, messages)
-    data = written.data.removeprefix(_BOM)
-    versions = session.facts.summary_versions.values() if session.format == ID else ()
-    version = max(versions, default=0)
-    pieces: list[int | bytes] = []
-    for index, raw in enumerate(elements(data, "chatHistory")):
-        entry = loads(raw)
-        if _is_summary_alone(entry) and not entry.get("isHistorySummary"):
-            version += 1
-            changes = {"isHistorySummary": b"true", "historySummaryVersion": render(version)}
-            pieces.append(replace_fields(raw, changes))
-        else:
-            pieces.append(index)
-    notes = tuple(note for note in written.notes if "isHistorySummary" not in note)
-    told = "auggie 0.36 does not send entries with the flag isHistorySummary; other versions do"
-    return replace(written, data=splice(data, "chatHistory", pieces), notes=(*notes, told))
-
-
-def _is_summary_alone(entry: Any) -> bool:
-    exchange = entry.get("exchange") if isinstance(entry, dict) else None
-    if not isinstance(exchange, dict) or not is_summary(str(exchange.get("request_message"))):
-        return False
-    said = exchange.get("response_text")
-    return not exchange.get("response_nodes") or (isinstance(said, str) and said.startswith(RESUMED))
-
-
-def _losses(session: Session, messages: Sequence[Message], exchanges: Sequence[_Exchange]) -> list[str]:
-    """What of the loaded session the new one does not hold, or auggie will not send of it."""
-    notes: list[str] = []
-    accounted = {m.source[0] for m in (*session.context(), *messages) if m.source}
-    if unfinished := {m.source[0] for m in session.messages} - accounted:
-        notes.append(
-            f"{len(unfinished)} exchanges that never completed were left out: they are not part of the context"
-        )
-    if any(message.kind == "summary" for exchange in exchanges[1:] for message in exchange.requests):
-        notes.append("auggie sends nothing that stands before the last summary")
-    return notes
-
-
-def _pieces(session: Session, exchanges: Sequence[_Exchange], notes: list[str]) -> list[int | bytes]:
-    """The new history: an entry that stays as it is by its number, any other as JSON."""
-    raws = elements(session.records.data, "chatHistory")
+def _sheet(session: Session, *, flag: bool) -> _Sheet:
     parts: dict[int, list[str]] = {}
     for message in session.messages:
         parts.setdefault(message.source[0], []).append(message.id)
-    recorded = [dict_of(loads(raw)).get("sequenceId") for raw in raws]
-    old = [None if exchange.entry is None else _number(recorded[exchange.entry]) for exchange in exchanges]
-    pieces: list[int | bytes] = []
-    for exchange, was, sequence_id in zip(exchanges, old, sequence_ids(old), strict=True):
-        if exchange.entry is None:
-            pieces.append(render(_new_entry(exchange, sequence_id, notes, last=exchange is exchanges[-1])))
-            continue
-        if _is_stray(exchange.messages[0]):
-            pieces.append(exchange.entry)
-            continue
-        raw = raws[exchange.entry]
-        changes = {} if was == sequence_id else {"sequenceId": render(_short(sequence_id))}
-        if [message.id for message in exchange.messages if message.source] != parts[exchange.entry] or exchange.made:
-            changes["exchange"] = render(_edited(loads(raw), exchange, notes))
-        if any(message.kind == "summary" for message in exchange.messages) and loads(raw).get("isHistorySummary"):
-            changes["isHistorySummary"] = b"false"
-            notes.append("earlier summaries lost their flag isHistorySummary: auggie does not send flagged entries")
-        pieces.append(replace_fields(raw, changes) if changes else exchange.entry)
-    return pieces
+    version = current_version(session.facts.summary_versions.values())
+    return _Sheet(elements(session.records.data, "chatHistory"), parts, flag, version)
 
 
-def _fresh(session: Session, messages: Sequence[Message]) -> Written:
+def _losses(session: Session, messages: Sequence[Message]) -> Iterator[str]:
+    """What of the loaded session the new one does not hold."""
+    live = {m.source[0] for m in messages if m.source}
+    context = {m.source[0] for m in session.context()}
+    sent = {session.messages[at].source[0] for epoch in session.epochs for at in epoch.members}
+    if unfinished := {m.source[0] for m in session.messages} - sent - live:
+        yield f"{len(unfinished)} exchanges that never completed were left out: they are not part of the context"
+    if replaced := sent - context - live:
+        yield (
+            f"{len(replaced)} exchanges that earlier summaries had replaced were left out; augment:inserted keeps them"
+        )
+
+
+def _tail(session: Session, sheet: _Sheet, exchanges: Sequence[_Exchange]) -> Sequence[_Exchange]:
+    """The exchanges at the end that stand just so at the end of what the loaded history sends."""
+    loaded = list(dict.fromkeys(message.source[0] for message in session.context()))
+    start = len(exchanges)
+    while start > 1 and loaded and _is_whole(sheet, exchanges[start - 1], loaded[-1]):
+        start -= 1
+        loaded.pop()
+    return exchanges[start:]
+
+
+def _is_whole(sheet: _Sheet, exchange: _Exchange, entry: int) -> bool:
+    if exchange.entry != entry or any(message.kind == "summary" for message in exchange.messages):
+        return False
+    return [message.id for message in exchange.messages if message.source] == sheet.parts[entry] and not exchange.made
+
+
+def _recorded_id(raw: bytes) -> float | None:
+    return _number(dict_of(loads(raw)).get("sequenceId"))
+
+
+def _numbered(raws: Sequence[bytes], index: int, sequence_id: float) -> int | bytes:
+    """A loaded entry as it stands, but for a sequence id that would not rise."""
+    value = loads(raws[index])
+    if not isinstance(value, dict) or _number(value.get("sequenceId")) == sequence_id:
+        return index
+    return replace_fields(raws[index], {"sequenceId": render(_short(sequence_id))})
+
+
+def _entry(sheet: _Sheet, exchange: _Exchange, sequence_id: float, *, first: bool, last: bool) -> int | bytes:
+    """An exchange as an entry: one that stays as it is by its number, any other as JSON."""
+    if exchange.entry is None:
+        return render(_new_entry(sheet, exchange, sequence_id, first=first, last=last))
+    if _is_stray(exchange.messages[0]):
+        return exchange.entry
+    raw = sheet.raws[exchange.entry]
+    entry = loads(raw)
+    if not first:
+        exchange = _relabelled(exchange)
+    changes = {} if _number(entry.get("sequenceId")) == sequence_id else {"sequenceId": render(_short(sequence_id))}
+    if [m.id for m in exchange.messages if m.source] != sheet.parts[exchange.entry] or exchange.made:
+        changes["exchange"] = render(_edited(entry, exchange, sheet, first=first))
+    if exchange.copy:
+        body = changes.get("exchange") or field_of(raw, "exchange") or b"{}"
+        changes["exchange"] = replace_fields(body, {"request_id": render(str(uuid4()))})
+    if sheet.flag and first and exchange.is_summary:
+        changes |= {key: render(value) for key, value in _flags(sheet).items()} | {"finishedAt": render(iso())}
+    elif entry.get("isHistorySummary") and any(message.kind == "summary" for message in exchange.messages):
+        changes["isHistorySummary"] = b"false"
+        sheet.notes.append("earlier summaries lost their flag isHistorySummary: auggie does not send flagged entries")
+    return replace_fields(raw, changes) if changes else exchange.entry
+
+
+def _relabelled(exchange: _Exchange) -> _Exchange:
+    """An exchange that stands behind others, its summary to be written anew with a label."""
+    requests = [replace(m, source=()) if m.kind == "summary" else m for m in exchange.requests]
+    return replace(exchange, requests=requests)
+
+
+def _flags(sheet: _Sheet) -> dict[str, Any]:
+    sheet.notes.append("auggie 0.36 does not send entries with the flag isHistorySummary; other versions do")
+    return {"isHistorySummary": True, "historySummaryVersion": sheet.version}
+
+
+def _fresh(session: Session, messages: Sequence[Message], *, flag: bool) -> Written:
     """A new session file. The system prompt becomes user guidelines: auggie has no other place for it."""
     system, rest = system_prompt(session, messages)
     rest, notes = settled(rest)
@@ -142,9 +232,10 @@ def _fresh(session: Session, messages: Sequence[Message]) -> Written:
     if session.tools:
         notes.append("tool definitions were left out: auggie sends its own")
     exchanges = _exchanges([_portable(message, notes) for message in rest], own=False)
+    sheet = _Sheet((), {}, flag, notes=notes)
     history = [
-        _new_entry(exchange, sequence_id, notes, last=exchange is exchanges[-1])
-        for exchange, sequence_id in zip(exchanges, sequence_ids([None] * len(exchanges)), strict=True)
+        _new_entry(sheet, exchange, float(place), first=place == 0, last=place == len(exchanges) - 1)
+        for place, exchange in enumerate(exchanges)
     ]
     id, now = str(uuid4()), iso()
     state = {"userGuidelines": system, "workspaceGuidelines": "", "agentMemories": session.memories}
@@ -169,7 +260,9 @@ def _portable(message: Message, notes: list[str]) -> Message:
 def _exchanges(messages: Sequence[Message], *, own: bool) -> list[_Exchange]:
     """Messages grouped into requests with the response that follows. Sources count only in a session of this format."""
     exchanges: list[_Exchange] = []
-    for message in messages:
+    for place, message in enumerate(messages):
+        if place and message.id.endswith(":summary"):
+            message = replace(message, source=())  # behind others it cannot stand in a node of its own
         if message.kind == "boundary" or not (message.blocks or (own and message.source)):
             continue
         entry = message.source[0] if own and message.source else None
@@ -199,11 +292,14 @@ def _belongs(message: Message, entry: int | None, current: _Exchange) -> bool:
     return message.kind != "summary" and all(request.kind != "summary" for request in current.requests)
 
 
-def _edited(entry: dict[str, Any], exchange: _Exchange, notes: list[str]) -> dict[str, Any]:
+def _edited(entry: dict[str, Any], exchange: _Exchange, sheet: _Sheet, *, first: bool) -> dict[str, Any]:
     """The exchange of a loaded entry with the parts that were kept, and the made messages in place of the others."""
     kept = {message.id.rpartition(":")[2] for message in exchange.messages if message.source}
     new = _rendered(
-        [m for m in exchange.requests if not m.source], [m for m in exchange.responses if not m.source], notes
+        [m for m in exchange.requests if not m.source],
+        [m for m in exchange.responses if not m.source],
+        sheet.notes,
+        first=first,
     )
     old = dict(entry["exchange"])
     request = [n for n in nodes_of(old, "request_nodes") if ("summary" if is_summary_node(n) else "request") in kept]
@@ -220,14 +316,18 @@ def _edited(entry: dict[str, Any], exchange: _Exchange, notes: list[str]) -> dic
     }
 
 
-def _new_entry(exchange: _Exchange, sequence_id: float, notes: list[str], *, last: bool) -> dict[str, Any]:
+def _new_entry(sheet: _Sheet, exchange: _Exchange, sequence_id: float, *, first: bool, last: bool) -> dict[str, Any]:
+    flag = sheet.flag and first and exchange.is_summary
     responses = exchange.responses
     summary_last = bool(exchange.requests) and exchange.requests[-1].kind == "summary"
     if summary_last and not responses and not last:
         responses = [Message("", "assistant", (Text(CONTINUES),), "summary")]
-        notes.append(f"a summary was answered with {CONTINUES!r}, because an exchange has a response")
+        sheet.notes.append(f"a summary was answered with {CONTINUES!r}, because an exchange has a response")
+    rendered = _rendered(exchange.requests, responses, sheet.notes, first=first)
+    if flag:  # its nodes say everything; auggie 0.36, which asks for the texts, is not sent it anyway
+        rendered |= {"request_message": "", "response_text": ""}
     return {
-        "exchange": {"request_id": str(uuid4()), **_rendered(exchange.requests, responses, notes)},
+        "exchange": {"request_id": str(uuid4()), **rendered},
         "completed": True,
         "sequenceId": _short(sequence_id),
         # A summary is as old as this export: whatever usage an older exchange records was billed for another context.
@@ -235,33 +335,39 @@ def _new_entry(exchange: _Exchange, sequence_id: float, notes: list[str], *, las
         "changedFiles": [],
         "changedFilesSkipped": [],
         "changedFilesSkippedCount": 0,
+        **(_flags(sheet) if flag else {}),
         "source": "local",
     }
 
 
-def _rendered(requests: Sequence[Message], responses: Sequence[Message], notes: list[str]) -> dict[str, Any]:
+def _rendered(
+    requests: Sequence[Message], responses: Sequence[Message], notes: list[str], *, first: bool
+) -> dict[str, Any]:
     """Nodes and texts of made messages. Only what the user said goes into `request_message` (and a summary, which opens
     an exchange as the user would)."""
-    asked = [block for message in requests for block in _request_blocks(message)]
+    asked = [(message, block) for message in requests for block in _request_blocks(message, first=first)]
     said = [block for message in responses for block in message.blocks if not _is_empty(block)]
-    if any(isinstance(block, Opaque) and not is_node(block) for block in (*asked, *said)):
+    if any(isinstance(block, Opaque) and not is_node(block) for block in (*(block for _, block in asked), *said)):
         notes.append("blocks that are no nodes of this format were left out")
-    spoken = [message for message in requests if message.kind != "meta"]
-    texts = [block.text for message in spoken for block in _request_blocks(message) if isinstance(block, Text)]
+    texts = [block.text for message, block in asked if message.kind != "meta" and isinstance(block, Text)]
     return {
         "request_message": "\n".join(texts),
         "response_text": "\n".join(block.text for block in said if isinstance(block, Text)),
-        "request_nodes": request_nodes(asked, notes),
+        "request_nodes": request_nodes((block for _, block in asked), notes),
         "response_nodes": response_nodes(said, notes),
     }
 
 
-def _request_blocks(message: Message) -> list[Any]:
-    if message.role == "system":
-        return [Text(_as_supervisor(message.text) if message.kind == "summary" else as_user_text(message))]
-    if message.kind == "summary" and not is_summary(message.text):
-        return [Text(_as_supervisor(message.text)), *(b for b in message.blocks if not isinstance(b, Text))]
-    return [block for block in message.blocks if not _is_empty(block)]
+def _request_blocks(message: Message, *, first: bool) -> list[Block]:
+    blocks = [block for block in message.blocks if not _is_empty(block)]
+    if message.kind == "summary":
+        others = [block for block in blocks if not isinstance(block, Text)]
+        text = message.text
+        if unlabelled(Text(text)) != Text(text) or (is_supervisors(text) and not first):
+            return [Text(labelled(text)), *others]
+        if message.role == "system" or not is_summary(text):
+            return [Text(_as_supervisor(text) if first else labelled(text)), *others]
+    return [Text(as_user_text(message))] if message.role == "system" else blocks
 
 
 def _as_supervisor(text: str) -> str:

@@ -90,7 +90,12 @@ def kind_of(role: str, blocks: Sequence[Block]) -> Kind:
 
 def is_summary(text: str) -> bool:
     """Whether a text begins as summaries do: Claude Code's, Augment's, or one that this program labelled."""
-    return text.lstrip().startswith((CONTINUATION, SUMMARY_LABEL)) or _SUPERVISOR.match(text) is not None
+    return text.lstrip().startswith((CONTINUATION, SUMMARY_LABEL)) or is_supervisors(text)
+
+
+def is_supervisors(text: str) -> bool:
+    """Whether a text is in the form of Augment's summaries."""
+    return _SUPERVISOR.match(text) is not None
 
 
 def with_summary_answers(messages: Iterable[Message]) -> tuple[Message, ...]:
