@@ -18,7 +18,7 @@ from workbench.formats.export import export
 from workbench.formats.files import load
 from workbench.formats.format import HEAD
 
-FAULTY = ("anthropic-cut-pair.json", "augment-with-summary.json", "claude-code-overflow.jsonl")
+FAULTY = ("anthropic-cut-pair.json", "claude-code-overflow.jsonl")
 """Samples that their own tool would not take as they are."""
 TAKEN_FOR = json.loads((Path(__file__).parent / "recognised.json").read_text(encoding="utf-8"))
 

@@ -190,16 +190,17 @@ def _numbered(raws: Sequence[bytes], index: int, sequence_id: float) -> int | by
 
 def _entry(sheet: _Sheet, exchange: _Exchange, sequence_id: float, *, first: bool, last: bool) -> int | bytes:
     """An exchange as an entry: one that stays as it is by its number, any other as JSON."""
-    if exchange.entry is None:
+    place = exchange.entry
+    if place is None:
         return render(_new_entry(sheet, exchange, sequence_id, first=first, last=last))
     if _is_stray(exchange.messages[0]):
-        return exchange.entry
-    raw = sheet.raws[exchange.entry]
+        return place
+    raw = sheet.raws[place]
     entry = loads(raw)
     if not first:
         exchange = _relabelled(exchange)
     changes = {} if _number(entry.get("sequenceId")) == sequence_id else {"sequenceId": render(_short(sequence_id))}
-    if [m.id for m in exchange.messages if m.source] != sheet.parts[exchange.entry] or exchange.made:
+    if [m.id for m in exchange.messages if m.source] != sheet.parts[place] or exchange.made:
         changes["exchange"] = render(_edited(entry, exchange, sheet, first=first))
     if exchange.copy:
         body = changes.get("exchange") or field_of(raw, "exchange") or b"{}"
@@ -209,7 +210,7 @@ def _entry(sheet: _Sheet, exchange: _Exchange, sequence_id: float, *, first: boo
     elif entry.get("isHistorySummary") and any(message.kind == "summary" for message in exchange.messages):
         changes["isHistorySummary"] = b"false"
         sheet.notes.append("earlier summaries lost their flag isHistorySummary: auggie does not send flagged entries")
-    return replace_fields(raw, changes) if changes else exchange.entry
+    return replace_fields(raw, changes) if changes else place
 
 
 def _relabelled(exchange: _Exchange) -> _Exchange:
