@@ -8,6 +8,7 @@ context would have been: nobody can know what it would have said instead.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -47,10 +48,35 @@ class Course:
         return Layout(Shape(self.messages), self.sizes)
 
     @cached_property
-    def calls(self) -> array[int]:
-        """Indexes of the agent's answers: before each of them the model was sent what stood before it."""
+    def answers(self) -> array[int]:
+        """Indexes of the agent's answers."""
         answers = (i for i, message in enumerate(self.messages) if message.role == "assistant")
         return array("q", [i for i in answers if self.messages[i].kind == "normal"])
+
+    @cached_property
+    def refused(self) -> tuple[int, ...]:
+        """Where the model refused what it was sent as too long: indexes of the messages before which it did, the number
+        of messages where it did after the last. Refusals without a time are not known here."""
+        timed = [(message.time, i) for i, message in enumerate(self.messages) if message.time is not None]
+        errors = (error.time for error in self.session.facts.overflow_errors if error.time is not None)
+        after = [bisect_right(timed, (error, len(self.messages))) for error in errors]
+        places = [*(i for _, i in timed), len(self.messages)]
+        return tuple(sorted({places[at] for at in after if at}))
+
+    @cached_property
+    def calls(self) -> array[int]:
+        """Indexes of the messages before which the model was called, with all that stands before them: of its answers,
+        and where it refused."""
+        return array("q", sorted({*self.answers, *self.refused}))
+
+    def message_of(self, call: int) -> Message:
+        """The answer to a call of `calls`; to a refused one there is none: the last message that it was sent."""
+        at = bisect_left(self.answers, call)
+        return self.messages[call if call in self.answers[at : at + 1] else call - 1]
+
+    def round_of(self, call: int) -> int:
+        """The number of the round in which a call of `calls` was made, from 1; 0 before the first."""
+        return self.round_numbers[call - 1] if call else 0
 
     @cached_property
     def round_numbers(self) -> array[int]:
@@ -69,7 +95,8 @@ class Course:
         """The context's tokens at each call if nothing were ever compacted: at a recorded bill of the first epoch just
         what was billed."""
         tokens, beyond = self.layout.tokens, self.beyond
-        return array("q", [tokens[index] + beyond[index] for index in self.calls])
+        last = len(self.messages) - 1
+        return array("q", [tokens[index] + beyond[min(index, last)] for index in self.calls])
 
     @cached_property
     def growth(self) -> tuple[Point, ...]:

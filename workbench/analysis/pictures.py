@@ -60,11 +60,12 @@ def growth_picture(found: Diagnosis) -> Picture:
 
 def replay_picture(course: Course, played: Sequence[Replay], window: int | None) -> Picture:
     """One saw-tooth for each policy, over the session as it was recorded; triggers where there is one policy alone."""
-    number = {member: call for call, member in enumerate((course.members[i] for i in course.calls), 1)}
+    calls = {index: call for call, index in enumerate(course.calls, 1)}
+    number = {course.members[index]: calls[index] for index in course.answers}
     points = [point for point in course.growth if point.message in number]
     marks = {
         number[point.message]: COMPACTED for point in points if point.compacted and point.epoch > course.numbers[0]
-    }
+    } | {calls[index]: REFUSED for index in course.refused}
     lines = [Line(RECORDED, [(number[point.message], point.tokens) for point in points])]
     lines += [Line(sign, one.series) for sign, one in zip(SIGNS, played, strict=False)]
     levels = [Level("window", window)] if window else []

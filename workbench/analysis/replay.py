@@ -1,9 +1,9 @@
 """A session played from its start under a policy: when it would have been compacted, from what to what, at what cost.
 
-Before each of the agent's answers the strategy's own triggers are read, those that a timer sets off before the message
-that comes after its time; where one fires, its own generator is driven on the context as it is then, and the session
-goes on from what it leaves. The work is linear in the session's length: the
-triggers are read from running sums, and a compaction costs what its context costs.
+Before each of the agent's answers, and where the model refused its prompt as too long, the strategy's own triggers are
+read, those that a timer sets off before the message that comes after its time; where one fires, its own generator is
+driven on the context as it is then, and the session goes on from what it leaves. The work is linear in the session's
+length: the triggers are read from running sums, and a compaction costs what its context costs.
 
 An attempt after which a trigger still fires (nothing could be compacted, it did not become smaller, or not small
 enough) is repeated at the next call, as an agent would. Where that never ends it would be quadratic: such attempts may
@@ -216,7 +216,7 @@ class _Playing:
         """Tokens that a timer's compaction has taken from the next call."""
 
     def idle(self, index: int) -> None:
-        """Before the next of the messages that lead to the answer at `index`: had a timer gone off by then?"""
+        """Before the next of the messages that lead to the call at `index`: had a timer gone off by then?"""
         running = self.running
         coming = running.course.messages[running.stop]
         if not self._timer_runs or running.stop == 0 or (coming.role == "assistant" and coming.kind == "normal"):
@@ -229,7 +229,7 @@ class _Playing:
             self._gone += size - running.tokens
 
     def call(self, index: int) -> None:
-        """The model is about to be called; its answer is message `index` of the course."""
+        """The model is about to be called with the course's messages before `index`."""
         running = self.running
         now = running.gauge()
         self.triggers = running.strategy.triggers(now, running.policy)
@@ -247,7 +247,7 @@ class _Playing:
             return
         context = running.context(at)
         run = drive(running.strategy.compact(context, running.policy), self.answer)
-        outcome, number, message = run.outcome, len(self.full) + 1, running.course.messages[index].id
+        outcome, number, message = run.outcome, len(self.full) + 1, running.course.message_of(index).id
         if outcome.status in ("unchanged", "not_smaller"):
             self.missed.append(Missed(number, message, outcome.reason, size))
             self._futile, self._looked_at = True, self._looked_at + len(context)
@@ -269,8 +269,8 @@ class _Playing:
         fresh = max(0, size - self.sent[-1]) if self.sent else size
         return Compacted(
             call=len(self.full) + 1,
-            message=course.messages[index].id,
-            round=course.round_numbers[index],
+            message=course.message_of(index).id,
+            round=course.round_of(index),
             triggers=fired,
             status=run.outcome.status,
             reason=run.outcome.reason,

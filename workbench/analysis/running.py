@@ -29,8 +29,6 @@ class Running:
         self.course, self.strategy, self.policy, self.window = course, strategy, policy, window
         self.start = self.stop = 0
         self.compacted = self.marker = False
-        times = (error.time for error in course.session.facts.overflow_errors)
-        self._errors: tuple[float, ...] = tuple(time for time in times if time is not None)
         session = course.session
         sizes = Sizes(array("q"), Basis.CALIBRATED, course.sizes.overhead, Basis.CALIBRATED, 0, course.sizes.meter)
         self.base = Context(
@@ -155,6 +153,4 @@ class Running:
 
     def _overflowed(self) -> bool:
         """Whether the model had refused this context by now: only the recorded one can have been."""
-        if not self._errors or not self.faithful or self.newest is None or self.newest.time is None:
-            return False
-        return min(self._errors) <= self.newest.time
+        return self.faithful and self.stop >= min(self.course.refused, default=self.stop + 1)

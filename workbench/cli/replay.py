@@ -49,7 +49,7 @@ def command(chosen: Selection, summarizer: str, drawn: bool, as_json: bool) -> N
     answer = extractive if summarizer == "extractive" else estimate
     played = list(replays(course, policies, bench.window, answer))
     if as_json:
-        calls = [course.messages[index].id for index in course.calls]
+        calls = [course.message_of(index).id for index in course.calls]
         about = {"window": bench.window, "summarizer": summarizer, "messages": len(course.messages)}
         write_json(about, {"calls": calls, "plain": course.plain, "replays": played})
         return

@@ -144,7 +144,8 @@ class Context:
     def from_outcome(self, outcome: Outcome) -> Context:
         """The context as it would be after `outcome`, so that a session can go on from it.
 
-        Kept messages keep their figures, new ones get the meter's; pins that are still there stay, a split does not.
+        Kept messages keep their figures, new ones get the meter's; pins that are still there stay, a split does not. A
+        refusal spoke of the context that was: whatever is in its place has not been refused.
         """
         sizes = self.layout.sizes
         tokens = array("q")
@@ -157,7 +158,10 @@ class Context:
         layout = Layout(self.shape.left_by(outcome), after)
         pins = frozenset(id for id in self.pins if id in layout.shape.index_of)
         memories = self.memories if outcome.memories is None else outcome.memories
-        return self.with_(layout=layout, pins=pins, split_at=None, at=None, memories=memories)
+        refused = self.overflow_error_seen and outcome.status == "unchanged"
+        return self.with_(
+            layout=layout, pins=pins, split_at=None, at=None, memories=memories, overflow_error_seen=refused
+        )
 
     def gauge(self) -> Gauge:
         """How full this context is now."""

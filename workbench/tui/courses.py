@@ -36,5 +36,5 @@ def own_preset(bench: Bench, name: str = "") -> Preset:
 
 
 def at_call(course: Course, call: int) -> str:
-    """The id of the message that is the answer of call number `call`."""
-    return course.messages[course.calls[call - 1]].id
+    """The id of the message that answers call number `call`, or of the last that a refused one was sent."""
+    return course.message_of(course.calls[call - 1]).id

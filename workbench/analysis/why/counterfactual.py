@@ -50,7 +50,7 @@ class Delay:
         """The end of a sentence: `would have delayed the overflow by 23 rounds (round 12 → 35)`."""
         if self.before is None:
             return f"would have left the last call at {self._ends}"
-        if self.after is None and not self.rounds:
+        if self.after is None and (self.rounds or 0) <= 1:
             return f"would have kept the session's last call below the limit, at {self._ends}"
         if self.after is None:
             later = counted(self.rounds or 0, "round")
@@ -71,14 +71,14 @@ def crossing(course: Course, sizes: Sequence[int], limit: int) -> Crossing | Non
     """Where `sizes` (one per call) first reach `limit`."""
     for number, (index, tokens) in enumerate(zip(course.calls, sizes, strict=True), 1):
         if tokens >= limit:
-            return Crossing(number, course.messages[index].id, course.round_numbers[index])
+            return Crossing(number, course.message_of(index).id, course.round_of(index))
     return None
 
 
 def delay(course: Course, sizes: Sequence[int], limit: int) -> Delay:
     """How much later `sizes` reach `limit` than the session did."""
     plain = course.plain
-    last = course.round_numbers[course.calls[-1]] if len(plain) else 0
+    last = course.round_of(course.calls[-1]) if len(plain) else 0
     ends = (plain[-1], sizes[-1]) if len(plain) else (0, 0)
     return Delay(limit, crossing(course, plain, limit), crossing(course, sizes, limit), last, *ends)
 

@@ -149,8 +149,8 @@ def _spots(
 
 def _answered(course: Course, index: int) -> int:
     """From which message on `ANSWERS` answers have followed message `index`; past the end where they have not."""
-    at = bisect_right(course.calls, index) + ANSWERS - 1
-    return course.calls[at] + 1 if at < len(course.calls) else len(course.messages)
+    at = bisect_right(course.answers, index) + ANSWERS - 1
+    return course.answers[at] + 1 if at < len(course.answers) else len(course.messages) + 1
 
 
 def _cut(waste: Waste, least: int) -> list[Finding]:

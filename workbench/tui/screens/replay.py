@@ -130,8 +130,10 @@ message of the call. n on the plot goes to the next compaction of the policy who
     def _laid(self, event: Laid) -> None:
         self.bench, self.course = event.bench, event.course
         points = {point.message: point for point in event.course.growth}
-        members = (event.course.members[index] for index in event.course.calls)
-        self._recorded = {call: points[member] for call, member in enumerate(members, 1) if member in points}
+        course = event.course
+        answers = frozenset(course.answers)
+        members = ((call, course.members[index]) for call, index in enumerate(course.calls, 1) if index in answers)
+        self._recorded = {call: points[member] for call, member in members if member in points}
 
     @on(Played)
     def _one_more(self, event: Played) -> None:
@@ -243,7 +245,7 @@ def call_words(
     course: Course, played: list[Replay], call: int, marked: int, hidden: frozenset[str], recorded: Point | None
 ) -> Text:
     """What every shown policy sends at this call, the marked one first, with the compaction it makes there."""
-    round = course.round_numbers[course.calls[call - 1]]
+    round = course.round_of(course.calls[call - 1])
     text = Text.assemble((f"call {figure(call)} of {figure(len(course.calls))}", "bold"), f" · round {figure(round)}")
     if recorded is not None:
         text.append(f" · recorded {recorded.basis.value}{figure(recorded.tokens)}")
