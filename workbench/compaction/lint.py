@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _FORMAT = re.compile(
-    r"<summary>|format|markdown|bullet|\bsections?\b|headings?|\btags?\b|\bjson\b|格式|标签|标题", re.IGNORECASE
+    r"<summary>|format|markdown|bullet|\bsections?\b|headings?|\btags?\b|\bjson\b|格式|标签|标题|开头", re.IGNORECASE
 )
 _TOPICS = (
     r"require|request|constraint|instruction|goal|intent|需求|要求|目标|意图|指示",

@@ -12,10 +12,11 @@ tokens, by a share of the characters); each is a way to say where the window end
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from workbench.base.figures import grouped
 from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
@@ -26,10 +27,12 @@ from workbench.compaction.keeping import (
     in_order,
     summary_made,
     text_of_summaries,
+    unframed,
     with_pairs,
 )
 from workbench.compaction.layout import Layout
 from workbench.compaction.lint import lint_prompt
+from workbench.compaction.marks import Mark
 from workbench.compaction.outcome import Made, Outcome, Piece, unchanged
 from workbench.compaction.policy import setting
 from workbench.compaction.prompts import fill
@@ -48,6 +51,8 @@ TEMPLATES = {
     "zh": "[对话摘要 - 早期上下文]\n{summary}",
     "en": "[Conversation summary - earlier context]\n{summary}",
 }
+OPENINGS = {"zh": "对话摘要：", "en": "Conversation summary:"}
+"""With these words the shipped prompts have the summary begin."""
 MARKERS = {"zh": "...[已截断]", "en": "...[cut]"}
 DROPPED = {"zh": "[更早的消息已被丢弃]", "en": "[Earlier messages were dropped.]"}
 
@@ -161,6 +166,20 @@ def template_of(policy: MessageWindowPolicy) -> str:
     return policy.summary_template or TEMPLATES[policy.language]
 
 
+def openings(policy: MessageWindowPolicy) -> tuple[Mark, ...]:
+    """The words that the prompt in use asks the summary to begin with, if it does."""
+    words = OPENINGS[policy.language]
+    return (Mark(words, "opening"),) if words in prompt_of(policy) else ()
+
+
+def faults(policy: MessageWindowPolicy, text: str) -> Iterator[str]:
+    """Whether a summary message begins as it was asked to."""
+    summary = unframed(text, template_of(policy))
+    for mark in openings(policy):
+        if not summary.startswith(mark.words):
+            yield f"the summary does not begin with “{mark.words}”"
+
+
 def compact(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> Compacting:
     """See the module's docstring. Without a summary the policy's fallback runs."""
     end = _window_end(context, policy, trace)
@@ -172,11 +191,12 @@ def compact(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> 
     style = labelled_style(context.shape, LABELS[policy.language], _limits(policy))
     previous = text_of_summaries(context, head.carried, template_of(policy))
     asked = Asked("summary of the window", prompt_of(policy), previous, policy.earlier_summary == "extend")
-    settings = replace(policy.request, temperature=policy.temperature)
+    settings = replace(policy.request, temperature=policy.temperature, marks=openings(policy))
     told = yield from summarized(context, head.fresh, asked, style, _bounds(policy), settings, trace)
     if isinstance(told, SummaryFailed):
         return _fallen_back(context, policy, str(told), trace)
     summary, shown = told
+    trace.append(f"the summary has {grouped(len(summary))} characters")
     text = fill(template_of(policy), {"summary": summary})
     made = summary_made(context, head, staying, policy.summary_role, text, policy.reply)
     pieces = _pieces(context, policy, head, first, made)
@@ -311,4 +331,5 @@ STRATEGY = Strategy(
     when_due=compact,
     prompts={"message-window": "prompt"},
     lint=lambda policy: lint_prompt(prompt_of(policy)),
+    faults=faults,
 )
