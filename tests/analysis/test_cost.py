@@ -33,14 +33,26 @@ def test_a_long_prompt_costs_more_for_every_token() -> None:
 @pytest.mark.parametrize("model", ["", "qwen-local", "claude-next"])
 def test_an_unknown_model_has_no_price(model: str) -> None:
     cost = estimate(1_000, 1_000, model)
-    assert (cost.dollars, str(cost), "no price" in cost.note) == (None, "cost unknown", True)
+    assert cost == Cost(model, note=f"the table of models has no price for {model!r}")
+    assert (cost.dollars, str(cost)) == (None, "cost unknown")
 
 
 def test_a_price_is_missed_only_where_it_is_needed() -> None:
     assert estimate(1_000, 10, "claude-fable-5-1").dollars is not None
-    cost = actual(Usage(1_000, 10, 5), "claude-fable-5-1")
-    assert cost.dollars is None
-    assert cost.note == "no price for cache reads is known"
+    input, output = 0.01, 0.0005
+    name = "claude-fable-5-1"
+    for usage, left, missed in (
+        (Usage(1_000, 10, 5), (None, 0.0), "cache reads"),
+        (Usage(1_000, 10, 0, 5), (0.0, None), "cache writes"),
+    ):
+        cost = actual(usage, name)
+        assert cost == Cost(name, input, output, *left, f"no price for {missed} is known")
+        assert cost.dollars is None
+
+
+@pytest.mark.parametrize(("dollars", "said"), [(0.99994, "$0.9999"), (1.0, "$1.00"), (1.999, "$2.00"), (2.0, "$2.00")])
+def test_small_sums_are_told_to_the_hundredth_of_a_cent(dollars: float, said: str) -> None:
+    assert str(Cost("m", dollars, 0, 0, 0)) == said
 
 
 def test_a_person_may_correct_a_price(own_home: Path) -> None:

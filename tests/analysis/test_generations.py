@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.facts.talk import agent, ran, user
+from dataclasses import replace
+
+from tests.facts.talk import agent, call, ran, result, user
 from workbench.analysis.generations import Compact, generations
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, unchanged
@@ -57,6 +59,43 @@ def test_the_session_goes_on_and_then_its_tail_is_repeated() -> None:
     assert (second.replayed, third.replayed) == (False, True)
     assert second.before >= first.before
     assert third.before >= first.before
+
+
+def test_what_is_repeated_is_the_last_round_said_again() -> None:
+    """Of a tail of rules, a picture of an answer and an error; laps and generations are told apart by their marks."""
+    seen: list[Context] = []
+    failed = call("Bash", {"command": "x"}, "k")
+    said = (
+        user("a" * 800),
+        agent("b"),
+        user("go"),
+        agent("", failed),
+        result(failed, "no", is_error=True),
+        agent("so"),
+    )
+    rule = Message("rule", "system", (Text("rule"),))
+    note = replace(user("note"), kind="meta")
+    context = context_of((*said, rule, note), split_at=said[0].id)
+    compact = forgetful("one", "two", "three")
+
+    def watched(context: Context) -> Outcome:
+        seen.append(context)
+        return compact(context)
+
+    found = generations(context, watched, (), 3)
+    spoken = [message.id for message in said[2:]]
+    second, third = ([message.id for message in one.messages] for one in seen[1:])
+    laps = -(-found.steps[1].grown // len(spoken))
+    marks = [f"{id}~2.{lap}" for lap in range(1, laps + 1) for id in spoken]
+    assert second == ["summary of 6: one", "rule", note.id, *marks[: found.steps[1].grown]]
+    assert third[3:5] == [f"{spoken[0]}~3.1", f"{spoken[1]}~3.1"]
+    assert [one.split_at for one in seen] == [said[0].id, None, None]
+    (answer,) = seen[1].messages[5].results
+    assert (answer.call_id, answer.is_error) == ("k~2.1", True)
+    assert [step.replayed for step in found.steps] == [False, True, True]
+    # As large as before, to the message.
+    assert seen[1].total.tokens >= context.total.tokens
+    assert seen[1].total.tokens - seen[1].size(len(seen[1]) - 1, len(seen[1])).tokens < context.total.tokens
 
 
 def test_repeated_messages_are_other_messages() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,10 +13,11 @@ from hypothesis import strategies as st
 from tests.facts.talk import agent, call, edited, ran, result, user
 from workbench.analysis.claims import claims_in
 from workbench.analysis.grounding import Ground, Grounding
+from workbench.analysis.head_index import HeadIndex, stems
 from workbench.compaction.strategy import Summary, SummaryRequest
 from workbench.conformance.drawn import conversations
 from workbench.formats.files import load
-from workbench.session import Message
+from workbench.session import Message, Opaque
 from workbench.summarizers.extractive import extractive
 
 WRITE = call("Write", {"file_path": "/repo/src/parse.py", "content": "def parse_tree(text):\n    return walk(text)\n"})
@@ -101,6 +103,34 @@ def test_a_path_may_be_joined_from_a_folder_and_what_lies_in_it() -> None:
     ground = Ground([user("work in /home/me/project please"), *ran("cat docs/notes/plan.md", "…")])
     assert ground.check("I read /home/me/project/docs/notes/plan.md.").unfounded == ()
     assert len(ground.check("I read /home/you/project/docs/notes/plan.md.").unfounded) == 1
+    for path, there in (
+        ("~/my/work/docs/plan.md", True),
+        ("C:\\work\\deep\\docs\\plan.md", True),
+        ("work/deep/docs/plan.md", False),
+        ("/work/docs/plan.md", False),
+    ):
+        ground = Ground(
+            [user("in ~/my/work and C:\\work\\deep and work/deep and /works"), *ran("cat docs/plan.md", "…")]
+        )
+        assert (ground.check(f"I read `{path}`.").unfounded == ()) is there, path
+
+
+@pytest.mark.parametrize(
+    ("number", "head", "there"),
+    [
+        ("1,536", "1536", True),
+        ("1536", "1,536", True),
+        ("1536", "1_536", True),
+        ("1536", "1 536", True),
+        ("12,345.5", "12345.5", True),
+        ("12345.5", "12,345.5", True),
+        ("12345.5", "12,345.6", False),
+        ("1_536", "1536", True),
+        ("536", "1_537", False),
+    ],
+)
+def test_a_number_may_be_spelt_otherwise(number: str, head: str, there: bool) -> None:
+    assert (Ground([user(f"It is {head} of them.")]).check(f"About {number} of them.").unfounded == ()) is there
 
 
 def losses(summary: str) -> list[tuple[str, str]]:
@@ -155,6 +185,70 @@ def test_a_heads_own_words_are_founded(head: tuple[Message, ...]) -> None:
     quoted = "\n".join(f"“{' '.join(text.split())}”" for text in texts if not {"“", "”", "…"} & set(text))
     unfounded = Ground(head).check(quoted).unfounded
     assert [one for one in unfounded if one.kind == "quotation" and "..." not in one.text and "[" not in one.text] == []
+
+
+@pytest.mark.parametrize(
+    ("summary", "claims"),
+    [
+        ("I ran `$ git push --force`, then `--`.", ["command git push --force"]),
+        ("`CI=1 ./run all`, `x == 1`, `a = b`, `run`", ["command CI=1 ./run all", "identifier run"]),
+        ("`ab`, `abc` and `call()`; see `GitHub`.", ["identifier abc", "identifier call"]),
+        ("```\n`first`\n```\nand `second`", ["identifier second"]),
+        ('"one two three", "one twos"', ["quotation one two three"]),
+        ("「六个字的引用」和「五个字啊啊」", ["quotation 六个字的引用"]),
+        ('`say "one two three" now`', ['command say "one two three" now']),
+        ('`abc`"one two three"', ["identifier abc", "quotation one two three"]),
+        ("See src/a_b/c.py. And src/x_y/z… more", ["path src/a_b/c.py", "path src/x_y/z…"]),
+        ("on /1/22, and/or/so, a_b/so", []),
+        ("~/notes/plan ./plan C:\\work\\plan", ["path ~/notes/plan", "path ./plan", "path C:\\work\\plan"]),
+        ("one/two/ one/two a_b/c/d a_b/c", ["path one/two/", "path a_b/c/d"]),
+        ("99) first\n [98] second, 97) third: 96", ["number 97", "number 96"]),
+        ("14-day 15 s 16ms 17x 18", ["number 15", "number 16", "number 18"]),
+        ("12, 13 and 30 more, 31 个", ["number 13"]),
+        ("# The user said one.\nThe user said two. Three", ["attribution two"]),
+        ("\n# The user wants one.", []),
+        ("The user said two.\n# Three", ["attribution two"]),
+        ('The user said "use tabs", which I like.', ["attribution use tabs"]),
+        ('The user said "use tabs and so on.', ['attribution "use tabs and so on']),
+    ],
+)
+def test_what_a_summary_claims(summary: str, claims: list[str]) -> None:
+    assert [f"{claim.kind} {claim.subject}" for claim in claims_in(summary)] == claims
+
+
+FENCED = "Look:\n```\nnothing here\n```\nAnd then <note>not mine</note> so on."
+INDEX = HeadIndex(
+    [
+        user("two\n  words in /Repo/src/Parse.py, ~/x\\y and 1,024 at 120ms; v7 is it"),
+        agent("", call("Run", {"timeout": 4_321, "deep": [{"key_word": None, "flag": True}]})),
+        user(FENCED),
+        replace(user(""), blocks=(Opaque("odd", {"kept": "opaque matter"}),)),
+        replace(user("a boundary's words"), kind="boundary"),
+    ]
+)
+
+
+def test_what_the_head_has() -> None:
+    for text in ("two words", "wo words in…", "two … at 120ms", "opaque matter", "Run", "key_word", "True"):
+        assert INDEX.has(text) is (text != "wo words in…"), text
+    assert INDEX.has("…wo words in")
+    assert not INDEX.has("words two")
+    assert not INDEX.has("a boundary's words")
+    paths = "/Repo/src/Parse.py", "src/Parse.py", "./src//Parse.py", "src\\Parse.py", "/Repo/src/Par…", "x/y"
+    assert [path for path in (*paths, "src/parse.py", "/Repo/src/Par", "rc/Parse.py/x") if INDEX.has_path(path)] == [
+        path for path in (*paths, "/Repo/src/Par") if path != "/Repo/src/Par"
+    ]
+    numbers = ("1,024", "120", "7", "4321", "12", "43")
+    assert [number for number in numbers if INDEX.has_number(number)] == ["1,024", "120", "7", "4321"]
+    assert [text for text in ("Look, and then", "TWO WORDS", "so on", "and so") if INDEX.says(text)] == [
+        "Look, and then", "TWO WORDS", "so on",
+    ]  # fmt: skip
+
+
+def test_words_are_compared_without_their_endings() -> None:
+    said = "The parsers' parsing, it’s tries and don't: a need to use caches"
+    assert stems(said) == {"parser", "pars", "tr", "dont", "cach"}
+    assert stems(said, ("dont",)) == {"parser", "pars", "tr", "cach"}
 
 
 @given(st.text(max_size=300))

@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from workbench.analysis.react import react
 from workbench.conformance.building import agent, call, result, summary, user
 from workbench.conformance.drawn import conversations
-from workbench.session import Message, Text, Thinking
+from workbench.session import Media, Message, Opaque, Text, Thinking
 from workbench.tokens.visible import json_text
+
+PICTURE = Media("image/png", 3)
 
 
 def test_thought_action_result_and_finish() -> None:
@@ -24,7 +26,11 @@ def test_thought_action_result_and_finish() -> None:
         result("r2", ("d", "a.py"), ("e", "/srv"), error=True),
         agent("a3", "Nearly there."),
         agent("a4", "It is empty."),
-        user("u2", "thanks"),
+        user("u2", "a boundary", "boundary"),
+        user("u3", "thanks"),
+        Message("a5", "assistant", (Text("See"), PICTURE, Opaque("odd", {}))),
+        Message("t", "tool", (Text("Told."), PICTURE)),
+        agent("a6", "Bye."),
     ]
     assert list(react(messages)) == [
         "[system] Be brief.",
@@ -37,6 +43,9 @@ def test_thought_action_result_and_finish() -> None:
         "[assistant] Thought: Nearly there.",
         "[assistant] Action: Finish[It is empty.]",
         "[user] thanks",
+        f"[assistant] Thought: See\n{PICTURE.placeholder}\n[odd]",
+        f"[tool] Told.\n{PICTURE.placeholder}",
+        "[assistant] Action: Finish[Bye.]",
     ]
 
 

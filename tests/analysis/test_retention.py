@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.analysis.courses import session_of
 from tests.facts.talk import agent, call, edited, ran, result, user
 from workbench.analysis.holding import Said, sought
 from workbench.analysis.losses import importance
@@ -14,10 +15,10 @@ from workbench.analysis.recorded import following, recorded_outcome
 from workbench.analysis.retention import UNUSED, USED, HeldFact, Retention, retention
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, unchanged
-from workbench.conformance.building import context_of
+from workbench.conformance.building import context_of, summary
 from workbench.facts import Fact, FactKind
 from workbench.formats.files import load
-from workbench.session import Message, Span, Text
+from workbench.session import Compaction, Message, Span, Text
 
 READ = call("Read", {"file_path": "/repo/src/lexer.py"})
 HEAD: tuple[Message, ...] = (
@@ -84,6 +85,35 @@ def test_a_number_beside_other_words_is_another_number() -> None:
     assert Said(["112 tests of the parser"]).holds(number) == "none"
 
 
+@pytest.mark.parametrize(
+    ("kind", "text", "said", "held"),
+    [
+        ("path", "/repo/src/walk.py", "see src/walk.py", "full"),
+        ("path", "/repo/src/walk.py", "see walk.py", "part"),
+        ("path", "/walk.py", "see /walk.py", "full"),
+        ("path", "walk.py", "see walk.py", "full"),
+        ("path", "/repo/src/walk.py", "see sidewalk.py, then walk.py", "part"),
+        ("path", "/repo/src/walk.py", "see sidewalk.py", "none"),
+        ("path", "src/", "see src/", "full"),
+        ("url", "https://example.org/a/?b#c", "example.org/a", "part"),
+        ("url", "https://example.org/a?q=https://b.org", "at example.org/a", "part"),
+        ("url", "https://example.org/a#b", "at example.org/a", "part"),
+        ("url", "https://example.org/a/", "at https://example.org/a/", "full"),
+        ("url", "https://example.org/a/b", "at example.org/a", "none"),
+        ("number", "the limit of 1536", "limit 1536", "full"),
+        ("number", "12 tests", "12 tests", "full"),
+        ("identifier", "ABC-12", "XABC-12 and ABC-12", "full"),
+        ("identifier", "AB", "AAB, AB", "full"),
+        ("identifier", "AA", "XAAA", "none"),
+        ("identifier", "two words", "two\n  words", "full"),
+        ("decision", "x", "x", "none"),
+    ],
+)
+def test_a_name_stands_there_or_does_not(kind: FactKind, text: str, said: str, held: str) -> None:
+    one = sought(kind, text)
+    assert (Said([said]).holds(one) if one is not None else "none") == held
+
+
 def test_a_kept_message_holds_its_facts_and_costs_nothing_to_pin() -> None:
     held = retention(CONTEXT, summarized("Some work was done.", keep=(0,)))
     instruction, lexer = fact(held, "instruction", "Never"), fact(held, "path", "lexer.py")
@@ -142,6 +172,29 @@ def test_results_compressed_all_over_are_read() -> None:
     assert held.overall.share == 1.0
 
 
+def test_a_recorded_compaction_is_what_the_next_epoch_still_has() -> None:
+    rule, first = Message("s", "system", (Text("rule"),)), summary("z", "before")
+    said = [rule, *(user(f"{n}") for n in range(5)), first, user("new"), summary("y", "later"), user("end")]
+    epochs = [[0, 1, 2, 3, 4, 5], [0, 6, 4, 5, 7], [0, 8, 7, 9]]
+    members = session_of(said, *epochs).epochs
+    ended = tuple(replace(one, ended_by=Compaction("auto")) if one.number < 3 else one for one in members)
+    session = replace(session_of(said), epochs=ended)
+    outcome = recorded_outcome(session, 1)
+    assert (outcome.status, outcome.reason, outcome.source) == ("compacted", "recorded", tuple(said[:6]))
+    assert outcome.pieces == (Kept(0, 1), Made(first, (Span(1, 4),)), Kept(4, 6))
+    spans = FateSpan(0, 1, Fate.KEPT), FateSpan(1, 4, Fate.SUMMARIZED), FateSpan(4, 6, Fate.KEPT)
+    assert outcome.fates == spans
+    assert following(session, 1) == (said[7], said[9])
+    assert following(session, 2) == (said[9],)
+    dropped = replace(session, epochs=(ended[0], replace(ended[1], members=[0, 4, 5, 7]), ended[2]))
+    assert recorded_outcome(dropped, 1).fates == (spans[0], FateSpan(1, 4, Fate.DROPPED), spans[2])
+    same = replace(session, epochs=(ended[0], replace(ended[1], members=[*epochs[0], 7]), ended[2]))
+    assert recorded_outcome(same, 1) == unchanged(tuple(said[:6]), "nothing was taken away")
+    for epoch in (0, 3):
+        with pytest.raises(KeyError, match=str(epoch)):
+            recorded_outcome(session, epoch)
+
+
 def test_a_recorded_compaction_is_judged_by_what_came_later(shared: Path) -> None:
     session = load(shared / "sessions/claude-code/entire-cd95add-3compactions.jsonl")
     outcome, later = recorded_outcome(session, 1), following(session, 1)
@@ -151,8 +204,6 @@ def test_a_recorded_compaction_is_judged_by_what_came_later(shared: Path) -> Non
     assert held.kinds["error"].share == 0.0
     assert 0 < held.overall.used < held.overall.facts
     assert held.overall.weighted > held.overall.share  # type: ignore[operator]
-    with pytest.raises(KeyError):
-        recorded_outcome(session, len(session.epochs))
     pi = load(shared / "sessions/pi/pimono-before-compaction.jsonl")
     outcome = recorded_outcome(pi, 1)
     assert 0 < outcome.split < len(outcome.source)

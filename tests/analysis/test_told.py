@@ -25,13 +25,15 @@ from workbench.analysis.retention import retention
 from workbench.analysis.search import hits, marks, query_of
 from workbench.analysis.suggested_pins import suggest
 from workbench.analysis.transcript import VERBOSITIES, transcript
+from workbench.analysis.why import diagnose
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
+from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.preset import default_preset
 from workbench.compaction.prompts import prompt_files
 from workbench.compaction.strategies import OWN, strategy
-from workbench.conformance.building import agent, context_of, user
+from workbench.conformance.building import agent, call, context_of, result, user
 from workbench.session import Message, ToolResult, ToolUse
 from workbench.summarizers.driver import drive
 from workbench.summarizers.extractive import extractive
@@ -131,6 +133,41 @@ def told_of_the_samples() -> Iterator[str]:
             yield from section("plot", in_characters(growth_picture(found)))
 
 
+def shown(n: int, text: str, answer: str, tool: str = "Read", **given: object) -> list[Message]:
+    """A call, its result, and what is said of it."""
+    return [agent(f"c{n}", "", call(f"t{n}", tool, **given)), result(f"r{n}", (f"t{n}", text)), agent(f"a{n}", answer)]
+
+
+def told_of_findings() -> Iterator[str]:
+    """Small sessions with waste of each kind, with a window and without."""
+    logs = "\n".join(f"2026-01-02 10:00:{n:02} INFO started worker {n}" for n in range(50))
+    words = " ".join(f"{word}_{n}" for n in range(40) for word in ("alpha", "gamma"))
+    encoded = "iVBORw0KGgoAAAANSUhEUgAAAAUA9bZq" * 40
+    ask = user("u", "go")
+    again = [one for n in range(3) for one in shown(n, "q " * 400, f"seen {n}", file_path="/a.py")]
+    other = [one for n in (3, 4) for one in shown(n, "w " * 500, f"seen {n}", file_path="/b.py")]
+    parts = [one for n in (5, 6) for one in shown(n, "v " * 600, f"seen {n}", file_path="/c.py", offset=n)]
+    long = [(words, "words"), (logs, "logs"), (f"data:image/png;base64,{encoded}", "image")]
+    spots = [one for n, (text, of) in enumerate(long) for one in shown(n, text, f"no {of}", "Bash", command=of)]
+    cut = [one for n, sign in enumerate("xyz") for one in shown(n, sign * 2_000, "cut", "Bash", command=sign)]
+    said = shown(9, "line\n" * 100 + "[12 lines truncated]", "cut", "Grep", pattern="x")
+    ends = [agent(f"z{n}", "and so on") for n in range(4)]
+    for name, messages, window, overhead in (
+        ("one file read again", [ask, *again, *parts, user("v", "on"), *ends], 900, 0),
+        ("two files read again", [ask, *again, user("v", "on"), *other, *ends], 1_000, 0),
+        ("no window", [ask, *again, *other], None, 300),
+        ("spots", [ask, *spots, user("v", "on"), *ends], 800, 0),
+        ("spots at the end", [ask, *ends, *spots], 800, 80),
+        ("cut", [ask, *cut, *said, *ends], 20_000, 2_000),
+        ("cut and said to be", [ask, *said, *ends, *spots[:3]], 2_000, 199),
+    ):
+        context = context_of(messages, window=window, system="s" * overhead)
+        sizes = replace(context.layout.sizes, overhead=overhead)
+        context = context.with_(layout=Layout(context.shape, sizes))
+        found = diagnose(context, course_of_messages(messages, overhead), 1, default_preset("trim"))
+        yield from section(f"{name}, {found.total} of {window}", found.findings)
+
+
 def told_of_the_sample() -> Iterator[str]:
     found = diagnosed(SAMPLES / "claude-code-overflow.jsonl")
     for name in ("limit", "crossing", "growth_per_round", "rounds_left", "total", "window"):
@@ -165,7 +202,8 @@ def told_of_replays() -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    "told", [told_of_the_small, told_of_the_sample, told_of_the_samples, told_of_replays, told_of_prompts]
+    "told",
+    [told_of_the_small, told_of_findings, told_of_the_sample, told_of_the_samples, told_of_replays, told_of_prompts],
 )
 def test_what_is_told(told: object, request: pytest.FixtureRequest) -> None:
     name = told.__name__.removeprefix("told_of_").replace("_", "-")  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from workbench.analysis.transcript import LINE_CHARS, Verbosity, last_answer, one_line, printable, transcript
 from workbench.conformance.building import agent, call, result, summary, user
 from workbench.conformance.drawn import conversations
-from workbench.session import Message, Opaque, Thinking
+from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
 LONG = "first line\n" + "and more\n" * 30
 TALK = (
@@ -39,6 +39,33 @@ def test_compact_keeps_requests_and_the_last_answer_whole_and_the_rest_to_a_line
     assert shown[3, "assistant"] == shown[4, "result"] == "first line …"
     assert shown[3, "call"] == 'Bash {"command":"ls"}'
     assert "thinking" not in _voices("compact")
+
+
+PICTURE = Media("image/png", 3)
+ODD = (
+    Message("r", "tool", (Text("told by a tool"), ToolResult("c", ())), time=1.0),
+    Message("a", "assistant", (PICTURE, Text("see\r\nit\x07\x1b\x7f\x80\u202e\ud800"), Thinking("", "signed"))),
+    Message("b", "user", (Text("a boundary"),), kind="boundary"),
+    agent("c", "", ToolUse("d", "Say", "as it is"), ToolUse("e", "Count", {"n": 2**70}), ToolUse("f", "Odd", "\ud800")),
+    Message("s", "system", (Text(""), Text("rule")), kind="normal"),
+    result("e", ("f", "no"), error=True),
+)
+
+
+def test_every_kind_of_block_has_its_voice_and_words() -> None:
+    assert [f"{entry.index} {entry.voice}: {entry.text}" for entry in transcript(ODD)] == [
+        "0 result: told by a tool",
+        "0 result: (empty)",
+        f"1 assistant: {PICTURE.placeholder}",
+        "1 assistant: see\nit␇␛␡\\u0080\\u202e\\ud800",
+        "1 thinking: [reasoning not shown, 6 characters signed]",
+        "3 call: Say as it is",
+        f"3 call: Count {{'n': {2**70}}}",
+        "3 call: Odd \\ud800",
+        "4 system: rule",
+        "5 error: no",
+    ]
+    assert list(transcript(ODD, "quiet")) == [entry for entry in transcript(ODD) if entry.voice == "assistant"]
 
 
 def test_quiet_is_the_last_answer_alone() -> None:

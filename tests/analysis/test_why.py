@@ -16,12 +16,12 @@ from workbench.analysis.growth import Point
 from workbench.analysis.why import Diagnosis, diagnose, fillers, waste
 from workbench.analysis.why.counterfactual import Crossing, delay_without
 from workbench.analysis.why.diagnosis import overflowed
-from workbench.analysis.why.refusals import TOO_LONG, refusals
+from workbench.analysis.why.refusals import TOO_LONG, Refusal, refusals
 from workbench.bench import counted, open_bench
 from workbench.compaction.preset import load_preset
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.conformance.drawn import conversations
-from workbench.session import Compaction, Epoch, Message, Text
+from workbench.session import Compaction, Epoch, Message, SessionFacts, Text, TooLong, Usage
 from workbench.tokens.sizes import Basis
 
 WORDINGS = (
@@ -63,6 +63,42 @@ def test_a_refusal_stands_alone_and_is_neither_the_users_nor_a_tools() -> None:
         user("m", "API Error: prompt is too long: 3 tokens > 2 maximum", "meta"),
     ]
     assert [(one.message, one.member) for one in refusals(session_of(messages))] == [("a1", 1), ("m", 4)]
+
+
+@pytest.mark.parametrize(
+    ("message", "is_one"),
+    [
+        (agent("a", "prompt is too long" + "." * 782), True),
+        (agent("a", "prompt is too long" + "." * 783), False),
+        (agent("a", "." * 282 + "prompt is too long"), True),
+        (agent("a", "." * 283 + "prompt is too long"), False),
+        (agent("a", "prompt is too long", call("c")), False),
+        (result("a", ("c", "prompt is too long")), False),
+        (Message("a", "assistant", (Text("prompt is too long"),), usage=Usage(1)), False),
+        (summary("a", "prompt is too long"), False),
+        (Message("a", "system", (Text("prompt is too long"),)), True),
+    ],
+)
+def test_what_an_error_alone_looks_like(message: Message, is_one: bool) -> None:
+    assert [one.message for one in refusals(session_of([message]))] == ["a"] * is_one
+
+
+def test_an_error_that_is_no_message_lies_at_the_newest_message_before_it() -> None:
+    messages = [replace(user(f"u{n}", "x"), time=time) for n, time in enumerate((10.0, None, 20.0, 30.0))]
+    errors = (
+        TooLong("", "too\n long", 20.0),
+        TooLong("u3", "known", 5.0),
+        TooLong("else", "early", 9.0),
+        TooLong("", "whenever", None),
+    )
+    session = replace(session_of(messages), facts=SessionFacts(overflow_errors=errors, exit_status="exit_context"))
+    assert refusals(session) == (
+        Refusal("too long", "u2", 2, 20.0),
+        Refusal("known", "u3", 3, 5.0),
+        Refusal("exit status exit_context", "u3", 3, None),
+        Refusal("early", None, None, 9.0),
+        Refusal("whenever", None, None, None),
+    )
 
 
 def read(n: int, path: str, chars: int, **more: Any) -> list[Message]:
@@ -146,6 +182,24 @@ def test_results_that_nothing_refers_to() -> None:
     assert waste.unused(context_of(messages[:5])) == ()
 
 
+@pytest.mark.parametrize(
+    ("lines", "logged", "found"), [(40, 24, True), (39, 39, False), (50, 30, True), (50, 29, False)]
+)
+def test_a_log_has_forty_lines_most_of_which_say_when(lines: int, logged: int, found: bool) -> None:
+    text = "\n".join(["10:00:00 " + "x" * 30] * logged + ["y" * 40] * (lines - logged))
+    (spot,) = waste.log_spots(context_of([result("r", ("t", text))])) or (None,)
+    assert (spot is not None) is found
+    assert spot is None or spot == waste.Spot("r", 0, len(text) // 4 + 1, f"{logged} lines of log")
+
+
+@pytest.mark.parametrize(("again", "whole"), [
+    ({}, True), ({"command": "view", "type": "file"}, True), ({"offset": 3}, False), ({"limit": 3}, False),
+])  # fmt: skip
+def test_a_view_that_asks_for_nothing_else_shows_the_whole_file(again: dict[str, Any], whole: bool) -> None:
+    (one,) = waste.rereads(context_of([*read(1, "/a.py", 400, offset=9), *read(2, "/a.py", 400, **again)]))
+    assert [read.by for read in one.reads] == [3 if whole else None, None]
+
+
 def test_base64_logs_and_cut_results() -> None:
     encoded = "iVBORw0KGgoAAAANSUhEUgAAAAUA9bZq" * 20
     log = "\n".join(f"2026-01-02 10:00:{n:02} INFO started worker {n}" for n in range(50))
@@ -154,32 +208,40 @@ def test_base64_logs_and_cut_results() -> None:
         ("t2", log),
         ("t3", "line\n" * 200 + "\n... [120 lines truncated] ..."),
         ("t4", "a" * 300 + "if result.truncated:\n" * 80),
+        ("t6", "line\n" * 100 + "[7 lines omitted]\n" + "line\n" * 100),
         ("t5", "f" * 400),
     )
     messages = [user("u", "go")]
     for id, text in answers:
         messages += [agent(f"c-{id}", "", call(id, command=id)), result(f"r-{id}", (id, text))]
     context = context_of(messages)
-    assert [(spot.message, spot.note) for spot in waste.base64_spots(context)] == [("r-t1", "640 characters of base64")]
+    # 640 of the 662 characters, of 166 tokens.
+    assert waste.base64_spots(context) == (waste.Spot("r-t1", 2, 160, "640 characters of base64"),)
     assert [(spot.message, spot.note) for spot in waste.log_spots(context)] == [("r-t2", "50 lines of log")]
     assert [(spot.message, spot.note) for spot in waste.cut_spots(context)] == [
-        ("r-t3", "it says: 120 lines truncated")
+        ("r-t3", "it says: 120 lines truncated"),
+        ("r-t6", "it says: [7 lines omitted"),
     ]
 
 
 def test_results_that_end_at_the_same_length_were_cut_silently() -> None:
-    messages = [user("u", "go")]
-    for n, text in enumerate(("a" * 3_000, "b" * 3_000, "c" * 2_999)):
-        messages += [agent(f"c{n}", "", call(f"t{n}", command="cat")), result(f"r{n}", (f"t{n}", text))]
-    found = waste.cut_spots(context_of(messages))
-    assert [spot.message for spot in found] == ["r0", "r1"]
-    assert found[0].note == "cut silently: 2 results of Bash have just 3000 characters"
+    for length, texts in ((3_000, "abc"), (2_000, "abc"), (1_999, "abc"), (3_000, "aac")):
+        messages = [user("u", "go")]
+        for n, letter in enumerate(texts):
+            text = letter * (length - (letter == "c"))
+            messages += [agent(f"c{n}", "", call(f"t{n}", command="cat")), result(f"r{n}", (f"t{n}", text))]
+        note = f"cut silently: 2 results of Bash have just {length} characters"
+        cut = length >= 2_000 and texts == "abc"
+        spots = (waste.Spot("r0", 2, length // 4 + 1, note), waste.Spot("r1", 4, length // 4 + 1, note))
+        assert waste.cut_spots(context_of(messages)) == spots * cut
 
 
 def test_a_prompt_that_shrinks_unsaid_is_a_drop() -> None:
-    sizes = (10_000, 30_000, 20_000, 19_000)
+    sizes = (10_000, 30_000, 20_000, 18_000, 15_999, 40_000, 36_000, 60_000, 53_999)
     points = tuple(Point(n, 1, tokens, Basis.EXACT, False) for n, tokens in enumerate(sizes))
-    assert waste.drops(points) == (waste.Drop(2, 30_000, 20_000),)
+    drops = (waste.Drop(2, 30_000, 20_000), waste.Drop(4, 18_000, 15_999), waste.Drop(8, 60_000, 53_999))
+    assert waste.drops(points) == drops
+    assert waste.drops((points[0], replace(points[1], epoch=1), replace(points[2], epoch=2))) == ()
     assert waste.drops(tuple(replace(point, compacted=True) for point in points)) == ()
     assert waste.drops(tuple(replace(point, basis=Basis.ESTIMATE) for point in points)) == ()
 

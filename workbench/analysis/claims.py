@@ -60,7 +60,7 @@ _COUNTED = re.compile(
     r"|[个条项次])"
 )
 _UNIT = re.compile(r"\s?(?:%|ms\b|µs\b|s\b|[KMGT]i?B\b|px\b|k\b)")
-_PROGRAM = re.compile(r"^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\./)?[a-z][\w.+-]*$")
+_COMMAND = re.compile(r"(?:\$ )?((?:[A-Z_]+=\S+ )*(?:\./)?[a-z][\w.+-]* (.+))")
 _OPERATOR = re.compile(r"[-=<>|*+/&%:?!]{1,3}(?: |$)")
 _CODE_NAME = re.compile(r"^[@$#.]?[A-Za-z_][\w.:$-]*(?:\(\))?$")
 
@@ -138,22 +138,20 @@ def _code(summary: str, fenced: list[tuple[int, int]]) -> Iterator[Claim]:
         said = match[1].strip()
         if _inside(match.start(), fenced) or not any(map(str.isalnum, said)):
             continue
-        first, _, rest = said.partition(" ")
-        path = _PATH.fullmatch(said)
-        if path and _is_path(said):
+        command = _COMMAND.fullmatch(said)
+        if _PATH.fullmatch(said) and _is_path(said):
             yield Claim("path", said, match.start(1), match.end(1))
-        elif rest and _PROGRAM.match(first) and not _OPERATOR.match(rest):
-            yield Claim("command", said.removeprefix("$ "), match.start(1), match.end(1))
+        elif command and not _OPERATOR.match(command[2]):
+            yield Claim("command", command[1], match.start(1), match.end(1))
         elif _CODE_NAME.match(said) and len(said) > 2 and said.lower() not in _WELL_KNOWN:
             yield Claim("identifier", said.removesuffix("()"), match.start(1), match.end(1))
 
 
 def _paths(summary: str) -> Iterator[Claim]:
     for match in _PATH.finditer(summary):
-        path = match[0].rstrip(".")
-        if _is_path(path):
-            stop = match.start() + len(path)
-            yield Claim("path", path + "…" if summary.startswith("…", stop) else path, match.start(), stop)
+        if _is_path(match[0]):
+            cut = "…" if summary.startswith("…", match.end()) else ""
+            yield Claim("path", match[0] + cut, match.start(), match.end())
 
 
 def _is_path(text: str) -> bool:

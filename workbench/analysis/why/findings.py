@@ -160,14 +160,8 @@ def _cut(waste: Waste, least: int) -> list[Finding]:
         return []
     text = f"{counted(len(waste.cut), 'tool result')} cut before the model saw them"
     more = f", {len(silent)} of them without a word" if silent else ""
-    return [
-        Finding(
-            "cut",
-            f"{text}{more}: what is missing was never in the context.",
-            tokens,
-            tuple(s.message for s in (*silent, *waste.cut))[:50],
-        )
-    ]
+    ids = tuple(dict.fromkeys(spot.message for spot in (*silent, *waste.cut)))[:50]
+    return [Finding("cut", f"{text}{more}: what is missing was never in the context.", tokens, ids)]
 
 
 def _overhead(context: Context, layers: Sequence[Layer]) -> Finding | None:
