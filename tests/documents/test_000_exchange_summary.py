@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.courses import course_of_messages
+from tests.commands import cwb
 from tests.documents.rules import rule
+from tests.paths import SAMPLES
 from workbench.analysis.replay import Replay, replay
-from workbench.analysis.transcript import transcript
+from workbench.analysis.transcript import Verbosity, transcript
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.exchange.cut import guarded_start, head_length, preprocess
@@ -23,10 +25,10 @@ from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategies.exchange_summary import STRATEGY, ExchangeSummaryPolicy, disabled, triggers
 from workbench.compaction.strategy import NOT_DUE, SHOWN_NAMES, Read, SummaryRequest
-from workbench.conformance.building import agent, chat, context_of, loop, user
+from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
 from workbench.conformance.strategies import Answered
 from workbench.conformance.strategies import run as run_strategy
-from workbench.session import Message
+from workbench.session import Message, Opaque, Thinking, rounds_of
 
 
 def policy(**changes: Any) -> ExchangeSummaryPolicy:
@@ -485,3 +487,84 @@ def test_a_template_without_summary_is_reported_and_the_default_taken() -> None:
     outcome, _ = run_strategy(STRATEGY, context_of([*loop("1", 2), *loop("2", 1)]), read.policy, "S")
     assert "<supervisor>" in outcome.messages[0].text
     assert any("refused" in line for line in outcome.trace)
+
+
+# --- 9 How much is shown ----------------------------------------------------------------------------------------------
+
+LONG = "first line\n" + "and more\n" * 30
+TALK = (
+    summary("s", LONG),
+    user("u1", LONG),
+    Message("a0", "assistant", (Thinking("let me think", "sig"),)),
+    agent("a1", LONG, call("c1", command="ls")),
+    result("r1", ("c1", LONG)),
+    agent("a2", LONG),
+    user("u2", LONG),
+    agent("a3", LONG),
+    agent("a4", LONG),
+    agent("a5", "", call("c5", command="ls")),
+    user("u3", "reminder", kind="meta"),
+    Message("o", "user", (Opaque("novelty", {"x": 1}),)),
+)
+"""A summary, a turn with a call, and one that ends in a call without words."""
+
+
+def shown(verbosity: Verbosity) -> list[tuple[int, str, str]]:
+    """Message, voice, and `whole`, `line` or the words themselves."""
+    words = {LONG: "whole", "first line …": "line"}
+    found = transcript(TALK, verbosity)
+    return [(entry.index, entry.voice, words.get(entry.text, entry.text)) for entry in found]
+
+
+@rule("000-105", "000-106")
+def test_compact_keeps_each_turns_last_answer_whole_and_the_rest_to_a_line() -> None:
+    called = 'Bash {"command":"ls"}'
+    assert shown("compact") == [
+        (0, "summary", "whole"),
+        (1, "user", "whole"),
+        (3, "assistant", "line"),
+        (3, "call", called),
+        (4, "result", "line"),
+        (5, "assistant", "whole"),
+        (6, "user", "whole"),
+        (7, "assistant", "line"),
+        (8, "assistant", "whole"),
+        (9, "call", called),
+        (10, "note", "reminder"),
+        (11, "note", "[novelty]"),
+    ]
+
+
+@rule("000-106")
+def test_the_screen_shows_a_round_as_the_command_does() -> None:
+    rounds = rounds_of(TALK)
+    one_by_one = [
+        (span.start + entry.index, entry.text)
+        for span in (*rounds.rounds, rounds.current_input)
+        for entry in transcript(TALK[span.start : span.stop], "compact")
+    ]
+    assert one_by_one == [(entry.index, entry.text) for entry in transcript(TALK, "compact")][1:]
+
+
+@rule("000-107")
+def test_default_shows_every_block_whole() -> None:
+    found = shown("default")
+    voices = "summary user thinking assistant call result assistant user assistant assistant call note note"
+    assert [voice for _, voice, _ in found] == voices.split()
+    assert [words for _, _, words in found].count("whole") == 8
+
+
+@rule("000-108")
+def test_quiet_is_the_last_answer_alone() -> None:
+    assert shown("quiet") == [(8, "assistant", "whole")]
+    assert list(transcript(TALK[:2], "quiet")) == []
+
+
+@rule("000-109")
+@pytest.mark.parametrize("verbosity", ["compact", "quiet"])
+def test_the_flags_are_those_of_the_client(verbosity: str) -> None:
+    file = SAMPLES / "openai-chat-tools.json"
+    found = cwb("inspect", file, f"--{verbosity}")
+    assert found.exit_code == 0
+    assert found.stdout == cwb("inspect", file, "--verbosity", verbosity).stdout
+    assert found.stdout != cwb("inspect", file, "--verbosity", "default").stdout

@@ -9,11 +9,11 @@ from typing import Literal, get_args
 
 import orjson
 
-from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
+from workbench.session import Block, Media, Message, Opaque, Span, Text, Thinking, ToolResult, ToolUse, rounds_of
 
 Verbosity = Literal["default", "compact", "quiet"]
 VERBOSITIES: tuple[Verbosity, ...] = get_args(Verbosity)
-"""All of it; calls, results and middle answers one line each; only the last answer."""
+"""All of it; calls, results and the answers in between one line each; only the last answer."""
 
 Voice = Literal["system", "user", "assistant", "thinking", "call", "result", "error", "summary", "note"]
 
@@ -33,12 +33,13 @@ class Entry:
 def transcript(messages: Sequence[Message], verbosity: Verbosity = "default") -> Iterator[Entry]:
     """The blocks of a context in order, each as readable text without control characters.
 
-    An answer is an assistant's text. Requests, summaries and the last answer are whole at `compact`, reasoning is left
-    out.
+    An answer is an assistant's text. Requests, summaries and the last answer of each round are whole at `compact`,
+    reasoning is left out.
     """
-    last = last_answer(messages)
+    final = last_answers(messages)
+    whole = frozenset(final[-1:] if verbosity == "quiet" else final)
     for index, message in enumerate(messages):
-        if message.kind == "boundary" or (verbosity == "quiet" and index != last):
+        if message.kind == "boundary" or (verbosity == "quiet" and index not in whole):
             continue
         for block in message.blocks:
             voice, text = _said(message, block)
@@ -47,15 +48,21 @@ def transcript(messages: Sequence[Message], verbosity: Verbosity = "default") ->
             if verbosity == "compact":
                 if voice == "thinking":
                     continue
-                if voice in ("call", "result", "error", "note") or (voice == "assistant" and index != last):
+                if voice in ("call", "result", "error", "note") or (voice == "assistant" and index not in whole):
                     text = one_line(text)
             if text:
                 yield Entry(index, voice, printable(text))
 
 
-def last_answer(messages: Sequence[Message]) -> int | None:
-    """Index of the newest assistant message that says something in words, None without one."""
-    for index in range(len(messages) - 1, -1, -1):
+def last_answers(messages: Sequence[Message]) -> tuple[int, ...]:
+    """Indexes of the last assistant message of each round that says something in words."""
+    rounds = rounds_of(messages)
+    found = (_last_answer(messages, span) for span in (rounds.preamble, *rounds.rounds))
+    return tuple(index for index in found if index is not None)
+
+
+def _last_answer(messages: Sequence[Message], span: Span) -> int | None:
+    for index in range(span.stop - 1, span.start - 1, -1):
         message = messages[index]
         if message.role == "assistant" and message.kind == "normal" and message.text.strip():
             return index

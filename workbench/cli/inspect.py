@@ -32,8 +32,10 @@ MAX_WARNINGS = 10
 @click.option(
     "--verbosity",
     type=click.Choice(VERBOSITIES),
-    help="The transcript: all of it, a line for what is not a request or the last answer, or the last answer alone.",
+    help="The transcript: whole, a line for all but requests and each round's last answer, or the last answer alone.",
 )
+@click.option("--compact", "verbosity", flag_value="compact", help="The same as --verbosity compact.")
+@click.option("--quiet", "verbosity", flag_value="quiet", help="The same as --verbosity quiet.")
 @click.option(
     "--exact", metavar="MODEL", help="Have the API count the context for this model: sends it, costs nothing."
 )
