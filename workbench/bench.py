@@ -114,6 +114,11 @@ class Bench:
         return "plan" in self.__dict__
 
     @property
+    def doubts(self) -> tuple[str, ...]:
+        """What is doubtful about the policy's prompts and numbers, one sentence each."""
+        return self.strategy.lint(self.policy)
+
+    @property
     def edits(self) -> Edits:
         return Edits(self.dropped, self.shortened)
 

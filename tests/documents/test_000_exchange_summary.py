@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.courses import course_of_messages
-from tests.commands import cwb
+from tests.commands import cwb, document
 from tests.documents.rules import rule
 from tests.paths import SAMPLES
 from workbench.analysis.replay import Replay, replay
@@ -20,8 +21,9 @@ from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.exchange.cut import guarded_start, head_length, preprocess
 from workbench.compaction.gauge import Gauge
+from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.outcome import Fate, Outcome
-from workbench.compaction.preset import load_preset
+from workbench.compaction.preset import load_preset, save_preset
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategies.exchange_summary import STRATEGY, ExchangeSummaryPolicy, disabled, triggers
 from workbench.compaction.strategy import NOT_DUE, SHOWN_NAMES, Read, SummaryRequest
@@ -427,6 +429,42 @@ def test_the_memories_parameters_come_as_a_flag() -> None:
         assert read.ignored == ()
     # Without a prompt the product compresses nothing.
     assert rewriting.idle(rewriting.pasted.read('{"compression_target": 60}').policy) == "skipped: there is no prompt"
+
+
+VAGUE = "Tell me what happened."
+DOUBTS = lint_summary_prompt(VAGUE)
+
+
+@rule("000-093")
+def test_whoever_compacts_meets_the_checklist(tmp_path: Path) -> None:
+    file = SAMPLES / "openai-chat-tools.json"
+    compacted = cwb("compact", file, "--strategy", "exchange-summary", "--set", f"prompt={VAGUE}")
+    assert len(DOUBTS) == 3
+    assert all(doubt in compacted.stdout for doubt in DOUBTS)
+    (tmp_path / "mine.md").write_text(f"---\nid: exchange-summary\nlanguage: en\nplaceholders:\n---\n{VAGUE}")
+    for command in ("show", "render"):
+        seen = cwb("prompts", command, tmp_path / "mine.md", file)
+        assert (seen.stderr.count("Note: "), VAGUE in seen.stdout) == (3, True)
+    assert document("prompts", "show", tmp_path / "mine.md")["doubts"] == list(DOUBTS)
+    tried = document("ab", file, "--prompt", tmp_path / "mine.md", "--prompt", "exchange-summary")
+    assert [side["doubts"] for side in tried["sides"]] == [list(DOUBTS), []]
+
+
+@rule("000-093")
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        (("compact", "--summarizer", "anthropic:claude-sonnet-4-5", "--strategy", "exchange-summary"), ""),
+        (("ab", "--model", "claude-sonnet-4-5", "--summarizer", "extractive"), "anthropic:claude-sonnet-4-5: "),
+    ],
+)
+def test_the_checklist_is_said_before_a_model_is_paid(command: tuple[str, ...], named: str) -> None:
+    """There is no key here, so that nothing is sent."""
+    vague = replace(load_preset("augment-example"), id="vague", policy=policy(prompt=VAGUE))
+    save_preset(vague)
+    found = cwb(*command, SAMPLES / "openai-chat-tools.json", "--preset", "vague")
+    assert found.exit_code == 2
+    assert found.stderr.splitlines()[:3] == [f"Note: {named}{doubt}" for doubt in DOUBTS]
 
 
 # --- 8 Parameters -----------------------------------------------------------------------------------------------------

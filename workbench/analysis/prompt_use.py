@@ -100,6 +100,13 @@ def rendered(one: Found, context: Context, edits: Edits = UNEDITED, policy: Poli
     )
 
 
+def doubts(one: Found) -> tuple[str, ...]:
+    """What is doubtful about a prompt that a model is asked, in its strategy's first preset."""
+    if not one.field or one.field.endswith("template"):
+        return ()
+    return strategy(one.strategy).lint(policy_with(default_preset(one.strategy).policy, one))
+
+
 def _made_with(one: Found, text: str) -> bool:
     """Whether what stands between the prompt's placeholders stands in `text`; of a template, one of its tags."""
     if one.file.endswith(".jinja"):

@@ -13,7 +13,7 @@ from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.cli.loading import on_bench
 from workbench.cli.outcomes import grounding_rows, policy_words, status_words
-from workbench.cli.output import only, plain, size_words, write_fields, write_json
+from workbench.cli.output import only, plain, size_words, warn, write_fields, write_json
 from workbench.cli.running import CANCELLED, keep, usage_words
 from workbench.cli.selection import Selection, selection
 from workbench.sides import Side, Tried, sides, tried
@@ -52,6 +52,9 @@ def command(
     named = [*(Name("anthropic", model) for model in models), *map(parsed, names)]
     bench = on_bench(chosen, chosen.policy() if chosen.strategies or chosen.presets else None)
     pair = sides(bench, [by_id(prompt) for prompt in prompts], named)
+    for side in pair:
+        for doubt in side.bench.doubts if side.name.model else ():
+            warn(f"{side.label}: {doubt}")
     both = _run(pair, journal=not no_journal)
     kept = ["" if no_journal or not one.side.name.is_kept else keep(one.record) for one in both]
     if as_json:
@@ -91,6 +94,7 @@ def _rows(one: Tried, kept: str) -> list[tuple[str, str]]:
         ("failed", "\n".join(map(str, one.failures))),
         ("after", size_words(one.after)),
         ("checks", "\n".join([f"{len(one.checks) - len(failed)} passed", *failed])),
+        ("doubts", "\n".join(one.side.bench.doubts)),
         ("status", status_words(one.run.outcome)),
         *(grounding_rows(one.grounding) if one.grounding else ()),
         ("kept as", f"run {kept}" if kept else ""),
@@ -111,6 +115,7 @@ def _(one: Tried) -> dict[str, Any]:
         **only(one, "usage", "cost"),
         "seconds": round(run.seconds, 3),
         **only(one, "after", "checks"),
+        "doubts": bench.doubts,
         **only(run.outcome, "status", "reason"),
         "grounding": one.grounding,
     }

@@ -139,6 +139,7 @@ def command(
         reason=outcome.reason,
         rungs=outcome.rungs,
         trace=outcome.trace,
+        doubts=bench.doubts,
         memories=outcome.memories,
         calls=answers,
         usage=call.usage,
@@ -205,6 +206,7 @@ class Result:
     reason: str
     rungs: tuple[Rung, ...]
     trace: tuple[str, ...]
+    doubts: tuple[str, ...]
     memories: str | None
     calls: tuple[Answer, ...]
     usage: Usage | None
@@ -239,6 +241,7 @@ def _report(result: Result, call: Call, code: int, *, err: bool) -> None:
         ("exact", result.exact.words() if result.exact else ""),
         ("fates", ", ".join(fates) or "none"),
         ("checks", "\n".join([f"{len(result.checks) - len(failed)} passed", *map(_check_words, failed)])),
+        ("doubts", "\n".join(result.doubts)),
         ("status", status_words(call.run.outcome)),
         ("why", "\n".join(result.trace)),
         ("summary by", call_words(call)),

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from workbench.analysis.prompt_use import Found, by_id, found, rendered
+from workbench.analysis.prompt_use import Found, by_id, doubts, found, rendered
 from workbench.analysis.transcript import printable
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.cli.loading import on_bench
-from workbench.cli.output import only, plain, write_json, write_table
+from workbench.cli.output import only, plain, warn, write_json, write_table
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.prompts import prompt_files, write_own
 
@@ -29,6 +29,7 @@ def _(one: Found) -> dict[str, Any]:
         "chars": len(one.prompt.text),
         "file": one.path,
         "own": one.own,
+        "doubts": doubts(one),
     }
 
 
@@ -62,6 +63,13 @@ def _list(as_json: bool) -> None:
         for one in every
     ]
     write_table(["prompt", "language", "strategy", "own", "placeholders"], rows)
+    for one in every:
+        _doubt(one)
+
+
+def _doubt(one: Found) -> None:
+    for sentence in doubts(one):
+        warn(f"{one.id}: {sentence}")
 
 
 @command.command("show")
@@ -94,6 +102,7 @@ def _show(id: str, chosen: Selection, as_json: bool) -> None:
         write_json(one, {"session": chosen.file if chosen.files else None, "text": text})
     else:
         click.echo(printable(text))
+        _doubt(one)
 
 
 @command.command("copy")

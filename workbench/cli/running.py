@@ -63,7 +63,13 @@ class Call:
 
 
 def run_named(bench: Bench, generator: Compacting, name: Name, *, journal: bool) -> Call:
-    """Run `generator` to its end. A run that Ctrl-C cancels is kept, too, and the command ends."""
+    """Run `generator` to its end. A run that Ctrl-C cancels is kept, too, and the command ends.
+
+    What is doubtful about a policy is said before it costs anything.
+    """
+    if name.model:
+        for doubt in bench.doubts:
+            warn(doubt)
     recorder = Recorder()
     watched = _Watched(name, recorder)
     began = time.time()

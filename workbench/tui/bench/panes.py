@@ -75,7 +75,7 @@ def draw_triggers(form: PolicyForm, was: View | None, now: View) -> None:
         bench = now.shown
         words = filter(None, (split_words(bench), now.remark))
         _entitle(form, bench.strategy.title)
-        form.show_triggers(bench.plan.triggers, tuple(words), bench.strategy.lint(bench.policy))
+        form.show_triggers(bench.plan.triggers, tuple(words), bench.doubts)
 
 
 def _entitle(pane: Widget, title: str) -> None:
