@@ -37,6 +37,9 @@ BUT = "not all_cores and not dask"
 FIRST = 30
 """Changes in the first run: how long they take says how many fit into the rest of the time."""
 
+GROWS = 6
+"""So many times as many are in the next run at most: a few changes may have been quick ones."""
+
 CONFIGURATION = """
 [tool.mutmut]
 source_paths = ["workbench"]
@@ -93,11 +96,12 @@ def main() -> None:
     asked = given.parse_args()
     until = time.monotonic() + 60 * asked.minutes
     folder = copied(asked.room, asked.files or f"workbench/{asked.room}/*")
-    mutmut(folder, "run", "nothing*")  # there is no command that only makes the changes; what matches none does
-    tests_of_imports(folder / "mutants" / "mutmut-stats.json")
+    said = mutmut(folder, "run", "nothing*")  # there is no command that only makes the changes; what matches none does
     names = sorted(statuses(folder))
-    if not names:
-        sys.exit("mutmut made no changes: run it by hand in " + str(folder))
+    known = folder / "mutants" / "mutmut-stats.json"
+    if not names or not known.exists():
+        sys.exit(stopped(folder, said))
+    tests_of_imports(known)
     random.Random(asked.seed).shuffle(names)
     done = in_time(folder, names, until)
     if not done:
@@ -155,13 +159,17 @@ def in_time(folder: Path, names: list[str], until: float) -> list[str]:
         now = time.monotonic()
         rate = float(found[1]) if (found := re.search(r"([\d.]+) mutations/second", said)) else 0.0
         if not rate:
-            lines = [line for line in said.replace("\r", "\n").splitlines() if not line.endswith("Running clean tests")]
-            print(f"mutmut stopped; run it by hand in {folder}:", *lines[-40:], sep="\n", file=sys.stderr)
+            print(stopped(folder, said), file=sys.stderr)
             break
         count = min(count + batch, len(names))
         print(f"{count} of {len(names)} changes, {now - began:.0f} s", file=sys.stderr, flush=True)
-        batch = int((until - now - (now - began - batch / rate)) * rate * 0.9)
+        batch = min(GROWS * batch, int((until - now - (now - began - batch / rate)) * rate * 0.9))
     return names[:count]
+
+
+def stopped(folder: Path, said: str) -> str:
+    lines = [line for line in said.replace("\r", "\n").splitlines() if not re.match("[⠀-⣿] ", line)]
+    return "\n".join([f"mutmut stopped; run it by hand in {folder}:", *lines[-40:]])
 
 
 def told(folder: Path, done: list[str], made: int, seed: int) -> None:
