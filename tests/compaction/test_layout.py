@@ -9,11 +9,13 @@ import pytest
 
 from workbench.compaction.keeping import may_open
 from workbench.compaction.layout import Layout
+from workbench.compaction.opening import context_at, recounted
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Status
 from workbench.compaction.shape import Shape
 from workbench.compaction.strategy import judged
-from workbench.conformance.building import METER, agent, context_of, summary, user
-from workbench.session import Message, Role, Span, Text, Usage
+from workbench.conformance.building import METER, agent, context_of, loop, session_of, summary, user
+from workbench.session import Epoch, Message, Role, Span, Text, Usage
+from workbench.tokens import Counter, session_sizes
 from workbench.tokens.sizes import Basis, Sizes
 
 
@@ -27,6 +29,27 @@ def test_the_last_usage_is_that_of_a_call_on_which_the_sizes_stand(anchored: int
     messages = (user("u", "go"), billed("a", 100), user("v", "on"), billed("b", 300), agent("c", "unbilled"))
     sizes = Sizes(array("q", [1] * 5), Basis.CALIBRATED, 0, Basis.CALIBRATED, anchored, METER)
     assert Layout(Shape(messages), sizes).last_usage == usage
+
+
+def test_a_recounted_context_is_the_same_with_other_figures() -> None:
+    """Counted as glances say before, and exactly afterwards."""
+    session = session_of([user("u", "word " * 40), agent("a", "ok")], epochs=(Epoch(1, [0, 1]),))
+    counter = Counter()
+    context = context_at(session, None, counter, window=9)
+    counter.count_all(session.messages, lambda done, total: None, lambda: False)
+    again = recounted(context, session, counter)
+    assert again.shape is context.shape
+    assert (again.window, list(again.layout.sizes.tokens)) == (
+        9,
+        list(session_sizes(session, session.messages, counter).tokens),
+    )
+
+
+def test_a_strategy_cuts_between_exchanges_rounds_or_messages() -> None:
+    context = context_of([Message("s", "system", (Text("x"),)), *loop("1", 2), *loop("2", 1)])
+    assert [list(context.unit_starts(unit)) for unit in ("exchange", "round", "message")] == [
+        list(context.shape.exchange_starts), [1, 7], list(range(11)),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

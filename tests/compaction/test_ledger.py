@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.compaction.context import Context
+from workbench.compaction.ledger.draft import _without_last
 from workbench.compaction.ledger.entries import KINDS, Entry
-from workbench.compaction.ledger.gather import noted
+from workbench.compaction.ledger.gather import Noted, noted
 from workbench.compaction.ledger.room import Shares, cut_within, in_tokens
 from workbench.compaction.ledger.text import Ledger, read_ledger, written
 from workbench.compaction.outcome import Fate, Outcome
@@ -295,3 +296,10 @@ def test_room_that_the_ledger_does_not_need_is_the_tails_until_both_are_settled(
     shares = Shares(in_tokens(context), 999, room=150, ledger=150, narrative=0)
     cut, chosen = cut_within(context, shares, ())
     assert (cut, [one.first for one in chosen]) == (5, [0, 4, 3, 2, 1])
+
+
+@pytest.mark.parametrize(("over", "left"), [(0, 3), (1, 2), (7, 2), (8, 1), (14, 1), (15, 0), (99, 0)])
+def test_what_is_over_the_budget_goes_from_the_end(over: int, left: int) -> None:
+    """Lines of 26 characters, each 6 tokens and one."""
+    ones = tuple(Noted(Entry("url", f"https://example.org/{n}", n + 1), n, n) for n in range(3))
+    assert _without_last(ones, in_tokens(context_of([])), over) == ones[:left]

@@ -79,6 +79,16 @@ def test_every_bundled_preset_can_be_saved_under_another_name(name: str) -> None
     assert [file.name for file in path.parent.iterdir()] == ["mine.toml"]
 
 
+def test_a_changed_group_stands_in_the_file_and_a_preset_is_written_over() -> None:
+    group = ExchangeSummaryPolicy().abridged_history_params
+    policy = ExchangeSummaryPolicy(abridged_history_params=group.model_copy(update={"total_chars_limit": 7}))
+    for about in ("first", "second"):
+        path = save_preset(Preset("mine", "exchange-summary", about, "", policy))
+        assert (read_preset(path).policy, read_preset(path).about) == (policy, about)
+    limits = ", ".join(f"{name} = {value}" for name, value in policy.abridged_history_params.model_dump().items())
+    assert f"abridged_history_params = {{{limits}}}" in path.read_text()
+
+
 def test_a_prompt_stands_in_the_file_as_the_lines_it_has() -> None:
     policy = ExchangeSummaryPolicy(prompt='First line.\nSecond "line".')
     assert 'First line.\nSecond "line".' in preset_toml(Preset("mine", "exchange-summary", "", "", policy))

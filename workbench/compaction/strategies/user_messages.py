@@ -150,9 +150,8 @@ def _shortened(context: Context, message: Message, room: int) -> Message | None:
     """The message's text, cut in the middle to at most `room` tokens; None where there is no room for words."""
     meter, text = context.layout.sizes.meter, message.text
     chars = len(text)
-    shorter = replace(message, blocks=(Text(text),), source=())
     while chars >= 8:
-        shorter = replace(shorter, blocks=(Text(clip_middle(text, chars)),))
+        shorter = replace(message, blocks=(Text(clip_middle(text, chars)),), source=())
         cost = meter.tokens(shorter)
         if cost <= room:
             return shorter
