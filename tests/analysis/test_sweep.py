@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -10,16 +12,19 @@ import pytest
 
 from tests.analysis.courses import counted_from
 from tests.paths import SAMPLES
+from workbench.analysis.cache import Rates
 from workbench.analysis.course import course_of
 from workbench.analysis.replay import replay
 from workbench.analysis.sweep.axes import Axis, parse_axis, varied
-from workbench.analysis.sweep.cells import Cell, Plan, as_preset, plan_of, swept
-from workbench.analysis.sweep.journal import Journal, done
+from workbench.analysis.sweep.cells import Cell, Plan, as_preset, plan_of, swept, told
+from workbench.analysis.sweep.journal import Journal, done, key_of, stamp_of
 from workbench.analysis.sweep.rows import CRITERIA, Row, best, rows_of
 from workbench.analysis.sweep.spread import spread, work_of
 from workbench.base.errors import BadInput
 from workbench.compaction.preset import load_preset, read_preset, save_preset
 from workbench.compaction.strategies import all_strategies
+from workbench.session import Session
+from workbench.summarizers.extractive import extractive
 
 TRIM = load_preset("trim")
 CHAT = str(SAMPLES / "openai-chat-tools.json")
@@ -37,6 +42,7 @@ VARY = ("window=2k..6k:2k", "target_percent=30,60")
         ("target_percent=10..20", (10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)),
         ("window=5k, 7_000,5000", (5_000, 7_000)),
         ("window=1m", (1_000_000,)),
+        ("window=1..10000", tuple(range(1, 10_001))),
     ],
 )
 def test_values_of_an_axis(text: str, values: tuple[float, ...]) -> None:
@@ -50,6 +56,8 @@ def test_values_of_an_axis(text: str, values: tuple[float, ...]) -> None:
     ("text", "says"),
     [
         ("window", "neither"),
+        ("window=1=2", "'1=2' does not list whole numbers"),
+        ("window=1..10001", "more than 10000 values"),
         ("=3", "neither"),
         ("window=a..b", "does not list whole numbers"),
         ("window=1.5", "does not list whole numbers"),
@@ -104,10 +112,65 @@ def test_a_cell_is_what_a_replay_says(plan: Plan, cells: tuple[Cell, ...]) -> No
     for cell in [cell for cell in cells if cell.file == CHAT]:
         window, percent = cell.setting
         preset = replace(TRIM, policy=TRIM.policy.with_(target_percent=percent))
-        played = replay(course, preset, int(window))
-        assert (cell.compactions, cell.peak, cell.over) == (len(played.compacted), played.peak, played.over_window)
-        assert (cell.after, cell.rebilled, cell.sent) == (played.mean_after, played.rebilled, sum(played.sent))
-        assert cell.dollars == played.cost
+        assert cell == told(CHAT, cell.setting, replay(course, preset, int(window)))
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_replay_as_a_cell(known: bool) -> None:
+    played = replay(course_of(*counted_from(Path(CHAT))), TRIM, 3_000, extractive)
+    rates = Rates(2.0, 8.0, 0.2, 2.5, known=known)
+    (one, *_) = played.compacted
+    both = replace(played, rates=rates, compacted=[replace(one, requests=2), replace(one, requests=3)])
+    cell = told("f", (3_000,), both, [0.25, 0.75])
+    assert cell == Cell(
+        "f", (3_000,), len(played.sent), 2, both.mean_after, played.peak, played.last, played.over_window,
+        sum(played.sent), both.rebilled, 5, both.cost / 2, both.cost if known else None, 0.5,
+    )  # fmt: skip
+    free = replace(both, rates=replace(rates, input=0.0))
+    assert told("f", (), free).units == free.cost
+    assert told("f", (), both).retention is None
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (BadInput("a.jsonl:  no\n session."), "a.jsonl: no session."),
+        (ValueError("no  number: "), "ValueError: no number"),
+        (MemoryError(), "MemoryError"),
+    ],
+)
+def test_why_a_cell_holds_nothing(plan: Plan, error: Exception, says: str) -> None:
+    def fails(session: Session) -> None:
+        raise error
+
+    assert swept(CHAT, plan, ((1, 2),), fails) == (Cell(CHAT, (1, 2), error=says),)
+    course_fails = swept(CHAT, plan, ((2_000, 101),))
+    assert [(cell.file, cell.setting) for cell in course_fails] == [(CHAT, (2_000, 101))]
+    assert course_fails[0].error.startswith("--vary target_percent = 101")
+
+
+@pytest.mark.parametrize(
+    ("vary", "given", "own", "window"),
+    [
+        ("window=5k,6k", 7_000, 9_000, 6_000),
+        ("target_percent=30", 7_000, 9_000, 7_000),
+        ("target_percent=30", None, 9_000, 9_000),
+    ],
+)
+def test_the_window_is_the_one_that_varies_else_the_given_one_else_the_models(
+    vary: str, given: int | None, own: int, window: int
+) -> None:
+    assert plan_of(TRIM, [vary], given, retained=False).window_of((6_000,), own) == window
+
+
+def test_a_models_own_window_is_known_to_every_cell() -> None:
+    """The overflow sample's model holds 200,000 tokens, of which a share is kept."""
+    path = str(SAMPLES / "claude-code-overflow.jsonl")
+    small = plan_of(load_preset("claude-code"), ("trigger_window_percent=5",), None, retained=False)
+    given = replace(small, window=200_000)
+    (cell,) = swept(path, small, small.settings)
+    assert cell.compactions
+    assert (cell,) == swept(path, given, given.settings)
 
 
 def test_a_file_that_fails_is_a_cell_with_its_reason(tmp_path: Path, plan: Plan) -> None:
@@ -122,15 +185,14 @@ def test_a_file_that_fails_is_a_cell_with_its_reason(tmp_path: Path, plan: Plan)
 
 
 def test_rows_are_means_over_files(plan: Plan, cells: tuple[Cell, ...]) -> None:
-    rows = rows_of(plan, cells)
-    assert [row.setting for row in rows] == list(plan.settings)
-    for row in rows:
-        here = [cell for cell in cells if cell.setting == row.setting]
-        assert row.compactions == sum(cell.compactions for cell in here) / 2
-        assert row.rebilled == sum(cell.rebilled for cell in here) / 2
-        assert row.over == sum(cell.over for cell in here)
-        assert row.peak == max(cell.peak for cell in here)
-        assert row.cost == pytest.approx(sum(cell.dollars or 0 for cell in here) / 2)
+    assert [row.setting for row in rows_of(plan, cells)] == list(plan.settings)
+    at = plan.settings[1]
+    one = Cell("a", at, 9, 2, 300, 900, 50, 1, 4_000, 70, 2, 3.0, 0.5, 0.25)
+    two = Cell("b", at, 9, 4, 100, 700, 50, 2, 2_000, 30, 2, 5.0, 1.5, 0.75)
+    bare, failed = Cell("c", at, units=4.0), Cell("d", at, error="no")
+    assert rows_of(plan, (one, failed, two)) == (Row(at, 2, 1, 3, 200, 900, 3, 3_000, 50, 1.0, True, 0.5),)
+    assert rows_of(plan, (one, bare)) == (Row(at, 2, 0, 1, 300, 900, 1, 2_000, 35, 3.5, False, 0.25),)
+    assert rows_of(plan, (failed,)) == (Row(at, 0, 1, 0, None, 0, 0, 0, 0, 0, False, None),)
 
 
 def test_the_best_is_the_least_that_stays_within_the_window() -> None:
@@ -175,9 +237,34 @@ def test_an_interrupted_sweep_goes_on_from_its_journal(tmp_path: Path, plan: Pla
     assert done(path, plan_of(TRIM, ("window=2k..9k:1k", VARY[1]), None, retained=False)) == cells[:4]
     with pytest.raises(BadInput, match="another sweep"):
         done(path, plan_of(TRIM, VARY, None, retained=True))
-    path.write_text("a letter\n")
-    with pytest.raises(BadInput, match="not the journal"):
-        done(path, plan)
+    for text in ("a letter\n", "[1]\n", '{"other": 1}\n'):
+        path.write_text(text)
+        with pytest.raises(BadInput) as refused:
+            done(path, plan)
+        assert str(refused.value) == f"{path} is not the journal of a sweep; name another file, it will be made."
+
+
+def test_a_journal_says_which_sweep_it_is_and_where_it_cannot_be(tmp_path: Path, plan: Plan) -> None:
+    path = tmp_path / "much" / "deeper" / "sweep.jsonl"
+    Journal(path, plan).close()
+    assert json.loads(path.read_bytes()) == {"sweep": key_of(plan), "strategy": "trim"}
+    grouped = plan_of(
+        load_preset("augment-example"), ("abridged_history_params.total_chars_limit=1,2",), 9, retained=False
+    )
+    wider = plan_of(load_preset("augment-example"), ("abridged_history_params.total_chars_limit=3",), 9, retained=False)
+    keys = [
+        key_of(one)
+        for one in (grouped, replace(grouped, window=8), replace(grouped, part="2"), replace(plan, window=8))
+    ]
+    assert [key_of(wider), len({*keys, key_of(plan)}), keys[3]] == [keys[0], 4, key_of(plan)]
+    assert stamp_of(str(tmp_path / "gone")) == (0, 0)
+    (tmp_path / "in the way").write_text("")
+    for act, at, says in (
+        (done, tmp_path / "in the way" / "j", "cannot be read (Not a directory)"),
+        (Journal, tmp_path / "in the way" / "j", "cannot be written (File exists)"),
+    ):
+        with pytest.raises(BadInput, match=re.escape(f"{at} {says}; name another journal.")):
+            act(at, plan)  # type: ignore[operator]
 
 
 def test_a_file_that_changed_is_done_again(tmp_path: Path, plan: Plan) -> None:
