@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 
-from workbench.analysis.react import react
+from workbench.compaction.assembled.react import react
 from workbench.conformance.building import agent, call, result, summary, user
 from workbench.conformance.drawn import conversations
 from workbench.session import Media, Message, Opaque, Text, Thinking

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from workbench.compaction.assembled.tool_result_rules import RULES, ToolKind, Use
 from workbench.compaction.context import Context
 from workbench.compaction.exchange.abridge import abridge
-from workbench.compaction.layered.tool_result_rules import RULES, ToolKind, Use
 from workbench.compaction.ledger.room import in_tokens, shares_of
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.progressive import rungs

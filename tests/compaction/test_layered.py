@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.paths import ROOT
+from workbench.compaction.assembled.tool_results import Limits, compressed
 from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.layered.archive import MARKS, SECTIONS, TITLE
-from workbench.compaction.layered.tool_results import Limits, compressed
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import default_preset

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.compaction.layered.tool_result_rules import RULES, Use
-from workbench.compaction.layered.tool_results import Limits, ToolKind, compress, kind_of
+from workbench.compaction.assembled.tool_result_rules import RULES, Use
+from workbench.compaction.assembled.tool_results import Limits, ToolKind, compress, kind_of
 from workbench.conformance.building import call
 from workbench.facts.envelope import envelope, holds_more
 from workbench.session import Media, Text, ToolResult, ToolUse

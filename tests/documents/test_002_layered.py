@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.documents.rules import rule
-from workbench.compaction.layered.mentions import mentioned
+from workbench.compaction.assembled.mentions import mentioned
 
 
 @rule("002-062")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from workbench.summarizers.exact_counts import Exact
 
 FIRST_WORDS = 60
+NOTE = 400
 MAX_WARNINGS = 10
 
 
@@ -40,8 +41,28 @@ MAX_WARNINGS = 10
     "--exact", metavar="MODEL", help="Have the API count the context for this model: sends it, costs nothing."
 )
 @click.option("--react", "as_react", is_flag=True, help="The transcript in ReAct form: Thought, Action, [tool].")
+@click.option(
+    "--layers",
+    "as_layers",
+    is_flag=True,
+    help="The whole next prompt, layer by layer: system and tools, project rules, history, current input, recap.",
+)
+@click.option(
+    "--notes",
+    "with_notes",
+    is_flag=True,
+    help="What is noted beside the messages: files mentioned, files that changed, how far the to-do list is.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables.")
-def command(chosen: Selection, verbosity: Verbosity | None, exact: str | None, as_react: bool, as_json: bool) -> None:
+def command(
+    chosen: Selection,
+    verbosity: Verbosity | None,
+    exact: str | None,
+    as_react: bool,
+    as_layers: bool,
+    with_notes: bool,
+    as_json: bool,
+) -> None:
     """Show what FILE holds: its epochs, the rounds of one of them, and where its tokens are.
 
     A figure without a sign was billed by the provider, ≈ is calibrated against such figures, ~ is an estimate.
@@ -54,11 +75,14 @@ def command(chosen: Selection, verbosity: Verbosity | None, exact: str | None, a
 
         count = count_now(found.session, found.context, exact)
     if as_json:
-        write_json(_document(found, verbosity, count))
+        write_json(_document(found, verbosity, count), _assembled(found.context, as_layers, with_notes))
     elif as_react:
-        from workbench.analysis.react import react
+        from workbench.compaction.assembled.react import react
+        from workbench.compaction.assembled.tool_results import Limits
 
-        click.echo("\n\n".join(printable(text) for text in react(found.context.messages)))
+        click.echo("\n\n".join(printable(text) for text in react(found.context.shape, limits=Limits())))
+    elif as_layers or with_notes:
+        _layers_and_notes(_assembled(found.context, as_layers, with_notes))
     elif verbosity:
         _transcript(found.context, verbosity)
     else:
@@ -89,6 +113,36 @@ def _document(found: Opened, verbosity: Verbosity | None, exact: Exact | None) -
             for entry in transcript(messages, verbosity)
         ]
     return document
+
+
+def _assembled(context: Context, as_layers: bool, with_notes: bool) -> dict[str, Any]:
+    """The layers of the next prompt and the notes, as far as they are asked for: neither is made otherwise."""
+    found: dict[str, Any] = {}
+    if as_layers:
+        from workbench.compaction.assembled.prompt import assembled
+        from workbench.compaction.assembled.tool_results import Limits
+
+        found["prompt"] = assembled(context, Limits())
+    if with_notes:
+        from workbench.compaction.assembled.notes import notes_of
+
+        found["notes"] = [
+            {"message": noted.index + 1, "id": context.messages[noted.index].id, **only(noted, "kind", "files", "text")}
+            for noted in notes_of(context.shape)
+        ]
+    return found
+
+
+def _layers_and_notes(found: dict[str, Any]) -> None:
+    for part in found.get("prompt", ()):
+        note = f" ({part.note})" if part.note else ""
+        click.secho(f"== {part.name}: {part.basis.value}{grouped(part.tokens)} tokens{note}", bold=True)
+        click.echo(f"{printable(part.text)}\n" if part.text else "")
+    if notes := found.get("notes"):
+        rows = [[str(noted["message"]), noted["kind"], one_line(printable(noted["text"]), NOTE)] for noted in notes]
+        write_table(["message", "note", "text"], rows)
+    elif notes is not None:
+        click.echo("Nothing is noted: no @file, no file that changed between two reads, no to-do list.")
 
 
 @dataclass(frozen=True, slots=True)

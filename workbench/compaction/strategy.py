@@ -20,6 +20,7 @@ from workbench.compaction.layers import Layer, layers
 from workbench.compaction.marks import Mark
 from workbench.compaction.outcome import Outcome, unchanged
 from workbench.compaction.policy import Policy
+from workbench.compaction.prompt_parts import PromptPart, prompt_parts
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.vocabulary import Language
 from workbench.session import Message, Span, Usage
@@ -269,6 +270,8 @@ class Strategy(Generic[P]):
     """What the form that it gives a summary message finds wrong with its text, one sentence each; the checks tell."""
     layers: Callable[[Context, Outcome], tuple[Layer, ...]] = layers
     """The parts of a context, in the strategy's own words."""
+    prompt: Callable[[Context, P], tuple[PromptPart, ...]] = lambda context, policy: prompt_parts(context)
+    """The whole next prompt of a context, part by part, in the strategy's own words."""
     notes: Callable[[Shape, P, int], Iterable[Note]] = _none
     """What is to be said beside the message at an index."""
     remark: Callable[[Shape, P], str] | None = None

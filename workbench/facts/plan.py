@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from workbench.facts.calls import Called
 from workbench.facts.tools import tool_name
+from workbench.session import ToolUse
 
 Status = Literal["pending", "in_progress", "completed", "cancelled"]
 
@@ -52,6 +53,11 @@ class Task:
     text: str
     status: Status
     index: int
+
+
+def changes_plan(call: ToolUse) -> bool:
+    """Whether a call writes the list of tasks or says something of one."""
+    return tool_name(call.name) in (*_LIST_TOOLS, "taskcreate", "taskupdate")
 
 
 def plan_of(calls: Sequence[Called]) -> tuple[Task, ...]:

@@ -1,10 +1,11 @@
 """What each layer weighs of a prompt as `layered` puts it together: system and tools, rules, history, the current
-input, the todo recap."""
+input (a round that still goes on), the todo recap."""
 
 from __future__ import annotations
 
+from workbench.compaction.assembled.prompt import CURRENT, L1, L2, RECAP, open_from
+from workbench.compaction.assembled.recap import recap_of
 from workbench.compaction.context import Context
-from workbench.compaction.layered.recap import recap_of
 from workbench.compaction.layers import Layer, basis_of, by_fate, summaries_layer
 from workbench.compaction.outcome import Outcome
 
@@ -17,17 +18,17 @@ def prompt_layers(context: Context, outcome: Outcome) -> tuple[Layer, ...]:
     message is read once per shape.
     """
     shape, sizes = context.shape, context.layout.sizes
-    fixed, current = shape.lead, shape.rounds.current_input
-    open_input = context.size(current.start, current.stop).tokens
+    fixed, opened = shape.lead, max(shape.lead, open_from(shape))
+    open_input = context.size(opened, len(context)).tokens
     recap = recap_of(shape)
     found = [
-        Layer("L1 system+tools", sizes.overhead + context.upto(fixed).tokens, sizes.overhead_basis, "▒"),
-        Layer("L2 rules", sizes.meter.text_tokens(context.rules) if context.rules else 0, sizes.meter.basis, "▤"),
+        Layer(L1, sizes.overhead + context.upto(fixed).tokens, sizes.overhead_basis, "▒"),
+        Layer(L2, sizes.meter.text_tokens(context.rules) if context.rules else 0, sizes.meter.basis, "▤"),
         *(
             Layer(f"L3 {part.name}", part.tokens, part.basis, part.glyph)
-            for part in (summaries_layer(context), *by_fate(context, outcome, fixed, max(fixed, current.start)))
+            for part in (summaries_layer(context), *by_fate(context, outcome, fixed, opened))
         ),
-        Layer("current input", open_input, basis_of(context, open_input), "▷"),
-        Layer("recap", sizes.meter.text_tokens(recap) if recap else 0, sizes.meter.basis, "◇"),
+        Layer(CURRENT, open_input, basis_of(context, open_input), "▷"),
+        Layer(RECAP, sizes.meter.text_tokens(recap) if recap else 0, sizes.meter.basis, "◇"),
     ]
     return tuple(layer for layer in found if layer.tokens)

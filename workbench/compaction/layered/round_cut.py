@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 from workbench.base.figures import grouped
 from workbench.base.text import plural
+from workbench.compaction.assembled.prompt import open_from
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs, with_pairs
-from workbench.compaction.shape import Shape
 from workbench.compaction.spans import without
 from workbench.session import Message, Span, leading_system
 
@@ -42,7 +42,7 @@ def cut_rounds(context: Context, min_rounds: int, *, keep_summaries: bool, trace
     input, and the round of a call whose result came later stay besides. `trace` tells of it."""
     shape = context.shape
     rounds, current = shape.rounds.rounds, shape.rounds.current_input
-    ended = _open_from(shape)
+    ended = open_from(shape)
     finished = len(rounds) - int(bool(rounds) and rounds[-1].stop > ended)
     pins = pinned_with_pairs(context)
     archived = max(0, finished - min_rounds)
@@ -76,20 +76,6 @@ def cut_rounds(context: Context, min_rounds: int, *, keep_summaries: bool, trace
         f"kept: the newest {len(rounds) - archived}" + (", the last one still open" if finished < len(rounds) else "")
     )
     return Cut(tail, head, tuple(stays), pins, tuple(i for i in earlier if i not in stays), ended)
-
-
-def _open_from(shape: Shape) -> int:
-    """Where the stretch begins that still goes on: it ends without an answer, or with one that calls tools. Where the
-    current input begins when there is none; a context cut inside a round may have no round but its end."""
-    rounds, current = shape.rounds.rounds, shape.rounds.current_input
-    last = rounds[-1] if rounds else shape.rounds.preamble
-    if len(current):
-        return current.start
-    for index in range(last.stop - 1, last.start - 1, -1):
-        message = shape.messages[index]
-        if message.role in ("assistant", "tool") and message.kind == "normal":
-            return last.start if message.role == "tool" or message.calls else last.stop
-    return last.stop
 
 
 def without_archive(context: Context, cut: Cut, *, keep_summaries: bool) -> Cut:

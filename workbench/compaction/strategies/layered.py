@@ -10,29 +10,33 @@ An archive is never compacted again, only added to. Where the model answers too 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.compaction import vocabulary
+from workbench.compaction.assembled.notes import notes_at
+from workbench.compaction.assembled.prompt import assembled
+from workbench.compaction.assembled.tool_results import Limits, compressed
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import carried_summaries, in_place, text_of_summaries
-from workbench.compaction.layered import mentions
 from workbench.compaction.layered.archive import MARKS, SECTIONS, dates, faults, filled, lacking
 from workbench.compaction.layered.prompt_layers import prompt_layers
 from workbench.compaction.layered.round_cut import Cut, cut_rounds, place_of_archive, without_archive
-from workbench.compaction.layered.tool_results import Limits, compressed
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Fate, Made, Outcome, Piece, Rung, Status, unchanged
 from workbench.compaction.policy import Converted, setting
+from workbench.compaction.prompt_parts import PromptPart
 from workbench.compaction.request import Asked, Excerpt, answer_to, excerpt, request_for, tagged_style, within
+from workbench.compaction.shape import Shape
 from workbench.compaction.spans import each, indexes_of, joined, kept
 from workbench.compaction.strategy import (
     Compacting,
+    Note,
     Step,
     Strategy,
     SummaryFailed,
@@ -232,6 +236,19 @@ def _strokes(context: Context, cut: Cut, shorter: Iterable[int], asked: Question
     yield Stroke(Fate.PINNED, each(sorted(cut.pins)))
 
 
+def prompt(context: Context, policy: LayeredPolicy) -> tuple[PromptPart, ...]:
+    """The layers; tool results are compressed where the policy compresses those that stay."""
+    return assembled(context, policy.tool_results if policy.compress_results == "finished" else None)
+
+
+def notes(shape: Shape, policy: LayeredPolicy, index: int) -> Iterator[Note]:
+    """The words that a request with mentioned files would be sent with."""
+    for noted in notes_at(shape).get(index, ()):
+        if noted.kind == "mention":
+            yield Note("it would be sent with")
+            yield Note(noted.text)
+
+
 def lint(policy: LayeredPolicy) -> tuple[str, ...]:
     return (*lint_prompt(policy.asks()), *lacking(policy.asks()))
 
@@ -248,5 +265,6 @@ STRATEGY = Strategy(
     lint=lint,
     faults=lambda policy, text: faults(text),
     layers=prompt_layers,
-    notes=lambda shape, policy, index: mentions.notes(shape, index),
+    prompt=prompt,
+    notes=notes,
 )

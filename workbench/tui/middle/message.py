@@ -5,6 +5,7 @@ from __future__ import annotations
 from workbench.analysis.transcript import transcript
 from workbench.base.stamps import shown
 from workbench.bench import Bench
+from workbench.compaction.assembled.notes import Noted, notes_at
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, Made
 from workbench.compaction.strategy import SummaryRequest
@@ -16,6 +17,9 @@ from workbench.tui.middle.view import Parts, View
 from workbench.tui.plain import figure
 from workbench.tui.rows import WORDS, role_word
 from workbench.tui.widgets.text_view import Part
+
+MENTIONED = 8
+"""Mentioned files that a note names."""
 
 _VOICES = {"thinking": "thinking", "call": "call", "result": "result", "error": "bad", "note": "dim", "user": "title"}
 
@@ -78,9 +82,19 @@ def _where(view: View) -> str:
 
 
 def _notes(bench: Bench, index: int) -> Parts:
-    """What the strategy in use notes about the message."""
-    found = bench.strategy.notes(bench.layout.shape, bench.policy, index)
-    return [Part(note.text, "warning" if note.warns else "dim") for note in found]
+    """What is noted beside the message in any session, and what the strategy in use says of it."""
+    shape = bench.layout.shape
+    parts = [
+        Part(_note(noted), "warning" if noted.kind == "changed" else "dim") for noted in notes_at(shape).get(index, ())
+    ]
+    found = bench.strategy.notes(shape, bench.policy, index)
+    return [*parts, *(Part(note.text, "warning" if note.warns else "dim") for note in found)]
+
+
+def _note(noted: Noted) -> str:
+    if noted.kind == "mention":
+        return f"mentions {', '.join(f'@{path}' for path in noted.files[:MENTIONED])}"
+    return f"to-do list: {noted.text}" if noted.kind == "recap" else noted.text
 
 
 def _rewritten(bench: Bench, index: int) -> Parts:

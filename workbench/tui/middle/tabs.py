@@ -13,11 +13,32 @@ from workbench.tui.middle.blocks import block_parts
 from workbench.tui.middle.changes import changes_parts
 from workbench.tui.middle.message import message_parts
 from workbench.tui.middle.recorded import theirs_parts
-from workbench.tui.middle.view import Parts, View
+from workbench.tui.middle.view import Parts, Piece, View
 from workbench.tui.plain import figure
 from workbench.tui.policy_words import trigger_words
 from workbench.tui.rows import first_words, role_word
 from workbench.tui.widgets.text_view import Part
+
+
+def request_tab(view: View) -> Parts:
+    """What the model is sent next: the whole prompt of the new context, folded, and the requests for a summary."""
+    return [*prompt_parts(view), *request_parts(view)]
+
+
+def prompt_parts(view: View) -> Parts:
+    """The whole next prompt, part by part in its order."""
+    bench, outcome = view.bench, view.bench.outcome
+    after = bench.context if outcome.status == "unchanged" else bench.context.from_outcome(outcome)
+    waits = bench.result is None and bool(bench.plan.requests)
+    parts: Parts = [Part(f"the next prompt, in its order{', a placeholder for the summary' if waits else ''}", "title")]
+    for part in bench.strategy.prompt(after, bench.policy):
+        place = f"prompt/{part.name}"
+        is_open = view.folds is None or view.folds.is_open(place, usual=False)
+        head = f"{'▾' if is_open else '▸'} {part.name} · {part.basis.value}{figure(part.tokens)} tokens"
+        parts.append(Piece(f"{head}{' · ' if part.note else ''}{part.note}", "dim", fold=place if part.text else ""))
+        if is_open and part.text:
+            parts += [Part(part.text), Part("")]
+    return [*parts, Part("")]
 
 
 def request_parts(view: View) -> Parts:
@@ -200,7 +221,7 @@ def abridged_parts(view: View) -> Parts:
 TABS: dict[str, Callable[[View], Parts]] = {
     "message": message_parts,
     "abridged": abridged_parts,
-    "request": request_parts,
+    "request": request_tab,
     "node": node_parts,
     "result": result_parts,
     "trace": trace_parts,
@@ -210,4 +231,14 @@ TABS: dict[str, Callable[[View], Parts]] = {
 }
 """The tabs of the middle, in the order in which they stand."""
 
-__all__ = ["TABS", "Parts", "View", "checks_parts", "checks_title", "message_parts", "node_parts", "preview_note"]
+__all__ = [
+    "TABS",
+    "Parts",
+    "View",
+    "checks_parts",
+    "checks_title",
+    "message_parts",
+    "node_parts",
+    "preview_note",
+    "request_parts",
+]

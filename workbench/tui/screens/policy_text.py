@@ -24,7 +24,8 @@ from workbench.tui.external_editor import edit_outside
 from workbench.tui.failures import failure_of
 from workbench.tui.fields import Refused, changed, fields_of
 from workbench.tui.help_key import help_key
-from workbench.tui.middle.tabs import TABS, View
+from workbench.tui.middle.tabs import node_parts, request_parts
+from workbench.tui.middle.view import View
 from workbench.tui.plain import one_line
 from workbench.tui.rows import Groups
 from workbench.tui.widgets.keys_line import KeysLine
@@ -198,7 +199,7 @@ def _goes_into_node(field: Setting) -> bool:
 
 def _preview(bench: Bench, node: bool, width: int) -> tuple[tuple[Part, ...], Wrapped]:
     view = View(bench, Groups(bench.layout), 0)
-    parts = tuple(TABS["node" if node else "request"](view))
+    parts = tuple(node_parts(view) if node else request_parts(view))
     return parts, wrap(parts, width)
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from workbench.compaction.layered.tool_result_rules import RULES, Limits, ToolKind, Use
+from workbench.compaction.assembled.tool_result_rules import RULES, Limits, ToolKind, Use
 from workbench.compaction.shape import Shape, newest_per_shape
 from workbench.facts.envelope import envelope, holds_more, text_of
 from workbench.facts.tools import ActionKind, actions_of, tool_name

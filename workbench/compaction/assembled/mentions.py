@@ -7,18 +7,14 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench.compaction.shape import Shape, per_shape
-from workbench.compaction.strategy import Note
 from workbench.facts.calls import Called, calls_in
 from workbench.facts.done import normal_path
 from workbench.facts.envelope import envelope
 from workbench.session import Message, ToolResult
 
-NAMED = 8
-"""Mentioned files that a note names."""
 MOST = 5
 """Files that a reminder names; the rest is counted."""
 
@@ -67,23 +63,6 @@ class Changed:
 
     def __str__(self) -> str:
         return f"Note: {self.file} was modified externally."
-
-
-def notes(shape: Shape, index: int) -> Iterator[Note]:
-    """The files that the request at `index` mentions, with the words that it would be sent as; files that its results
-    show to have changed."""
-    message = shape.messages[index]
-    if message.starts_round and (paths := mentioned(message.text)):
-        yield Note(f"mentions {', '.join(f'@{path}' for path in paths[:NAMED])}; it would be sent as")
-        yield Note(with_reminder(message.text).removeprefix(message.text).strip())
-    for change in _changes(shape):
-        if change.index == index:
-            yield Note(str(change), warns=True)
-
-
-@per_shape
-def _changes(shape: Shape) -> tuple[Changed, ...]:
-    return external_changes(shape.messages)
 
 
 _LINE = re.compile(r"^\s*(\d+)(?:→|\t)(.*)$", re.MULTILINE)

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.base.text import clip_middle, plural
-from workbench.compaction.layered.recap import recap
+from workbench.compaction.assembled.recap import recap
 from workbench.facts.calls import Called, exit_code
 from workbench.facts.plan import plan_of
 from workbench.facts.tools import actions_of

@@ -1,0 +1,102 @@
+"""A conversation in ReAct form: text that needs no native tool calls.
+
+[user] …
+[assistant] Thought: …
+Action: Tool[{…}]
+[tool] {"status":"success","data":…}
+[assistant] Action: Finish[…]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from workbench.compaction.assembled.mentions import with_reminder
+from workbench.compaction.assembled.notes import notes_at
+from workbench.compaction.assembled.tool_results import Limits, reduced
+from workbench.compaction.shape import Shape
+from workbench.facts.envelope import envelope
+from workbench.session import Media, Message, Opaque, Text, Thinking, ToolUse
+from workbench.tokens.visible import json_text
+
+
+def react(
+    shape: Shape, start: int = 0, stop: int | None = None, limits: Limits | None = None, *, reminded: bool = False
+) -> Iterator[str]:
+    """One text for each of the messages `start`..`stop`, to be joined by blank lines. A summary stands there as it is,
+    a boundary not at all.
+
+    Several calls of one answer are several actions, several results several `[tool]` lines. A result is compressed to
+    `limits`, whole for None; one that shows a file to have changed says so. An answer without a call is a thought while
+    the agent goes on, and `Finish` when it is the last before the user's turn. `reminded`: a request bears the reminder
+    of the files that it mentions.
+    """
+    messages = shape.messages
+    for index in range(start, len(messages) if stop is None else stop):
+        message = messages[index]
+        if message.kind == "boundary":
+            continue
+        if message.kind == "summary" and not message.calls:
+            text = message.text
+        elif message.role == "assistant":
+            after = messages[index + 1] if index + 1 < len(messages) else None
+            text = _answer(message, goes_on=after is not None and after.role in ("assistant", "tool"))
+        else:
+            text = "\n".join([*_results(shape, index, limits), *_said(message, reminded and message.starts_round)])
+        if text:
+            yield text
+
+
+def _answer(message: Message, *, goes_on: bool) -> str:
+    thoughts = [block.text for block in message.blocks if isinstance(block, Thinking) and block.text]
+    words = [_words(block) for block in message.blocks if isinstance(block, Text | Media | Opaque)]
+    actions = [f"Action: {call.name}[{_arguments(call)}]" for call in message.calls]
+    if actions or goes_on:
+        thoughts += words
+    elif words:
+        actions = ["Action: Finish[" + "\n".join(words) + "]"]
+    lines = ["Thought: " + "\n".join(thoughts)] if thoughts else []
+    lines += actions
+    return "[assistant] " + "\n".join(lines) if lines else ""
+
+
+def _results(shape: Shape, index: int, limits: Limits | None) -> Iterator[str]:
+    """Each result by itself, then the stand-ins of images."""
+    results = shape.messages[index].results
+    notes = {noted.call_id: noted.text for noted in notes_at(shape).get(index, ())} if results else {}
+    for result in results:
+        call = shape.call_of(index, result.call_id)
+        whole = envelope(result) if limits is None else reduced(call, result, limits)
+        yield f"[tool] {json_text(_noted(whole, notes.get(result.call_id, '')))}"
+    yield from (f"[tool] {part.placeholder}" for r in results for part in r.content if isinstance(part, Media))
+
+
+def _noted(whole: dict[str, Any], note: str) -> dict[str, Any]:
+    """A result with a note in its data."""
+    if not note:
+        return whole
+    data = whole["data"]
+    return {**whole, "data": {**(data if isinstance(data, dict) else {"content": data}), "note": note}}
+
+
+def _said(message: Message, reminded: bool) -> Iterator[str]:
+    """What else a user or tool message holds."""
+    words = [_words(block) for block in message.blocks if isinstance(block, Text | Media | Opaque)]
+    if words:
+        text = "\n".join(words)
+        yield f"[{message.role}] {with_reminder(text) if reminded else text}"
+
+
+def _words(block: Text | Media | Opaque) -> str:
+    match block:
+        case Text(text):
+            return text
+        case Media():
+            return block.placeholder
+        case Opaque(type, _):
+            return f"[{type}]"
+
+
+def _arguments(call: ToolUse) -> str:
+    return call.input if isinstance(call.input, str) else json_text(call.input)

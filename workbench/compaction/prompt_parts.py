@@ -1,0 +1,54 @@
+"""The whole next prompt as text, part by part: `Request` on the screen.
+
+A strategy that puts the prompt together itself tells it in its own parts, as its `prompt`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.base.figures import grouped
+from workbench.compaction.context import Context
+from workbench.compaction.render import tagged
+from workbench.session import Tool
+from workbench.tokens.sizes import Basis
+
+
+@dataclass(frozen=True, slots=True)
+class PromptPart:
+    """One part, in the order of the prompt. `tokens` is what it weighs in the context, by `basis`; what of it no file
+    holds is told in `note`, and not in `text`."""
+
+    name: str
+    tokens: int
+    basis: Basis
+    text: str
+    note: str = ""
+
+
+def prompt_parts(context: Context) -> tuple[PromptPart, ...]:
+    """System prompt and tools, then the messages, each in the tags of its role."""
+    messages = context.messages
+    answered = {result.call_id for message in messages for result in message.results}
+    said = "\n".join(filter(None, (tagged(message, answered) for message in messages)))
+    whole = context.upto(len(messages))
+    return system_and_tools(context, 0, "system and tools"), PromptPart("messages", whole.tokens, whole.basis, said)
+
+
+def system_and_tools(context: Context, lead: int, name: str) -> PromptPart:
+    """What stands before the history, the first `lead` messages, which are the session's own system messages, with
+    it."""
+    sizes = context.layout.sizes
+    tokens = sizes.overhead + context.upto(lead).tokens
+    known = context.prompt_tokens + context.tool_tokens
+    missing = sizes.overhead - min(known, sizes.overhead)
+    spoken = (message.text for message in context.messages[:lead])
+    text = "\n\n".join(filter(None, [context.system, *spoken, tools_text(context.tools)]))
+    note = f"{grouped(missing)} tokens of it were sent and are not in the file" if missing else ""
+    return PromptPart(name, tokens, sizes.overhead_basis, text, note)
+
+
+def tools_text(tools: Sequence[Tool]) -> str:
+    """The definitions of tools as the session holds them, a line each."""
+    return "\n".join(tool.schema for tool in tools)
