@@ -2,50 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.compaction.assembled.mentions import external_changes, mentioned, reminder, with_reminder
+from workbench.compaction.assembled.mentions import external_changes, with_reminder
 from workbench.conformance.building import agent, call, result, user
 from workbench.session import Message, ToolUse
-
-
-@pytest.mark.parametrize(
-    ("text", "paths"),
-    [
-        ("a@b.py", ()),
-        ("看@src/a.py", ("src/a.py",)),
-        ("see @src/a.py.", ("src/a.py",)),
-        ("@src/a.py @src/a.py @b", ("src/a.py", "b")),
-        ("1@b.py", ()),
-        ("(@a.ts), @.env and @b_c-d/e.test.tsx!", ("a.ts", ".env", "b_c-d/e.test.tsx")),
-        ("@ and @. and @...", ()),
-        ("é@a.py", ("a.py",)),
-        ("<system-reminder>\nThe user mentioned @a.py.\n</system-reminder> @b.py", ("b.py",)),
-    ],
-)
-def test_vectors(text: str, paths: tuple[str, ...]) -> None:
-    assert mentioned(text) == paths
-
-
-def test_the_reminder_has_the_documents_words() -> None:
-    assert with_reminder("fix @src/utils/auth.ts") == (
-        "fix @src/utils/auth.ts\n\n<system-reminder>\nThe user mentioned @src/utils/auth.ts.\n"
-        "You MUST read this file with the Read tool before answering.\n</system-reminder>"
-    )
-    assert with_reminder("nothing here") == "nothing here"
-    assert reminder(()) == ""
-
-
-def test_of_seven_files_five_are_named_one_a_line() -> None:
-    lines = with_reminder(" ".join(f"@f{n}.py" for n in range(7))).split("\n")
-    assert [line for line in lines if line.startswith("The user")] == [
-        f"The user mentioned @f{n}.py." for n in range(5)
-    ]
-    assert "(and 2 more…)" in lines
 
 
 @given(st.text(alphabet=" @./ab中\n", max_size=60))
@@ -94,11 +56,3 @@ def test_only_lines_shown_both_times_are_compared() -> None:
     assert len(notes(read(1, BEFORE), read(2, "     7→z = 1", offset=7), read(3, AFTER))) == 1
     assert notes(read(1, "plain"), read(2, "other lines", offset=40)) == []
     assert len(notes(read(1, "plain"), read(2, "plain, changed"))) == 1
-
-
-def test_a_recorded_mtime_decides() -> None:
-    def recorded(mtime: int) -> str:
-        return json.dumps({"status": "success", "data": {"content": BEFORE, "mtime": mtime}, "text": "…"})
-
-    assert len(notes(read(1, recorded(10)), read(2, recorded(11)))) == 1
-    assert notes(read(1, recorded(10)), read(2, recorded(10))) == []

@@ -54,40 +54,6 @@ def test_a_tool_takes_the_rule_of_its_kind(one: ToolUse | None, kind: ToolKind) 
     assert kind_of(one) == kind
 
 
-def test_of_an_envelope_status_data_and_error_stay_and_the_rest_goes() -> None:
-    text = json.dumps(
-        {
-            "status": "partial",
-            "data": {"paths": [f"src/{n}.py" for n in range(40)], "fallback": "python", "applied": True},
-            "text": "Found 40 files " * 20,
-            "stats": {"time_ms": 3},
-            "context": {"cwd": ".", "params_input": {"pattern": "*.py"}},
-        }
-    )  # fmt: skip
-    assert short(call("c", "Glob", pattern="*.py"), text) == {
-        "status": "partial",
-        "data": {
-            "pattern": "*.py",
-            "count": 40,
-            "fallback": "python",
-            "applied": True,
-            "truncated": True,
-            "paths": [f"src/{n}.py" for n in range(10)],
-        },
-    }
-
-
-def test_an_error_keeps_its_code_and_message_whole() -> None:
-    message = "cannot read: " + "x" * 5_000
-    error = {"code": "NOT_FOUND", "message": message, "hint": "y" * 100}
-    text = json.dumps({"status": "error", "data": {}, "error": error, "text": message, "stats": {}, "context": {}})
-    assert short(call("c", "Read", file_path="a"), text) == {
-        "status": "error",
-        "data": {},
-        "error": {"code": "NOT_FOUND", "message": message},
-    }
-
-
 @pytest.mark.parametrize("text", ['{"status": "open", "data": 1}', '{"status": "success", "id": 7}', '{"status": "su'])
 def test_json_that_is_no_envelope_is_plain_text(text: str) -> None:
     assert envelope(answer(text)) == {"status": "success", "data": text}
@@ -180,20 +146,6 @@ def test_what_a_rule_leaves_of_a_result(kind: str, given_input: dict[str, Any], 
 
 def test_the_limits_of_the_document_and_ours() -> None:
     assert list(Limits().model_dump().values()) == [20, 10, 5, 500, 50, 20, 20, 10, 2_000, 2_000]
-
-
-def test_todowrite_keeps_the_recap_only() -> None:
-    todos = [
-        {"content": "read the code", "status": "completed"},
-        {"content": "write the test", "status": "in_progress"},
-        {"content": "run it", "status": "pending"},
-    ]
-    text = (
-        "Todos have been modified successfully. Ensure that you continue to use the todo list to track your progress. "
-        * 2
-    )
-    data = short(call("c", "TodoWrite", todos=todos), text)["data"]
-    assert data == {"recap": "1 of 3 done; in progress: write the test; next: run it"}
 
 
 def test_any_other_tool_gets_the_generic_cut_and_images_stay() -> None:

@@ -1,0 +1,21 @@
+"""A conversation in ReAct form."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+
+from workbench.compaction.assembled.react import react
+from workbench.compaction.shape import Shape
+from workbench.conformance.drawn import conversations
+from workbench.session import Message
+from workbench.tokens.visible import json_text
+
+
+@settings(max_examples=30, deadline=None)
+@given(conversations())
+def test_every_call_and_every_result_is_there(messages: tuple[Message, ...]) -> None:
+    text = "\n\n".join(react(Shape(messages)))
+    for message in messages:
+        for one in message.calls:
+            assert f"Action: {one.name}[{json_text(one.input)}]" in text
+    assert text.count("[tool] {") >= sum(len(message.results) for message in messages)
