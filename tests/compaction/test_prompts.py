@@ -7,7 +7,7 @@ import pytest
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.resources import PROMPTS
-from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge, abridged_text
+from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge
 from workbench.compaction.prompts import file_of, filled, load_prompt, prompt_files, write_own
 from workbench.compaction.templates import rendered
 from workbench.conformance.building import agent, context_of, user
@@ -138,16 +138,16 @@ def test_a_template_may_loop_as_an_entry_needs() -> None:
 def test_what_only_real_values_bring_about_is_one_sentence_too() -> None:
     """The words it is tried with are few; a session's may be many, and of another kind."""
     write_own(NAME, f"{HEADER}{{% for a in user_message %}}{{% for b in user_message %}}{{% endfor %}}{{% endfor %}}\n")
-    layout = context_of([user("u1", "x" * 900), agent("a1", "Done.")]).layout
+    context = context_of([user("u1", "x" * 900), agent("a1", "Done.")])
     with pytest.raises(BadInput, match="line 4: its loops and calls take more than"):
-        abridge(layout.shape, 2, AbridgedHistoryParams())
+        abridge(context, 2, AbridgedHistoryParams())
 
 
 def test_an_edit_made_elsewhere_is_in_use_at_once() -> None:
-    layout = context_of([user("u1", "Why?"), agent("a1", "Done.")]).layout
+    context = context_of([user("u1", "Why?"), agent("a1", "Done.")])
     path = write_own(NAME, f"{HEADER}one {{{{ user_message }}}}\n")
-    assert abridged_text(abridge(layout.shape, 2, AbridgedHistoryParams())) == "one Why?"
+    assert abridge(context, 2, AbridgedHistoryParams()).text == "one Why?"
     path.write_text(f"{HEADER}another {{{{ user_message }}}}\n")
-    assert abridged_text(abridge(layout.shape, 2, AbridgedHistoryParams())) == "another Why?"
+    assert abridge(context, 2, AbridgedHistoryParams()).text == "another Why?"
     path.unlink()
-    assert "<user>" in abridged_text(abridge(layout.shape, 2, AbridgedHistoryParams()))
+    assert "<user>" in abridge(context, 2, AbridgedHistoryParams()).text

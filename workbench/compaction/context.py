@@ -10,6 +10,7 @@ from functools import cached_property
 from workbench.compaction.gauge import Gauge, cache_age_ms
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Kept, Outcome, Piece
+from workbench.compaction.past import Past
 from workbench.compaction.shape import Shape
 from workbench.session import Message, Tool
 from workbench.tokens.anchoring import span_basis
@@ -42,6 +43,8 @@ class Context:
     rules: str = ""
     summary_versions: Mapping[str, int] = field(default_factory=dict)
     """Format version of a summary by message id, where its format records one."""
+    past: Past = field(default_factory=Past)
+    """What the session held before: the stored history, which a compaction does not shorten."""
     overflow_error_seen: bool = False
     """Whether the session records that the model refused this context as too long."""
 
@@ -159,8 +162,9 @@ class Context:
         pins = frozenset(id for id in self.pins if id in layout.shape.index_of)
         memories = self.memories if outcome.memories is None else outcome.memories
         refused = self.overflow_error_seen and outcome.status == "unchanged"
+        past = Past(self.past, self.messages, len(layout.messages))
         return self.with_(
-            layout=layout, pins=pins, split_at=None, at=None, memories=memories, overflow_error_seen=refused
+            layout=layout, pins=pins, split_at=None, at=None, memories=memories, past=past, overflow_error_seen=refused
         )
 
     def gauge(self) -> Gauge:

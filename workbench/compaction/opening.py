@@ -8,6 +8,7 @@ from pathlib import Path
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.layout import Layout
+from workbench.compaction.past import past_of
 from workbench.compaction.shape import Shape
 from workbench.session import Session
 from workbench.tokens import Counter, Scale, find_model, session_sizes
@@ -36,6 +37,7 @@ def context_at(
         memories=session.memories,
         rules=_project_rules(session.cwd),
         summary_versions=session.facts.summary_versions,
+        past=past_of(session, number),
         overflow_error_seen=_overflowed(session, number),
     )
 

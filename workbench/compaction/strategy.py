@@ -211,10 +211,13 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True)
 class Abridged:
-    """A history retold without a model: messages and the words for them, oldest first, `limit` characters at most."""
+    """A history retold without a model: messages of the context and the words for them, oldest first, `limit`
+    characters at most; `whole` unless older ones did not fit. What is retold of the time before the context has no
+    messages there."""
 
-    entries: tuple[tuple[Span, str], ...]
+    entries: tuple[tuple[tuple[Span, ...], str], ...]
     limit: int
+    whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +279,7 @@ class Strategy(Generic[P]):
     """What is to be said beside the message at an index."""
     remark: Callable[[Shape, P], str] | None = None
     """What is to be said of the whole session; it may take a second to find."""
-    abridged: Callable[[Shape, P, int], Abridged] | None = None
+    abridged: Callable[[Context, P, int], Abridged] | None = None
     """What of the messages before an index goes beside the summary, retold without a model."""
     pasted: Pasted[P] | None = None
     remedy: Callable[[int], Remedy] | None = None

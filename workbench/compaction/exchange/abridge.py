@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.base.text import clip_middle
+from workbench.compaction.context import Context
+from workbench.compaction.past import Place
 from workbench.compaction.prompts import Prompt, file_of, filled, load_prompt
-from workbench.compaction.shape import Shape
 from workbench.compaction.shape_facts import actions_at
+from workbench.compaction.spans import each
 from workbench.session import Span
 
 TEMPLATE = "abridged-entry.jinja"
@@ -38,64 +40,73 @@ class AbridgedHistoryParams(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One user request and what the agent did about it: messages `span`, rendered as `text`."""
+    """One user request and what the agent did about it, rendered as `text`.
 
-    span: Span
+    `spans` are its messages in the context; what is older than the context, or a summary between, is not among them.
+    """
+
+    spans: tuple[Span, ...]
     text: str
 
 
-def abridge(shape: Shape, before: int, params: AbridgedHistoryParams) -> tuple[Entry, ...]:
-    """Entries for the messages before index `before` (the start of the tail), oldest first.
+@dataclass(frozen=True, slots=True)
+class Retold:
+    """A history retold, oldest first; `whole` unless older requests did not fit."""
 
-    Collected from the newest back; the first entry that would exceed `total_chars_limit` ends the walk. Summaries are
-    skipped, and what an earlier summary replaced is included.
+    entries: tuple[Entry, ...]
+    whole: bool
+
+    @property
+    def text(self) -> str:
+        return "\n".join(entry.text for entry in self.entries)
+
+
+def abridge(context: Context, before: int, params: AbridgedHistoryParams) -> Retold:
+    """Entries for what was said before message `before` of the context (the start of the tail), oldest first.
+
+    Told is the stored history, with what earlier summaries replaced and without these summaries. Collected from the
+    newest back; the first entry that would exceed `total_chars_limit` ends the walk.
     """
     entries: list[Entry] = []
     template, total = load_prompt(TEMPLATE), 0
-    for span in _requests_backwards(shape, before):
-        text = _entry(template, shape, span, continues=span.stop == before, params=params)
+    goes_on = bool(context.shape.open_across[before])
+    for request in _requests_backwards(context.past.backwards(context.shape, before)):
+        text = _entry(template, request, continues=goes_on and not entries, params=params)
         if total + len(text) > params.total_chars_limit:
-            break
-        if text:
-            entries.append(Entry(span, text))
-            total += len(text)
-    return tuple(reversed(entries))
+            return Retold(tuple(reversed(entries)), whole=False)
+        here = [index for shape, index in request if shape is context.shape]
+        entries.append(Entry(tuple(each(here)), text))
+        total += len(text)
+    return Retold(tuple(reversed(entries)), whole=True)
 
 
-def abridged_text(entries: Iterable[Entry]) -> str:
-    return "\n".join(entry.text for entry in entries)
+def _requests_backwards(said: Iterable[Place]) -> Iterator[list[Place]]:
+    """The messages of one user request and of all exchanges up to the next request, oldest first; the newest first of
+    these. `said` comes newest first."""
+    request: list[Place] = []
+    asked = False
+    for shape, index in said:
+        message = shape.messages[index]
+        if asked and message.role == "assistant":  # it ends the exchange before the one in which the user asked
+            yield request[::-1]
+            request, asked = [], False
+        request.append((shape, index))
+        asked = asked or message.starts_round
+    if request:
+        yield request[::-1]
 
 
-def _requests_backwards(shape: Shape, before: int) -> Iterable[Span]:
-    """Spans of consecutive exchanges of one user request, newest first, without summaries."""
-    messages, exchanges = shape.messages, shape.exchanges
-    stop = before
-    for span in reversed(exchanges[: shape.exchange_index(before)]):
-        request = messages[span.start : span.stop]
-        if request and request[0].kind == "summary":
-            if span.stop < stop:
-                yield Span(span.stop, stop)
-            stop = span.start
-        elif any(message.starts_round for message in request):
-            yield Span(span.start, stop)
-            stop = span.start
-    first = shape.exchanges[0].start if shape.exchanges else 0
-    if first < stop:
-        yield Span(first, stop)
-
-
-def _entry(template: Prompt, shape: Shape, span: Span, *, continues: bool, params: AbridgedHistoryParams) -> str:
+def _entry(template: Prompt, request: Sequence[Place], *, continues: bool, params: AbridgedHistoryParams) -> str:
     """One entry's text. It answered when its last message is the agent's and calls no tool; else it continues in the
     tail when its open calls are answered there; else it was interrupted."""
-    messages = shape.messages[span.start : span.stop]
+    messages = [shape.messages[index] for shape, index in request]
     asked = "\n".join(message.text for message in messages if message.starts_round)
     done: dict[str, dict[str, None]] = {}
-    for index in range(span.start, span.stop):
+    for shape, index in request:
         for action in actions_at(shape, index):
             done.setdefault(action.kind, {})[clip_middle(action.target, params.action_chars_limit)] = None
     last = messages[-1]
     answered = last.role == "assistant" and not last.calls and bool(last.text)
-    goes_on = continues and bool(shape.open_across[span.stop])
     values = {
         "user_message": clip_middle(asked, params.user_message_chars_limit),
         "has_actions": bool(done),
@@ -105,8 +116,8 @@ def _entry(template: Prompt, shape: Shape, span: Span, *, continues: bool, param
         "files_viewed": _first(done.get("viewed"), params.num_files_viewed_limit),
         "terminal_commands": _first(done.get("command"), params.num_terminal_commands_limit),
         "agent_response": clip_middle(last.text, params.agent_response_chars_limit) if answered else "",
-        "was_interrupted": not goes_on,
-        "continues": goes_on,
+        "was_interrupted": not continues,
+        "continues": continues,
     }
     return filled(file_of(TEMPLATE), template, values).rstrip("\n")
 

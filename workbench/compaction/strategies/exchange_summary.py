@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from workbench.base.figures import grouped
 from workbench.compaction.context import Context
-from workbench.compaction.exchange.abridge import Entry, abridge, abridged_text
+from workbench.compaction.exchange.abridge import Retold, abridge
 from workbench.compaction.exchange.cut import Cut, History, HistorySize, Numbers, cut_exchanges, history_of, open_calls
 from workbench.compaction.exchange.policy import NODE_TEMPLATE, ExchangeSummaryPolicy, disabled
 from workbench.compaction.fates import Stroke, painted
@@ -25,7 +25,6 @@ from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.outcome import Fate, FateSpan, Made, Outcome, Piece, unchanged
 from workbench.compaction.prompts import fill, load_prompt
 from workbench.compaction.request import Asked, Excerpt, summarized, tagged_style, within
-from workbench.compaction.shape import Shape
 from workbench.compaction.spans import each, joined, kept, without
 from workbench.compaction.strategy import (
     Abridged,
@@ -102,9 +101,8 @@ def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -
     if not without(cut.head, staying):
         return unchanged(context.messages, "nothing to compact: every message of the head stays", trace)
 
-    entries = abridge(context.shape, cut.tail, policy.abridged_history_params)
-    retold = abridged_text(entries)
-    trace.append(f"abridged history: {len(entries)} entries, {grouped(len(retold))} characters")
+    retold = abridge(context, cut.tail, policy.abridged_history_params)
+    trace.append(f"abridged history: {len(retold.entries)} entries, {grouped(len(retold.text))} characters")
     carried = carried_summaries(context, cut.earlier, policy.earlier_summary)
     asked = Asked(
         "summary of the head",
@@ -124,9 +122,9 @@ def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -
     if "{summary}" not in template:
         template = load_prompt(NODE_TEMPLATE).text
         trace.append("the node's template has no {summary} and was refused; the default is used")
-    text = fill(template, {"summary": summary, "abridged_history": retold})
+    text = fill(template, {"summary": summary, "abridged_history": retold.text})
     pieces = _pieces(context, policy, cut, staying, carried, text)
-    fates = _fates(context, cut, staying, carried, shown, entries)
+    fates = _fates(context, cut, staying, carried, shown, retold)
     return judged(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
 
 
@@ -174,10 +172,10 @@ def _fates(
     staying: tuple[int, ...],
     carried: tuple[int, ...],
     shown: Excerpt,
-    entries: tuple[Entry, ...],
+    retold: Retold,
 ) -> tuple[FateSpan, ...]:
     strokes = [
-        Stroke(Fate.ABRIDGED, [entry.span for entry in entries]),
+        Stroke(Fate.ABRIDGED, [span for entry in retold.entries for span in entry.spans]),
         *shown.strokes(),
         Stroke(Fate.SUMMARIZED, each(carried), "all"),
         Stroke(Fate.KEPT, [Span(0, context.shape.lead), *each(staying), Span(cut.tail, len(context))]),
@@ -186,10 +184,11 @@ def _fates(
     return painted(len(context), strokes)
 
 
-def abridged(shape: Shape, policy: ExchangeSummaryPolicy, before: int) -> Abridged:
+def abridged(context: Context, policy: ExchangeSummaryPolicy, before: int) -> Abridged:
     params = policy.abridged_history_params
-    entries = tuple((entry.span, entry.text) for entry in abridge(shape, before, params))
-    return Abridged(entries, params.total_chars_limit)
+    retold = abridge(context, before, params)
+    entries = tuple((entry.spans, entry.text) for entry in retold.entries)
+    return Abridged(entries, params.total_chars_limit, retold.whole)
 
 
 STRATEGY = Strategy(

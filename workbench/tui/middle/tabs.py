@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from workbench.bench import Bench
 from workbench.compaction.checks import Check
@@ -201,21 +201,25 @@ def abridged_parts(view: View) -> Parts:
     bench = view.bench
     if bench.strategy.abridged is None:
         return [Part(f"{bench.strategy.title} makes no abridged history.", "dim")]
-    abridged = bench.strategy.abridged(bench.plan.given.layout.shape, bench.policy, _split_in(bench))
+    abridged = bench.strategy.abridged(bench.plan.given, bench.policy, _split_in(bench))
     entries = abridged.entries
     size = sum(len(text) for _, text in entries)
     if not entries:
         return [Part("The abridged history is empty: nothing stands before the tail, or the limit is 0.", "dim")]
-    covered = f"messages {figure(entries[0][0].start + 1)}–{figure(entries[-1][0].stop)}"
+    covered = _covered([span for spans, _ in entries for span in spans])
     head = f"abridged history · {figure(len(entries))} requests · {covered}"
-    left = "" if entries[0][0].start == 0 else " · older ones did not fit"
+    left = "" if abridged.whole else " · older ones did not fit"
     parts = [
         Part(f"{head} · {figure(size)} of {figure(abridged.limit)} characters{left}", "title"),
         Part("made without a model from everything before the tail; it goes into the summary node", "dim"),
     ]
-    for span, text in entries:
-        parts += [Part(""), Part(f"── messages {span.start + 1}–{span.stop}", "dim"), Part(text)]
+    for spans, text in entries:
+        parts += [Part(""), Part(f"── {_covered(spans)}", "dim"), Part(text)]
     return parts
+
+
+def _covered(spans: Sequence[Span]) -> str:
+    return f"messages {figure(spans[0].start + 1)}–{figure(spans[-1].stop)}" if spans else "before this context"
 
 
 TABS: dict[str, Callable[[View], Parts]] = {

@@ -1,0 +1,62 @@
+"""What a session held before a context: the history as it is stored, which no compaction shortens.
+
+A compacted context says of what its summary stands for only the summary's words. Who retells the history itself
+(document 000's abridged history) goes back to what was said, however many summaries ago that was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from workbench.compaction.shape import Shape
+from workbench.session import Message, Session
+
+Place = tuple[Shape, int]
+"""A message: whose it is, and its index there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Past:
+    """The stored history up to a context: that of `before`, and what the context `messages` held besides.
+
+    Of the context that it is the past of, the first `until` messages are here already or were made by a compaction.
+    """
+
+    before: Past | None = None
+    messages: Sequence[Message] = ()
+    until: int = 0
+
+    @cached_property
+    def shape(self) -> Shape:
+        """Its messages, oldest first, without summaries and the session's own system messages; found out when asked."""
+        if self.before is None:
+            return Shape([message for message in self.messages if _is_said(message)])
+        older, since = self.before.shape, self.messages[self.before.until :]
+        new = (message for message in since if _is_said(message) and message.id not in older.index_of)
+        return Shape((*older.messages, *new))
+
+    def backwards(self, context: Shape, stop: int) -> Iterator[Place]:
+        """What was said before message `stop` of the context, newest first, summaries left out: first of the context,
+        then of what is stored. A message that stands in both is the context's, in its stored place."""
+        stored = self.shape
+        for index in range(stop - 1, self.until - 1, -1):
+            message = context.messages[index]
+            if _is_said(message) and message.id not in stored.index_of:
+                yield context, index
+        tail = (stored.index_of.get(message.id) for message in context.messages[stop:]) if stored.messages else ()
+        end = next((place for place in tail if place is not None), len(stored.messages))
+        for index in range(end - 1, -1, -1):
+            here = context.index_of.get(stored.messages[index].id)
+            yield (stored, index) if here is None else (context, here)
+
+
+def past_of(session: Session, epoch: int) -> Past:
+    """The past of an epoch's context: what the epochs before it held. Epochs are numbered from 1."""
+    members = dict.fromkeys(member for one in session.epochs[: epoch - 1] for member in one.members)
+    return Past(None, [session.messages[member] for member in members])
+
+
+def _is_said(message: Message) -> bool:
+    return message.kind not in ("summary", "boundary") and not message.is_own_system
