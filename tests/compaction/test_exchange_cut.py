@@ -17,13 +17,14 @@ ANY = st.builds(
 )
 
 
-@given(st.lists(ANY, max_size=12), st.data(), st.booleans())
+@given(st.lists(ANY, max_size=12), st.data(), st.booleans(), st.booleans())
 def test_the_running_size_of_the_history_is_that_of_its_exchanges(
-    messages: list[Message], data: st.DataObject, enabled: bool
+    messages: list[Message], data: st.DataObject, enabled: bool, side_by_side: bool
 ) -> None:
     versions = {message.id: data.draw(st.integers(2, 4)) for message in messages[::2]}
-    running = HistorySize(versions, version=3, enabled=enabled)
+    running = HistorySize(versions, version=3, enabled=enabled, side_by_side=side_by_side)
     for count, message in enumerate(messages, 1):
         running.add(message, api_chars(message), 0)
         context = context_of(messages[:count], summary_versions=versions)
-        assert running.value == sum(history_of(context, version=3, enabled=enabled).sizes)
+        found = history_of(context, version=3, enabled=enabled, side_by_side=side_by_side)
+        assert running.value == sum(found.sizes)

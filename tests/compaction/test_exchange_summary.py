@@ -48,21 +48,6 @@ def test_vector_11_a_head_of_an_old_summary_alone_is_nothing_to_compact() -> Non
     assert "only an earlier summary" in outcome.reason
 
 
-def test_the_node_carries_the_open_calls_of_the_last_head_exchange() -> None:
-    messages = loop("1", 4)
-    outcome, requests = run(context_of(messages, split_at="1r2"), policy(), "<summary>\nI did it.\n</summary>")
-    node, answer, *tail = outcome.messages
-    assert (node.role, node.kind, answer.role, answer.kind) == ("user", "summary", "assistant", "summary")
-    assert "<summary>\nI did it.\n</summary>" in node.text
-    assert answer.text == "Ok. I will continue the conversation from this point."
-    assert [c.id for c in answer.calls] == ["1c2"]
-    assert tuple(tail) == tuple(messages[6:])
-    assert all(a is b for a, b in zip(tail, messages[6:], strict=True))
-    assert requests[0].sources == tuple(m.id for m in messages[:6])
-    assert requests[0].text.startswith("Summarize.\n\n<conversation>\n<user>\nrequest 1\n</user>")
-    assert 'result="not in this part"' in requests[0].text
-
-
 @pytest.mark.parametrize(
     ("pins", "pinned", "left", "calls"),
     [

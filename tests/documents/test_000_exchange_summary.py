@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +16,37 @@ from hypothesis import strategies as st
 from tests.analysis.courses import course_of_messages
 from tests.commands import cwb, document
 from tests.documents.rules import rule
+from tests.formats.test_augment import document as augment_document
+from tests.formats.test_augment import entry, text_node
 from tests.paths import SAMPLES
+from workbench.analysis.generations import generations
+from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.transcript import Verbosity, transcript
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
+from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge
 from workbench.compaction.exchange.cut import guarded_start, head_length, preprocess
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.lint import lint_summary_prompt
-from workbench.compaction.outcome import Fate, Outcome
+from workbench.compaction.opening import context_at
+from workbench.compaction.outcome import Fate, Made, Outcome
 from workbench.compaction.preset import load_preset, save_preset
+from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategies.exchange_summary import STRATEGY, ExchangeSummaryPolicy, disabled, triggers
 from workbench.compaction.strategy import NOT_DUE, SHOWN_NAMES, Read, SummaryRequest
-from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
+from workbench.conformance.building import agent, call, chat, context_of, loop, result, session_of, summary, user
+from workbench.conformance.formats import read, shape
 from workbench.conformance.strategies import Answered
 from workbench.conformance.strategies import run as run_strategy
-from workbench.session import Message, Opaque, Thinking, rounds_of
+from workbench.formats.augment import FORMAT as AUGMENT
+from workbench.formats.augment.summaries import VERSION
+from workbench.formats.augment.write import sequence_ids
+from workbench.formats.export import export
+from workbench.formats.files import load
+from workbench.session import Message, Opaque, Session, Span, Text, Thinking, ToolUse, rounds_of
+from workbench.tokens import Counter
 
 
 def policy(**changes: Any) -> ExchangeSummaryPolicy:
@@ -320,6 +336,21 @@ def test_no_prompt_is_built_in() -> None:
 # --- 2 One level, with versions ---------------------------------------------------------------------------------------
 
 
+@rule("000-024")
+@pytest.mark.parametrize("earlier", ["drop", "keep", "nest", "extend"])
+def test_a_new_summary_replaces_the_old_one(earlier: str) -> None:
+    """Only `drop`, which is the default, is the document's; the others are its own suggestions."""
+    outcome, requests = run(context_of([summary("s", "OLD WORDS"), *chat(3)]), earlier_summary=earlier)
+    assert ("OLD WORDS" in requests[0].text) is (earlier in ("nest", "extend"))
+    assert ("OLD WORDS" in "".join(message.text for message in outcome.messages)) is (earlier in ("keep", "extend"))
+    assert ExchangeSummaryPolicy().earlier_summary == "drop"
+
+
+@rule("000-025")
+def test_the_current_version_is_3() -> None:
+    assert ExchangeSummaryPolicy().history_summary_version == VERSION == 3
+
+
 @rule("000-026", "000-027", "000-028", "000-030")
 def test_what_stands_before_the_newest_summary_goes_and_other_versions_do_too() -> None:
     mixed = [None, 2, None, 3, None, 2, None]
@@ -327,6 +358,202 @@ def test_what_stands_before_the_newest_summary_goes_and_other_versions_do_too() 
     assert preprocess([3, None, None], current=3, enabled=True) == (0, 1, 2)
     assert preprocess([None, 2, None, None], current=3, enabled=True) == (0, 2, 3)
     assert preprocess(mixed, current=3, enabled=False) == (0, 2, 4, 6)
+
+
+def history(*kinds: str, answered: bool = True) -> bytes:
+    """An Augment session of exchanges e and summaries of versions, in order, each with its place: e0 s1 e2 …"""
+    entries = []
+    for place, kind in enumerate(kinds):
+        version = {"isHistorySummary": True, "historySummaryVersion": int(kind[1:])} if kind[0] == "s" else {}
+        said = [text_node(f"{kind[0]}{place}")]
+        entries.append(
+            entry(place, f"{kind[0]}{place}", said, "ok", [{"id": 0, "type": 0, "content": "ok"}], **version)
+        )
+    return augment_document(entries)
+
+
+def sent(session: Session, epoch: int | None = None) -> str:
+    return " ".join(message.text for message in session.context(epoch) if message.role == "user")
+
+
+@rule("000-029")
+@pytest.mark.parametrize(
+    ("kinds", "epochs", "warned"),
+    [
+        ("e e", ["e0 e1"], False),
+        ("e s3 e e", ["e0", "s1 e2 e3"], False),
+        ("s3 e", ["s0 e1"], False),
+        ("e s2 e s3 e", ["e0", "s1 e2", "s3 e4"], False),
+        ("e s3 e s2 e", ["e0", "s1 e2", "s1 e2 e4"], True),
+        pytest.param("e s2 e e", ["e0", "e0 e2 e3"], True, id="000-030"),
+        ("e s3 e s4 e", ["e0", "s1 e2", "s3 e4"], False),
+    ],
+)
+def test_a_recorded_summary_ends_an_epoch_and_the_current_one_opens_what_is_sent(
+    kinds: str, epochs: list[str], warned: bool
+) -> None:
+    session = read(AUGMENT, history(*kinds.split()))
+    assert [sent(session, epoch.number) for epoch in session.epochs] == epochs
+    assert [epoch.ended_by is not None for epoch in session.epochs] == [True] * (len(epochs) - 1) + [False]
+    assert any("leaves out" in str(warning) for warning in session.warnings) is warned
+
+
+@rule("000-029")
+def test_what_stood_behind_the_summary_when_it_was_made_was_there_before_it() -> None:
+    """The exchanges that stay are older than the summary in front of them."""
+    data = json.loads(history("e", "e", "s3", "e", "e"))
+    for place, minute in enumerate((1, 2, 7, 3, 8)):
+        data["chatHistory"][place]["finishedAt"] = f"2026-02-03T04:0{minute}:00.000Z"
+    session = read(AUGMENT, json.dumps(data).encode())
+    assert [sent(session, epoch) for epoch in (1, 2)] == ["e0 e1 e3", "s2 e3 e4"]
+    recorded = recorded_outcome(session, 1)
+    assert [piece.message.text for piece in recorded.pieces if isinstance(piece, Made)] == ["s2", "ok"]
+
+
+@rule("000-029")
+def test_the_samples_newest_context_is_what_its_newest_summary_left() -> None:
+    session = load(SAMPLES / "augment-with-summary.json")
+    assert [len(session.context(epoch)) for epoch in (1, 2, 3)] == [6, 16, 52]
+    ended = [epoch.ended_by.tokens_before for epoch in session.epochs if epoch.ended_by]
+    assert ended == [16_335 + 54, 24_162 + 59]  # what was billed for the newest call before, and its answer
+
+
+# --- 3 Summaries, one after another -----------------------------------------------------------------------------------
+
+
+def retold(context: Context, before: int | None = None, **limits: int) -> str:
+    return abridge(context, len(context) if before is None else before, AbridgedHistoryParams(**limits)).text
+
+
+def asked(text: str) -> list[str]:
+    return re.findall("<user>\n(.*?)\n</user>", text, re.DOTALL)
+
+
+@rule("000-031", "000-036")
+def test_summaries_are_not_retold_but_what_they_replaced_is_oldest_first() -> None:
+    context = context_of([*chat(1), summary("s", "SUM"), agent("r", "Ok.", kind="summary"), *chat(1, "new ")])
+    entries = ["<user>\nrequest 0\n</user>\n<agent_response>\nanswer 0\n</agent_response>"]
+    entries.append(entries[0].replace("request ", "request new ").replace("answer ", "answer new "))
+    assert retold(context) == "\n".join(entries)
+
+
+@rule("000-032", "000-062")
+def test_a_request_on_both_sides_of_a_summary_is_one_entry() -> None:
+    """The summary carries the call that the newest exchange before it left open."""
+    once = loop("1", 3)
+    carried = Message("r", "assistant", (Text("Ok."), *once[3].calls), "summary")
+    context = context_of([*once[:4], summary("s", "SUM"), carried, *once[4:]])
+    assert retold(context) == retold(context_of(once))
+    entries = abridge(context, 9, AbridgedHistoryParams()).entries
+    assert [entry.spans for entry in entries] == [(Span(0, 4), Span(6, 9))]
+
+
+@rule("000-032")
+def test_nothing_in_the_sample_was_interrupted() -> None:
+    context = context_at(load(SAMPLES / "augment-with-summary.json"), None, Counter())
+    text = retold(context)
+    assert [said[:10] for said in asked(text)] == [
+        *(
+            "tidewatch ",
+            "Yes! On 20",
+            "Good. Then",
+            "Check the ",
+            "Interestin",
+            "Perfect. N",
+            "Stop!! Tho",
+            "OK. Then w",
+        ),
+        "Thank you.",
+    ]
+    assert (text.count("<agent_response>"), text.count("<agent_was_interrupted/>")) == (9, 0)
+    assert "tidewatch/harmonics.py\n        tidewatch/stations.py" in text.split("</agent_actions>")[0]
+
+
+@rule("000-033", "000-062")
+def test_only_what_stands_before_the_tail_is_retold() -> None:
+    messages = [*chat(1), *loop("1", 2, name="Read")]
+    text = retold(context_of(messages), 4)
+    assert asked(text) == ["request 0", "request 1"]
+    assert (text.count("10.py"), text.count("11.py"), text.endswith("<agent_continues/>")) == (1, 0, True)
+
+
+GENERATIONS = [chat(3, f"{name} ") for name in "abc"]
+ALL = [f"request {name} {n}" for name in "abc" for n in range(3)][:-1]
+"""What is asked in three generations, but for the tail of the last one."""
+
+
+@rule("000-034")
+@pytest.mark.parametrize("earlier", ["drop", "keep", "nest", "extend"])
+def test_every_generation_retells_the_whole_stored_history(earlier: str) -> None:
+    outcome, _ = run(here := context_of(GENERATIONS[0]), earlier_summary=earlier)
+    for more in GENERATIONS[1:]:
+        after = here.from_outcome(outcome)
+        here = context_of([*after.messages, *more], past=after.past)
+        outcome, _ = run(here, earlier_summary=earlier)
+    assert asked(outcome.messages[0].text) == ALL
+
+
+def grown(data: bytes, more: list[Message]) -> bytes:
+    """An Augment session as its client goes on with it."""
+    kept, new = (json.loads(one) for one in (data, AUGMENT.codec.write(session_of(more), more).data))
+    last = kept["chatHistory"][-1]["sequenceId"]
+    entries = [one | {"sequenceId": last + place} for place, one in enumerate(new["chatHistory"], 1)]
+    return json.dumps(kept | {"chatHistory": kept["chatHistory"] + entries}).encode()
+
+
+@rule("000-034", "000-058")
+@pytest.mark.parametrize("earlier", ["drop", "keep", "nest", "extend"])
+@pytest.mark.parametrize(("way", "known"), [("inserted", ALL), ("flagged", ALL[-3:]), ("", ALL[-3:])])
+def test_what_is_written_is_read_and_compacted_again(earlier: str, way: str, known: list[str]) -> None:
+    """Three generations by way of the file: the next compaction finds the summary of the one before. Only with the
+    loaded history kept is that retold, too; else the tail is the oldest that there is."""
+    session = read(AUGMENT, AUGMENT.codec.write(session_of(GENERATIONS[0]), GENERATIONS[0]).data)
+    for generation, more in enumerate((*GENERATIONS[1:], []), 1):
+        context = context_at(session, None, Counter())
+        outcome, (request,) = run(context, f"SUMMARY {generation}", earlier_summary=earlier)
+        found = [kind for kind in ("nest", "extend", "keep") if kind == earlier and generation > 1]
+        assert (f"SUMMARY {generation - 1}" in request.text) is bool(found and earlier != "keep")
+        kept = [message.text for message in outcome.messages[1:] if "SUMMARY" in message.text]
+        assert len(kept) == (generation - 1 if earlier == "keep" else 0)
+        made = export(session, outcome.messages, f"augment:{way}" if way else None)
+        assert made.problems == ()
+        session = read(AUGMENT, made.written.data)
+        assert shape(session.context()) == shape(outcome.messages)
+        session = read(AUGMENT, grown(made.written.data, more))
+    assert asked(outcome.messages[0].text) == known
+
+
+@rule("000-035", "000-036")
+@pytest.mark.parametrize(("limit", "told"), [(140, [1, 2]), (141, [0, 1, 2]), (93, [2]), (46, [])])
+def test_entries_are_gathered_from_the_newest_back_until_one_does_not_fit(limit: int, told: list[int]) -> None:
+    """Each entry has 47 characters; the newline between two is not counted."""
+    messages = [one for n in range(3) for one in (user(f"u{n}", str(n) * 7), agent(f"a{n}", ""))]
+    assert [len(entry.text) for entry in abridge(context_of(messages), 6, AbridgedHistoryParams()).entries] == [47] * 3
+    assert asked(retold(context_of(messages), total_chars_limit=limit)) == [str(n) * 7 for n in told]
+
+
+@rule("000-035")
+def test_an_entry_that_does_not_fit_ends_the_walk() -> None:
+    messages = [
+        one for n, text in enumerate(("short", "x" * 400, "new")) for one in (user(f"u{n}", text), agent(f"a{n}", "ok"))
+    ]
+    found = abridge(context_of(messages), 6, AbridgedHistoryParams(total_chars_limit=200))
+    assert (asked(found.text), found.whole) == (["new"], False)
+
+
+@rule("000-037")
+def test_what_is_left_after_several_compactions_can_be_told() -> None:
+    """The second summary forgets the port that the first one had."""
+    summaries = iter(("Nothing listens but port 8080.", "It is done."))
+    limits = {"abridged_history_params": AbridgedHistoryParams(total_chars_limit=0)}
+
+    def compact(context: Context) -> Outcome:
+        return run(context, next(summaries), **limits)[0]
+
+    said = [user("u", "Never bind anything but port 8080."), agent("a", "ok"), *chat(2)]
+    found = generations(context_of(said), compact, chat(6, "more "), 2)
+    assert len(found.steps) == 2
+    assert found.overall[0] > found.overall[1]
 
 
 # --- 4 What is kept ---------------------------------------------------------------------------------------------------
@@ -409,7 +636,269 @@ def test_the_summarizer_is_shown_what_the_guard_leaves() -> None:
     assert outcome.messages[2:] == tuple(messages[12:])
 
 
+# --- 5 The summary as an exchange -------------------------------------------------------------------------------------
+
+CONTINUES = "Ok. I will continue the conversation from this point."
+
+
+def node_of(way: str) -> dict[str, Any]:
+    """The entry of the summary that stands for `loop("1", 4)` up to its third call, as a way of writing has it."""
+    session = read(AUGMENT, AUGMENT.codec.write(session_of(loop("1", 4)), loop("1", 4)).data)
+    context = context_at(session, None, Counter()).with_(split_at=session.messages[6].id)
+    outcome, _ = run(context, "<summary>\nI did it.\n</summary>")
+    history = json.loads(export(session, outcome.messages, way).written.data)["chatHistory"]
+    return next(one for one in history if "I did it." in json.dumps(one))
+
+
+@rule("000-046", "000-049", "000-050")
+def test_the_node_carries_the_open_calls_of_the_last_head_exchange() -> None:
+    messages = loop("1", 4)
+    outcome, requests = run(context_of(messages, split_at="1r2"), "<summary>\nI did it.\n</summary>")
+    node, answer, *tail = outcome.messages
+    assert (node.role, node.kind, answer.role, answer.kind) == ("user", "summary", "assistant", "summary")
+    assert len(node.blocks) == 1
+    assert "<summary>\nI did it.\n</summary>" in node.text
+    assert answer.blocks == (Text(CONTINUES), *messages[5].calls)
+    assert all(a is b for a, b in zip(tail, messages[6:], strict=True))
+    assert requests[0].sources == tuple(m.id for m in messages[:6])
+    assert 'result="not in this part"' in requests[0].text
+
+
+@rule("000-046", "000-047", "000-048", "000-049", "000-050", "000-051", "000-052")
+@pytest.mark.parametrize("way", ["augment", "augment:flagged", "augment:inserted"])
+def test_the_exchange_of_a_summary(way: str) -> None:
+    entry = node_of(way)
+    exchange = entry["exchange"]
+    (request,), (said, call) = exchange["request_nodes"], exchange["response_nodes"]
+    assert (request["id"], request["type"], list(request)) == (1, 0, ["id", "type", "text_node"])
+    assert (said["type"], said["content"]) == (0, CONTINUES)
+    assert (call["type"], call["tool_use"]["tool_use_id"]) == (5, "1c2")
+    assert len({said["id"], call["id"]}) == 2
+    flags = (entry.get("isHistorySummary"), entry.get("historySummaryVersion"))
+    texts = (exchange["request_message"], exchange["response_text"])
+    if way == "augment":
+        assert (flags, texts) == ((None, None), (request["text_node"]["content"], CONTINUES))
+    else:
+        assert (flags, texts) == ((True, 3), ("", ""))
+
+
+@pytest.mark.parametrize(
+    ("existing", "ids"),
+    [
+        pytest.param([0.0, 1.0, 2.0, None, 3.0, 4.0], [0.0, 1.0, 2.0, 2.5, 3.0, 4.0], id="000-053"),
+        pytest.param([None, 3.0, 4.0], [1.5, 3.0, 4.0], id="000-054"),
+        pytest.param([1.0, None, 1.333333], [1.0, 1.166667, 1.333333], id="000-055"),
+        pytest.param([1.0, None, 1.000001], [0.0, 1.0, 2.0], id="000-055 where no six decimals lie between, all anew"),
+        pytest.param([1.0, 2.0, None], [1.0, 2.0, 3.0], id="000-056 one after 2"),
+        pytest.param([0.0, 1.0, None], [0.0, 1.0, 2.0], id="000-056 the length"),
+        pytest.param([0.0, None, None], [0.0, 1.0, 2.0], id="000-056 two"),
+        pytest.param([7.0, None], [7.0, 8.0], id="000-056 never below the one before"),
+        pytest.param([None, 0.0], [0.0, 1.0], id="000-057 none below 0"),
+        pytest.param([5.0, 4.0], [0.0, 1.0], id="000-057 what does not rise"),
+        pytest.param([], [], id="000-057 nothing"),
+    ],
+)
+def test_sequence_ids(existing: list[float | None], ids: list[float]) -> None:
+    assert sequence_ids(existing) == ids
+
+
+@rule("000-057")
+def test_thirty_insertions_in_one_gap_rise() -> None:
+    at_once = sequence_ids([2.0, *[None] * 30, 3.0])
+    one_by_one: list[float] = [2.0, 3.0]
+    for count in range(30):
+        one_by_one = sequence_ids([*one_by_one[:-1], None, one_by_one[-1]])
+        assert len(one_by_one) == count + 3
+        assert all(a < b for a, b in pairwise(one_by_one))
+    assert all(a < b for a, b in pairwise(at_once))
+    assert (at_once[0], at_once[-1]) == (2.0, 3.0)
+
+
+@rule("000-057")
+@given(st.lists(st.none() | st.floats(-1e6, 1e6) | st.integers(0, 50).map(float)))
+def test_sequence_ids_always_rise(existing: list[float | None]) -> None:
+    ids = sequence_ids(existing)
+    assert len(ids) == len(existing)
+    assert all(a < b for a, b in pairwise(ids))
+
+
+@rule("000-053", "000-058")
+@pytest.mark.parametrize("pins", [(), ("e1",)])
+def test_the_older_exchanges_stay_in_the_file(pins: tuple[str, ...]) -> None:
+    """Eight exchanges, the newest two stay: the summary is inserted before them. A pin is sent from behind it."""
+    loaded = read(AUGMENT, history(*["e"] * 8))
+    pinned = frozenset(one.id for one in loaded.messages if one.text in pins)
+    context = context_at(loaded, None, Counter()).with_(split_at=loaded.messages[12].id, pins=pinned)
+    outcome, _ = run(context)
+    written = export(loaded, outcome.messages, "augment:inserted").written
+    before, after = (json.loads(data)["chatHistory"] for data in (loaded.records.data, written.data))
+    made = len(after) - 8
+    assert made == 1 + len(pins)
+    assert after[:6] + after[6 + made :] == before
+    assert [one["sequenceId"] for one in after[6 : 6 + made]] == ([5.333333, 5.666666] if pins else [5.5])
+    assert len({one["exchange"]["request_id"] for one in after}) == len(after)
+    again = read(AUGMENT, written.data)
+    assert shape(again.context()) == shape(outcome.messages)
+    assert sent(again, 1) == sent(loaded)
+    assert len(again.epochs) == 2
+
+
+@rule("000-058")
+def test_without_a_summary_in_front_older_exchanges_cannot_stay() -> None:
+    loaded = read(AUGMENT, history(*["e"] * 4))
+    written = export(loaded, loaded.messages[4:], "augment:inserted").written
+    assert sent(read(AUGMENT, written.data)) == "e2 e3"
+    assert any("would be sent again" in note for note in written.notes)
+
+
+@rule("000-059")
+def test_the_template_of_the_node_is_the_documents() -> None:
+    assert (
+        load_prompt("summary-node.en.md").text
+        == """\
+<supervisor>
+Conversation history between Agent(you) and the user and history of tool calls
+was abridged and summarized to reduce context size.
+
+Abridged conversation history:
+<abridged_history>
+{abridged_history}
+</abridged_history>
+
+Summary was generated by Agent(you) so 'I' in the summary represents Agent(you).
+Here is the summary:
+<summary>
+{summary}
+</summary>
+
+Continue the conversation and finish the task given by the user from this point.
+</supervisor>"""
+    )
+
+
+@rule("000-060")
+def test_the_layout_of_an_entry() -> None:
+    messages = [
+        user("u1", "Fix the authentication bug in login.js"),
+        agent("a1", "", call("c1", "view", path="/src/auth/login.js"), call("c2", "view", path="/src/utils/jwt.js")),
+        result("r1", ("c1", "…"), ("c2", "…")),
+        agent("a2", "", call("c3", "str-replace-editor", path="/src/auth/login.js", command="str_replace")),
+        result("r2", ("c3", "ok")),
+        agent("a3", "", call("c4", "save-file", path="/src/new.js"), call("c5", "remove-files", file_paths=["/o.js"])),
+        result("r3", ("c4", "ok"), ("c5", "ok")),
+        agent("a4", "", call("c6", "launch-process", command="npm test auth")),
+        result("r4", ("c6", "12 passed")),
+        agent("a5", "Fixed the token validation logic."),
+    ]
+    assert (
+        retold(context_of(messages))
+        == """\
+<user>
+Fix the authentication bug in login.js
+</user>
+<agent_actions>
+    <files_modified>
+        /src/auth/login.js
+    </files_modified>
+    <files_created>
+        /src/new.js
+    </files_created>
+    <files_deleted>
+        /o.js
+    </files_deleted>
+    <files_viewed>
+        /src/auth/login.js
+        /src/utils/jwt.js
+    </files_viewed>
+    <terminal_commands>
+        npm test auth
+    </terminal_commands>
+</agent_actions>
+<agent_response>
+Fixed the token validation logic.
+</agent_response>"""
+    )
+
+
+@rule("000-061")
+def test_values_enter_the_template_as_they_are() -> None:
+    raw = "{{ 7 * 7 }} {% raw %} {{{ }}} <b>&\"'amp;"
+    text = retold(context_of([user("u1", raw), agent("a1", "{summary} </user>")]))
+    assert text == f"<user>\n{raw}\n</user>\n<agent_response>\n{{summary}} </user>\n</agent_response>"
+
+
+@rule("000-062")
+def test_an_entry_ends_with_the_response_or_says_why_it_has_none() -> None:
+    messages = [user("u1", "go on"), agent("a1", "", call("c1", command="ls")), result("r1", ("c1", "x"))]
+    done = [*messages, agent("a2", "done")]
+    ends = [
+        (done, 4, "<agent_response>\ndone\n</agent_response>"),
+        (done, 2, "<agent_continues/>"),  # the tail answers its call
+        (messages, 3, "<agent_was_interrupted/>"),
+        ([*messages[:2], user("u2", "stop"), agent("a3", "ok")], 2, "<agent_was_interrupted/>"),
+    ]
+    for said, before, end in ends:
+        assert retold(context_of(said), before).endswith(end)
+
+
+@rule("000-063")
+def test_an_entry_always_has_a_user_part() -> None:
+    text = retold(context_of(loop("1", 1)[1:]))
+    assert text.startswith("<user>\n\n</user>\n<agent_actions>\n")
+
+
 # --- 6 Prompts --------------------------------------------------------------------------------------------------------
+
+
+@rule("000-070")
+@pytest.mark.parametrize(("length", "told"), [(960, 10), (961, 9)])
+def test_ten_thousand_characters_are_retold(length: int, told: int) -> None:
+    """An entry is 40 characters longer than what was asked."""
+    messages = [one for n in range(12) for one in (user(f"u{n}", "x" * length), agent(f"a{n}", ""))]
+    assert len(asked(retold(context_of(messages)))) == told
+
+
+@pytest.mark.parametrize(
+    ("part", "limit"),
+    [
+        pytest.param("user", 1_000, id="000-071"),
+        pytest.param("agent_response", 2_000, id="000-072"),
+        pytest.param("terminal_commands", 200, id="000-073"),
+    ],
+)
+@rule("000-079")
+def test_what_is_too_long_loses_its_middle(part: str, limit: int) -> None:
+    for length in (limit - 1, limit, limit + 1):
+        long = "a" + "x" * (length - 2) + "z"
+        did = agent("a0", "", call("c", "launch-process", command=long if part == "terminal_commands" else "ls"))
+        said = [user("u", long), did, result("r", ("c", "")), agent("a1", long)]
+        text = retold(context_of(said))
+        words = re.search(rf"<{part}>\s*(.*?)\s*</{part}>", text, re.DOTALL)
+        assert words is not None
+        assert len(words[1]) == min(length, limit)
+        assert (words[1][0], words[1][-1], words[1] == long) == ("a", "z", length <= limit)
+
+
+@pytest.mark.parametrize(
+    ("part", "deed"),
+    [
+        pytest.param("files_modified", ("str-replace-editor", "path"), id="000-074"),
+        pytest.param("files_created", ("save-file", "path"), id="000-075"),
+        pytest.param("files_deleted", ("remove-files", "file_paths"), id="000-076"),
+        pytest.param("files_viewed", ("view", "path"), id="000-077"),
+        pytest.param("terminal_commands", ("launch-process", "command"), id="000-078"),
+    ],
+)
+def test_ten_of_each_are_listed_without_repetition(part: str, deed: tuple[str, str]) -> None:
+    tool, argument = deed
+    for count in (9, 10, 11):
+        names = [f"name-{n:02}" for n in range(count) for _ in range(2)]
+        given = [[name] if argument == "file_paths" else name for name in names]
+        calls = [ToolUse(f"c{n}", tool, {argument: one}) for n, one in enumerate(given)]
+        said = [user("u", "do"), agent("a", "", *calls), result("r", *((one.id, "ok") for one in calls))]
+        text = retold(context_of(said))
+        assert re.findall(r"name-\d\d", text) == [f"name-{n:02}" for n in range(min(count, 10))]
+        assert (f"<{part}>" in text, text.count("<agent_actions>")) == (True, 1)
 
 
 @rule("000-081")

@@ -1,7 +1,6 @@
 """Augment sessions, built from the description of the format: no real file is at hand."""
 
 import json
-from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +12,6 @@ from workbench.conformance.drawn import dialogues
 from workbench.conformance.formats import read, shape
 from workbench.formats import anthropic_messages, openai_chat
 from workbench.formats.augment import FORMAT
-from workbench.formats.augment.write import sequence_ids
 from workbench.session import (
     Compaction,
     Epoch,
@@ -314,43 +312,6 @@ def test_repeated_request_ids_give_unique_messages() -> None:
     session = read(FORMAT, document([ENTRIES[0], ENTRIES[0], {**ENTRIES[1], "exchange": {"request_message": "x"}}]))
     ids = [m.id for m in session.messages]
     assert len(set(ids)) == len(ids) == 5
-
-
-@pytest.mark.parametrize(
-    ("existing", "ids"),
-    [
-        ([2.0, None, 3.0], [2.0, 2.5, 3.0]),
-        ([None, 3.0, 4.0], [1.5, 3.0, 4.0]),
-        ([1.0, None, 1.000001], [0.0, 1.0, 2.0]),
-        ([1.0, 2.0, None], [1.0, 2.0, 3.0]),
-        ([0.0, None, None], [0.0, 1.0, 2.0]),
-        ([7.0, None], [7.0, 8.0]),
-        ([None, 0.0], [0.0, 1.0]),
-        ([5.0, 4.0], [0.0, 1.0]),
-        ([None, None], [0.0, 1.0]),
-        ([], []),
-    ],
-)
-def test_sequence_ids(existing: list[float | None], ids: list[float]) -> None:
-    assert sequence_ids(existing) == ids
-
-
-def test_thirty_insertions_in_one_gap_rise() -> None:
-    at_once = sequence_ids([2.0, *[None] * 30, 3.0])
-    one_by_one: list[float] = [2.0, 3.0]
-    for count in range(30):
-        one_by_one = sequence_ids([*one_by_one[:-1], None, one_by_one[-1]])
-        assert len(one_by_one) == count + 3
-        assert all(a < b for a, b in pairwise(one_by_one))
-    assert all(a < b for a, b in pairwise(at_once))
-    assert (at_once[0], at_once[-1]) == (2.0, 3.0)
-
-
-@given(st.lists(st.none() | st.floats(-1e6, 1e6) | st.integers(0, 50).map(float)))
-def test_sequence_ids_always_rise(existing: list[float | None]) -> None:
-    ids = sequence_ids(existing)
-    assert len(ids) == len(existing)
-    assert all(a < b for a, b in pairwise(ids))
 
 
 @settings(max_examples=20)

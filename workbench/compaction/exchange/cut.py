@@ -23,20 +23,22 @@ class History:
     sizes: Sequence[int]
 
 
-def preprocess(versions: Sequence[int | None], *, current: int, enabled: bool) -> tuple[int, ...]:
-    """Leave out what an earlier summary replaced.
+def preprocess(
+    versions: Sequence[int | None], *, current: int, enabled: bool, side_by_side: bool = False
+) -> tuple[int, ...]:
+    """Leave out what an earlier summary replaced, which summaries that are kept `side_by_side` do not do.
 
     `versions` has the summary version of each exchange, None for one that is no summary; the numbers of those that stay
     are given.
     """
     if not enabled:
         return tuple(i for i, version in enumerate(versions) if version is None)
-    newest = next((i for i in range(len(versions) - 1, -1, -1) if versions[i] == current), 0)
+    newest = next((i for i in range(len(versions) - 1, -1, -1) if versions[i] == current and not side_by_side), 0)
     return tuple(i for i in range(newest, len(versions)) if versions[i] in (None, current))
 
 
-def history_of(context: Context, *, version: int, enabled: bool) -> History:
-    """A context's history; a summary whose version is not recorded is of this `version`."""
+def history_of(context: Context, *, version: int, enabled: bool, side_by_side: bool = False) -> History:
+    """A context's history, see `preprocess`; a summary whose version is not recorded is of this `version`."""
     shape = context.shape
     if not shape.summaries:
         return History(range(len(shape.exchanges)), shape.exchange_sizes)
@@ -44,7 +46,7 @@ def history_of(context: Context, *, version: int, enabled: bool) -> History:
     for index in shape.summaries:
         recorded = context.summary_versions.get(context.messages[index].id, version)
         versions[shape.exchange_index(index + 1) - 1] = recorded
-    numbers = preprocess(versions, current=version, enabled=enabled)
+    numbers = preprocess(versions, current=version, enabled=enabled, side_by_side=side_by_side)
     return History(numbers, [shape.exchange_sizes[number] for number in numbers])
 
 
@@ -59,6 +61,7 @@ class HistorySize:
     recorded: Mapping[str, int]
     version: int
     enabled: bool
+    side_by_side: bool = False
     _closed: int = 0
     _open: int = 0
     _summary: int | None = None
@@ -80,10 +83,11 @@ class HistorySize:
 
     @property
     def value(self) -> int:
-        if self._summary is None:
+        counts = self.enabled and self._summary == self.version
+        if self._summary is None or (counts and self.side_by_side):
             return self._closed + self._open
         # A summary of this version replaces what came before it; one of another is left out.
-        return self._open if self.enabled and self._summary == self.version else self._closed
+        return self._open if counts else self._closed
 
     def _close(self) -> None:
         self._closed, self._open, self._summary = self.value, 0, None

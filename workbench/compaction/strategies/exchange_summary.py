@@ -38,11 +38,21 @@ from workbench.session import Block, Message, Span, Text
 
 
 def _history(context: Context, policy: ExchangeSummaryPolicy) -> History:
-    return history_of(context, version=policy.history_summary_version, enabled=not disabled(policy))
+    return history_of(
+        context,
+        version=policy.history_summary_version,
+        enabled=not disabled(policy),
+        side_by_side=policy.earlier_summary == "keep",
+    )
 
 
 def _history_size(context: Context, policy: ExchangeSummaryPolicy) -> HistorySize:
-    return HistorySize(context.summary_versions, policy.history_summary_version, not disabled(policy))
+    return HistorySize(
+        context.summary_versions,
+        policy.history_summary_version,
+        not disabled(policy),
+        side_by_side=policy.earlier_summary == "keep",
+    )
 
 
 def triggers(now: Gauge, policy: ExchangeSummaryPolicy) -> tuple[Trigger, ...]:

@@ -26,6 +26,7 @@ from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import RESUMED, as_text, is_summary, is_supervisors
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
+from workbench.formats.kit.mark import COPY
 from workbench.formats.kit.values import dict_of
 from workbench.session.message import Kind, Message, Opaque, Role, Text, ToolResult
 from workbench.session.session import LoadWarning, Records, Session, SessionFacts
@@ -54,9 +55,10 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     for index, entry in enumerate(entries):
         found = list(_messages(index, entry, _key(index, entry, keys), warnings))
         here = range(len(messages), len(messages) + len(found))
-        time = seconds_of(entry.get("finishedAt")) if isinstance(entry, dict) else None
+        time = seconds_of(dict_of(entry).get("finishedAt"))
         messages += found
-        times += [time] * len(found)
+        # A copy was not there when the summary before it was made, whatever its time.
+        times += [None if dict_of(entry).get(COPY) else time] * len(found)
         if not (isinstance(entry, dict) and entry.get("completed") is False):
             completed += here
             if found and found[0].kind == "summary" and _replaces_history(entry):

@@ -33,6 +33,7 @@ from workbench.formats.format import Written
 from workbench.formats.kit.blocks import RESUMED, as_text, is_summary, is_supervisors
 from workbench.formats.kit.document import elements, loads, render, splice
 from workbench.formats.kit.json_spans import field_of, replace_fields
+from workbench.formats.kit.mark import COPY
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
 from workbench.formats.kit.values import dict_of
 from workbench.session import Block, Message, Opaque, Session, Text, Thinking
@@ -204,7 +205,7 @@ def _entry(sheet: _Sheet, exchange: _Exchange, sequence_id: float, *, first: boo
         changes["exchange"] = render(_edited(entry, exchange, sheet, first=first))
     if exchange.copy:
         body = changes.get("exchange") or field_of(raw, "exchange") or b"{}"
-        changes["exchange"] = replace_fields(body, {"request_id": render(str(uuid4()))})
+        changes |= {"exchange": replace_fields(body, {"request_id": render(str(uuid4()))}), COPY: b"true"}
     if sheet.flag and first and exchange.is_summary:
         changes |= {key: render(value) for key, value in _flags(sheet).items()} | {"finishedAt": render(iso())}
     elif entry.get("isHistorySummary") and any(message.kind == "summary" for message in exchange.messages):

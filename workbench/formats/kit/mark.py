@@ -1,4 +1,4 @@
-"""The one key this program adds to records it writes, where a format has no word for a message's kind."""
+"""The keys this program adds to records it writes, where a format has no word for what they say."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from workbench.session import Kind
 
 MARK = "workbench_kind"
 """Tools pass over keys they do not know; a reader of this program finds the kind again."""
+
+COPY = "workbench_copy"
+"""That the record stands in the file once more, where it was read."""
 
 
 def marked(record: Mapping[str, Any]) -> Kind | None:
