@@ -92,7 +92,7 @@ def test_inspect_imports_what_it_shows_and_nothing_that_plans() -> None:
     """What a person waits for each time: of all formats the file's own is read, and no strategy or policy is loaded."""
     assert json.loads(_last_line(_INSPECT, str(SAMPLES / "claude-code-overflow.jsonl"))) == {
         "rooms": ["analysis", "base", "cli", "compaction", "formats", "session", "tokens"],
-        "compaction": ["context", "gauge", "layers", "layout", "opening", "outcome", "shape"],
+        "compaction": ["context", "gauge", "layers", "layout", "opening", "outcome", "past", "shape"],
         "read": ["claude_code"],
         "others": ["click", "orjson", "platformdirs", "rich"],
     }
