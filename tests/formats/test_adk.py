@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from tests.formats.stories import story
 from workbench.conformance.formats import assert_exact, read, shape
 from workbench.formats.adk import FORMAT
 from workbench.session import Media, Message, Text, Thinking, ToolResult, ToolUse, Usage
@@ -159,10 +158,3 @@ def test_the_validator_finds(events: Any, faults: list[str]) -> None:
 
 def test_the_validator_wants_an_owner() -> None:
     assert FORMAT.codec.validate(body(app_name=None)) == ["It has no app_name."]
-
-
-def test_the_sample_hides_the_hour() -> None:
-    session = read(FORMAT, story("adk", "adk_session"))
-    assert len(session.epochs) == 2
-    assert any("three o'clock" in m.text for m in session.context(1))
-    assert not any("three o'clock" in m.text for m in session.context())

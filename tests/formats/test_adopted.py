@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.formats import test_atif, test_openai_responses
-from tests.formats.stories import story
+from tests.paths import SAMPLES
 from workbench.conformance.building import session_of
 from workbench.conformance.formats import assert_exact, faults, read, write
 from workbench.formats import registry
@@ -41,6 +41,9 @@ def test_another_formats_messages_are_made_fit(format: registry.Format) -> None:
 @pytest.mark.parametrize("id", ["atif", "openai-responses", "tau-bench"])
 def test_every_kind_finds_its_way_back(id: str, role: Any, kind: Any) -> None:
     made = {"atif": test_atif.body, "openai-responses": test_openai_responses.body}
-    format, data = registry.by_id(id), made[id]() if id in made else story("tau_bench", "tau_results")
+    format, data = (
+        registry.by_id(id),
+        made[id]() if id in made else (SAMPLES / "tau-bench-two-sessions.json").read_bytes(),
+    )
     session = read(format, data)
     assert_exact(format, session, (Message("n", role, (Text("old"), Text("things")), kind), *session.messages[1:]))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.formats.stories import story
+from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
 from workbench.conformance.building import session_of
 from workbench.conformance.formats import assert_exact, compacted, read, shape
@@ -17,7 +17,7 @@ from workbench.formats.aider.read import read_part, sessions_in
 from workbench.formats.format import no_progress
 from workbench.session import Message, Text
 
-SAMPLE = story("aider", "aider_history")
+SAMPLE = (SAMPLES / "aider-two-days.md").read_bytes()
 
 
 def test_the_sample_forgets_its_console() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.formats.stories import story
 from workbench.conformance.formats import assert_exact, read, shape
 from workbench.formats.atif import FORMAT
 from workbench.formats.format import no_progress
@@ -116,9 +115,3 @@ def test_the_validator_finds(changes: Json, faults: list[str]) -> None:
 
 def _raw(changes: Json) -> bytes:
     return json.dumps(json.loads(body()) | changes).encode()
-
-
-def test_the_sample_forgets_what_nobody_asked() -> None:
-    session = read(FORMAT, story("atif", "atif_trajectory"))
-    assert any("never rotated" in m.text for m in session.context(1))
-    assert not any("never rotated" in m.text for m in session.context())

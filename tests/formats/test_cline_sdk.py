@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.formats.stories import story
 from workbench.base.errors import BadInput
 from workbench.conformance.building import session_of
 from workbench.conformance.formats import assert_exact, shape
@@ -169,14 +168,6 @@ def test_a_system_prompt_comes_along() -> None:
     messages = (Message("1", "user", (Text("do it"),)),)
     written = assert_exact(FORMAT, session_of(list(messages), system="Be kind."), messages)
     assert reread(FORMAT, written.data).system == "Be kind."
-
-
-def test_the_samples_summary_names_no_reason() -> None:
-    data = story("cline_sdk", "cline_session")
-    session = reread(FORMAT, data)
-    assert session.messages[0].kind == "summary"
-    assert "night" not in session.messages[0].text
-    assert "nights stay silent" in session.messages[-1].text
 
 
 @pytest.mark.parametrize(

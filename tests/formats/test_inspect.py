@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.formats.stories import story
 from workbench.base.errors import BadInput
 from workbench.conformance.formats import assert_exact, read, shape
 from workbench.formats.format import no_progress
@@ -156,10 +155,3 @@ def test_a_damaged_zip_is_refused(damage: str) -> None:
 )
 def test_the_validator_finds(messages: Any, faults: list[str]) -> None:
     assert FORMAT.codec.validate(log(sample(messages=messages))) == faults
-
-
-def test_the_sample_is_two_sessions() -> None:
-    data = story("inspect_log", "inspect_log")
-    first, second = (read_part(Path("x"), data, part.id, no_progress) for part in sessions_in(Path("x"), data))
-    assert first.messages[0].text == second.messages[0].text
-    assert (first.messages[-1].text, second.messages[-1].text) == ("1904", "1879")

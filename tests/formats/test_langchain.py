@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.formats.stories import story
 from workbench.conformance.formats import assert_exact, read, shape
 from workbench.formats.format import no_progress
 from workbench.formats.langchain import FORMAT
@@ -155,9 +154,3 @@ def test_removals_are_told_and_kept() -> None:
 )
 def test_the_validator_finds(items: Any, faults: list[str]) -> None:
     assert FORMAT.codec.validate(json.dumps(items).encode()) == faults
-
-
-def test_the_sample_counts_each_call_once() -> None:
-    session = read(FORMAT, story("langchain", "langchain_messages"))
-    assert sum(len(m.calls) for m in session.messages) == 2
-    assert any(m.kind == "summary" for m in session.messages)

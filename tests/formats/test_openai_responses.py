@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.formats.stories import story
 from workbench.conformance.building import session_of
 from workbench.conformance.formats import assert_exact, read, shape
 from workbench.formats.format import no_progress
@@ -161,13 +160,3 @@ def test_another_format_gets_what_the_api_demands() -> None:
 )
 def test_the_validator_finds(items: Any, faults: list[str]) -> None:
     assert FORMAT.codec.validate(body(items)) == faults
-
-
-def test_the_sample_loses_what_its_compaction_item_hides() -> None:
-    data = story("responses", "responses_body")
-    session = read(FORMAT, data)
-    assert len(session.epochs) == 2
-    hidden = "".join(m.text for m in session.context(1))
-    assert "never on a Sunday" in hidden
-    assert "Sunday" in session.messages[-1].text
-    assert not any("never on a Sunday" in m.text for m in session.context())

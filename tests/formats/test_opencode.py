@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.formats.stories import story
 from workbench.conformance.formats import assert_exact, shape
 from workbench.conformance.formats import read as reread
 from workbench.formats.format import no_progress
@@ -241,15 +240,6 @@ def test_results_without_their_calls_become_text() -> None:
     assert FORMAT.codec.validate(written.data) == []
     assert "out" in reread(FORMAT, written.data).context()[1].text
     assert any("without a call" in note for note in written.notes)
-
-
-def test_the_sample_shows_what_the_model_did_not_see() -> None:
-    data = story("opencode", "opencode_session")
-    session = reread(FORMAT, data)
-    assert b"Grawholm   +41" in data
-    said = "\n".join(m.text + "".join(r.text for r in m.results) for e in (1, 2) for m in session.context(e))
-    assert "+41" not in said
-    assert "Grawholm +14" in session.context()[0].text
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.formats.stories import story
 from workbench.base.errors import BadInput
 from workbench.conformance.formats import assert_exact, shape
-from workbench.conformance.formats import read as reread
 from workbench.formats.files import load
 from workbench.formats.format import no_progress
 from workbench.formats.openhands import FORMAT
@@ -246,15 +244,6 @@ def test_the_export_deletes_nothing_and_ends_with_a_condensation(events: list[An
         assert [e for e in after if e["id"] == "m1"] == [EVENTS[7]]
     else:
         assert [e["id"] for e in after] == list(range(len(after)))
-
-
-def test_the_sample_forgot_one_event_too_many() -> None:
-    data = story("openhands", "openhands_conversation")
-    session = reread(FORMAT, data)
-    assert session.epochs[0].ended_by is not None
-    assert session.epochs[0].ended_by.trigger == "context_limit"
-    assert any("reads 2 degrees high" in said for said in texts(session, 1))
-    assert not any("2 degrees" in said for said in texts(session))
 
 
 @pytest.mark.parametrize(

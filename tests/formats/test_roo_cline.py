@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.formats.stories import story
 from workbench.base.errors import BadInput
 from workbench.conformance.formats import assert_exact, shape
-from workbench.conformance.formats import read as reread
 from workbench.formats.format import no_progress
 from workbench.formats.roo_cline import FORMAT
 from workbench.formats.roo_cline.read import read_folder
@@ -199,14 +197,6 @@ def test_a_summary_behind_other_messages_hides_nothing() -> None:
     later = Message("s", "user", (Text("later"),), "summary")
     written = assert_exact(FORMAT, session, (session.messages[0], context[0], later, context[1]))
     assert not any(item.get("isSummary") for item in json.loads(written.data))
-
-
-def test_the_sample_lost_its_rule_to_the_window() -> None:
-    data = story("roo_cline", "roo_task")
-    session = reread(FORMAT, data)
-    rule = "never write to it"
-    assert any(rule in text for text in texts(session, 1))
-    assert not any(rule in text for text in texts(session))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.formats.stories import story
+from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
 from workbench.conformance.formats import assert_exact, compacted, read
 from workbench.formats import openai_chat
@@ -29,7 +29,7 @@ def test_a_real_trajectory_as_a_result(shared: Path) -> None:
 
 
 def test_the_sample_is_two_sessions() -> None:
-    data = story("tau_bench", "tau_results")
+    data = (SAMPLES / "tau-bench-two-sessions.json").read_bytes()
     assert [(part.id, part.title) for part in sessions_in(Path("x"), data)] == [
         ("1", "task 7, trial 0, reward 1.0"),
         ("2", "task 7, trial 1, reward 0.0"),

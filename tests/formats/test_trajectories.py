@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.formats.stories import story
 from workbench.conformance.formats import assert_exact, shape
 from workbench.formats import mini_swe_agent, openai_chat, swe_agent
 from workbench.formats.format import Format, no_progress
@@ -164,17 +163,6 @@ def test_calls_before_a_compaction_were_billed_for_another_context() -> None:
     again = read(MINI, MINI.codec.write(session, (summary, *session.context()[2:])).data)
     assert again.messages[0].time is not None
     assert again.messages[0].time > 1_700_000_005.5
-
-
-def test_the_samples() -> None:
-    data = story("trajectories", "mini_trajectory")
-    session = read(MINI, data)
-    sizes = [len(m.text) for m in session.messages]
-    assert max(sizes) > 0.7 * sum(sizes)
-    data = story("trajectories", "swe_trajectory")
-    session = read(SWE, data)
-    demo = sum(len(m.text) for m in session.messages if m.kind == "meta")
-    assert demo > sum(len(m.text) + sum(len(r.text) for r in m.results) for m in session.messages if m.kind != "meta")
 
 
 def test_recognised_though_cut() -> None:
