@@ -116,7 +116,7 @@ class Bench:
     @property
     def doubts(self) -> tuple[str, ...]:
         """What is doubtful about the policy's prompts and numbers, one sentence each."""
-        return self.strategy.lint(self.policy)
+        return self.strategy.doubts(self.policy)
 
     @property
     def edits(self) -> Edits:

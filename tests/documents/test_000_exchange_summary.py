@@ -28,14 +28,15 @@ from workbench.compaction.context import Context
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge
 from workbench.compaction.exchange.cut import guarded_start, head_length, preprocess
 from workbench.compaction.gauge import Gauge
+from workbench.compaction.language import Language, told_in
 from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.opening import context_at
 from workbench.compaction.outcome import Fate, Made, Outcome
-from workbench.compaction.preset import load_preset, save_preset
+from workbench.compaction.preset import load_preset, preset_names, save_preset
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategies.exchange_summary import STRATEGY, ExchangeSummaryPolicy, disabled, triggers
-from workbench.compaction.strategy import NOT_DUE, SHOWN_NAMES, Read, SummaryRequest
+from workbench.compaction.strategy import NOT_DUE, SHOWN_NAMES, Read, Summary, SummaryRequest
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, session_of, summary, user
 from workbench.conformance.formats import read, shape
 from workbench.conformance.strategies import Answered
@@ -46,6 +47,7 @@ from workbench.formats.augment.write import sequence_ids
 from workbench.formats.export import export
 from workbench.formats.files import load
 from workbench.session import Message, Opaque, Session, Span, Text, Thinking, ToolUse, rounds_of
+from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter
 
 
@@ -1095,3 +1097,48 @@ def test_the_flags_are_those_of_the_client(verbosity: str) -> None:
     assert found.exit_code == 0
     assert found.stdout == cwb("inspect", file, "--verbosity", verbosity).stdout
     assert found.stdout != cwb("inspect", file, "--verbosity", "default").stdout
+
+
+# --- language --------------------------------------------------------------------------------------------------------
+
+NUMBERS = "1 2 3 " * 2_000
+FIXED = "layered"
+"""The titles of its archive, and the keys of its shortened results, are those of its document (002) in any language."""
+
+
+def talk_of(request: str, answer: str) -> Context:
+    """Sixty rounds, each with a call; all that is in a language there is these words."""
+    messages: list[Message] = []
+    for n in range(60):
+        messages += [user(f"u{n}", f"{request} {n}"), agent(f"c{n}", "", call(f"c{n}", "§"))]
+        messages += [result(f"r{n}", (f"c{n}", NUMBERS)), agent(f"a{n}", f"{answer} {n}")]
+    return context_of(messages, memories="\n".join(f"{n} = {n * n}" for n in range(99)), manual=True, window=20_000)
+
+
+def fields_of(preset: str) -> set[str]:
+    return set(type(load_preset(preset).policy).model_fields)
+
+
+@rule("000-120")
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", [name for name in preset_names() if "language" in fields_of(name)])
+def test_prompt_labels_and_summary_are_in_the_language_that_is_asked(name: str, language: Language) -> None:
+    preset = load_preset(name)
+    chosen, policy = strategy(preset.strategy), preset.policy.with_(language=language)
+    outcome, requests = run_strategy(chosen, talk_of("§", "±"), policy, "42")
+    assert outcome.status == "compacted", outcome.reason
+    assert requests
+    for request in requests:
+        assert request.language == language
+        assert told_in(request.prompt) == language
+        assert told_in(request.text.replace(NUMBERS, "")) in (language, None if name == FIXED else language)
+    made = [piece.message.text for piece in outcome.pieces if isinstance(piece, Made)]
+    assert {told_in(text) for text in made} <= {None, "en" if name == FIXED else language}
+    assert policy.with_(language=preset.policy.model_dump()["language"]) == preset.policy, "nothing is lost by asking"
+
+    _, requests = run_strategy(chosen, talk_of("Never touch file", "I created file"), policy, "42")
+    written = [extractive(request) for request in requests]
+    heads = [line for one in written if isinstance(one, Summary) for line in one.text.split("\n") if line[:2] == "##"]
+    assert heads or preset.strategy == "memories-rewrite"
+    if name != FIXED:
+        assert {bool(re.search("[\u4e00-\u9fff]", head)) for head in heads} <= {language == "zh"}

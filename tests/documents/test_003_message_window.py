@@ -118,7 +118,8 @@ def test_the_request_is_the_documents_prompt_and_the_transcript_between_two_line
 def test_a_summary_that_does_not_begin_as_asked_is_pointed_out(language: str, text: str, found: list[str]) -> None:
     chosen = MessageWindowPolicy(language=language)
     assert list(faults(chosen, text)) == found
-    assert list(faults(chosen.model_copy(update={"prompt": "Summarize in the format you like."}), text)) == []
+    own = MessageWindowPolicy(prompt="Summarize in the format you like.")
+    assert list(faults(own, text)) == []
 
 
 @rule("003-018")

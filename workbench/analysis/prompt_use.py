@@ -12,6 +12,7 @@ from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.edits import UNEDITED, Edits, compacting
+from workbench.compaction.language import told_in
 from workbench.compaction.outcome import Made
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import default_preset
@@ -73,8 +74,9 @@ def by_id(id: str) -> Found:
 
 
 def policy_with(policy: Policy, one: Found) -> Policy:
-    """The policy of the prompt's own strategy with the prompt in it, and its language where the policy has one."""
-    changes = {"language": one.prompt.language, one.field: one.prompt.text}
+    """The policy of the prompt's own strategy with the prompt in it, and its language where the policy has one: that
+    of its words, else of its header."""
+    changes = {"language": told_in(one.prompt.text) or one.prompt.language, one.field: one.prompt.text}
     fields = type(policy).model_fields
     return policy.with_(**{name: value for name, value in changes.items() if name in fields})
 

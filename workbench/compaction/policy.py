@@ -3,7 +3,7 @@ line and the presets. What is known of a setting is read back by `workbench.comp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import EllipsisType
 from typing import Any, ClassVar
@@ -84,6 +84,10 @@ class Policy(BaseModel):
             if name != new and name in declared(field).old:
                 return Converted(new)
         return cls.converted.get(name, Converted(name))
+
+    def unsaid(self) -> Iterable[str]:
+        """What of its texts is not sent, and why, a sentence each."""
+        return ()
 
     def with_(self, **changes: Any) -> Policy:
         """A copy with fields changed, validated. Raises pydantic.ValidationError."""

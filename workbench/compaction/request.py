@@ -17,6 +17,7 @@ from workbench.base.figures import grouped
 from workbench.base.text import clip_at_sentence
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke
+from workbench.compaction.language import Language
 from workbench.compaction.outcome import Fate
 from workbench.compaction.render import Entry, Labels, Limits, labelled, tagged
 from workbench.compaction.shape import Shape, newest_per_shape
@@ -26,8 +27,14 @@ from workbench.compaction.text import without_summary_tags
 from workbench.session import Message, Span
 from workbench.tokens.sizes import visible_chars
 
-NEST = "An earlier summary of what came before. Work what still holds of it into the new summary."
-EXTEND = "An earlier summary of what came before. It is carried on word for word: summarize only what came after it."
+NEST: dict[Language, str] = {
+    "en": "An earlier summary of what came before. Work what still holds of it into the new summary.",
+    "zh": "此前内容的较早摘要。请将其中仍然有效的内容写入新的摘要。",
+}
+EXTEND: dict[Language, str] = {
+    "en": "An earlier summary of what came before. It is carried on word for word: summarize only what came after it.",
+    "zh": "此前内容的较早摘要，它会逐字保留：只需概括其后的内容。",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +45,14 @@ class Asked:
     prompt: str
     previous: str = ""
     carry_on: bool = False
+    language: Language = "en"
 
     @property
     def before(self) -> str:
         """What stands before the messages."""
         if not self.previous:
             return f"{self.prompt}\n\n"
-        how = EXTEND if self.carry_on else NEST
+        how = (EXTEND if self.carry_on else NEST)[self.language]
         return f"{self.prompt}\n\n{how}\n<earlier_summary>\n{self.previous}\n</earlier_summary>\n\n"
 
     def carried(self, summary: str) -> str:

@@ -16,13 +16,13 @@ from workbench.base.figures import grouped
 from workbench.base.secrets import masked
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge, Meter, read_on
+from workbench.compaction.language import Language
 from workbench.compaction.layers import Layer, layers
 from workbench.compaction.marks import Mark
 from workbench.compaction.outcome import Outcome, unchanged
 from workbench.compaction.policy import Policy
 from workbench.compaction.prompt_parts import PromptPart, prompt_parts
 from workbench.compaction.shape import Shape, per_shape
-from workbench.compaction.vocabulary import Language
 from workbench.session import Message, Span, Usage
 from workbench.tokens.sizes import Sizes
 
@@ -286,6 +286,10 @@ class Strategy(Generic[P]):
     """For a context that holds so many tokens at most."""
     unasked: Mapping[str, Any] = field(default_factory=dict)
     """The fields, with their values, at which it does without a model."""
+
+    def doubts(self, policy: P) -> tuple[str, ...]:
+        """What is doubtful about a policy, and what of it is not sent, one sentence each."""
+        return (*policy.unsaid(), *self.lint(policy))
 
     def gauge(self, context: Context, policy: P) -> Gauge:
         """How full a context is, with this strategy's own meters read over all its messages; remembered with it."""

@@ -2,19 +2,81 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar
+
+from pydantic import model_validator
 
 from workbench.compaction import vocabulary
+from workbench.compaction.language import NAMES, Language, told_in, version_of
 from workbench.compaction.policy import Policy
 from workbench.compaction.prompts import fill, load_prompt
 from workbench.compaction.strategy import RequestSettings
-from workbench.compaction.vocabulary import EarlierSummary, Language
+from workbench.compaction.vocabulary import EarlierSummary
+
+Shipped = Callable[[Language], str]
+"""The workbench's own text in a language."""
 
 
-class Summarizing(Policy):
-    """What every strategy has that asks a model for a summary of messages."""
+def shipped(id: str) -> Shipped:
+    """A prompt of which there is a file for each language."""
+    return lambda language: load_prompt(f"{id}.{language}.md").text
+
+
+class Worded(Policy):
+    """A policy with texts for a model, all of them in the language that it asks for.
+
+    Where only a prompt is given, and that is in the other language, the language is the prompt's."""
+
+    worded: ClassVar[Mapping[str, Shipped]] = {}
+    """The fields that hold such texts, prompts first, with what stands for one that is in the other language."""
 
     language: Language = vocabulary.language("en")
+
+    def said(self, field: str) -> str:
+        """A field's text as it is sent: the policy's own; where that is clearly in the other language, the shipped
+        prompt's version in this one if it is a shipped prompt, else the shipped text of the field."""
+        text: str = getattr(self, field)
+        if told_in(text) in (None, self.language):
+            return text
+        return version_of(text, self.language) or self.worded[field](self.language)
+
+    def unsaid(self) -> Iterator[str]:
+        """A sentence on each text of a person's own that is not sent for its language."""
+        for field, own in self.worded.items():
+            text: str = getattr(self, field)
+            found = told_in(text)
+            if found in (None, self.language) or text.strip() == own(found).strip():
+                continue
+            if version_of(text, self.language) is None:
+                yield (
+                    f"{field} is in {NAMES[found]} and is not sent, for language is {self.language}: the shipped "
+                    f"{NAMES[self.language]} text is. Write it in {NAMES[self.language]}, or set language to {found}."
+                )
+
+    def with_(self, **changes: Any) -> Policy:
+        if "language" not in changes and (found := _language_of(changes, type(self))):
+            changes["language"] = found
+        return super().with_(**changes)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_the_prompt_is(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "language" not in given and (found := _language_of(given, cls)):
+            return {**given, "language": found}
+        return given
+
+
+def _language_of(given: Mapping[str, Any], policy: type[Worded]) -> Language | None:
+    """The language of the first prompt among these values."""
+    named = {policy.today(name).name: value for name, value in given.items()}
+    prompts = (named[field] for field in policy.worded if "prompt" in field and isinstance(named.get(field), str))
+    return next(filter(None, map(told_in, prompts)), None)
+
+
+class Summarizing(Worded):
+    """What every strategy has that asks a model for a summary of messages."""
+
     summary_char_limit: int = vocabulary.summary_char_limit(0)
     request_char_limit: int = vocabulary.request_char_limit(1_000_000)
     earlier_summary: EarlierSummary = vocabulary.earlier_summary("nest")
@@ -28,11 +90,8 @@ class Summarizing(Policy):
 class Prompted(Summarizing):
     """Summarizing by one prompt, which is shipped in each language."""
 
-    shipped: ClassVar[str]
-    """The shipped prompt's file, with `{language}` in its name."""
-
     prompt: str = vocabulary.prompt()
 
     def asks(self, **values: str) -> str:
         """The prompt in use, with `values` in the place of its placeholders."""
-        return fill(self.prompt.strip() or load_prompt(self.shipped.format(language=self.language)).text, values)
+        return fill(self.said("prompt").strip() or self.worded["prompt"](self.language), values)

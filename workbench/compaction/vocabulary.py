@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+from workbench.compaction.language import Language
 from workbench.compaction.policy import Needs, setting
 from workbench.compaction.prompts import load_prompt
 
-Language = Literal["en", "zh"]
 EarlierSummary = Literal["drop", "keep", "nest", "extend"]
 
 SUMMARY_TEMPLATE = "The summary message, with {summary}."
@@ -25,7 +25,11 @@ def earlier_summary(default: EarlierSummary) -> Any:
 
 
 def language(default: Language) -> Any:
-    return setting(default, "summary", "Language of prompt, labels and summary.")
+    return setting(
+        default,
+        "summary",
+        "Language of prompt, labels and summary. A text that is in the other one is not sent: the shipped one is.",
+    )
 
 
 def summary_char_limit(default: int, zero: str = "no limit", needs: Needs | None = None) -> Any:
@@ -73,6 +77,12 @@ def summary_template(default: str, *, empty: str = "") -> Any:
     """A template must hold {summary}; where `empty` says what an empty one means, it may be empty."""
     help = SUMMARY_TEMPLATE + (f" Empty: {empty}." if empty else "")
     return setting(default, "result", help, multiline=True, pattern=rf"{'^$|' if empty else ''}\{{summary\}}")
+
+
+REPLIES: dict[Language, str] = {
+    "en": "Ok. I will continue the conversation from this point.",
+    "zh": "好的，我将从这里继续对话。",
+}
 
 
 def reply(default: str) -> Any:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from workbench.compaction import vocabulary
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams
 from workbench.compaction.policy import Needs, setting
-from workbench.compaction.summarizing import Summarizing
+from workbench.compaction.summarizing import Summarizing, shipped
 from workbench.compaction.vocabulary import EarlierSummary
 
 CODE_REVIEW_BOTS = ("1", "2", "CODE_REVIEW_BOT", "CODE_REVIEW_EVAL_BOT")
-NODE_TEMPLATE = "summary-node.en.md"
 
 
 CACHE: Needs = {"simulate_cache_expiry": (True,)}
@@ -64,14 +65,14 @@ class ExchangeSummaryPolicy(Summarizing):
         ge=3,
     )
     summary_template: str = setting(
-        vocabulary.shipped_text(NODE_TEMPLATE),
+        vocabulary.shipped_text("summary-node.en.md"),
         "result",
         f"{vocabulary.SUMMARY_TEMPLATE} {{abridged_history}} may stand there, too.",
         multiline=True,
         old=("summary_node_request_message_template",),
     )
     reply: str = setting(
-        "Ok. I will continue the conversation from this point.",
+        vocabulary.REPLIES["en"],
         "result",
         vocabulary.REPLY,
         old=("summary_node_response_message",),
@@ -84,6 +85,12 @@ class ExchangeSummaryPolicy(Summarizing):
     history_summary_version: int = setting(3, "versions", "Summaries of other versions are left out.", ge=0)
     min_version: str = setting("", "versions", "The feature flag's minimum version. Empty: disabled.")
     bot_type: str = setting("", "versions", "Code-review bots (1, 2 and their names) never summarize.")
+
+    worded: ClassVar = {
+        "prompt": shipped("exchange-summary"),
+        "summary_template": shipped("summary-node"),
+        "reply": vocabulary.REPLIES.__getitem__,
+    }
 
 
 def disabled(policy: ExchangeSummaryPolicy) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from workbench.base.figures import grouped
 from workbench.base.text import clip_at_sentence
 from workbench.compaction.context import Context
+from workbench.compaction.language import Language
 from workbench.compaction.ledger.entries import counted_by_group
 from workbench.compaction.ledger.gather import Noted, noted, numbering
 from workbench.compaction.ledger.room import Ruler, Shares, cost_of
@@ -26,6 +27,7 @@ class Draft:
     staying: tuple[int, ...]
     besides: int
     stands_for: tuple[Span, ...]
+    language: Language
 
     def made(self, chosen: tuple[Noted, ...], narrative: str) -> tuple[Made, tuple[Noted, ...], tuple[str, ...]]:
         """The message, the entries it has, and lines for the trace. The narrative gives way before what is binding,
@@ -60,10 +62,10 @@ class Draft:
     def _ledger(self, chosen: Sequence[Noted], said: Sequence[Noted], narrative: str) -> Ledger:
         number = numbering(self.context.shape)
         there = {id(one) for one in chosen}
-        left_out = counted_by_group(one.entry for one in said if id(one) not in there)
+        left_out = counted_by_group((one.entry for one in said if id(one) not in there), self.language)
         entries = sorted((one.entry for one in chosen), key=lambda entry: entry.source)
         pinned, upto = number.after_cut(self.staying, self.cut)
-        return Ledger(upto, pinned, tuple(entries), narrative, left_out)
+        return Ledger(upto, pinned, tuple(entries), narrative, left_out, self.language)
 
     def _message(self, ledger: Ledger) -> Message:
         newest = self.context.messages[self.stands_for[-1].stop - 1]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
+
+from workbench.compaction.language import Language
 
 EntryKind = Literal["instruction", "request", "decision", "error", "file", "command", "identifier", "number", "url"]
 
@@ -57,22 +59,25 @@ class Entry:
         return self.rank <= _LAST_BINDING
 
 
-_GROUPS: tuple[tuple[tuple[tuple[EntryKind, str], ...], str], ...] = (
-    ((("instruction", ""),), "standing instructions"),
-    ((("request", "open"),), "open requests"),
-    ((("request", "first"),), "first requests"),
-    ((("error", "open"), ("error", "")), "open errors"),
-    ((("decision", ""),), "decisions"),
-    ((("file", "modified"), ("file", "created"), ("file", "deleted"), ("file", "")), "changed files"),
-    ((("command", "failed"),), "failed commands"),
-    ((("request", "asked"), ("request", "")), "earlier requests"),
-    ((("command", "ok"), ("command", "ran"), ("command", "")), "commands"),
-    ((("identifier", ""),), "identifiers"),
-    ((("number", ""),), "numbers"),
-    ((("error", "fixed"),), "mended errors"),
-    ((("file", "viewed"),), "viewed files"),
-    ((("url", ""),), "addresses"),
-    ((("instruction", "gone"),), "superseded instructions"),
+_GROUPS: tuple[tuple[tuple[tuple[EntryKind, str], ...], Mapping[Language, str]], ...] = (
+    ((("instruction", ""),), {"en": "standing instructions", "zh": "长期指示"}),
+    ((("request", "open"),), {"en": "open requests", "zh": "未完成的请求"}),
+    ((("request", "first"),), {"en": "first requests", "zh": "最初的请求"}),
+    ((("error", "open"), ("error", "")), {"en": "open errors", "zh": "未修复的错误"}),
+    ((("decision", ""),), {"en": "decisions", "zh": "决策"}),
+    (
+        (("file", "modified"), ("file", "created"), ("file", "deleted"), ("file", "")),
+        {"en": "changed files", "zh": "改动的文件"},
+    ),
+    ((("command", "failed"),), {"en": "failed commands", "zh": "失败的命令"}),
+    ((("request", "asked"), ("request", "")), {"en": "earlier requests", "zh": "较早的请求"}),
+    ((("command", "ok"), ("command", "ran"), ("command", "")), {"en": "commands", "zh": "命令"}),
+    ((("identifier", ""),), {"en": "identifiers", "zh": "标识符"}),
+    ((("number", ""),), {"en": "numbers", "zh": "数字"}),
+    ((("error", "fixed"),), {"en": "mended errors", "zh": "已修复的错误"}),
+    ((("file", "viewed"),), {"en": "viewed files", "zh": "查看的文件"}),
+    ((("url", ""),), {"en": "addresses", "zh": "地址"}),
+    ((("instruction", "gone"),), {"en": "superseded instructions", "zh": "已被取代的指示"}),
 )
 """Kinds and states by importance, the most important first, and what each is called."""
 
@@ -80,7 +85,7 @@ _RANKS = {member: rank for rank, (members, _) in enumerate(_GROUPS) for member i
 _LAST_BINDING = _RANKS[("request", "first")]
 
 
-def counted_by_group(entries: Iterable[Entry]) -> tuple[tuple[str, int], ...]:
+def counted_by_group(entries: Iterable[Entry], language: Language) -> tuple[tuple[str, int], ...]:
     """How many entries there are of each group, the least important group first."""
     counts = Counter(entry.rank for entry in entries)
-    return tuple((_GROUPS[rank][1], counts[rank]) for rank in sorted(counts, reverse=True))
+    return tuple((_GROUPS[rank][1][language], counts[rank]) for rank in sorted(counts, reverse=True))

@@ -19,30 +19,60 @@ arrow, so that every text stands there as it is and can be told from the rest.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from workbench.compaction.language import Language
 from workbench.compaction.ledger.entries import KINDS, Entry, EntryKind
 from workbench.session import Message
 
-ABOUT = (
-    "A program took this from the earlier part of the conversation. Texts are verbatim, #n is the number of the "
-    "message they stand in. Standing instructions hold unless marked gone."
-)
-_TITLES: dict[EntryKind, str] = {
-    "instruction": "Standing instructions",
-    "request": "Requests of the user",
-    "decision": "Decisions",
-    "error": "Errors",
-    "file": "Files",
-    "command": "Commands",
-    "identifier": "Identifiers",
-    "number": "Numbers",
-    "url": "Addresses",
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a ledger says of its own: what it is, the title of each kind, and what was left out."""
+
+    about: str
+    titles: Mapping[EntryKind, str]
+    narrative: str
+    left_out: str
+
+
+WORDS: Mapping[Language, Words] = {
+    "en": Words(
+        "A program took this from the earlier part of the conversation. Texts are verbatim, #n is the number of the "
+        "message they stand in. Standing instructions hold unless marked gone.",
+        {
+            "instruction": "Standing instructions",
+            "request": "Requests of the user",
+            "decision": "Decisions",
+            "error": "Errors",
+            "file": "Files",
+            "command": "Commands",
+            "identifier": "Identifiers",
+            "number": "Numbers",
+            "url": "Addresses",
+        },
+        "## Narrative",
+        "Left out for lack of room, the least important first: ",
+    ),
+    "zh": Words(
+        "以下由程序取自对话的较早部分。文字逐字保留，#n 是其所在消息的编号。长期指示除标为 gone 的以外仍然有效。",
+        {
+            "instruction": "长期指示",
+            "request": "用户的请求",
+            "decision": "决策",
+            "error": "错误",
+            "file": "文件",
+            "command": "命令",
+            "identifier": "标识符",
+            "number": "数字",
+            "url": "地址",
+        },
+        "## 叙述",
+        "因篇幅不足而略去，最不重要的在前：",
+    ),
 }
-_KIND_OF = {title: kind for kind, title in _TITLES.items()}
-_NARRATIVE = "## Narrative"
-_LEFT_OUT = "Left out for lack of room, the least important first: "
+_KIND_OF = {title: kind for words in WORDS.values() for kind, title in words.titles.items()}
 _OPENING = re.compile(r'\A<ledger upto="(\d{1,12})" pinned="([\d ]{0,100000})">\n')
 _CLOSING = "\n</ledger>"
 _ENTRY = re.compile(r"- #(\d{1,12}) (?:\[(\w{0,20})\] )?")
@@ -59,6 +89,7 @@ class Ledger:
     narrative: str = ""
     left_out: tuple[tuple[str, int], ...] = ()
     """How many entries of each group there was no room for, the least important group first."""
+    language: Language = "en"
 
 
 def is_ledger(message: Message) -> bool:
@@ -68,15 +99,16 @@ def is_ledger(message: Message) -> bool:
 
 def written(ledger: Ledger) -> str:
     """The ledger as text."""
-    parts = [f'<ledger upto="{ledger.upto}" pinned="{" ".join(map(str, ledger.pinned))}">\n{ABOUT}']
+    words = WORDS[ledger.language]
+    parts = [f'<ledger upto="{ledger.upto}" pinned="{" ".join(map(str, ledger.pinned))}">\n{words.about}']
     for kind in KINDS:
         lines = [line_of(entry) for entry in ledger.entries if entry.kind == kind]
         if lines:
-            parts.append(f"## {_TITLES[kind]}\n" + "\n".join(lines))
+            parts.append(f"## {words.titles[kind]}\n" + "\n".join(lines))
     if ledger.left_out:
-        parts.append(_LEFT_OUT + ", ".join(f"{count} {group}" for group, count in ledger.left_out))
+        parts.append(words.left_out + ", ".join(f"{count} {group}" for group, count in ledger.left_out))
     if ledger.narrative:
-        parts.append(f"{_NARRATIVE}\n{ledger.narrative}")
+        parts.append(f"{words.narrative}\n{ledger.narrative}")
     return "\n\n".join(parts) + _CLOSING
 
 
@@ -93,16 +125,18 @@ def read_ledger(text: str) -> Ledger | None:
     if opening is None or not text.rstrip().endswith(_CLOSING):
         return None
     body = text.rstrip()[opening.end() : -len(_CLOSING)]
-    body, _, narrative = body.partition(f"\n\n{_NARRATIVE}\n")
+    language: Language = "zh" if body.startswith(WORDS["zh"].about) else "en"
+    words = WORDS[language]
+    body, _, narrative = body.partition(f"\n\n{words.narrative}\n")
     entries: list[Entry] = []
     left_out: tuple[tuple[str, int], ...] = ()
     for part in _parts(body):
-        if part[0].startswith(_LEFT_OUT):
-            left_out = tuple(_counted(part[0].removeprefix(_LEFT_OUT)))
+        if part[0].startswith(words.left_out):
+            left_out = tuple(_counted(part[0].removeprefix(words.left_out)))
         elif (kind := _KIND_OF.get(part[0].removeprefix("## "))) is not None:
             entries.extend(_read_entries(kind, part[1:]))
     pinned = tuple(int(number) for number in opening[2].split())
-    return Ledger(int(opening[1]), pinned, tuple(entries), narrative, left_out)
+    return Ledger(int(opening[1]), pinned, tuple(entries), narrative, left_out, language)
 
 
 def _parts(body: str) -> Iterable[list[str]]:

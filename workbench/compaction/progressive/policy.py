@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import field_validator
 
 from workbench.compaction.policy import setting
 from workbench.compaction.progressive.importance import ImportanceWeights
 from workbench.compaction.progressive.task_type import TaskCutoffs
-from workbench.compaction.prompts import load_prompt
 from workbench.compaction.shape import SUMMARY_MARKER
-from workbench.compaction.summarizing import Summarizing
+from workbench.compaction.summarizing import Summarizing, shipped
 
 
 class ProgressivePolicy(Summarizing):
@@ -81,6 +80,8 @@ class ProgressivePolicy(Summarizing):
     importance_weights: ImportanceWeights = setting(ImportanceWeights(), "importance", "What each signal adds.")
     task_cutoffs: TaskCutoffs = setting(TaskCutoffs(), "task type", "From which figures on a session is called what.")
 
+    worded: ClassVar = {"rung_prompt": shipped("progressive-rung"), "full_prompt": shipped("progressive-full")}
+
     @field_validator("sliding_window_size")
     @classmethod
     def _odd(cls, value: int) -> int:
@@ -92,8 +93,8 @@ class ProgressivePolicy(Summarizing):
 
     @property
     def rung_prompt_used(self) -> str:
-        return self.rung_prompt.strip() or load_prompt(f"progressive-rung.{self.language}.md").text
+        return self.said("rung_prompt").strip() or self.worded["rung_prompt"](self.language)
 
     @property
     def full_prompt_used(self) -> str:
-        return self.full_prompt.strip() or load_prompt(f"progressive-full.{self.language}.md").text
+        return self.said("full_prompt").strip() or self.worded["full_prompt"](self.language)

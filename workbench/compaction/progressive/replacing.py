@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.keeping import carried_summaries, pinned_with_pairs
+from workbench.compaction.language import Language
 from workbench.compaction.outcome import Fate, Kept, Made, Outcome, Piece
 from workbench.compaction.progressive.retained import Texts, request_of, summary_alone, texts_for
 from workbench.compaction.progressive.rungs import Cut, Group
@@ -20,7 +21,7 @@ from workbench.compaction.prompts import fill
 from workbench.compaction.request import Asked, Excerpt, cleaned, excerpt, request_for, tagged_style, within
 from workbench.compaction.spans import each, joined, kept
 from workbench.compaction.strategy import Answer, Requests, RequestSettings, SummaryFailed, SummaryRequest
-from workbench.compaction.vocabulary import EarlierSummary, Language
+from workbench.compaction.vocabulary import EarlierSummary
 from workbench.session import Message, Span, Text
 
 Replacing = Generator[Requests, tuple[Answer, ...] | None, Outcome | SummaryFailed]
@@ -111,7 +112,7 @@ def _replacements(
         nested = tuple(i for i in consumed if carried_summaries(context, (i,), choice(i)))
         previous = "\n\n".join(summary_alone(context.messages[index].text) for index in nested)
         carry_on = any(choice(index) == "extend" for index in nested)
-        asked = Asked(group.purpose, wording.prompt, previous, carry_on)
+        asked = Asked(group.purpose, wording.prompt, previous, carry_on, wording.language)
         spans = each(group.indexes)
         style = tagged_style(context, spans)
         shown = excerpt(context, spans, style, within(wording.hard_limit, asked, style))

@@ -9,13 +9,14 @@ What goes where:
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 from workbench.base.figures import grouped
 from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import head_fates, head_of, in_order, summary_made, text_of_summaries
+from workbench.compaction.language import Language
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Outcome, unchanged
 from workbench.compaction.policy import setting
@@ -24,9 +25,13 @@ from workbench.compaction.render import LABELS, WHOLE
 from workbench.compaction.request import UNBOUNDED, Asked, Bounds, labelled_style, summarized
 from workbench.compaction.spans import each, kept
 from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, Trigger, judged
-from workbench.compaction.summarizing import Prompted
+from workbench.compaction.summarizing import Prompted, shipped
 from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
 
+TEMPLATES: dict[Language, str] = {
+    "en": "[System] Context cleared. Summary of previous conversation: \n {summary}",
+    "zh": "[系统] 上下文已清除。先前对话的摘要：\n {summary}",
+}
 MARKER = {"en": "\n\n... [middle of the conversation left out] ...\n\n", "zh": "\n\n... [中间部分已省略] ...\n\n"}
 
 
@@ -74,15 +79,17 @@ class ContextResetPolicy(Prompted, TokenLimits):
         ge=0,
         le=50,
     )
-    summary_template: str = vocabulary.summary_template(
-        "[System] Context cleared. Summary of previous conversation: \n {summary}"
-    )
+    summary_template: str = vocabulary.summary_template(TEMPLATES["en"])
     reply: str = vocabulary.reply("")
     keep_last_request: bool = setting(
         False, "result", "The user's newest own message stays, after the summary. Without it, that goes too."
     )
 
-    shipped = "context-reset.{language}.md"
+    worded: ClassVar = {
+        "prompt": shipped("context-reset"),
+        "summary_template": TEMPLATES.__getitem__,
+        "reply": vocabulary.REPLIES.__getitem__,
+    }
 
 
 def triggers(now: Gauge, policy: ContextResetPolicy) -> tuple[Trigger, ...]:
@@ -108,15 +115,16 @@ def compact(context: Context, policy: ContextResetPolicy, trace: list[str]) -> C
     if head.is_spent(staying):
         return unchanged(context.messages, "nothing to compact: nothing is there that could go", trace)
     style = labelled_style(context.shape, LABELS[policy.language], WHOLE)
-    previous = text_of_summaries(context, head.carried, policy.summary_template)
+    template = policy.said("summary_template")
+    previous = text_of_summaries(context, head.carried, template)
     carry_on = policy.earlier_summary == "extend"
-    asked = Asked("summary of the conversation", policy.asks(), previous, carry_on)
+    asked = Asked("summary of the conversation", policy.asks(), previous, carry_on, policy.language)
     told = yield from summarized(context, head.fresh, asked, style, _guard(policy), policy.request, trace)
     if isinstance(told, SummaryFailed):
         return unchanged(context.messages, str(told), trace)
     summary, shown = told
-    text = fill(policy.summary_template, {"summary": summary})
-    made = summary_made(context, head, staying, "user", text, policy.reply)
+    text = fill(template, {"summary": summary})
+    made = summary_made(context, head, staying, "user", text, policy.said("reply"))
     turn = min(last, default=len(context))
     before = each(sorted(index for index in staying if index < turn))
     after = each(sorted(index for index in staying if index >= turn))

@@ -16,14 +16,14 @@ from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.exchange.abridge import Retold, abridge
 from workbench.compaction.exchange.cut import Cut, History, HistorySize, Numbers, cut_exchanges, history_of, open_calls
-from workbench.compaction.exchange.policy import NODE_TEMPLATE, ExchangeSummaryPolicy, disabled
+from workbench.compaction.exchange.policy import ExchangeSummaryPolicy, disabled
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.flags import flag
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import carried_summaries, text_of_summaries, with_pairs
 from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.outcome import Fate, FateSpan, Made, Outcome, Piece, unchanged
-from workbench.compaction.prompts import fill, load_prompt
+from workbench.compaction.prompts import fill
 from workbench.compaction.request import Asked, Excerpt, summarized, tagged_style, within
 from workbench.compaction.spans import each, joined, kept, without
 from workbench.compaction.strategy import (
@@ -116,9 +116,10 @@ def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -
     carried = carried_summaries(context, cut.earlier, policy.earlier_summary)
     asked = Asked(
         "summary of the head",
-        policy.prompt.strip(),
+        policy.said("prompt").strip(),
         text_of_summaries(context, carried),
         carry_on=policy.earlier_summary == "extend",
+        language=policy.language,
     )
     style = tagged_style(context, cut.given)
     bounds = within(policy.request_char_limit, asked, style)
@@ -128,9 +129,9 @@ def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -
         return unchanged(context.messages, str(told), trace)
     summary, shown = told
 
-    template = policy.summary_template
+    template = policy.said("summary_template")
     if "{summary}" not in template:
-        template = load_prompt(NODE_TEMPLATE).text
+        template = policy.worded["summary_template"](policy.language)
         trace.append("the node's template has no {summary} and was refused; the default is used")
     text = fill(template, {"summary": summary, "abridged_history": retold.text})
     pieces = _pieces(context, policy, cut, staying, carried, text)
@@ -166,7 +167,7 @@ def _pieces(
     calls = tuple(call for index, call in found if index not in staying)
     newest = context.messages[cut.last.stop - 1]
     name, time = f"summary-{newest.id}", newest.time
-    reply: tuple[Block, ...] = (Text(policy.reply),)
+    reply: tuple[Block, ...] = (Text(policy.said("reply")),)
     node = Message(f"{name}:request", "user", (Text(text),), kind="summary", time=time)
     answer = Message(f"{name}:response", "assistant", reply if staying else (*reply, *calls), kind="summary", time=time)
     pieces: list[Piece] = [*kept([Span(0, context.shape.lead)]), Made(node, stands_for), Made(answer, stands_for)]
@@ -213,7 +214,7 @@ STRATEGY = Strategy(
     default_preset="augment-example",
     meters={"history": _history_size},
     unit="exchange",
-    lint=lambda policy: lint_summary_prompt(policy.prompt),
+    lint=lambda policy: lint_summary_prompt(policy.said("prompt")),
     abridged=abridged,
     pasted=flag(
         "history_summary_params",

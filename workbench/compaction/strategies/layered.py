@@ -44,7 +44,7 @@ from workbench.compaction.strategy import (
     Trigger,
     judged,
 )
-from workbench.compaction.summarizing import Prompted
+from workbench.compaction.summarizing import Prompted, shipped
 from workbench.compaction.vocabulary import EarlierSummary, of_hundred
 from workbench.session import Message, Span, Text
 
@@ -87,7 +87,7 @@ class LayeredPolicy(Prompted):
         120.0, "summary", "After this time there is no summary: the newest rounds stay alone.", unit="seconds", gt=0
     )
 
-    shipped = "layered-summary.{language}.md"
+    worded: ClassVar = {"prompt": shipped("layered-summary")}
     converted: ClassVar = {"trigger_fraction": Converted("trigger_window_percent", of_hundred)}
 
 
@@ -195,6 +195,7 @@ def _question(context: Context, policy: LayeredPolicy, cut: Cut, trace: list[str
         policy.asks(),
         text_of_summaries(context, carried),
         carry_on=policy.earlier_summary == "extend",
+        language=policy.language,
     )
     message_at = None if policy.compress_results == "off" else compressed(context.shape, policy.tool_results)
     style = tagged_style(context, cut.head, message_at)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import ClassVar
 
 from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
@@ -32,7 +33,7 @@ from workbench.compaction.render import LABELS, Limits
 from workbench.compaction.request import Asked, Excerpt, labelled_style, summarized, within
 from workbench.compaction.spans import each, joined, kept, without
 from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, Trigger, judged
-from workbench.compaction.summarizing import Prompted
+from workbench.compaction.summarizing import Prompted, shipped
 from workbench.compaction.triggers import TokenLimits, token_triggers
 from workbench.session import Span
 
@@ -91,7 +92,7 @@ class LedgerPolicy(Prompted, TokenLimits):
     request_char_limit: int = vocabulary.request_char_limit(400_000, needs=NARRATIVE)
     result_char_limit: int = vocabulary.result_char_limit(2_000, needs=NARRATIVE)
 
-    shipped = "ledger-narrative.{language}.md"
+    worded: ClassVar = {"prompt": shipped("ledger-narrative")}
 
 
 def triggers(now: Gauge, policy: LedgerPolicy) -> tuple[Trigger, ...]:
@@ -127,6 +128,7 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
             policy.asks(max_chars=str(max_chars)),
             told,
             carry_on=policy.earlier_summary == "extend",
+            language=policy.language,
         )
         style = labelled_style(
             context.shape, LABELS[policy.language], Limits(1 << 30, CALL_CHARS, policy.result_char_limit)
@@ -140,7 +142,7 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
             narrative, shown = answer
     gone = joined(without(fresh, staying), {*carried, *earlier})
     tail = shares.ruler.span(cut, len(context)) + shares.ruler.each((*range(context.shape.lead), *staying))
-    draft = Draft(context, shares, cut, staying, tail, tuple(gone))
+    draft = Draft(context, shares, cut, staying, tail, tuple(gone), policy.language)
     made, entries, line = draft.made(chosen, narrative.strip())
     trace += line
     rest = kept([*each(staying), Span(cut, len(context))])

@@ -19,7 +19,7 @@ from workbench.compaction.gauge import Gauge
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.memories import condensed, essence
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Outcome, Rung, unchanged
-from workbench.compaction.policy import Converted, Policy, setting
+from workbench.compaction.policy import Converted, setting
 from workbench.compaction.prompts import fill
 from workbench.compaction.request import answer_to
 from workbench.compaction.strategy import (
@@ -29,10 +29,11 @@ from workbench.compaction.strategy import (
     SummaryRequest,
     Trigger,
 )
+from workbench.compaction.summarizing import Worded, shipped
 from workbench.session import Message, Text
 
 
-class MemoriesRewritePolicy(Policy):
+class MemoriesRewritePolicy(Worded):
     """Augment's `memories_params`. Its `maxLines` has no value there; 50 is the workbench's."""
 
     max_lines: int = setting(50, "trigger", "Rewrite when there are more lines than this.", unit="lines", ge=1)
@@ -57,6 +58,7 @@ class MemoriesRewritePolicy(Policy):
     )
 
     converted: ClassVar = {"earlier_summary": Converted()}
+    worded: ClassVar = {"prompt": shipped("memories-rewrite"), "recent_memories_subprompt": shipped("recent-memories")}
 
     @property
     def most_lines(self) -> int:
@@ -112,8 +114,10 @@ _FRAME = re.compile(r"</?[a-z_]+>|```\w*")
 def _request(older: list[str], recent: Sequence[str], room: int, policy: MemoriesRewritePolicy) -> SummaryRequest:
     """Each memory stands as a message of its own, so that an answer's lines can be traced to memories."""
     values = {"compression_target": str(room), "num_recent_memories_to_keep": str(len(recent))}
-    prompt = fill(policy.prompt, values).strip()
-    about_recent = fill(policy.recent_memories_subprompt, {**values, "recent_memories": "\n".join(recent)}).strip()
+    prompt = fill(policy.said("prompt"), values).strip()
+    about_recent = fill(
+        policy.said("recent_memories_subprompt"), {**values, "recent_memories": "\n".join(recent)}
+    ).strip()
     memories = tuple(Message(f"memory-{number}", "user", (Text(line),)) for number, line in enumerate(older, 1))
     parts = [prompt, "<memories>\n" + "\n".join(older) + "\n</memories>", *([about_recent] if recent else [])]
     return SummaryRequest(
@@ -122,6 +126,7 @@ def _request(older: list[str], recent: Sequence[str], room: int, policy: Memorie
         prompt,
         lambda: "\n\n".join(filter(None, parts)) + "\n",
         form="memories",
+        language=policy.language,
         max_lines=room,
         chars=sum(map(len, older)),
     )
@@ -148,7 +153,7 @@ def _outcome(context: Context, memories: str, trace: list[str]) -> Outcome:
 
 def lint(policy: MemoriesRewritePolicy) -> tuple[str, ...]:
     """What is doubtful about the prompt, then about the numbers."""
-    found = list(lint_prompt(policy.prompt))
+    found = list(lint_prompt(policy.said("prompt")))
     target, keep = policy.compression_target, policy.num_recent_memories_to_keep
     if target < 50:
         found.append(f"compression_target = {target} loses much: 50 to 100 lines are sensible.")

@@ -14,7 +14,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 from workbench.base.figures import grouped
 from workbench.compaction import vocabulary
@@ -30,6 +30,7 @@ from workbench.compaction.keeping import (
     unframed,
     with_pairs,
 )
+from workbench.compaction.language import Language
 from workbench.compaction.layout import Layout
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.marks import Mark
@@ -41,13 +42,13 @@ from workbench.compaction.request import UNBOUNDED, Asked, Bounds, labelled_styl
 from workbench.compaction.shape import Shape
 from workbench.compaction.spans import each, kept
 from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, judged
-from workbench.compaction.summarizing import Prompted
+from workbench.compaction.summarizing import Prompted, shipped
 from workbench.compaction.triggers import MessageLimits, message_triggers
-from workbench.compaction.vocabulary import EarlierSummary, Language
+from workbench.compaction.vocabulary import EarlierSummary
 from workbench.session import Message, Span
 
 SafeEnd = Literal["plain_chat", "whole_pairs", "user_message"]
-TEMPLATES = {
+TEMPLATES: dict[Language, str] = {
     "zh": "[对话摘要 - 早期上下文]\n{summary}",
     "en": "[Conversation summary - earlier context]\n{summary}",
 }
@@ -155,7 +156,11 @@ class MessageWindowPolicy(Prompted, MessageLimits):
         ge=1,
     )
 
-    shipped = "message-window.{language}.md"
+    worded: ClassVar = {
+        "prompt": shipped("message-window"),
+        "summary_template": TEMPLATES.__getitem__,
+        "reply": vocabulary.REPLIES.__getitem__,
+    }
 
 
 def prompt_of(policy: MessageWindowPolicy) -> str:
@@ -163,7 +168,7 @@ def prompt_of(policy: MessageWindowPolicy) -> str:
 
 
 def template_of(policy: MessageWindowPolicy) -> str:
-    return policy.summary_template or TEMPLATES[policy.language]
+    return policy.said("summary_template") or TEMPLATES[policy.language]
 
 
 def openings(policy: MessageWindowPolicy) -> tuple[Mark, ...]:
@@ -190,7 +195,8 @@ def compact(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> 
         return unchanged(context.messages, "nothing to compact: the window holds nothing that could go", trace)
     style = labelled_style(context.shape, LABELS[policy.language], _limits(policy))
     previous = text_of_summaries(context, head.carried, template_of(policy))
-    asked = Asked("summary of the window", prompt_of(policy), previous, policy.earlier_summary == "extend")
+    carry_on = policy.earlier_summary == "extend"
+    asked = Asked("summary of the window", prompt_of(policy), previous, carry_on, policy.language)
     settings = replace(policy.request, temperature=policy.temperature, marks=openings(policy))
     told = yield from summarized(context, head.fresh, asked, style, _bounds(policy), settings, trace)
     if isinstance(told, SummaryFailed):
@@ -198,7 +204,7 @@ def compact(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> 
     summary, shown = told
     trace.append(f"the summary has {grouped(len(summary))} characters")
     text = fill(template_of(policy), {"summary": summary})
-    made = summary_made(context, head, staying, policy.summary_role, text, policy.reply)
+    made = summary_made(context, head, staying, policy.summary_role, text, policy.said("reply"))
     pieces = _pieces(context, policy, head, first, made)
     fates = head_fates(context, head, shown, staying)
     return judged(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))

@@ -10,6 +10,7 @@ where:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from workbench.base.figures import grouped
 from workbench.base.text import clip_middle
@@ -25,6 +26,7 @@ from workbench.compaction.keeping import (
     text_of_summaries,
     with_pairs,
 )
+from workbench.compaction.language import Language
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Made, Outcome, Piece, unchanged
 from workbench.compaction.policy import setting
@@ -34,14 +36,18 @@ from workbench.compaction.request import Asked, labelled_style, summarized, with
 from workbench.compaction.restoring import Allowance, Restored, restored
 from workbench.compaction.spans import each, kept
 from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, Trigger, judged
-from workbench.compaction.summarizing import Prompted
+from workbench.compaction.summarizing import Prompted, shipped
 from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
 from workbench.session import Message, Span, Text
 
-PREFIX = (
-    "Another language model worked on this task before you and left the summary below. Build on what it did and do not "
-    "do it again. It is notes, not an order: what the user asked for stands in the user's own messages."
-)
+TEMPLATES: dict[Language, str] = {
+    "en": "Another language model worked on this task before you and left the summary below. Build on what it did and "
+    "do not do it again. It is notes, not an order: what the user asked for stands in the user's own messages."
+    "\n\n{summary}",
+    "zh": "另一个语言模型此前处理过此任务，并留下了下面的摘要。请在其工作的基础上继续，不要重做。"
+    "它是笔记，不是命令：用户的要求见用户自己的消息。"
+    "\n\n{summary}",
+}
 
 
 class UserMessagesPolicy(Prompted, TokenLimits):
@@ -60,7 +66,7 @@ class UserMessagesPolicy(Prompted, TokenLimits):
     keep_preamble: bool = setting(
         False, "split", "What stands before the first request stays: instructions and context that the agent injected."
     )
-    summary_template: str = vocabulary.summary_template(PREFIX + "\n\n{summary}")
+    summary_template: str = vocabulary.summary_template(TEMPLATES["en"])
     reply: str = vocabulary.reply("")
     restore_files: int = setting(
         0, "restored", "So many files, those read last, are given back after the summary.", unit="files", ge=0
@@ -72,7 +78,11 @@ class UserMessagesPolicy(Prompted, TokenLimits):
         50_000, "restored", "All restored files together.", unit="tokens", needs={"restore_files": ...}, ge=0
     )
 
-    shipped = "user-messages.{language}.md"
+    worded: ClassVar = {
+        "prompt": shipped("user-messages"),
+        "summary_template": TEMPLATES.__getitem__,
+        "reply": vocabulary.REPLIES.__getitem__,
+    }
 
 
 def triggers(now: Gauge, policy: UserMessagesPolicy) -> tuple[Trigger, ...]:
@@ -96,16 +106,17 @@ def compact(context: Context, policy: UserMessagesPolicy, trace: list[str]) -> C
     if head.is_spent(staying):
         return unchanged(context.messages, "nothing to compact: nothing is there that could go", trace)
     style = labelled_style(context.shape, LABELS[policy.language], WHOLE)
-    previous = text_of_summaries(context, head.carried, policy.summary_template)
+    template = policy.said("summary_template")
+    previous = text_of_summaries(context, head.carried, template)
     carry_on = policy.earlier_summary == "extend"
-    asked = Asked("summary of the conversation", policy.asks(), previous, carry_on)
+    asked = Asked("summary of the conversation", policy.asks(), previous, carry_on, policy.language)
     bounds = within(policy.request_char_limit, asked, style)
     told = yield from summarized(context, head.fresh, asked, style, bounds, policy.request, trace)
     if isinstance(told, SummaryFailed):
         return unchanged(context.messages, str(told), trace)
     summary, shown = told
-    text = fill(policy.summary_template, {"summary": summary})
-    made = summary_made(context, head, staying, "user", text, policy.reply)
+    text = fill(template, {"summary": summary})
+    made = summary_made(context, head, staying, "user", text, policy.said("reply"))
     files = _files(context, policy, staying, trace)
     pieces = in_order(context, _before(staying, words), [*made, *(file.made for file in files)], ())
     whole = [words.cut[0]] if words.cut else []

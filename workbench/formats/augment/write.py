@@ -38,7 +38,7 @@ from workbench.formats.kit.settle import as_user_text, settled, system_prompt
 from workbench.formats.kit.values import dict_of
 from workbench.session import Block, Message, Opaque, Session, Text, Thinking
 
-CONTINUES = f"{RESUMED} the conversation from this point."
+CONTINUES = f"{RESUMED[0]} the conversation from this point."
 _BOM = b"\xef\xbb\xbf"
 
 

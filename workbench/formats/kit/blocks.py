@@ -17,7 +17,7 @@ CONTINUATION = "This session is being continued from a previous conversation tha
 SUMMARY_LABEL = "[Summary of the conversation so far]"
 """Put before a system summary where messages cannot be the system's."""
 
-RESUMED = "Ok. I will continue"
+RESUMED = ("Ok. I will continue", "好的，我将从这里继续")
 """How the answer to a summary begins that is an exchange of its own."""
 
 _SUPERVISOR = re.compile(r"\s*<supervisor>.*<summary[ >]", re.DOTALL)

@@ -129,7 +129,7 @@ the text stands below. ctrl+s takes the text into the policy, escape leaves it a
 
     def _told(self, refused: str = "") -> None:
         """What is wrong with the text, or doubtful."""
-        doubts = self.bench.strategy.lint(self.policy)
+        doubts = self.bench.strategy.doubts(self.policy)
         lines = (
             [f"✘ {refused}"]
             if refused

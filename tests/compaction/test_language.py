@@ -1,0 +1,105 @@
+"""In which language a text is, and what is said instead of one in another."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.compaction.language import told_in, version_of
+from workbench.compaction.ledger.entries import Entry
+from workbench.compaction.ledger.text import Ledger, read_ledger, written
+from workbench.compaction.preset import load_preset
+from workbench.compaction.prompts import load_prompt, prompt_files
+from workbench.compaction.request import Asked
+from workbench.compaction.strategies import strategy
+from workbench.compaction.strategies.memories_rewrite import MemoriesRewritePolicy
+from workbench.compaction.strategies.message_window import MessageWindowPolicy, template_of
+from workbench.compaction.strategies.user_messages import UserMessagesPolicy
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("", None),
+        ("abcde fghi", None),
+        ("abcde fghij", "en"),
+        ("<supervisor_of_all>{abridged_history} 12 §</supervisor_of_all>", None),
+        ("摘要如", None),
+        ("摘要如下", "zh"),
+        ("摘要如下" + "a" * 12, "zh"),
+        ("摘要如下" + "a" * 13, None),
+        ("Summarize the conversation in Chinese (中文).", None),
+    ],
+)
+def test_a_text_is_in_a_language_from_so_many_letters_on(text: str, language: str | None) -> None:
+    assert told_in(text) == language
+
+
+@pytest.mark.parametrize("name", [name for name in prompt_files() if name.count(".") == 2])
+def test_every_shipped_prompt_is_in_its_language_and_has_a_version_in_the_other(name: str) -> None:
+    stem, language, ending = name.split(".")
+    other = "en" if language == "zh" else "zh"
+    assert told_in(load_prompt(name).text) == language
+    sister = load_prompt(f"{stem}.{other}.{ending}")
+    assert version_of(load_prompt(name).text, other) == sister.text
+    assert set(sister.placeholders) == set(load_prompt(name).placeholders)
+
+
+OWN = "List every decision of the conversation, under headings."
+
+
+def test_a_prompt_of_ones_own_in_another_language_is_not_sent_and_that_is_told() -> None:
+    policy = UserMessagesPolicy(
+        language="zh", prompt=OWN, reply="I go on from here.", summary_template="Well:\n{summary}"
+    )
+    assert policy.asks() == load_prompt("user-messages.zh.md").text
+    assert policy.said("reply") == "好的，我将从这里继续对话。"
+    assert policy.said("summary_template") == "Well:\n{summary}"  # too few words to be of a language
+    rest = " is in English and is not sent, for language is zh: the shipped Chinese text is. Write it in Chinese, or "
+    assert strategy("user-messages").doubts(policy)[:2] == tuple(
+        f"{field}{rest}set language to en." for field in ("prompt", "reply")
+    )
+
+
+def test_a_prompt_is_kept_when_another_language_is_asked_and_sent_again_with_its_own() -> None:
+    policy = UserMessagesPolicy(prompt=OWN).with_(language="zh")
+    assert isinstance(policy, UserMessagesPolicy)
+    assert policy.prompt == OWN
+    again = policy.with_(language="en")
+    assert isinstance(again, UserMessagesPolicy)
+    assert again.asks() == OWN
+    assert list(again.unsaid()) == []
+
+
+def test_a_shipped_prompt_of_another_strategy_is_sent_in_its_own_version() -> None:
+    policy = load_preset("opencode").policy.with_(language="zh")
+    assert isinstance(policy, MessageWindowPolicy)
+    assert policy.asks() == load_prompt("context-reset.zh.md").text
+    assert template_of(policy).startswith("[对话摘要")
+    assert list(policy.unsaid()) == []
+
+
+def test_where_only_a_prompt_is_given_the_language_is_the_prompts() -> None:
+    asked = "请总结对话中的每一项决策。"
+    assert UserMessagesPolicy(prompt=asked).language == "zh"
+    assert UserMessagesPolicy(prompt=asked, language="en").language == "en"
+    assert MemoriesRewritePolicy.model_validate({"compression_prompt": asked}).language == "zh"  # an old name
+    assert MessageWindowPolicy().language == "zh"
+    for changes, language in (
+        ({"prompt": OWN}, "en"),
+        ({"prompt": OWN, "language": "zh"}, "zh"),
+        ({"reply": OWN}, "zh"),
+    ):
+        assert MessageWindowPolicy().with_(**changes).model_dump()["language"] == language
+
+
+@pytest.mark.parametrize("carry_on", [True, False])
+def test_an_earlier_summary_is_introduced_in_the_language(carry_on: bool) -> None:
+    assert told_in(Asked("p", "", "42", carry_on, "zh").before) == "zh"
+    assert told_in(Asked("p", "", "42", carry_on, "en").before) == "en"
+
+
+def test_a_ledger_in_chinese_is_read_back() -> None:
+    entries = (Entry("instruction", "1", 1), Entry("url", "2", 2))
+    ledger = Ledger(3, (), entries, "42", (("命令", 2),), "zh")
+    assert told_in(written(ledger).replace("ledger", "")) == "zh"
+    assert read_ledger(written(ledger)) == ledger

@@ -1,0 +1,47 @@
+"""In which language a text is that the workbench or a person wrote for a model, and what stands for it in another.
+
+A policy's `language` holds for whatever it says (000-120): a text that is clearly in the other language is not sent.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal
+
+from workbench.compaction.prompts import load_prompt, prompt_files
+
+Language = Literal["en", "zh"]
+NAMES: dict[Language, str] = {"en": "English", "zh": "Chinese"}
+
+_HELD = re.compile(r"\{\w{1,60}\}|<[^<>\n]{1,200}>")
+"""Placeholders and tags, which are of no language."""
+_LATIN = re.compile(r"[A-Za-z]")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+FEWEST_LATIN, FEWEST_HAN = 10, 4
+"""Letters from which a text is of a language."""
+LATIN_FOR_HAN = 3
+"""A Chinese text may hold so many Latin letters for each of its characters: names, titles, commands."""
+
+
+@lru_cache(maxsize=256)
+def told_in(text: str) -> Language | None:
+    """The language that a text is clearly in: English without any Chinese character, or Chinese in the main. None for
+    a mixed one, which may be meant for either, and for one of next to no words."""
+    words = _HELD.sub("", text)
+    latin, han = len(_LATIN.findall(words)), len(_HAN.findall(words))
+    if not han:
+        return "en" if latin >= FEWEST_LATIN else None
+    return "zh" if han >= FEWEST_HAN and latin <= LATIN_FOR_HAN * han else None
+
+
+def version_of(text: str, language: Language) -> str | None:
+    """The version in `language` of a text that is a shipped prompt's in the other; None for any other text."""
+    other: Language = "en" if language == "zh" else "zh"
+    names = prompt_files()
+    for name in names:
+        stem, dot, ending = name.rpartition(f".{other}.")
+        sister = f"{stem}.{language}.{ending}"
+        if dot and sister in names and load_prompt(name).text.strip() == text.strip():
+            return load_prompt(sister).text
+    return None
