@@ -117,3 +117,10 @@ def test_the_marker_has_its_room_in_the_target(fields: dict[str, Any], left: int
 def test_a_target_is_met_to_the_message() -> None:
     outcome, _ = run(STRATEGY, context_of(chat(6)), policy(target="messages", target_messages=5, drop="messages"))
     assert outcome.trace[1:3] == ("target: 5 messages; left: 5", "7 of 12 messages dropped")
+
+
+def test_the_marker_never_parts_a_call_from_a_result_that_came_late() -> None:
+    late = [agent("c", "", call("c1")), agent("a", "meanwhile " * 40), result("r", ("c1", "ok"))]
+    context = context_of([user("u", "go"), *late, *chat(3)], pins=frozenset({"c"}))
+    outcome, _ = run(STRATEGY, context, TrimPolicy(target="messages", target_messages=6, marker=True))
+    assert [message.id for message in outcome.messages] == ["u", "dropped-a1", "c", "r", "u2", "a2"]

@@ -14,6 +14,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge, Meter, cache_age_ms, read_on
 from workbench.compaction.layout import Layout
 from workbench.compaction.past import past_of
+from workbench.compaction.opening import api_of
 from workbench.compaction.shape import SUMMARY_MARKER, Shape
 from workbench.compaction.strategy import Strategy
 from workbench.session import Message, leading_system
@@ -42,6 +43,7 @@ class Running:
             memories=session.memories,
             summary_versions=session.facts.summary_versions,
             past=past_of(session, course.numbers[0]),
+            api=api_of(session),
         )
         self._restart(self.base)
 

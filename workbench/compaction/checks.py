@@ -8,10 +8,12 @@ from itertools import accumulate
 from typing import Any
 
 from workbench.base.figures import grouped
+from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs
 from workbench.compaction.outcome import Fate, Made, Outcome
 from workbench.compaction.policy import Policy
+from workbench.compaction.roles import KNOWN, joined_turns, refused
 from workbench.compaction.strategy import Strategy
 from workbench.session import Message, Text, Thinking, pairs_of
 
@@ -33,7 +35,7 @@ def check(context: Context, outcome: Outcome, strategy: Strategy[Any], policy: P
     return (
         _pairs_whole(context, outcome),
         _batches_together(outcome),
-        _roles_legal(outcome),
+        _roles_legal(context, outcome),
         _nothing_empty(outcome),
         _pins_identical(context, outcome),
         _system_untouched(context, outcome),
@@ -78,18 +80,24 @@ def _apart(messages: Sequence[Message]) -> set[str]:
     }
 
 
-def _roles_legal(outcome: Outcome) -> Check:
-    """The conversation begins with the user, unless it did not before either."""
-    first, began = _first_spoken(outcome.messages), _first_spoken(outcome.source)
-    if first is None:
-        return Check("roles legal", True, began is None, "no message is left")
-    legal = first is began or first.role in ("user", "system")
-    detail = f"the conversation begins with a message of role {first.role}"
-    return Check("roles legal", True, legal, detail, () if legal else (first.id,))
+def _roles_legal(context: Context, outcome: Outcome) -> Check:
+    """The API that the context goes to takes the roles as they stand, but for what it would have refused before."""
+    if not any(not message.is_own_system for message in outcome.messages):
+        there = any(not message.is_own_system for message in outcome.source)
+        return Check("roles legal", True, not there, "no message is left")
+    title = KNOWN[context.api].title
+    before = {*refused(outcome.source, context.api)}
+    bad = [one for one in refused(outcome.messages, context.api) if one not in before]
+    if bad:
+        told = f"{title} would refuse {counted(len(bad), 'message')}: {bad[0].id} {bad[0].why}"
+        return Check("roles legal", True, False, told, tuple(one.id for one in bad))
+    return Check("roles legal", True, True, f"{title}: {_neighbours(context, outcome)}")
 
 
-def _first_spoken(messages: Sequence[Message]) -> Message | None:
-    return next((m for m in messages if not m.is_own_system), None)
+def _neighbours(context: Context, outcome: Outcome) -> str:
+    again = joined_turns(outcome.messages)
+    how = "joined with it" if KNOWN[context.api].joins else "taken as it is"
+    return f"{counted(again, 'message')} behind one of the same side, {how}" if again else "the sides take turns"
 
 
 def _nothing_empty(outcome: Outcome) -> Check:

@@ -12,6 +12,7 @@ from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Kept, Outcome, Piece
 from workbench.compaction.past import Past
 from workbench.compaction.shape import Shape
+from workbench.formats.format import Api
 from workbench.session import Message, Tool
 from workbench.tokens.anchoring import span_basis
 from workbench.tokens.sizes import Basis, Size, Sizes, measure
@@ -47,6 +48,8 @@ class Context:
     """What the session held before: the stored history, which a compaction does not shorten."""
     overflow_error_seen: bool = False
     """Whether the session records that the model refused this context as too long."""
+    api: Api | None = None
+    """The API that the context goes to, None when unknown."""
 
     @property
     def messages(self) -> Sequence[Message]:

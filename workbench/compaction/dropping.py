@@ -90,7 +90,7 @@ def drop_oldest(old: Oldest, cut: int, marker: Marker) -> Outcome:
     if gone and (marker.always or not begins):
         name = f"dropped-{messages[gone[-1].stop - 1].id}"
         made = Made(Message(name, "user", (Text(marker.text),), kind="meta"), tuple(gone))
-        ahead = [index for index in spared if index < gone[0].start] if begins else []
+        ahead = _before_marker(context, spared, gone[0].start) if begins else []
         pieces += [*kept(each(ahead)), made, *kept(each(spared[len(ahead) :]))]
     else:
         pieces += kept(each(spared))
@@ -100,6 +100,13 @@ def drop_oldest(old: Oldest, cut: int, marker: Marker) -> Outcome:
         Stroke(Fate.PINNED, each(sorted(pins))),
     ]
     return Outcome("compacted", "", messages, tuple(pieces), painted(len(context), strokes))
+
+
+def _before_marker(context: Context, spared: Sequence[int], place: int) -> list[int]:
+    """What is spared before `place`, up to a call whose result stands behind it: a marker never parts the two."""
+    partners = context.shape.partners
+    parted = next((i for i in spared if any(partner >= place for partner in partners.get(i, ()))), place)
+    return [index for index in spared if index < min(place, parted)]
 
 
 def exempt_of(context: Context, indexes: Iterable[int]) -> list[int]:

@@ -3,6 +3,7 @@ policy, no plan."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from workbench.base.errors import BadInput
@@ -10,11 +11,22 @@ from workbench.compaction.context import Context
 from workbench.compaction.layout import Layout
 from workbench.compaction.past import past_of
 from workbench.compaction.shape import Shape
+from workbench.formats.format import Api
+from workbench.formats.registry import by_id
 from workbench.session import Session
 from workbench.tokens import Counter, Scale, find_model, session_sizes
+from workbench.tokens.models import plain_name
 
 RULES = "code_law.md"
 RULES_CHARS = 200_000
+_MAKERS: dict[str, Api] = {
+    "claude": "anthropic-messages",
+    "gemini": "gemini",
+    "gpt": "openai-chat",
+    "o1": "openai-chat",
+    "o3": "openai-chat",
+    "o4": "openai-chat",
+}
 
 
 def context_at(
@@ -39,7 +51,17 @@ def context_at(
         summary_versions=session.facts.summary_versions,
         past=past_of(session, number),
         overflow_error_seen=_overflowed(session, number),
+        api=api_of(session),
     )
+
+
+def api_of(session: Session) -> Api | None:
+    """The API that a session goes to: its format's, else the one of its model's maker; None where neither tells."""
+    with suppress(BadInput):
+        if api := by_id(session.format).api:
+            return api
+    name = plain_name(session.model or "")
+    return next((api for start, api in _MAKERS.items() if name.startswith(start)), None)
 
 
 def epoch_of(session: Session, epoch: int | None) -> int:

@@ -22,6 +22,7 @@ from workbench.compaction.marks import Mark
 from workbench.compaction.outcome import Outcome, unchanged
 from workbench.compaction.policy import Policy
 from workbench.compaction.prompt_parts import PromptPart, prompt_parts
+from workbench.compaction.roles import mended
 from workbench.compaction.shape import Shape, per_shape
 from workbench.session import Message, Span, Usage
 from workbench.tokens.sizes import Sizes
@@ -340,7 +341,9 @@ def _metered(shape: Shape) -> dict[object, _Metered]:
 
 
 def judged(context: Context, draft: Outcome) -> Outcome:
-    """The draft with its verdict: an outcome that is not smaller in tokens is reported, not called a success."""
+    """The draft as its API takes it, with its verdict: an outcome that is not smaller in tokens is reported, not called
+    a success. Every strategy's outcome that changes something passes here."""
+    draft = mended(draft, context.api)
     before, after = context.total, context.outcome_size(draft)
     line = f"{grouped(before.tokens)} → {grouped(after.tokens)} tokens"
     trace = (*draft.trace, line)

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from workbench.compaction.context import Context
 from workbench.compaction.policy import Policy
+from workbench.compaction.roles import KNOWN
 from workbench.compaction.settings import settings_of
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.session import Block, Media, Message, Role, Text, Thinking, ToolResult, ToolUse
@@ -64,8 +65,8 @@ def later(messages: tuple[Message, ...], index: int) -> tuple[Message, ...]:
 
 @st.composite
 def contexts(draw: st.DrawFn, /, **wishes: Any) -> Context:
-    """Any context, with pins anywhere, a split now and then, fired by hand or not. Now and then a system message stands
-    in the middle, or a result comes late."""
+    """Any context for any API, with pins anywhere, a split now and then, fired by hand or not. Now and then a system
+    message stands in the middle, or a result comes late."""
     messages = draw(conversations())
     results = [index for index, message in enumerate(messages) if message.role == "tool"]
     if bool(results) and draw(st.booleans()):
@@ -77,7 +78,8 @@ def contexts(draw: st.DrawFn, /, **wishes: Any) -> Context:
     pins = draw(st.sets(st.sampled_from(ids), max_size=5)) if ids else set()
     split = draw(st.none() | st.sampled_from(ids)) if ids else None
     window = draw(st.none() | st.integers(1, 2_000))
-    given = {"pins": frozenset(pins), "split_at": split, "window": window, "manual": draw(st.booleans()), **wishes}
+    given = {"pins": frozenset(pins), "split_at": split, "window": window, "manual": draw(st.booleans())}
+    given |= {"api": draw(st.sampled_from([*KNOWN])), **wishes}
     return context_of(messages, **given)
 
 

@@ -8,11 +8,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 from workbench.session import Message, Session
 
 HEAD = 64 * 1024
 """How much of a file recognition looks at, in bytes."""
+
+Api = Literal["anthropic-messages", "openai-chat", "openai-responses", "gemini"]
+"""An API that takes a conversation, by how it takes it."""
 
 Progress = Callable[[int, int], None]
 """Called now and then with (bytes done, bytes in all); may raise to cancel the load."""
@@ -115,6 +119,7 @@ class Format:
 
     recognise(head): `head` is the file's first 64 KiB; returns why it is this format (a short phrase), "" if it is not.
     recognise_folder(path): the same for a tool that keeps a session as a folder; None where it does not.
+    api: the one that its sessions go to; None where the tool speaks to several, each as it wants.
     """
 
     id: str
@@ -122,6 +127,7 @@ class Format:
     recognise: Callable[[bytes], str]
     load: Callable[[], Codec]
     recognise_folder: Callable[[Path], str] | None = None
+    api: Api | None = None
 
     @cached_property
     def codec(self) -> Codec:

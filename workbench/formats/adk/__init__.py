@@ -22,4 +22,4 @@ def _codec() -> Codec:
     )
 
 
-FORMAT = Format(ID, "Google ADK session", recognise, _codec)
+FORMAT = Format(ID, "Google ADK session", recognise, _codec, api="gemini")

@@ -12,4 +12,4 @@ def _codec() -> Codec:
     return Codec(read.read, write.write, rules.validate)
 
 
-FORMAT = Format(ID, "Anthropic Messages body", recognise, _codec)
+FORMAT = Format(ID, "Anthropic Messages body", recognise, _codec, api="anthropic-messages")

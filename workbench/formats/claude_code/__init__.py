@@ -20,4 +20,4 @@ def _codec() -> Codec:
     return Codec(read.read, write.write, rules.validate, read_part=read.read_part)
 
 
-FORMAT = Format(ID, "Claude Code", recognise, _codec)
+FORMAT = Format(ID, "Claude Code", recognise, _codec, api="anthropic-messages")

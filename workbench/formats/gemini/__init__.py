@@ -22,4 +22,4 @@ def _codec() -> Codec:
     )
 
 
-FORMAT = Format(ID, "Gemini CLI", recognise, _codec)
+FORMAT = Format(ID, "Gemini CLI", recognise, _codec, api="gemini")

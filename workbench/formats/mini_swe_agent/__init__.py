@@ -17,4 +17,4 @@ def _codec() -> Codec:
     return Codec(read.read, write.write, rules.validate)
 
 
-FORMAT = Format(ID, "mini-swe-agent trajectory", recognise, _codec)
+FORMAT = Format(ID, "mini-swe-agent trajectory", recognise, _codec, api="openai-chat")

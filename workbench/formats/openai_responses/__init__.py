@@ -18,4 +18,4 @@ def _codec() -> Codec:
     return Codec(read.read, write.write, rules.validate)
 
 
-FORMAT = Format(ID, "OpenAI Responses body", recognise, _codec)
+FORMAT = Format(ID, "OpenAI Responses body", recognise, _codec, api="openai-responses")

@@ -17,4 +17,4 @@ def _codec() -> Codec:
     return Codec(read.read, write.write, rules.validate)
 
 
-FORMAT = Format(ID, "SWE-agent trajectory", recognise, _codec)
+FORMAT = Format(ID, "SWE-agent trajectory", recognise, _codec, api="openai-chat")

@@ -16,4 +16,4 @@ def _codec() -> Codec:
     return Codec(read.read, write.write, rules.validate, sessions_in=read.sessions_in, read_part=read.read_part)
 
 
-FORMAT = Format(ID, "tau-bench results", recognise, _codec)
+FORMAT = Format(ID, "tau-bench results", recognise, _codec, api="openai-chat")

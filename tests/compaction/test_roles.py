@@ -1,0 +1,182 @@
+"""What each API refuses of a conversation's roles, what makes it take an outcome, and the check that judges it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from workbench.compaction.checks import Check, check
+from workbench.compaction.context import Context
+from workbench.compaction.opening import api_of
+from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Piece
+from workbench.compaction.roles import GAP, KNOWN, joined_turns, mended, refused
+from workbench.compaction.strategies.message_window import STRATEGY as WINDOW
+from workbench.compaction.strategies.message_window import MessageWindowPolicy
+from workbench.compaction.strategies.trim import STRATEGY, TrimPolicy
+from workbench.conformance.building import context_of, session_of
+from workbench.conformance.strategies import run
+from workbench.formats.format import Api
+from workbench.formats.registry import FORMATS
+from workbench.session import Message, Role, Span, Text, ToolResult, ToolUse
+
+ROLES: dict[str, Role] = {"S": "system", "s": "system", "u": "user", "a": "assistant", "c": "assistant", "r": "tool"}
+ALL = (*KNOWN,)
+ANTHROPIC, GEMINI, CHAT = "anthropic-messages", "gemini", "openai-chat"
+STRICT = (ANTHROPIC, GEMINI)
+OPENS_A, OPENS_T = (
+    "opens the conversation, which the assistant may not",
+    "opens the conversation, which the tool may not",
+)
+BEHIND, APART = "has a call right behind an answer", "has a result that does not stand right behind its call"
+
+
+def said(words: str) -> list[Message]:
+    """Messages by letters: S the session's system prompt, s a summary in the system's role, u, a, c1 the agent calling,
+    r1 the result. The id of each is its place."""
+    out = []
+    for place, word in enumerate(words.split()):
+        kind, ids = word[0], word[1:]
+        blocks = {
+            "c": tuple(ToolUse(id, "Bash", {}) for id in ids),
+            "r": tuple(ToolResult(id, (Text("ok"),)) for id in ids),
+        }.get(kind, (Text("words " * 40),))
+        out.append(Message(str(place), ROLES[kind], blocks, "summary" if kind == "s" else "normal"))
+    return out
+
+
+@pytest.mark.parametrize(
+    ("words", "refusing", "id", "why"),
+    [
+        ("S u a u a", (), "", ""),
+        ("S a u", (*STRICT, None), "1", OPENS_A),
+        ("s a u", STRICT, "1", OPENS_A),
+        ("s u a", (), "", ""),
+        ("u s a u", (), "", ""),
+        ("r1 u", ALL, "0", OPENS_T),
+        ("u u a a u", (), "", ""),
+        ("u a c1 r1", (GEMINI,), "2", BEHIND),
+        ("u c1 r1 c2 r2 a", (), "", ""),
+        ("u a s c1 r1", (GEMINI,), "3", BEHIND),
+        ("u a S c1 r1", (GEMINI,), "3", BEHIND),
+        ("u c12 r1 r2 a", (), "", ""),
+        ("u c12 r12 u", (), "", ""),
+        ("u c12 r1 u r2", (ANTHROPIC, GEMINI, CHAT), "4", APART),
+        ("u c1 u r1", (ANTHROPIC, GEMINI, CHAT), "3", APART),
+        ("u c1 s r1", (CHAT,), "3", APART),
+        ("u c1 r1 u a", (), "", ""),
+        ("u c1 a u c2 r2", (), "", ""),
+    ],
+)
+def test_what_each_api_refuses(words: str, refusing: tuple[Api | None, ...], id: str, why: str) -> None:
+    for api in ALL:
+        expected = [(id, why)] if api in refusing else []
+        assert [tuple(one) for one in refused(said(words), api)] == expected, api
+
+
+def test_neighbours_of_one_side_are_counted_results_being_the_users() -> None:
+    assert [joined_turns(said(words)) for words in ("u a u a", "S u s u a", "u c12 r1 r2 u a a")] == [0, 1, 3]
+
+
+def moved(words: str, *pieces: Piece, api: Api | None) -> tuple[Context, Outcome]:
+    """A context and an outcome that keeps these pieces and summarizes what is in none of them."""
+    context = context_of(said(words), api=api)
+    there = {i for piece in pieces if isinstance(piece, Kept) for i in range(piece.start, piece.stop)}
+    fates = [FateSpan(i, i + 1, Fate.KEPT if i in there else Fate.SUMMARIZED) for i in range(len(context))]
+    return context, Outcome("compacted", "", context.messages, pieces, tuple(fates))
+
+
+def made(role: Role, *spans: Span) -> Made:
+    return Made(Message("made", role, (Text("what was"),), kind="summary"), spans)
+
+
+def legal(context: Context, outcome: Outcome) -> Check:
+    return next(one for one in check(context, outcome, STRATEGY, TrimPolicy()) if one.name == "roles legal")
+
+
+@pytest.mark.parametrize("api", STRICT)
+def test_an_answer_behind_a_summary_that_goes_to_the_front_is_led_in(api: Api) -> None:
+    context, outcome = moved("S u a u a", Kept(0, 1), made("system", Span(1, 4)), Kept(4, 5), api=api)
+    found = legal(context, outcome)
+    assert (found.passed, found.messages) == (False, ("4",))
+    assert found.detail == f"{KNOWN[api].title} would refuse 1 message: 4 {OPENS_A}"
+    whole = mended(outcome, api)
+    assert [(m.id, m.role) for m in whole.messages][1:] == [("made", "system"), ("gap-4", "user"), ("4", "assistant")]
+    assert (whole.messages[2].text, whole.provenance[2], whole.fates) == (GAP, (Span(1, 4),), outcome.fates)
+    assert legal(context, whole).passed
+    assert mended(outcome, CHAT) is outcome
+    assert mended(outcome, None) is outcome
+
+
+def test_an_answer_that_opens_behind_the_systems_own_words_is_led_in_within_its_piece() -> None:
+    context, outcome = moved("u S a u", Kept(1, 4), api=ANTHROPIC)
+    whole = mended(outcome, ANTHROPIC)
+    assert [m.id for m in whole.messages] == ["1", "gap-2", "2", "3"]
+    assert whole.provenance[1] == (Span(0, 1),)
+    assert legal(context, whole).passed
+
+
+def test_a_call_that_a_compaction_moves_behind_an_answer_is_led_in_for_gemini_alone() -> None:
+    context, outcome = moved("u a u c1 r1 a", Kept(0, 2), Kept(3, 6), api=GEMINI)
+    assert legal(context, outcome).detail == f"Gemini would refuse 1 message: 3 {BEHIND}"
+    whole = mended(outcome, GEMINI)
+    assert [m.id for m in whole.messages] == ["0", "1", "gap-3", "3", "4", "5"]
+    assert (whole.provenance[2], legal(context, whole).passed) == ((Span(2, 3),), True)
+    assert mended(outcome, ANTHROPIC) is outcome
+    reply = moved("u a u c1 r1 a", made("user", Span(0, 3)), made("assistant", Span(0, 3)), Kept(3, 6), api=GEMINI)[1]
+    assert mended(reply, GEMINI).provenance[2] == (Span(0, 3),), "what the reply stands for"
+
+
+def test_what_an_api_would_have_refused_before_is_no_fault_of_the_outcome() -> None:
+    context, outcome = moved("S a u a c1 r1", Kept(0, 2), made("user", Span(2, 3)), Kept(3, 6), api=GEMINI)
+    assert mended(outcome, GEMINI) is outcome
+    assert legal(context, outcome).passed
+    context, outcome = moved("S a u a", Kept(0, 1), Kept(3, 4), api=ANTHROPIC)
+    assert legal(context, outcome).messages == ("3",)
+
+
+def test_the_check_says_what_the_api_does_with_neighbours() -> None:
+    pieces = (Kept(0, 2), made("user", Span(2, 4)), Kept(4, 6))
+    details = {api: legal(*moved("S u a u u a", *pieces, api=api)).detail for api in ALL}
+    assert details == {
+        ANTHROPIC: "Anthropic Messages: 2 messages behind one of the same side, joined with it",
+        GEMINI: "Gemini: 2 messages behind one of the same side, taken as it is",
+        CHAT: "OpenAI Chat: 2 messages behind one of the same side, taken as it is",
+        "openai-responses": "OpenAI Responses: 2 messages behind one of the same side, taken as it is",
+        None: "An API that is not known: 2 messages behind one of the same side, taken as it is",
+    }
+    assert legal(*moved("S u a", Kept(0, 1), api=ANTHROPIC)).detail == "no message is left"
+    assert legal(*moved("S u a", Kept(0, 3), api=ANTHROPIC)).detail == "Anthropic Messages: the sides take turns"
+
+
+def test_every_strategys_outcome_passes_the_one_place() -> None:
+    """The summary of message-window is in the system's role, and its tail may begin with an answer."""
+    policy = MessageWindowPolicy(window_messages=5, min_tail_messages=1, safe_end="whole_pairs")
+    context = context_of(said("S " + "u a " * 8))
+    free, strict = (run(WINDOW, replace(context, api=api), policy)[0].messages for api in (CHAT, ANTHROPIC))
+    assert [m.role for m in free[:3]] == ["system", "system", "assistant"]
+    assert [m.id for m in strict] == [m.id for m in (*free[:2], *strict[2:3], *free[2:])]
+    assert strict[2].text == GAP
+
+
+@pytest.mark.parametrize(
+    ("format", "model", "api"),
+    [
+        ("claude-code", "gpt-5", ANTHROPIC),
+        ("gemini", "", GEMINI),
+        ("codex", "", "openai-responses"),
+        ("opencode", "anthropic/claude-sonnet-4-5", ANTHROPIC),
+        ("opencode", "gemini-2.5-pro", GEMINI),
+        ("goose", "gpt-4.1", CHAT),
+        ("goose", "o3-mini", CHAT),
+        ("goose", "llama-3", None),
+        ("goose", None, None),
+        ("made", "claude-opus-4-5", ANTHROPIC),
+    ],
+)
+def test_the_api_is_that_of_the_format_else_of_the_models_maker(format: str, model: str, api: Api | None) -> None:
+    assert api_of(session_of([], format, model=model)) == api
+
+
+def test_every_api_of_a_format_is_known() -> None:
+    assert {one.api for one in FORMATS} == set(KNOWN)
