@@ -119,7 +119,7 @@ async def drawn(picture: Picture) -> str:
 
 
 async def demonstrated() -> dict[str, str]:
-    """The run screen before a recorded run and after it."""
+    """The run screen of the demonstration before the answer and after it."""
     app = DemoApp(DEMO, load_recording())
     async with app.run_test(size=WIDE) as pilot:
         while not (isinstance(screen := app.screen, RunScreen) and screen.quotes is not None):

@@ -281,7 +281,7 @@ class TestDemo:
         before = (SAMPLES / "claude-code-overflow.jsonl").read_bytes()
         run = cwb("demo")
         assert run.exit_code == 0
-        assert run.stdout.startswith("A RECORDING: nothing is sent and no model is asked.")
+        assert run.stdout.startswith("A DEMONSTRATION: nothing is sent and no model is asked.")
         assert "Never log the refresh token." in run.stdout
         assert "not in the head  1 of " in run.stdout
         assert "“services/auth/throttle.py”" in run.stdout

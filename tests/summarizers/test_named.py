@@ -109,6 +109,7 @@ async def test_a_recording_is_written_word_by_word_at_its_pace() -> None:
     assert len(words) == len(recording.answer.split()) == len(waited) - 1
     assert waited[0] == recording.first_token_s
     assert 10 < sum(waited) < 60
+    assert f"the first word after {waited[0]:g} s, then {round(1 / min(waited))} a second" in recording.pace
 
 
 def test_the_recorder_keeps_what_ended_and_what_did_not() -> None:

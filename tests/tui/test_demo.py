@@ -37,13 +37,13 @@ async def test_the_recording_plays_and_can_be_stopped() -> None:
     app = DemoApp(DEMO, recording)
     async with app.run_test(size=(120, 40)) as pilot:
         screen = await shown(pilot)
-        assert [note.title for note in app._notifications] == ["A recording: nothing is sent"]
+        assert [note.title for note in app._notifications] == ["A demonstration: nothing is sent"]
         if screen.phase == "ready":
             app.begin()
         await pilot.pause()
         assert screen.phase == "running"
         title = str(screen.query_one("#title", Static).content)
-        assert "a recording" in title
+        assert "a prepared answer" in title
         app.begin()
         await pilot.press("escape")
         await settled(pilot)

@@ -13,8 +13,8 @@ from workbench.analysis.course import Course
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge, Meter, cache_age_ms, read_on
 from workbench.compaction.layout import Layout
-from workbench.compaction.past import past_of
 from workbench.compaction.opening import api_of
+from workbench.compaction.past import past_of
 from workbench.compaction.shape import SUMMARY_MARKER, Shape
 from workbench.compaction.strategy import Strategy
 from workbench.session import Message, leading_system
@@ -42,8 +42,8 @@ class Running:
             tools=session.tools,
             memories=session.memories,
             summary_versions=session.facts.summary_versions,
-            past=past_of(session, course.numbers[0]),
             api=api_of(session),
+            past=past_of(session, course.numbers[0]),
         )
         self._restart(self.base)
 

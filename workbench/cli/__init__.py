@@ -37,7 +37,7 @@ COMMANDS = {
     "runs": "List, show, compare and delete the kept runs of live compactions.",
     "prompts": "List the prompts; show one as it is sent for a session; copy one.",
     "models": "List the models that the server offers, with windows and prices.",
-    "demo": "Play a recording of a live compaction, offline.",
+    "demo": "Show what a live compaction looks like, with a prepared answer, offline.",
     "strategies": "List the strategies and presets; with an ID, its fields.",
     "sessions": "List the sessions that agents keep on this machine, or the several in one FILE.",
     "doctor": "Say what a file is and why, what is odd in it, and what an export would change.",

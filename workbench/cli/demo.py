@@ -1,4 +1,4 @@
-"""`cwb demo`: a recorded live compaction of a sample session, offline, at the pace of a model."""
+"""`cwb demo`: what a live compaction looks like, on a sample session with a prepared answer, offline."""
 
 from __future__ import annotations
 
@@ -30,9 +30,11 @@ from workbench.summarizers.recording import DEMO, Recording, at_once, load_recor
 @click.option("--text", is_flag=True, help="As text, not on the screen; so it is in a pipe, too.")
 @click.option("--fast", is_flag=True, help="As text, without waiting between words; a pipe never waits.")
 def command(text: bool, fast: bool) -> None:
-    """Play a recording of a live compaction on a sample session, on the screen where live ones run.
+    """Show what a live compaction looks like, on the screen where live ones run.
 
-    No model is asked, no key is needed, and nothing is sent or written. Ctrl-C ends the text, q the screen.
+    The session is an invented sample, and the summary was written for it beforehand: no model is asked, no key is
+    needed, and nothing is sent or written. The request, the checks, the claims and what is lost are worked out as for
+    any run. Ctrl-C ends the text, q the screen.
     """
     recording = load_recording()
     if sys.stdin.isatty() and sys.stdout.isatty() and not (text or fast):
@@ -63,8 +65,9 @@ def _written(event: LiveEvent) -> None:
 
 
 def _before(bench: Bench, recording: Recording) -> None:
-    click.secho("A RECORDING: nothing is sent and no model is asked.", bold=True)
-    click.echo(f"{recording.about}\n")
+    click.secho("A DEMONSTRATION: nothing is sent and no model is asked.", bold=True)
+    click.echo(recording.about)
+    click.echo("The request, the checks, the claims and what is lost are worked out here, as for any run.\n")
     asked = [request.text for request in bench.plan.requests]
     tokens = sum(map(bench.layout.sizes.meter.text_tokens, asked))
     write_fields(

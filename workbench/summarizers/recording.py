@@ -1,4 +1,4 @@
-"""A recorded answer, played as if it were being written: for demonstrations, offline."""
+"""A prepared answer, played as if it were being written: for demonstrations, offline. No run was recorded."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Pause = Callable[[float], Awaitable[None]]
 
 
 class Recording(BaseModel):
-    """An answer for one sample session. `about` says where it comes from; `text` is its lines.
+    """An answer for one sample session, written beforehand. `about` says what is made up; `text` is its lines.
 
     `first_token_s` seconds pass before the first word; then come `words_per_s`. `priced_as` is the model whose prices
     say what a live call of this size costs.
@@ -42,6 +42,12 @@ class Recording(BaseModel):
     first_token_s: float
     words_per_s: float
     text: tuple[str, ...]
+
+    @property
+    def pace(self) -> str:
+        """How it is played, in a sentence."""
+        first, then = f"{self.first_token_s:g} s", f"{self.words_per_s:g} a second"
+        return f"It comes at a set pace: the first word after {first}, then {then}."
 
     @property
     def answer(self) -> str:

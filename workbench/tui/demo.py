@@ -1,4 +1,4 @@
-"""The demonstration: a sample session on the bench, and a recorded live compaction of it on the run screen."""
+"""The demonstration: a sample session on the bench, and on the run screen a prepared answer, played."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.tui.screens.run import RunScreen
 from workbench.tui.settings import Settings
 
 READ_S = 2.5
-"""How long the request stands there before the recording begins by itself."""
+"""How long the request stands there before the answer begins by itself."""
 
 
 class DemoApp(WorkbenchApp):
@@ -31,7 +31,8 @@ class DemoApp(WorkbenchApp):
         if isinstance(screen, BenchScreen):
             screen.store.everywhere(partial(steps.summarized_by, name=str(self.named)))
             visiting.run_with(screen)
-            self.notify(self.recording.about, title="A recording: nothing is sent", markup=False, timeout=15)
+            words = f"{self.recording.about} {self.recording.pace}"
+            self.notify(words, title="A demonstration: nothing is sent", markup=False, timeout=15)
             self.set_timer(READ_S, self.begin)
 
     def begin(self) -> None:

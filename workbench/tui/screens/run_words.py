@@ -54,11 +54,9 @@ def who(name: Name) -> str:
         case "server":
             return f"{name.model}, by the server's own compaction ({name.detail.partition(':')[0]})"
         case "recording":
-            return "a recording (nothing is sent)"
+            return "a prepared answer (nothing is sent)"
         case "recorded":
             return f"the recorded run {name.detail}"
-        case "recording":
-            return "A RECORDING: no model is asked"
         case "rehearse":
             return f"nobody: the failure “{name.detail}” is rehearsed"
     return str(name)
