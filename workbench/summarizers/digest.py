@@ -112,11 +112,12 @@ def _asked(messages: Sequence[Message], asked: Sequence[Fact], labels: Labels, a
     for number, fact in enumerate(asked):
         stop = asked[number + 1].index if number + 1 < len(asked) else len(messages)
         if number:
-            lines.append(_bullet(_quoted(fact.text, 400), [fact], USER + age(fact.index)))
+            line = _bullet(_quoted(fact.text, 400), [fact], USER + age(fact.index))
+            lines.append(replace(line, done=bool(fact.ok)))
         answer = _answer(messages, fact.index + 1, stop) if fact.ok else None
         if answer is not None:
             text = labels.answered.format(text=clip_at_word(answered_first(own_words(answer.text)) or answer.text, 260))
-            lines.append(Line(("  - " if number else "- ") + text, (answer.id,), AGENT + age(fact.index)))
+            lines.append(Line(("  - " if number else "- ") + text, (answer.id,), AGENT + age(fact.index), not number))
         elif number and number + 1 < len(asked):
             lines.append(Line(f"  - {labels.unanswered}", (fact.message,), AGENT + age(fact.index) - 1))
     return lines
