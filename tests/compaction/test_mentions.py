@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from workbench.compaction.assembled.mentions import external_changes, with_reminder
 from workbench.conformance.building import agent, call, result, user
+from workbench.facts.calls import calls_in
 from workbench.session import Message, ToolUse
 
 
@@ -30,12 +31,12 @@ BEFORE, AFTER = "     1→x = 1\n     2→y = 2\n", "     1→x = 1\n     2→y 
 
 
 def notes(*parts: list[Message]) -> list[str]:
-    return [str(note) for note in external_changes([user("u", "go"), *(m for part in parts for m in part)])]
+    return [str(note) for note in external_changes(calls_in([user("u", "go"), *(m for part in parts for m in part)]))]
 
 
 def test_a_file_that_changed_between_two_reads_is_noted_at_the_second() -> None:
     messages = [user("u", "go"), *read(1, BEFORE), *read(2, AFTER), *read(3, AFTER)]
-    (note,) = external_changes(messages)
+    (note,) = external_changes(calls_in(messages))
     assert str(note) == "Note: src/a.py was modified externally."
     assert (messages[note.index].id, note.call_id) == ("r2", "c2")
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from workbench.facts.calls import Called, calls_in
+from workbench.facts.calls import Called
 from workbench.facts.done import normal_path
 from workbench.facts.envelope import envelope
-from workbench.session import Message, ToolResult
+from workbench.session import ToolResult
 
 MOST = 5
 """Files that a reminder names; the rest is counted."""
@@ -84,7 +84,7 @@ class _Known:
     given: str
 
 
-def external_changes(messages: Sequence[Message]) -> tuple[Changed, ...]:
+def external_changes(calls: Iterable[Called]) -> tuple[Changed, ...]:
     """Files read again whose recorded mtime, or a line shown both times, differs, and that the agent did not change
     itself in between.
 
@@ -93,7 +93,7 @@ def external_changes(messages: Sequence[Message]) -> tuple[Changed, ...]:
     """
     known: dict[str, _Known] = {}
     changes: list[Changed] = []
-    for called in calls_in(messages):
+    for called in calls:
         kinds = {action.kind for action in called.actions}
         if "command" in kinds and any(_MAY_WRITE.search(a.target) for a in called.actions if a.kind == "command"):
             known.clear()

@@ -3,13 +3,14 @@ how far the to-do list is."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from workbench.compaction.assembled.mentions import external_changes, mentioned, reminder
+from workbench.compaction.assembled.mentions import Changed, external_changes, mentioned, reminder
 from workbench.compaction.assembled.recap import recap
 from workbench.compaction.shape import Shape, per_shape
-from workbench.facts.calls import calls_in
+from workbench.compaction.shape_facts import calls_of
 from workbench.facts.plan import changes_plan, plan_of
 
 
@@ -25,25 +26,33 @@ class Noted:
     call_id: str = ""
 
 
-@per_shape
 def notes_of(shape: Shape) -> tuple[Noted, ...]:
-    """Every note, in the order of the messages. O(text of what was read)."""
-    changes = external_changes(shape.messages)
-    found = [Noted(change.index, "changed", str(change), (change.file,), change.call_id) for change in changes]
-    for index, message in enumerate(shape.messages):
-        if message.starts_round and (paths := mentioned(message.text)):
-            found.append(Noted(index, "mention", reminder(paths), paths))
-    calls = [called for called in calls_in(shape.messages) if changes_plan(called.call)]
-    for number, called in enumerate(calls, 1):
-        if words := recap(plan_of(calls[:number])):
-            found.append(Noted(called.index, "recap", words))
-    return tuple(sorted(found, key=lambda noted: noted.index))
+    """Every note, in the order of the messages."""
+    return tuple(noted for index in range(len(shape.messages)) for noted in notes_at(shape, index))
+
+
+def notes_at(shape: Shape, index: int) -> Iterator[Noted]:
+    """The notes on the message at `index`. What results and lists say is found out for the whole shape, once: seconds
+    for 60 000 messages."""
+    message = shape.messages[index]
+    if message.starts_round and (paths := mentioned(message.text)):
+        yield Noted(index, "mention", reminder(paths), paths)
+    if message.results:
+        for change in _changes(shape).get(index, ()):
+            yield Noted(index, "changed", str(change), (change.file,), change.call_id)
+    if any(map(changes_plan, message.calls)) and (words := _recaps(shape).get(index)):
+        yield Noted(index, "recap", words)
 
 
 @per_shape
-def notes_at(shape: Shape) -> dict[int, tuple[Noted, ...]]:
-    """The notes by the index of their message."""
-    found: dict[int, tuple[Noted, ...]] = {}
-    for noted in notes_of(shape):
-        found[noted.index] = (*found.get(noted.index, ()), noted)
+def _changes(shape: Shape) -> dict[int, tuple[Changed, ...]]:
+    found: dict[int, tuple[Changed, ...]] = {}
+    for change in external_changes(calls_of(shape)):
+        found[change.index] = (*found.get(change.index, ()), change)
     return found
+
+
+@per_shape
+def _recaps(shape: Shape) -> dict[int, str]:
+    calls = [called for called in calls_of(shape) if changes_plan(called.call)]
+    return {called.index: recap(plan_of(calls[:number])) for number, called in enumerate(calls, 1)}

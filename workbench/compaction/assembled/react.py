@@ -64,7 +64,7 @@ def _answer(message: Message, *, goes_on: bool) -> str:
 def _results(shape: Shape, index: int, limits: Limits | None) -> Iterator[str]:
     """Each result by itself, then the stand-ins of images."""
     results = shape.messages[index].results
-    notes = {noted.call_id: noted.text for noted in notes_at(shape).get(index, ())} if results else {}
+    notes = {noted.call_id: noted.text for noted in notes_at(shape, index)} if results else {}
     for result in results:
         call = shape.call_of(index, result.call_id)
         whole = envelope(result) if limits is None else reduced(call, result, limits)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from workbench.base.text import clip_at_word
 from workbench.compaction.shape import Shape, per_shape
-from workbench.facts.calls import calls_in
+from workbench.compaction.shape_facts import calls_of
 from workbench.facts.plan import Task, plan_of
 
 TASK_CHARS = 80
@@ -27,4 +27,4 @@ def recap(tasks: Sequence[Task]) -> str:
 @per_shape
 def recap_of(shape: Shape) -> str:
     """The recap as the context's last todo call leaves it, "" when the agent kept no list."""
-    return recap(plan_of(calls_in(shape.messages)))
+    return recap(plan_of(calls_of(shape)))

@@ -244,7 +244,7 @@ def prompt(context: Context, policy: LayeredPolicy) -> tuple[PromptPart, ...]:
 
 def notes(shape: Shape, policy: LayeredPolicy, index: int) -> Iterator[Note]:
     """The words that a request with mentioned files would be sent with."""
-    for noted in notes_at(shape).get(index, ()):
+    for noted in notes_at(shape, index):
         if noted.kind == "mention":
             yield Note("it would be sent with")
             yield Note(noted.text)

@@ -84,9 +84,7 @@ def _where(view: View) -> str:
 def _notes(bench: Bench, index: int) -> Parts:
     """What is noted beside the message in any session, and what the strategy in use says of it."""
     shape = bench.layout.shape
-    parts = [
-        Part(_note(noted), "warning" if noted.kind == "changed" else "dim") for noted in notes_at(shape).get(index, ())
-    ]
+    parts = [Part(_note(noted), "warning" if noted.kind == "changed" else "dim") for noted in notes_at(shape, index)]
     found = bench.strategy.notes(shape, bench.policy, index)
     return [*parts, *(Part(note.text, "warning" if note.warns else "dim") for note in found)]
 
