@@ -15,7 +15,7 @@ from workbench.compaction.assembled.tool_results import Limits, compressed
 from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.layered.archive import MARKS, SECTIONS
+from workbench.compaction.layered.archive import SECTIONS
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import default_preset
@@ -98,9 +98,6 @@ def test_an_earlier_summary_stays_after_a_time_out_unless_it_is_to_be_dropped(ch
     assert [message.id for message in outcome.messages if message.kind == "summary"] == ["old"] * stays
 
 
-WHOLE = "\n\n".join([SECTIONS[0], *(f"{mark.under}\n{mark.line('x')}" for mark in MARKS)])
-
-
 # --- earlier summaries, pins ------------------------------------------------------------------------------------------
 
 
@@ -154,11 +151,11 @@ def test_compressing_is_a_rung_of_its_own() -> None:
 
 def test_finished_compresses_even_where_no_round_can_be_archived() -> None:
     context = context_of(rounds(3, text=NOISE))
-    outcome, requests = run(context, policy(compress_results="finished"))
+    outcome, requests = run(context, policy())
     assert (outcome.status, requests) == ("compacted", [])
     assert outcome.fate_counts[Fate.COMPRESSED] == 3
     assert "nothing to compact" in outcome.reason
-    again, _ = run(context.from_outcome(outcome), policy(compress_results="finished"))
+    again, _ = run(context.from_outcome(outcome), policy())
     assert again.status == "unchanged"
 
 

@@ -91,8 +91,6 @@ SMALL = Limits(
          {"count": 3, "summary": "3 matching lines", "matches": ["a", "a"], "truncated": True}),
         ("grep", {}, {"matches": [{"file": "a.py", "line": 3}, {"path": "b.py"}, "b.py:4:x"], "summary": "m"},
          {"count": 3, "summary": "m", "matches": [{"file": "a.py", "line": 3}, {"path": "b.py"}], "truncated": True}),
-        ("grep", {}, {"matches": [{"file": "a.py", "line": 3}, "b.py:4:x"]},
-         {"count": 2, "summary": "2 matching lines in 2 files", "matches": [{"file": "a.py", "line": 3}, "b.py:4:x"]}),
         ("read", {"offset": 7}, "x\ny\nz\n", {"lines": 3, "content": "     7→x\n     8→y", "truncated": True}),
         ("read", {"offset": True}, "x", {"content": "     1→x"}),
         ("read", {"offset": 0, "start_line": 4}, "x", {"content": "     4→x"}),
