@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.paths import SHARED
+from workbench.base.environment import PREFIX
 
 # Elsewhere every run draws new examples and may find something; a check on a change must judge the change alone.
 # Nowhere is there a deadline: how long an example takes says how busy the machine is.
@@ -36,6 +37,8 @@ def own_home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(home))
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(home / name.lower()))
+    for name in [name for name in os.environ if name.startswith(PREFIX)]:
+        monkeypatch.delenv(name)
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     return home
 

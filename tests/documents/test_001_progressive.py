@@ -13,6 +13,7 @@ from tests.commands import cwb, document, session_lines, write_lines
 from tests.documents.rules import rule
 from tests.paths import ROOT
 from workbench.analysis.replay import replay
+from workbench.base.environment import heeded
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.outcome import Fate, Outcome
@@ -557,3 +558,20 @@ def test_what_compacting_costs_is_weighed_against_what_it_saves() -> None:
     assert (summaries["calls"], summaries["read"] > 0) == (1, True)
     assert cache["rebilled"] + cache["first_changed"] == cache["after"]
     assert cache["pays_off_after"] is not None
+
+
+@rule("001-049")
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "sliding_window_size",
+        "importance_score_threshold",
+        "incremental_summary_chunk_size",
+        "conversation_turn_threshold",
+    ],
+)
+def test_each_parameter_is_set_by_a_variable(setting: str) -> None:
+    name = f"CWB_PROGRESSIVE_{setting.upper()}"
+    with heeded({name: "7"}):
+        preset = load_preset("progressive")
+    assert (getattr(preset.policy, setting), preset.sources[setting]) == (7, name)

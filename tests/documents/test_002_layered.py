@@ -15,6 +15,7 @@ from tests.commands import cwb, document, write_lines
 from tests.documents.rules import rule
 from tests.formats import claude_code_build as claude
 from tests.tui.app import session_of
+from workbench.base.environment import heeded
 from workbench.bench import open_bench
 from workbench.compaction.assembled.mentions import mentioned, reminder, with_reminder
 from workbench.compaction.assembled.notes import notes_of
@@ -781,6 +782,15 @@ def test_the_number_of_kept_rounds_is_read_from_a_file(tmp_path: Path) -> None:
     assert isinstance(chosen, LayeredPolicy)
     outcome, _ = run(context_of(rounds(5)), chosen)
     assert outcome.split == 8
+
+
+@rule("002-053")
+@pytest.mark.parametrize("name", ["MIN_TAIL_ROUNDS", "MIN_ROUNDS"])
+def test_the_number_of_kept_rounds_is_set_by_a_variable(name: str) -> None:
+    with heeded({f"CWB_LAYERED_{name}": "3"}):
+        chosen = default_preset("layered").policy
+    assert isinstance(chosen, LayeredPolicy)
+    assert run(context_of(rounds(5)), chosen)[0].split == 8
 
 
 @rule("002-054")

@@ -11,6 +11,7 @@ from textual.widgets import Input, OptionList, Static, TextArea
 
 from tests.tui.app import brought, notes, on_bench, press, session_of, settled, story
 from workbench.base import paths
+from workbench.base.environment import heeded
 from workbench.base.errors import BadInput
 from workbench.compaction.preset import load_preset, preset_names
 from workbench.compaction.strategies import strategy
@@ -122,6 +123,25 @@ async def test_progressive_shows_the_task_type_with_its_evidence_and_the_field_o
 
 
 # --- the form ---------------------------------------------------------------------------------------------------------
+
+
+async def test_the_form_says_where_a_value_is_from() -> None:
+    with heeded({"CWB_TRIM_TARGET_PERCENT": "55"}):
+        async with on_bench(story(), preset="trim", size=SIZE) as (pilot, screen):
+            said = {}
+            for key in ("target_percent", "trigger_window_percent", "trigger_tokens"):
+                row_of(screen, key).focus()
+                await settled(pilot)
+                said[key] = str(screen.query_one("#field-help", Static).render()).rpartition(" From ")[2]
+            assert (said["target_percent"], said["trigger_window_percent"]) == (
+                "$CWB_TRIM_TARGET_PERCENT.",
+                "the preset.",
+            )
+            row = row_of(screen, "target_percent")
+            assert "from the environment" in row.words
+            assert "changed" not in screen.query_one(Chosen).words
+            await type_into(pilot, row, "60")
+            assert "≠ $CWB_TRIM_TARGET_PERCENT: 55" in str(screen.query_one("#field-help", Static).render())
 
 
 async def test_what_differs_from_the_preset_is_marked_and_one_field_is_reset() -> None:

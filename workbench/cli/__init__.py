@@ -20,6 +20,7 @@ from typing import Any
 import click
 
 from workbench import __version__
+from workbench.base.environment import heeded
 from workbench.base.errors import BadInput
 
 COMMANDS = {
@@ -101,8 +102,10 @@ def _means_open(ctx: click.Context, args: list[str]) -> bool:
     epilog="`cwb FILE` opens FILE; `cwb` alone opens a sample that overflows.",
 )
 @click.version_option(__version__, prog_name="cwb")
-def commands() -> None:
+@click.pass_context
+def commands(ctx: click.Context) -> None:
     """See, tune and run what compaction does to an agent's session."""
+    ctx.with_resource(heeded(os.environ))
 
 
 def main(args: Sequence[str] | None = None) -> None:

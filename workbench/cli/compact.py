@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from workbench.analysis.cost import Cost
 from workbench.analysis.grounding import Grounding
 from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.transcript import printable
+from workbench.base.environment import PREFIX
 from workbench.base.figures import grouped
 from workbench.cli.exact import ExactSizes, counted_exactly
 from workbench.cli.loading import on_bench
@@ -106,7 +107,8 @@ def command(
     if as_json and out == STDOUT:
         raise click.UsageError("--json and -o - would both write to stdout; give -o a file.")
     name = parsed(summarizer_name)
-    bench = on_bench(chosen, chosen.policy())
+    preset = chosen.policy()
+    bench = on_bench(chosen, preset)
     context = bench.context.with_(manual=not if_triggered)
     generator = compacting(context, bench.edits, bench.strategy, bench.policy)
     call = run_named(bench, generator, name, journal=not no_journal)
@@ -126,6 +128,7 @@ def command(
     result = Result(
         strategy=bench.strategy.id,
         preset=bench.preset,
+        sources=preset.sources,
         epoch=bench.epoch,
         summarizer=str(call.name),
         trigger=_fired(triggers, by_hand=context.manual),
@@ -193,6 +196,7 @@ class Result:
 
     strategy: str
     preset: str
+    sources: Mapping[str, str]
     epoch: int
     summarizer: str
     trigger: Fired
@@ -235,6 +239,7 @@ def _report(result: Result, call: Call, code: int, *, err: bool) -> None:
     failed = [one for one in result.checks if not one.passed]
     rows = [
         ("strategy", policy_words(call.bench)),
+        ("variables", ", ".join(source for source in result.sources.values() if source.startswith(PREFIX))),
         ("trigger", "\n".join(result.trigger.reasons) or "none fires"),
         ("before", size_words(before)),
         ("after", size_words(after) + change),

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from workbench.base import paths
+from workbench.base.environment import variables
 from workbench.base.errors import BadInput
 from workbench.base.resources import SAMPLES
 
@@ -47,6 +48,12 @@ def command(
     choose = choose or len(files) > 1 or (path.is_dir() and not _is_session(path))
     if choose and (part or follow):
         raise BadInput("--part and --follow are for one FILE; leave out the others and --choose.")
+    if variables():
+        from workbench.compaction.environment import strategies_set
+        from workbench.compaction.preset import default_preset
+
+        for id in strategies_set():
+            default_preset(id)
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.settings import read_settings
 

@@ -1,8 +1,7 @@
-"""From flags to a policy: a preset, then a pasted parameter object, then single fields."""
+"""From flags to a policy: a preset with what the environment sets, a pasted parameter object, single fields."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +11,9 @@ from pydantic import ValidationError
 
 from workbench.base.errors import BadInput
 from workbench.cli.output import warn
-from workbench.compaction.policy import Policy, explain
+from workbench.compaction.policy import explain
 from workbench.compaction.preset import Preset, default_preset, load_preset
-from workbench.compaction.settings import Setting, setting_named
+from workbench.compaction.settings import setting_named, with_settings
 from workbench.compaction.strategies import strategy
 
 
@@ -27,8 +26,8 @@ def chosen(strategy_id: str | None, preset_id: str | None, params: Path | None, 
     preset = _preset(strategy_id, preset_id)
     files = [*([params] if params else []), *(Path(field[1:]) for field in fields if field.startswith("@"))]
     for file in files:
-        preset = replace(preset, policy=_pasted(preset, file))
-    return replace(preset, policy=_with_fields(preset.policy, [field for field in fields if not field.startswith("@")]))
+        preset = _pasted(preset, file)
+    return _with_fields(preset, [field for field in fields if not field.startswith("@")])
 
 
 def _preset(strategy_id: str | None, preset_id: str | None) -> Preset:
@@ -44,8 +43,8 @@ def _preset(strategy_id: str | None, preset_id: str | None) -> Preset:
     return default_preset(strategy_id)
 
 
-def _pasted(preset: Preset, file: Path) -> Policy:
-    """A policy from a parameter object as the agent's own configuration holds it."""
+def _pasted(preset: Preset, file: Path) -> Preset:
+    """The preset with the policy of a parameter object as the agent's own configuration holds it."""
     params = strategy(preset.strategy).pasted
     if params is None:
         raise BadInput(f"{file} would set a product's parameters, and there are none for {preset.strategy}.")
@@ -58,33 +57,22 @@ def _pasted(preset: Preset, file: Path) -> Policy:
         raise BadInput(f"{file}: {error}") from None
     if read.note:
         warn(f"{file}: {read.note}.")
-    policy: Policy = read.policy
-    return policy
+    return replace(preset, policy=read.policy, basis={}, sources=dict.fromkeys(read.taken, "--params"))
 
 
-def _with_fields(policy: Policy, fields: Sequence[str]) -> Policy:
-    """A dot reaches into a group of fields. A value is read as JSON where it is JSON, else it is the text itself."""
-    values = policy.model_dump()
+def _with_fields(preset: Preset, fields: Sequence[str]) -> Preset:
+    """A dot reaches into a group of fields."""
+    policy = type(preset.policy)
+    values: dict[str, Any] = {}
     for given in fields:
         name, equals, text = given.partition("=")
         if not equals or not name.strip():
             raise BadInput(f"--set takes FIELD=VALUE or @FILE, and {given!r} is neither.")
-        today = type(policy).today(name.strip())
-        if not today.name:
-            continue
-        setting = setting_named(type(policy), today.name)
-        inner = values if len(setting.path) == 1 else values[setting.path[0]]
-        inner[setting.path[-1]] = today.value(_value(text, setting))
+        today = policy.today(name.strip())
+        if today.name:
+            setting = setting_named(policy, today.name)
+            values[setting.key] = today.value(setting.read(text))
     try:
-        return type(policy).model_validate(values)
+        return preset.with_values(with_settings(preset.policy, values), dict.fromkeys(values, "--set"))
     except ValidationError as error:
         raise BadInput(f"--set {explain(error)}") from None
-
-
-def _value(text: str, setting: Setting) -> Any:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return text
-    # For a text field `"7"` and `7` both mean the text 7.
-    return text if setting.kind in ("text", "lines") and not isinstance(value, str) else value

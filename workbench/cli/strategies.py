@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from workbench.cli.output import only, plain, write_fields, write_json, write_table
-from workbench.compaction.preset import Preset, load_preset, preset_names
+from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
 from workbench.compaction.settings import Setting, settings_of
 from workbench.compaction.strategies import all_strategies, strategy, unusable
 from workbench.compaction.strategy import Strategy
@@ -18,9 +18,21 @@ LONG_TEXT = 60
 
 @click.command("strategies")
 @click.argument("id", required=False)
+@click.option(
+    "--sources", is_flag=True, help="Each value of the preset ID, or of strategy ID's own, and where it is from."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text, with every field.")
-def command(id: str | None, as_json: bool) -> None:
-    """List the strategies and their presets, one line each; with an ID, every field of its policy."""
+def command(id: str | None, sources: bool, as_json: bool) -> None:
+    """List the strategies and their presets, one line each; with an ID, every field of its policy.
+
+    A variable CWB_STRATEGY_FIELD in the environment, in capitals and with _ for - and . (CWB_TRIM_TARGET_PERCENT),
+    stands before what the preset says, and behind --params, --set and what was changed on the screen.
+    """
+    if sources:
+        if id is None:
+            raise click.UsageError("--sources tells of one preset or strategy; name it.")
+        _sources(load_preset(id) if id in preset_names() else default_preset(id), as_json)
+        return
     shown = (strategy(id),) if id else all_strategies()
     names = {one.id for one in shown}
     presets = [preset for name in preset_names() if (preset := load_preset(name)).strategy in names]
@@ -40,6 +52,19 @@ def command(id: str | None, as_json: bool) -> None:
         _write_presets(presets)
         for sentence in unusable():
             click.echo(sentence, err=True)
+
+
+def _sources(preset: Preset, as_json: bool) -> None:
+    """Every setting with its value and where that is from."""
+    settings = settings_of(type(preset.policy))
+    rows = [(one.key, preset.sources.get(one.key, "default"), one.of(preset.policy)) for one in settings]
+    if as_json:
+        found = {key: {"value": value, "source": source} for key, source, value in rows}
+        write_json({**only(preset, "id", "strategy"), "settings": found})
+        return
+    click.secho(f"{preset.id}: {preset.about}", bold=True)
+    heads = ["setting", "from", "value"]
+    write_table(heads, [(key, source, _value(value)) for key, source, value in rows], dict.fromkeys(heads[:2], 0))
 
 
 def _write_presets(presets: list[Preset]) -> None:
@@ -63,9 +88,14 @@ def _(one: Setting) -> dict[str, Any]:
     return {**named, "counts_where": one.counts_where, "old_names": one.old}
 
 
+def _value(value: object) -> str:
+    if isinstance(value, str) and len(value) > LONG_TEXT:
+        return f"{len(value)} characters of text"
+    return repr(value)
+
+
 def _words(one: Setting) -> str:
-    long = isinstance(one.default, str) and len(one.default) > LONG_TEXT
-    default = f"{len(one.default)} characters of text" if long else repr(one.default)
+    default = _value(one.default)
     counts = f"counts only where {one.counts_where}" if one.needs else ""
     facts = (f"default {default}", _allowed(one), one.unit, counts)
     return f"{one.help}\n({', '.join(fact for fact in facts if fact)})"

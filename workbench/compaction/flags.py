@@ -53,7 +53,7 @@ def flag(
             policy = policy_type.model_validate({**defaults, **values})
         except ValidationError as error:
             raise BadInput(f"{name}: {explain(error)}") from None
-        taken = (one.key for one in settings_of(policy_type) if _has(values, one.path))
+        taken = (one.key for one in settings_of(policy_type) if one.is_in(values))
         return Read(policy, tuple(taken), (*unknown, *flags, *given))
 
     def write(policy: P) -> str:
@@ -109,9 +109,3 @@ def _known(
         else:
             unknown.append(name)
     return values, tuple(unknown)
-
-
-def _has(values: Mapping[str, Any], path: tuple[str, ...]) -> bool:
-    """Whether a setting's value is among a policy's."""
-    head, *rest = path
-    return head in values and (not rest or rest[0] in values[head])

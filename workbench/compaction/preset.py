@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,10 @@ from tomlkit.items import String
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.files import make_folder, write_atomically
+from workbench.compaction.environment import variables_of
 from workbench.compaction.policy import Policy, explain
 from workbench.compaction.prompts import load_prompt
+from workbench.compaction.settings import settings_of, with_settings
 from workbench.compaction.strategies import strategy, strategy_ids
 
 BUNDLED = Path(__file__).resolve().parent / "presets"
@@ -37,6 +39,15 @@ class Preset:
     source: str
     policy: Policy
     basis: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Where the value of a setting comes from, by its key: `preset`, a variable of the environment, or how it was given
+    by hand. What is not named has the strategy's own default."""
+
+    def with_values(self, policy: Policy, source: Mapping[str, str]) -> Preset:
+        """The same with another policy, of which `source` says what is new; that has no basis any more."""
+        fields = {key.partition(".")[0] for key in source}
+        basis = {name: word for name, word in self.basis.items() if name not in fields}
+        return replace(self, policy=policy, basis=basis, sources={**self.sources, **source})
 
 
 def preset_names() -> tuple[str, ...]:
@@ -48,7 +59,12 @@ def preset_names() -> tuple[str, ...]:
 
 def load_preset(name: str) -> Preset:
     """A preset by its id, the user's own before the bundled one; for a strategy that has none and names no other,
-    the policy's own defaults. Raises BadInput with the known ids."""
+    the policy's own defaults. What the environment sets, where it is heeded, stands before it. Raises BadInput with the
+    known ids, and for a variable that cannot be so."""
+    return _by_environment(_preset(name))
+
+
+def _preset(name: str) -> Preset:
     own = paths.presets() / f"{name}.toml"
     if own.is_file():
         return read_preset(own)
@@ -63,6 +79,19 @@ def default_preset(strategy_id: str) -> Preset:
     """The preset that a strategy opens with: the one it names, else the one that is named like it."""
     one = strategy(strategy_id)
     return load_preset(one.default_preset or one.id)
+
+
+def _by_environment(preset: Preset) -> Preset:
+    found = variables_of(preset.strategy, type(preset.policy))
+    if not found:
+        return preset
+    try:
+        policy = with_settings(preset.policy, {key: one.value for key, one in found.items()})
+    except ValidationError as error:
+        wrong = found.get(".".join(map(str, error.errors()[0]["loc"])))
+        names = wrong.name if wrong else ", ".join(one.name for one in found.values())
+        raise BadInput(f"The variable {names} cannot be so: {explain(error)}") from None
+    return preset.with_values(policy, {key: one.name for key, one in found.items()})
 
 
 @cache
@@ -92,7 +121,9 @@ def read_preset(path: Path) -> Preset:
         policy = chosen.policy_type.model_validate(values)
     except ValidationError as error:
         raise BadInput(f"{path}: {explain(error, 'policy')}") from None
-    return Preset(path.stem, chosen.id, table.get("about", ""), table.get("source", ""), policy, basis)
+    today = {chosen.policy_type.today(name).name: value for name, value in values.items()}
+    sources = {one.key: "preset" for one in settings_of(chosen.policy_type) if one.is_in(today)}
+    return Preset(path.stem, chosen.id, table.get("about", ""), table.get("source", ""), policy, basis, sources)
 
 
 def _by_todays_names(policy: type[Policy], basis: Mapping[str, str]) -> dict[str, str]:

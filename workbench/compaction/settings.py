@@ -7,12 +7,13 @@ a setting twice.
 from __future__ import annotations
 
 import difflib
+import json
 import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, Union
+from typing import Any, Literal, TypeVar, Union
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -24,6 +25,8 @@ Kind = Literal["whole", "real", "text", "lines", "switch", "choice"]
 """A whole number, any number, a text of one line or of several, yes or no, one of several words."""
 
 Number = int | float
+
+PolicyT = TypeVar("PolicyT", bound=Policy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,22 @@ class Setting:
             return {self.path[0]: value}
         group: BaseModel = getattr(policy, self.path[0])
         return {self.path[0]: {**group.model_dump(), self.path[1]: value}}
+
+    def is_in(self, values: Mapping[str, Any]) -> bool:
+        """Whether a policy's values, as a file or an object has them, hold one for it."""
+        head, *rest = self.path
+        return head in values and (not rest or rest[0] in values[head])
+
+    def read(self, text: str) -> Any:
+        """What a text of one line says: JSON where it is JSON, else the text itself. Not checked yet.
+
+        For a text field `"7"` and `7` both mean the text 7.
+        """
+        try:
+            value = json.loads(text)
+        except ValueError:
+            return text
+        return text if self.kind in ("text", "lines") and not isinstance(value, str) else value
 
     def why_off(self, policy: BaseModel) -> str:
         """Why it does nothing in this policy, "" where it counts."""
@@ -164,6 +183,15 @@ def _range(info: FieldInfo) -> Range:
     names = ("ge", "gt", "le", "lt")
     found = {name: getattr(rule, name) for rule in info.metadata for name in names if hasattr(rule, name)}
     return Range(*map(found.get, names))
+
+
+def with_settings(policy: PolicyT, values: Mapping[str, Any]) -> PolicyT:
+    """The policy with other values, by the keys of settings. Raises pydantic.ValidationError."""
+    changed = policy.model_dump()
+    for key, value in values.items():
+        *group, name = key.split(".")
+        (changed[group[0]] if group else changed)[name] = value
+    return type(policy).model_validate(changed)
 
 
 def setting_named(policy: type[Policy], name: str) -> Setting:

@@ -69,9 +69,9 @@ def unmovable_words(bench: Bench) -> str:
     return ""
 
 
-def help_words(field: Setting, preset_value: object = None, *, differs: bool = False) -> str:
-    """What a field means, what it takes, its default, where it counts, and what the preset says where that is something
-    else."""
+def help_words(field: Setting, preset_value: object = None, *, differs: bool = False, source: str = "") -> str:
+    """What a field means, what it takes, its default, where it counts, where its value comes from, and what stands
+    there where it was changed. `source` is that of `Preset.sources`."""
     facts = [f"allowed: {allowed}"] if (allowed := allowed_words(field)) else []
     if field.choices:
         facts.append(f"one of {', '.join(field.choices)}")
@@ -82,9 +82,10 @@ def help_words(field: Setting, preset_value: object = None, *, differs: bool = F
     text = " ".join(filter(None, (field.help, f"({', '.join(facts)})" if facts else "")))
     if field.needs:
         text += f" Counts only where {field.counts_where}."
+    origin = f"${source}" if source not in ("", "preset") else source
     if differs:
-        text += f" ≠ preset: {value_words(field, preset_value)}; ctrl+z goes back to it."
-    return text
+        return f"{text} ≠ {origin or 'preset'}: {value_words(field, preset_value)}; ctrl+z goes back to it."
+    return f"{text} From {'the preset' if origin == 'preset' else origin}." if origin else text
 
 
 def _count(number: int, unit: str) -> str:

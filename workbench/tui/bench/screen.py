@@ -175,7 +175,7 @@ class BenchScreen(Screen[None]):
             view = self.view
             preset = view.preset
             name = f"{view.bench.strategy.title} · {preset.id}"
-            await form.show(view.bench.policy, preset.policy, name, preset.about)
+            await form.show(view.bench.policy, preset, name)
             if self.view.wanted or (form.policy is self.bench.policy and self.view.preset is preset):
                 return
 

@@ -59,7 +59,10 @@ def choices() -> tuple[tuple[Choice, ...], tuple[str, ...]]:
             refused.append(str(bad))
     found: list[Choice] = []
     for one in all_strategies():
-        found.append(Choice(one, default_preset(one.id), heading=True))
+        try:
+            found.append(Choice(one, default_preset(one.id), heading=True))
+        except BadInput:
+            continue
         found += [Choice(one, preset) for preset in presets if preset.strategy == one.id]
     return tuple(found), tuple(refused)
 

@@ -127,6 +127,7 @@ class FieldRow(Widget, can_focus=True):
         self._typed = ""
         self._is_first = is_first
         self.off = off
+        self.variable = ""
         self.set_class(differs, "-differs")
         self.set_class(bool(off), "-off")
         self.set_class(bool(group), "-grouped")
@@ -143,13 +144,15 @@ class FieldRow(Widget, can_focus=True):
     @property
     def words(self) -> str:
         """What stands in the row, without its value."""
-        words = f"{self.field.label} ≠ changed" if self.differs else self.field.label
+        origin = " ≠ changed" if self.differs else " · from the environment" if self.variable else ""
+        words = f"{self.field.label}{origin}"
         return f"{words} · off" if self.off else words
 
-    def mark(self, differs: bool, off: str = "") -> None:
-        """Say by sign and word whether the field is not what the preset says, and why it does nothing, if it does."""
-        if (differs, off) != (self.differs, self.off):
-            self.off = off
+    def mark(self, differs: bool, off: str = "", variable: str = "") -> None:
+        """Say by sign and word whether the field is not what the preset says, why it does nothing, if it does, and
+        whether a variable of the environment sets it."""
+        if (differs, off, variable) != (self.differs, self.off, self.variable):
+            self.off, self.variable = off, variable
             self.set_class(differs, "-differs")
             self.set_class(bool(off), "-off")
             self.refresh(layout=True)

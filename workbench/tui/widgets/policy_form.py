@@ -16,6 +16,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.compaction.policy import Policy
+from workbench.compaction.preset import Preset
 from workbench.compaction.settings import Setting
 from workbench.compaction.strategy import Trigger
 from workbench.tui.fields import Refused, changed, fields_of
@@ -83,7 +84,7 @@ class PolicyForm(Vertical):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.policy: Policy | None = None
-        self.preset: Policy | None = None
+        self.preset: Preset | None = None
         self.about = ""
         self._name = ""
         self._triggers = Static(id="triggers")
@@ -106,13 +107,13 @@ class PolicyForm(Vertical):
         row = _row_of(self.screen.focused)
         return row.field if row else None
 
-    async def show(self, policy: Policy, preset: Policy, name: str, about: str) -> None:
-        """Show a policy beside the `preset` called `name`: the same kind of policy keeps its widgets, so that focus and
+    async def show(self, policy: Policy, preset: Preset, name: str) -> None:
+        """Show a policy beside its preset, under a `name`: the same kind of policy keeps its widgets, so that focus and
         cursor stay."""
         before, self.policy, self.preset = self.policy, policy, preset
-        self._name, self.about = name, one_line(about, 600)
+        self._name, self.about = name, one_line(preset.about, 600)
         if type(before) is not type(policy):
-            await self._rebuild(policy, preset)
+            await self._rebuild(policy, preset.policy)
         else:
             for row in self.rows:
                 value = row.field.of(policy)
@@ -139,8 +140,9 @@ class PolicyForm(Vertical):
             return
         count = 0
         for row in self.rows:
-            differs = row.field.of(self.policy) != row.field.of(self.preset)
-            row.mark(differs, row.field.why_off(self.policy))
+            differs = row.field.of(self.policy) != row.field.of(self.preset.policy)
+            source = self.preset.sources.get(row.field.key, "preset")
+            row.mark(differs, row.field.why_off(self.policy), "" if source == "preset" else source)
             count += differs
         changed_words = f" · ≠ {count} changed" if count else ""
         self.query_one(Chosen).show(f"{self._name}{changed_words}")
@@ -186,7 +188,7 @@ class PolicyForm(Vertical):
         row = event.row
         if self.policy is None or self.preset is None:
             return
-        value = row.field.of(self.preset)
+        value = row.field.of(self.preset.policy)
         try:
             policy = self.policy.with_(**row.field.changes(self.policy, value))
         except ValueError as refused:
@@ -223,8 +225,8 @@ class PolicyForm(Vertical):
         if row is None or self.preset is None:
             self._help.update(Text(self.about))
             return
-        preset_value = row.field.of(self.preset)
-        self._help.update(Text(help_words(row.field, preset_value, differs=row.differs)))
+        was, source = row.field.of(self.preset.policy), self.preset.sources.get(row.field.key, "")
+        self._help.update(Text(help_words(row.field, was, differs=row.differs, source=source)))
 
 
 def _row_of(widget: Widget | None) -> FieldRow | None:

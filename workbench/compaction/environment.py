@@ -1,0 +1,53 @@
+"""Settings of a policy from the environment: `CWB_<STRATEGY>_<SETTING>`, in capitals, `_` for `-` and `.`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.base.environment import PREFIX, variables
+from workbench.base.errors import BadInput
+from workbench.compaction.policy import Policy
+from workbench.compaction.settings import meant, setting_named, settings_of
+from workbench.compaction.strategies import strategy_ids
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable that is set, with the value that it gives a setting."""
+
+    name: str
+    value: Any
+
+
+def variable_of(strategy_id: str, setting: str = "") -> str:
+    """The variable that sets a setting by its key or an old name of it; of no setting, how all of them begin."""
+    return f"{PREFIX}{strategy_id}_{setting}".upper().replace("-", "_").replace(".", "_")
+
+
+def strategies_set() -> tuple[str, ...]:
+    """The strategies for which there are variables."""
+    return tuple(id for id in strategy_ids() if any(name.startswith(variable_of(id)) for name in variables()))
+
+
+def variables_of(strategy_id: str, policy: type[Policy]) -> dict[str, Variable]:
+    """The variables that are set for a strategy, by the keys of the settings that they set.
+
+    Raises BadInput for one that sets nothing.
+    """
+    start = variable_of(strategy_id)
+    longer = tuple(other for id in strategy_ids() if (other := variable_of(id)).startswith(start) and other != start)
+    own = {name: text for name, text in variables().items() if name.startswith(start) and not name.startswith(longer)}
+    if not own:
+        return {}
+    known = {variable_of(strategy_id, name): name for one in settings_of(policy) for name in (*one.old, one.key)}
+    found: dict[str, Variable] = {}
+    for name, text in own.items():
+        if name not in known:
+            raise BadInput(f"The variable {name} sets nothing: there is no such setting; {meant(name, known)}")
+        today = policy.today(known[name])
+        setting = setting_named(policy, today.name)
+        if setting.key in found:
+            raise BadInput(f"The variables {found[setting.key].name} and {name} set the same; unset one of them.")
+        found[setting.key] = Variable(name, today.value(setting.read(text)))
+    return found
