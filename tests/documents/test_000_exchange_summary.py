@@ -401,15 +401,30 @@ def test_a_recorded_summary_ends_an_epoch_and_the_current_one_opens_what_is_sent
 
 
 @rule("000-029")
-def test_what_stood_behind_the_summary_when_it_was_made_was_there_before_it() -> None:
-    """The exchanges that stay are older than the summary in front of them."""
-    data = json.loads(history("e", "e", "s3", "e", "e"))
-    for place, minute in enumerate((1, 2, 7, 3, 8)):
-        data["chatHistory"][place]["finishedAt"] = f"2026-02-03T04:0{minute}:00.000Z"
+@pytest.mark.parametrize(
+    ("kinds", "epochs", "tokens"),
+    [
+        ("e1 e2 s7 e3 e8", ["e0 e1 e3", "s2 e3 e4"], [3]),
+        ("e1 s7 e2 s8 e3 e9", ["e0 e2 e4", "s1 e2 e4", "s3 e4 e5"], [3, None]),
+        ("s7 e2 e8", ["s0 e1 e2"], []),
+    ],
+)
+def test_what_stood_behind_the_summary_when_it_was_made_was_there_before_it(
+    kinds: str, epochs: list[str], tokens: list[int | None]
+) -> None:
+    """The exchanges that stay are older than the summary in front of them: here is the minute at which each was
+    finished. As many tokens were billed for it, but for another context than the one that a later summary opened."""
+    data = json.loads(history(*(kind[0] + "3" for kind in kinds.split())))
+    for one, kind in zip(data["chatHistory"], kinds.split(), strict=True):
+        one["finishedAt"] = f"2026-02-03T04:0{kind[1]}:00.000Z"
+        if kind[0] == "e":
+            one["exchange"]["response_nodes"] = [{"type": 10, "token_usage": {"input_tokens": int(kind[1])}}]
     session = read(AUGMENT, json.dumps(data).encode())
-    assert [sent(session, epoch) for epoch in (1, 2)] == ["e0 e1 e3", "s2 e3 e4"]
-    recorded = recorded_outcome(session, 1)
-    assert [piece.message.text for piece in recorded.pieces if isinstance(piece, Made)] == ["s2", "ok"]
+    assert [sent(session, epoch.number) for epoch in session.epochs] == epochs
+    assert [epoch.ended_by.tokens_before for epoch in session.epochs if epoch.ended_by] == tokens
+    for epoch in session.epochs[:-1]:
+        made = [piece for piece in recorded_outcome(session, epoch.number).pieces if isinstance(piece, Made)]
+        assert made[0].message.text == sent(session, epoch.number + 1).split()[0]
 
 
 @rule("000-029")

@@ -44,26 +44,30 @@ def epochs_of(
     what is older than the summary but stands behind it was there when it was made.
     """
     epochs: list[Epoch] = []
-    inside = [number for number, one in enumerate(recorded) for _ in range(one.start, one.stop)]
-    owner = dict(zip((at for one in recorded for at in range(one.start, one.stop)), inside, strict=True))
+    owner = {at: number for number, one in enumerate(recorded) for at in range(one.start, one.stop)}
+    since, opened = 0, None
     for number, one in enumerate(recorded):
-        since = recorded[number - 1].start if number else 0
-        members = [
-            at
-            for at in completed
-            if at >= since and owner.get(at, -1) < number and (at < one.start or _is_older(times[at], one.time))
-        ]
-        if members:
-            usage = next((usage for at in reversed(members) if (usage := messages[at].usage) and usage.context), None)
-            tokens = usage.context + usage.output if usage else None
-            ended_by = Compaction(tokens_before=tokens, summary=messages[one.start].id, time=one.time)
+        there = (at for at in completed if at >= since and owner.get(at, -1) < number)
+        members = [at for at in there if at < one.start or _is_older(times[at], one.time)]
+        if members and members[0] < one.start:
+            billed = [at for at in members if not _is_older(times[at], opened)]
+            ended_by = Compaction(
+                tokens_before=_newest_bill(messages, billed), summary=messages[one.start].id, time=one.time
+            )
             epochs.append(Epoch(len(epochs) + 1, members, ended_by))
+        since, opened = one.start, one.time
     current = current_version(one.version for one in recorded if one.version is not None)
     sent = [one for one in recorded if one.version in (None, current)]
     since = sent[-1].start if sent else 0
     left_out = {at for at, number in owner.items() if recorded[number].version not in (None, current)}
     members = [at for at in completed if at >= since and at not in left_out]
     return (*epochs, Epoch(len(epochs) + 1, members))
+
+
+def _newest_bill(messages: Sequence[Message], indexes: Sequence[int]) -> int | None:
+    """Tokens of the newest billed call and of its answer."""
+    usages = (messages[index].usage for index in reversed(indexes))
+    return next((usage.context + usage.output for usage in usages if usage and usage.context), None)
 
 
 def _is_older(time: float | None, than: float | None) -> bool:
