@@ -12,11 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from tests.paths import SAMPLES
 from tests.tui.app import notes, on_bench, press, session_of, settled, story
 from tests.tui.test_editing import editor
 from workbench import bench as steps
 from workbench.bench import Bench, open_bench
 from workbench.compaction.preset import default_preset
+from workbench.formats.files import load
 from workbench.session import Media, Message, Text, Thinking, ToolResult, ToolUse
 from workbench.tokens import Counter
 from workbench.tui.app import WorkbenchApp
@@ -170,6 +172,17 @@ def test_the_result_tells_what_every_message_stands_for() -> None:
     rows = "\n".join(part.text for part in TABS["result"](View(bench, Groups(bench.layout), 0))).split("\n")
     assert sum("stands for 1–24" in row for row in rows) == 2
     assert [row.split("= ")[1].split(":")[0] for row in rows if " = " in row] == [str(n) for n in range(25, 33)]
+
+
+def test_what_is_retold_says_where_it_stands() -> None:
+    """The sample's newest summary replaced three requests and stands in the midst of the third."""
+    bench = open_bench(load(SAMPLES / "augment-with-summary.json"), Counter(), preset="augment-example")
+    parts = TABS["abridged"](View(bench, Groups(bench.layout), 0))
+    assert "9 requests · messages 3–50 and what was before" in parts[0].text
+    assert [part.text for part in parts[2:] if part.style == "dim"] == [
+        *["── before this context"] * 2,
+        *(f"── messages {span}" for span in ("3–16", "17–24", "25–30", "31–38", "39–42", "43–48", "49–50")),
+    ]
 
 
 def test_the_line_of_the_split_speaks_in_the_strategys_unit() -> None:

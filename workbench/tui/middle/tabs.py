@@ -207,6 +207,7 @@ def abridged_parts(view: View) -> Parts:
     if not entries:
         return [Part("The abridged history is empty: nothing stands before the tail, or the limit is 0.", "dim")]
     covered = _covered([span for spans, _ in entries for span in spans])
+    covered += " and what was before" if any(not spans for spans, _ in entries) else ""
     head = f"abridged history · {figure(len(entries))} requests · {covered}"
     left = "" if abridged.whole else " · older ones did not fit"
     parts = [
