@@ -152,7 +152,7 @@ FILES = ("Read", "Edit", "Write", "delete_file")
 
 
 def entry(case: Case) -> str:
-    return abridge(case.context.shape, len(case.context), case.policy.abridged_history_params)[-1].text
+    return abridge(case.context, len(case.context), case.policy.abridged_history_params).entries[-1].text
 
 
 def abridged(words: str) -> Look:
@@ -172,7 +172,7 @@ def working(name: str, count: int = 3) -> Context:
 
 
 def entries(case: Case) -> int:
-    return len(abridge(case.context.shape, len(case.context), case.policy.abridged_history_params))
+    return len(abridge(case.context, len(case.context), case.policy.abridged_history_params).entries)
 
 
 def cut(kind: ToolKind, text: str, *, failed: bool = False) -> Look:
@@ -331,7 +331,7 @@ OWN: dict[str, Row] = {
     ),
     "exchange-summary.abridged_history_params.total_chars_limit": Row(
         entries,
-        lambda case: sum(len(one.text) for one in abridge(TEN.shape, 10, case.policy.abridged_history_params)),
+        lambda case: sum(len(one.text) for one in abridge(TEN, 10, case.policy.abridged_history_params).entries),
         (4, 5, 5),
     ),
     "exchange-summary.abridged_history_params.user_message_chars_limit": Row(

@@ -74,6 +74,13 @@ def test_what_each_api_refuses(words: str, refusing: tuple[Api | None, ...], id:
         assert [tuple(one) for one in refused(said(words), api)] == expected, api
 
 
+def test_calls_of_joined_messages_are_one_batch_for_anthropic_alone() -> None:
+    messages = said("u c1 c2 u r1")
+    assert [*refused(messages, ANTHROPIC)] == [("4", APART)]
+    assert [*refused(messages, GEMINI)] == [("2", BEHIND)]
+    assert [*refused(messages, CHAT)] == []
+
+
 def test_neighbours_of_one_side_are_counted_results_being_the_users() -> None:
     assert [joined_turns(said(words)) for words in ("u a u a", "S u s u a", "u c12 r1 r2 u a a")] == [0, 1, 3]
 
@@ -109,9 +116,9 @@ def test_an_answer_behind_a_summary_that_goes_to_the_front_is_led_in(api: Api) -
 
 
 def test_an_answer_that_opens_behind_the_systems_own_words_is_led_in_within_its_piece() -> None:
-    context, outcome = moved("u S a u", Kept(1, 4), api=ANTHROPIC)
+    context, outcome = moved("u S a u a u", Kept(1, 4), Kept(5, 6), api=ANTHROPIC)
     whole = mended(outcome, ANTHROPIC)
-    assert [m.id for m in whole.messages] == ["1", "gap-2", "2", "3"]
+    assert [m.id for m in whole.messages] == ["1", "gap-2", "2", "3", "5"]
     assert whole.provenance[1] == (Span(0, 1),)
     assert legal(context, whole).passed
 
@@ -131,6 +138,8 @@ def test_what_an_api_would_have_refused_before_is_no_fault_of_the_outcome() -> N
     context, outcome = moved("S a u a c1 r1", Kept(0, 2), made("user", Span(2, 3)), Kept(3, 6), api=GEMINI)
     assert mended(outcome, GEMINI) is outcome
     assert legal(context, outcome).passed
+    context, outcome = moved("u a u a c1 r1", made("user", Span(0, 3)), Kept(3, 4), Kept(4, 6), api=GEMINI)
+    assert mended(outcome, GEMINI) is outcome
     context, outcome = moved("S a u a", Kept(0, 1), Kept(3, 4), api=ANTHROPIC)
     assert legal(context, outcome).messages == ("3",)
 

@@ -299,6 +299,13 @@ def test_the_agent_has_one_more_than_the_user(size: int, answers: int) -> None:
     assert (roles.count("assistant"), roles.count("user")) == (answers, answers - 1)
 
 
+@rule("001-019", "001-021")
+def test_a_request_alone_is_nothing_to_summarize() -> None:
+    context = context_of([user("u1", "go"), *steps(*[READ] * 4), agent("z", "done")])
+    first, *_ = run(context, policy())[0].rungs
+    assert (first.name, first.after, "nothing to summarize" in first.note) == ("sliding window", first.before, True)
+
+
 @rule("001-020", "001-045")
 def test_the_window_must_be_odd() -> None:
     with pytest.raises(ValueError, match="odd"):
@@ -373,13 +380,17 @@ def test_why_each_event_is_one() -> None:
 def test_all_chunks_of_twenty_rounds_but_the_last_become_summaries(rounds: int, sizes: tuple[int, ...]) -> None:
     messages = talk(rounds)
     outcome, requests = run(
-        context_of(messages), policy(task_type="mixed"), failing("sliding window", "importance", "full summary")
+        context_of(messages, memories="remembered"),
+        policy(task_type="mixed"),
+        failing("sliding window", "importance", "full summary"),
     )
     chunks = [request for request in requests if "chunk" in request.purpose][: len(sizes)]
     assert tuple(len(request.sources) for request in chunks) == sizes
     if sizes:
         assert outcome.messages[len(sizes) :] == tuple(messages[sum(sizes) :])
         assert ids(outcome)[: len(sizes)] == ["summary"] * len(sizes)
+        carrying = ["remembered" in message.text for message in outcome.messages[: len(sizes)]]
+        assert carrying == [False] * (len(sizes) - 1) + [True]
 
 
 # Stage 2
@@ -465,6 +476,8 @@ def test_every_rung_carries_it_the_request_in_front_of_the_summary(chosen: Progr
         "<changes>\n/p/a.py +2 −1 (1×)\n/p/b.py +2 −0 (1×)\n</changes>" in behind
     )
     assert any("10 of 12 memories, 2 tasks, the changes of 2 files, +4 −1 lines" in line for line in outcome.trace)
+    none, _ = run(context_of(busy(), memories="memory 1"), chosen.with_(recent_memories=0))
+    assert "memory" not in none.messages[1].text
 
 
 @rule("001-028", "001-029", "001-041")
@@ -490,6 +503,7 @@ def test_without_a_user_at_hand_the_whole_requirement_is_carried(chosen: Progres
     text = run(context_of(messages), chosen.with_(non_interactive=True))[0].messages[0].text
     assert text.startswith("<original_request>\nDo A.\n</original_request>\n\n")
     assert "<pinned>\nAnd\nB.\n</pinned>\n<pinned>\nquestion 1\n</pinned>" in text
+    assert text.count("Do A.") == 1
     assert "<pinned>" not in run(context_of(messages), chosen)[0].messages[0].text
 
 

@@ -44,8 +44,7 @@ class Roles:
 
     def is_turn(self, message: Message) -> bool:
         """Whether it stands among the turns of the conversation."""
-        out = message.kind == "boundary" or message.is_own_system
-        return not out and not (self.apart and message.role == "system")
+        return not message.is_own_system and not (self.apart and message.role == "system")
 
     def why_not(self, before: Message | None, message: Message) -> str:
         """Why a turn may not stand behind the one before it, or open, "" where it may."""
@@ -85,11 +84,10 @@ def refused(messages: Iterable[Message], api: Api | None) -> Iterator[Refusal]:
             answered = {result.call_id for result in message.results} & waiting
             if roles.results_next and answered and between:
                 yield Refusal(message.id, "has a result that does not stand right behind its call")
-            waiting -= answered
         elif message.role == "assistant":
             joined = roles.joins and before is not None and before.role == "assistant"
             waiting = {call.id for call in message.calls} | (waiting if joined else set())
-            between = joined and between
+            between = False
         else:
             between = True
         before = message
@@ -97,11 +95,7 @@ def refused(messages: Iterable[Message], api: Api | None) -> Iterator[Refusal]:
 
 def joined_turns(messages: Iterable[Message]) -> int:
     """How many messages follow one of the same side, tool results being the user's."""
-    sides = [
-        "assistant" if message.role == "assistant" else "user"
-        for message in messages
-        if message.role != "system" and message.kind != "boundary"
-    ]
+    sides = ["assistant" if message.role == "assistant" else "user" for message in messages if message.role != "system"]
     return sum(one == next for one, next in pairwise(sides))
 
 
@@ -139,7 +133,7 @@ def _led_in(outcome: Outcome, piece: Piece, first: int, before: Message | None, 
         at = piece.start + first
         met = outcome.source[at]
         *_, previous = (None, *(outcome.source[i] for i in _ends(outcome.source[:at], roles)))
-        spans = (Span(one.start, min(one.stop, at)) for one in outcome.fates if one.start < at and one.fate in _GONE)
+        spans = (Span(one.start, one.stop) for one in outcome.fates if one.start < at and one.fate in _GONE)
         gone = () if previous is before else tuple(merged(spans))
     if not gone:
         yield piece

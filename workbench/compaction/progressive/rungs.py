@@ -119,8 +119,7 @@ def full_summary(context: Context, keep: Collection[int]) -> Cut:
 def _rest(purpose: str, context: Context, keep: Collection[int], stay: Iterable[int], newest: int, note: str) -> Cut:
     """The messages that neither stay nor are among the newest `newest` of the rest."""
     stay = list(stay)
-    request = request_of(context.shape)
-    rest = [index for index in _others(context, keep, stay) if index != request]
+    rest = _others(context, keep, stay)
     near = rest[-newest:] if newest else []
     return _cut(purpose, _others(context, keep, [*stay, *near]), f"{note}, the newest {len(near)} of the rest too")
 
