@@ -20,7 +20,6 @@ from tests.formats.claude_code_build import assistant, text, user
 from tests.paths import ROOT, SAMPLES
 from workbench.base import paths
 from workbench.cli.output import _KEYS
-from workbench.compaction.strategies import all_strategies
 
 TAIL = "history_tail_size_chars_to_exclude"
 
@@ -251,29 +250,6 @@ class TestAsAProgram:
 
 
 class TestOtherCommands:
-    def test_compare_gives_one_row_for_each(self, session: Path) -> None:
-        found = document("compare", session)
-        assert [column["strategy"] for column in found["columns"]] == [one.id for one in all_strategies()]
-        assert set(found["columns"][0]) >= {"fired", "head", "tail", "after", "saved", "calls", "fates", "checks"}
-        run = cwb("compare", session, "--strategies", "trim,layered", "--presets", "codex", "--summarizer", "estimate")
-        assert run.exit_code == 0
-        assert [line.split()[0] for line in run.stdout.splitlines()[3:6]] == ["codex", "trim", "layered"]
-        assert [line.split()[-1] for line in run.stdout.splitlines()[8:]] == ["codex", "trim", "layered"]
-        ledger = found["columns"][-1]
-        assert ledger["retention"]["overall"] == document("retention", session, "--strategy", "ledger")["overall"]
-        assert ledger["cache"]["rebilled"] == ledger["after"]["tokens"] - ledger["cache"]["first_changed"]
-        assert found["recorded"] is None
-        assert cwb("compare", session, "--strategies", "trim", "--diff").exit_code == 2
-        two = ("--strategies", "trim,exchange-summary", "--summarizer", "estimate", "--diff")
-        diff = document("compare", session, *two)["diff"]
-        assert [one["start"] for one in diff[1:]] == [one["stop"] for one in diff[:-1]]
-        assert "new in augment-example" in cwb("compare", session, *two).stdout
-        assert cwb("compare", session, "--presets", "nobody").exit_code == 2
-        assert cwb("compare", session, "--summarizer", "nobody").exit_code == 2
-        by_hand = ("--strategies", "trim,exchange-summary", "--pin", "1", "--drop", "3", "--summarizer", "estimate")
-        for column in document("compare", session, *by_hand)["columns"]:
-            assert (column["fates"]["pinned"], column["fates"]["dropped"] > 0) == (1, True)
-
     def test_doctor_says_why_and_what_is_odd(self, session: Path) -> None:
         session.write_text(session.read_text() + '{"type": "user", "uui')
         found = document("doctor", session)

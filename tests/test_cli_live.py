@@ -16,7 +16,7 @@ import pytest
 from click.testing import Result
 
 from tests.commands import RULE, cwb, session_lines, write_lines
-from tests.paths import ROOT, SAMPLES
+from tests.paths import ROOT
 from tests.summarizers.fake_api import KEY, MODEL, answer, document, error, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
 from workbench.base import paths
@@ -273,17 +273,3 @@ class TestExact:
         assert "The exact count failed" in run.stderr
         assert KEY not in run.output
         assert (tmp_path / "out.jsonl").exists()
-
-
-class TestDemo:
-    def test_it_is_marked_and_needs_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
-        before = (SAMPLES / "claude-code-overflow.jsonl").read_bytes()
-        run = cwb("demo")
-        assert run.exit_code == 0
-        assert run.stdout.startswith("A DEMONSTRATION: nothing is sent and no model is asked.")
-        assert "Never log the refresh token." in run.stdout
-        assert "not in the head  1 of " in run.stdout
-        assert "“services/auth/throttle.py”" in run.stdout
-        assert not paths.runs().exists()
-        assert (SAMPLES / "claude-code-overflow.jsonl").read_bytes() == before

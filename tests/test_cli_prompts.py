@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from tests.commands import cwb, document, session_lines, write_lines
+from tests.commands import cwb, session_lines, write_lines
 from workbench.base import paths
-from workbench.base.resources import PROMPTS
-from workbench.compaction.prompts import load_prompt
 
 
 def own(name: str, text: str) -> Path:
@@ -23,40 +20,6 @@ def own(name: str, text: str) -> Path:
 @pytest.fixture
 def session(tmp_path: Path) -> Path:
     return write_lines(tmp_path / "session.jsonl", session_lines())
-
-
-def test_every_prompt_is_listed() -> None:
-    found = json.loads(cwb("prompts", "--json").stdout)["prompts"]
-    assert {Path(one["file"]) for one in found} == {path for path in PROMPTS.iterdir() if path.is_file()}
-    assert {one["id"].partition(".")[0] for one in found if not one["strategy"]} == {"regenerate-section"}
-    assert document("prompts", "list") == document("prompts")
-    (window,) = (one for one in found if one["id"] == "message-window.zh")
-    assert (window["language"], window["placeholders"], window["own"]) == ("zh", ["max_chars"], False)
-    assert "message-window.zh" in cwb("prompts").stdout
-
-
-@pytest.mark.parametrize("id", ["exchange-summary.zh", "context-reset.en", "message-window.en", "user-messages.zh"])
-def test_a_prompt_is_shown_as_it_is_sent(id: str, session: Path) -> None:
-    run = cwb("prompts", "show", id, session)
-    assert run.exit_code == 0, run.output
-    assert load_prompt(f"{id}.md").text.splitlines()[-1].strip() in run.stdout
-    assert "{max_chars}" not in run.stdout
-    assert "Please do step 3." in run.stdout
-
-
-def test_a_template_is_shown_filled(session: Path) -> None:
-    node, entry = (cwb("prompts", "show", id, session).stdout for id in ("summary-node", "abridged-entry"))
-    assert "{summary}" not in node
-    assert "Please do step " in node
-    assert "<agent_actions>" in entry
-
-
-def test_a_prompt_without_occasion_is_one_sentence(session: Path) -> None:
-    run = cwb("prompts", "show", "memories-rewrite.en", session)
-    assert run.exit_code == 2
-    assert "does not use the prompt" in run.stderr
-    assert len(run.stderr.splitlines()) == 1
-    assert "there are abridged-entry" in cwb("prompts", "show", "nothing").stderr
 
 
 def test_a_prompt_of_the_users_stands_first(session: Path) -> None:
