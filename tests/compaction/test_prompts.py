@@ -8,6 +8,7 @@ from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.resources import PROMPTS
 from workbench.compaction.exchange.abridge import AbridgedHistoryParams, abridge
+from workbench.compaction.preset import load_preset
 from workbench.compaction.prompts import file_of, filled, load_prompt, prompt_files, write_own
 from workbench.compaction.templates import rendered
 from workbench.conformance.building import agent, context_of, user
@@ -57,14 +58,18 @@ def test_what_cannot_be_used_is_not_written(name: str, text: str, said: str) -> 
 
 def test_what_is_saved_is_in_use_at_once() -> None:
     assert load_prompt("context-reset.en.md") == load_prompt("context-reset.en.md")
+    shipped = load_preset("context-reset").policy.model_dump()["prompt"]
     path = write_own("context-reset.en.md", "---\nid: context-reset\n---\nTell it as a ballad.\n")
     assert load_prompt("context-reset.en.md").text == "Tell it as a ballad."
     assert (file_of("context-reset.en.md"), path.parent) == (path, paths.prompts())
+    assert load_preset("context-reset").policy.model_dump()["prompt"] == "Tell it as a ballad."
     write_own("mine.md", "---\nid: context-reset\nlanguage: fr\n---\nEn vers.\n")
     assert "mine.md" in prompt_files()
     with pytest.raises(BadInput, match="exists"):
         write_own("mine.md", "---\nid: context-reset\n---\nOther.\n", overwrite=False)
     assert load_prompt("mine.md").language == "fr"
+    path.unlink()
+    assert load_preset("context-reset").policy.model_dump()["prompt"] == shipped
 
 
 @pytest.mark.parametrize("name", [path.name for path in sorted(PROMPTS.iterdir()) if path.is_file()])

@@ -11,7 +11,6 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -58,18 +57,16 @@ def preset_names() -> tuple[str, ...]:
 
 
 def load_preset(name: str) -> Preset:
-    """A preset by its id, the user's own before the bundled one; for a strategy that has none and names no other,
-    the policy's own defaults. What the environment sets, where it is heeded, stands before it. Raises BadInput with the
+    """A preset by its id, the user's own before the bundled one, with the prompts as they are now; for a strategy that
+    has none and names no other, the policy's own defaults. What the environment sets, where it is heeded, stands before it. Raises BadInput with the
     known ids, and for a variable that cannot be so."""
     return _by_environment(_preset(name))
 
 
 def _preset(name: str) -> Preset:
-    own = paths.presets() / f"{name}.toml"
-    if own.is_file():
-        return read_preset(own)
-    if (BUNDLED / f"{name}.toml").is_file():
-        return _bundled(name)
+    for folder in (paths.presets(), BUNDLED):
+        if (file := folder / f"{name}.toml").is_file():
+            return read_preset(file)
     if name in strategy_ids() and not (one := strategy(name)).default_preset:
         return Preset(one.id, one.id, one.about, "", one.policy_type())
     raise BadInput(f"There is no preset {name!r}; choose one of: {', '.join(preset_names())}.")
@@ -92,11 +89,6 @@ def _by_environment(preset: Preset) -> Preset:
         names = wrong.name if wrong else ", ".join(one.name for one in found.values())
         raise BadInput(f"The variable {names} cannot be so: {explain(error)}") from None
     return preset.with_values(policy, {key: one.name for key, one in found.items()})
-
-
-@cache
-def _bundled(name: str) -> Preset:
-    return read_preset(BUNDLED / f"{name}.toml")
 
 
 def read_preset(path: Path) -> Preset:
