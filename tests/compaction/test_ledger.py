@@ -13,7 +13,7 @@ from workbench.compaction.ledger.draft import _without_last
 from workbench.compaction.ledger.entries import KINDS, Entry
 from workbench.compaction.ledger.gather import Noted, noted
 from workbench.compaction.ledger.room import Shares, cut_within, in_tokens
-from workbench.compaction.ledger.text import Ledger, read_ledger, written
+from workbench.compaction.ledger.text import ABOUT, Ledger, read_ledger, written
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.strategies.ledger import STRATEGY, LedgerPolicy
 from workbench.conformance.building import METER, agent, call, chat, context_of, loop, result, summary, user
@@ -252,6 +252,40 @@ def test_the_model_is_asked_for_what_its_share_holds_and_is_told_the_earlier_nar
     assert str(request.max_chars) in request.prompt
     assert request.previous == "It began with a race."
     assert METER.text_tokens(request.text) > 0
+
+
+def test_a_ledger_as_text_and_back() -> None:
+    entries = (
+        Entry("instruction", "Never.\n\n    [Indented] at all.", 12, "gone", "superseded by #30"),
+        Entry("error", "[odd] text", 7),
+        Entry("url", "https://example.org", 9),
+    )
+    ledger = Ledger(214, (12, 57), entries, "Told\n\nfreely.", (("standing instructions", 3), ("addresses", 12)))
+    text = (
+        '<ledger upto="214" pinned="12 57">\n'
+        f"{ABOUT}\n\n"
+        "## Standing instructions\n- #12 [gone] Never.\n    \n        [Indented] at all.\n  → superseded by #30\n\n"
+        "## Errors\n- #7 [] [odd] text\n\n"
+        "## Addresses\n- #9 https://example.org\n\n"
+        "Left out for lack of room, the least important first: 3 standing instructions, 12 addresses\n\n"
+        "## Narrative\nTold\n\nfreely.\n</ledger>"
+    )
+    assert written(ledger) == text
+    assert read_ledger(f"{text}\n ") == ledger
+    assert read_ledger(text.replace("</ledger>", "")) is None
+
+
+def test_what_is_said_again_keeps_its_first_source_unless_it_changes() -> None:
+    """A number, an address, an identifier, a decision stand where they were first said; a command has its last run."""
+    said = (
+        "The limit is 4096 KB, see https://example.org/spec and ABC-12. We decided to use a mutex because it is safe."
+    )
+    again = [agent("a1", said), agent("a2", said)]
+    ran = [agent("b1", "", call("c1", command="make")), result("r1", ("c1", "ok"))]
+    once = [agent("b2", "", call("c2", command="make")), result("r2", ("c2", "ok"))]
+    context = context_of([user("u", "go on"), *again, *ran, *once])
+    found = {one.entry.kind: one.entry.source for one in noted(context.layout.shape)}
+    assert found == {"request": 1, "number": 2, "url": 2, "identifier": 2, "decision": 2, "command": 6}
 
 
 def test_what_the_user_wants_is_binding_and_nothing_else() -> None:
