@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,8 +11,9 @@ from hypothesis import given, settings
 from tests.paths import SAMPLES
 from workbench.analysis.course import Course, course_of, uncounted
 from workbench.analysis.growth import Point, growth, to_count
-from workbench.analysis.pictures import growth_picture, replay_picture
+from workbench.analysis.pictures import COMPACTED, REFUSED, growth_picture, replay_picture
 from workbench.analysis.why import diagnose
+from workbench.analysis.why.refusals import Refusal
 from workbench.bench import counted, open_bench
 from workbench.compaction.preset import load_preset
 from workbench.conformance.drawn import conversations
@@ -130,6 +132,12 @@ def test_bench_why_replay_and_report_draw_the_same_points(name: str) -> None:
     assert on_bench == course.growth == here.points
     drawn = {point for line in growth_picture(here).lines for point in line.points}
     assert drawn == set(enumerate((point.tokens for point in on_bench), 1))
+    refused = replace(here, refusals=(Refusal("whenever"), Refusal("before all", member=-1)))
+    signs = {call: COMPACTED for call, point in enumerate(on_bench, 1) if point.compacted}
+    picture = growth_picture(refused)
+    assert (picture.title, picture.marks) == (
+        "Growth of the context, call by call", {**signs, len(on_bench): REFUSED, 1: REFUSED},
+    )  # fmt: skip
     recorded = replay_picture(course, (), None).lines[0]
     assert [tokens for _, tokens in recorded.points] == [point.tokens for point in on_bench]
     assert _in_its_epoch(course) == [point.tokens for point in on_bench if point.epoch == 1]

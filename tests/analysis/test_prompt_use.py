@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from workbench.analysis.prompt_use import by_id, strategy_of
+from workbench.analysis.prompt_use import by_id, rendered, strategy_of
 from workbench.base import paths
 from workbench.base.errors import BadInput
+from workbench.compaction.edits import UNEDITED, Edits
+from workbench.conformance.building import agent, chat, context_of, user
 
 
 @pytest.mark.parametrize(
@@ -41,6 +43,14 @@ def test_a_persons_own_prompt_stands_before_the_programs_and_any_file_will_do(tm
     other = tmp_path / "mine.md"
     other.write_text("---\nid: mine\nlanguage: en\n---\nMine, and in my words.", "utf-8")
     assert (by_id(str(other)).own, by_id(str(other)).prompt.text.strip()) == (True, "Mine, and in my words.")
+    assert by_id(str(other)).id == "mine"
     for wrong in ("nothing", str(tmp_path / "none.md"), str(tmp_path / "x.txt")):
         with pytest.raises(BadInput, match=r"There is no prompt .*; there are abridged-entry, "):
             by_id(wrong)
+
+
+def test_a_request_is_shown_as_edits_by_hand_leave_it() -> None:
+    context = context_of([user("u", "the first request"), agent("a", "an odd answer"), *chat(3)])
+    one = by_id("context-reset")
+    shown = [rendered(one, context, edits) for edits in (UNEDITED, Edits(frozenset({"a"})))]
+    assert ["an odd answer" in text for text in shown] == [True, False]

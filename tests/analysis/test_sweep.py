@@ -289,10 +289,14 @@ def in_order(cells: Iterable[Cell]) -> list[Cell]:
     return sorted(cells, key=lambda cell: (cell.file, cell.setting))
 
 
+def test_one_piece_of_work_is_done_here(plan: Plan, cells: tuple[Cell, ...]) -> None:
+    assert list(spread([(CHAT, plan.settings[1:3])], plan)) == [cells[1:3]]
+    assert list(spread([], plan)) == []
+
+
 def test_all_cores_give_the_same_cells(plan: Plan, cells: tuple[Cell, ...]) -> None:
     work = work_of([CHAT, BOATS], plan, (), 2)
     assert in_order(cell for made in spread(work, plan) for cell in made) == in_order(cells)
-    assert list(spread([], plan)) == []
 
 
 def test_a_dask_scheduler_gives_the_same_cells(plan: Plan, cells: tuple[Cell, ...]) -> None:
