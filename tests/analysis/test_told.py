@@ -17,7 +17,7 @@ from tests.told import assert_told
 from workbench.analysis.compare import candidates, compare
 from workbench.analysis.generations import generations
 from workbench.analysis.grounding import Ground
-from workbench.analysis.pictures import growth_picture, in_characters, replay_picture
+from workbench.analysis.pictures import Picture, growth_picture, in_characters, replay_picture
 from workbench.analysis.prompt_use import by_id, rendered
 from workbench.analysis.replay import replay
 from workbench.analysis.replay_table import row
@@ -68,6 +68,10 @@ def section(title: str, several: Iterable[object]) -> Iterator[str]:
     yield f"## {title}"
     yield from (one if isinstance(one, str) else plain(one) for one in several)
     yield ""
+
+
+def drawn(picture: Picture) -> Iterator[str]:
+    yield from section(picture.title, [*(plain(level) for level in picture.levels), *in_characters(picture)])
 
 
 def made(id: str, context: Context = CONTEXT) -> Outcome:
@@ -130,7 +134,7 @@ def told_of_the_samples() -> Iterator[str]:
         if path.name not in ("README.md", "claude-code-overflow.jsonl"):
             found = diagnosed(path)
             yield from section(path.name, (found.limit, found.crossing, found.refusals, *found.findings))
-            yield from section("plot", in_characters(growth_picture(found)))
+            yield from drawn(growth_picture(found))
 
 
 def shown(n: int, text: str, answer: str, tool: str = "Read", **given: object) -> list[Message]:
@@ -176,7 +180,7 @@ def told_of_the_sample() -> Iterator[str]:
         yield from section(name, getattr(found, name))
     for name in ("rereads", "unused", "base64", "logs", "cut", "drops"):
         yield from section(f"waste: {name}", getattr(found.waste, name))
-    yield from section("plot", in_characters(growth_picture(found)))
+    yield from drawn(growth_picture(found))
 
 
 def again(message: Message, mark: str) -> Message:
@@ -198,7 +202,8 @@ def told_of_replays() -> Iterator[str]:
     played = [replay(course, default_preset(id), 1_500, extractive) for id in OWN]
     for sign, one in zip("abcdefghijkl", played, strict=False):
         yield from section(" | ".join(row(sign, one)), (*one.compacted, *one.missed, *one.triggers, plain(one.series)))
-    yield from section("plot", in_characters(replay_picture(course, played[:2], 1_500)))
+    for several in (played[:2], played[2:3]):
+        yield from drawn(replay_picture(course, several, 1_500))
 
 
 @pytest.mark.parametrize(
