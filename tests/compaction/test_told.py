@@ -17,7 +17,7 @@ from workbench.compaction.layers import layers
 from workbench.compaction.outcome import FateSpan, Kept, Made, Outcome
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategies import OWN, strategy
-from workbench.compaction.strategy import Strategy, SummaryFailed, SummaryRequest
+from workbench.compaction.strategy import Step, Strategy, SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.conformance.strategies import FAILED, run
 from workbench.session import Message, Text, Tool
@@ -85,9 +85,11 @@ def told(strategy: Strategy[Any], situation: str) -> str:
     known = type(policy).model_fields
     policy = policy.with_(**{name: value for name, value in fields.items() if type(policy).today(name).name in known})
     context = context_of(work(), memories=MEMORIES, tools=(Tool("Bash", "{}"),), **given)
-    outcome, requests = run(strategy, context, policy, answer)
+    steps: list[Step] = []
+    outcome, requests = run(strategy, context, policy, answer, steps.append)
     whole = situation == "by hand"
-    lines = [*_outcome(context, outcome), *_requests(requests, whole=whole)]
+    lines = [f"step {one.name}: {one.detail}" for one in steps]
+    lines += [*_outcome(context, outcome), *_requests(requests, whole=whole)]
     return "\n".join([*lines, *_beside(strategy, policy, context, outcome)] if whole else lines)
 
 

@@ -30,9 +30,14 @@ Answered = str | SummaryFailed | Callable[[SummaryRequest], Answer]
 
 
 def run(
-    strategy: Strategy[Any], context: Context, policy: Policy, answer: Answered = "A summary."
+    strategy: Strategy[Any],
+    context: Context,
+    policy: Policy,
+    answer: Answered = "A summary.",
+    hears: Callable[[Step], object] = lambda step: None,
 ) -> tuple[Outcome, list[SummaryRequest]]:
-    """Drive the generator by hand, every request with the same answer, or with what is answered to it."""
+    """Drive the generator by hand, every request with the same answer, or with what is answered to it. `hears` is told
+    its steps."""
     generator = strategy.compact(context, policy)
     requests: list[SummaryRequest] = []
     given: tuple[Answer, ...] | None = None
@@ -42,7 +47,9 @@ def run(
         except StopIteration as stop:
             return stop.value, requests
         given = None
-        if not isinstance(asked, Step):
+        if isinstance(asked, Step):
+            hears(asked)
+        else:
             requests.extend(asked)
             answers = [answer(request) if callable(answer) else answer for request in asked]
             given = tuple(Summary(one) if isinstance(one, str) else one for one in answers)
