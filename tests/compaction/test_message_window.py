@@ -12,10 +12,10 @@ from workbench.compaction.preset import default_preset
 from workbench.compaction.render import LABELS, Limits, labelled
 from workbench.compaction.strategies.message_window import STRATEGY, MessageWindowPolicy, prompt_of, safe_end
 from workbench.compaction.strategy import SummaryFailed
-from workbench.conformance.building import agent, call, chat, context_of, loop, result, user
+from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
 from workbench.conformance.drawn import contexts, policies
 from workbench.conformance.strategies import FAILED, assert_holds, run
-from workbench.session import Message
+from workbench.session import Message, Text
 
 
 def policy(**changes: Any) -> MessageWindowPolicy:
@@ -92,6 +92,7 @@ FIRST = {"keep_first": 2, "summary_role": "user", "reply": "Ok."}
         (chat(8), None, {}, "summary-a2 u3 a3 u4 a4 u5 a5 u6 a6 u7 a7"),
         (loop("1", 5), "1r2", {}, "summary-1r1 1a2 1r2 1a3 1r3 1a4 1r4 1z"),
         (loop("1", 5), None, SPOKEN, "summary-1r3 1a4 1r4 1z"),
+        (chat(4), None, SPOKEN | {"keep_messages": 3}, "summary-u2 a2 u3 a3"),
         ([*loop("1", 3), *chat(20)], None, FIRST, "1u summary-a10 summary-a10:reply u11"),
         ([*loop("1", 3), *chat(20)], None, {"keep_first": 3}, "1u 1a0 1r0"),
     ],
@@ -100,6 +101,28 @@ def test_what_stays(messages: list[Message], split_at: str | None, fields: dict[
     """The newest ten, or from a split by hand moved back to a whole pair; and the first."""
     outcome, _ = run(STRATEGY, context_of(messages, split_at=split_at), policy(**fields))
     assert [m.id for m in outcome.messages][: len(left.split()) if "keep_first" in fields else None] == left.split()
+
+
+@pytest.mark.parametrize(
+    ("fields", "left", "trace"),
+    [
+        ({"fallback_messages": 18}, 18, "58 → 56 tokens"),
+        ({"fallback_messages": 6}, 6, "58 → 20 tokens"),
+        ({"fallback_messages": 5}, 4, "58 → 14 tokens"),  # an answer would open; with a marker they are six
+        ({"fallback_messages": 6, "earlier_summary": "keep"}, 6, "58 → 19 tokens"),
+    ],
+)
+def test_a_hard_trim_says_what_it_left(fields: dict[str, Any], left: int, trace: str) -> None:
+    messages = [Message("s", "system", (Text("rule"),)), summary("old", "before"), *chat(9)]
+    outcome, _ = run(STRATEGY, context_of(messages), policy(**fields), SummaryFailed("timeout", "120 s"))
+    spared = ["s", "old"] if "earlier_summary" in fields else ["s"]
+    newest = [message.id for message in messages][len(messages) + len(spared) - 1 - left :]
+    assert [message.id for message in outcome.messages] == spared + newest
+    assert (outcome.status, outcome.reason) == (
+        "fallback", f"the summary failed (timeout): 120 s; hard trim: {trace}",
+    )  # fmt: skip
+    limit = fields["fallback_messages"]
+    assert outcome.trace[2:] == (f"hard trim: 19 messages to {left}, at most {limit} wanted", trace)
 
 
 @given(contexts(), policies(default_preset(STRATEGY.id).policy))
