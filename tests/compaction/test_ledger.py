@@ -13,7 +13,7 @@ from workbench.compaction.ledger.draft import _without_last
 from workbench.compaction.ledger.entries import KINDS, Entry
 from workbench.compaction.ledger.gather import Noted, noted
 from workbench.compaction.ledger.room import Shares, cut_within, in_tokens
-from workbench.compaction.ledger.text import ABOUT, Ledger, read_ledger, written
+from workbench.compaction.ledger.text import WORDS, Ledger, read_ledger, written
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.strategies.ledger import STRATEGY, LedgerPolicy
 from workbench.conformance.building import METER, agent, call, chat, context_of, loop, result, summary, user
@@ -263,7 +263,7 @@ def test_a_ledger_as_text_and_back() -> None:
     ledger = Ledger(214, (12, 57), entries, "Told\n\nfreely.", (("standing instructions", 3), ("addresses", 12)))
     text = (
         '<ledger upto="214" pinned="12 57">\n'
-        f"{ABOUT}\n\n"
+        f"{WORDS['en'].about}\n\n"
         "## Standing instructions\n- #12 [gone] Never.\n    \n        [Indented] at all.\n  → superseded by #30\n\n"
         "## Errors\n- #7 [] [odd] text\n\n"
         "## Addresses\n- #9 https://example.org\n\n"
