@@ -58,8 +58,8 @@ def preset_names() -> tuple[str, ...]:
 
 def load_preset(name: str) -> Preset:
     """A preset by its id, the user's own before the bundled one, with the prompts as they are now; for a strategy that
-    has none and names no other, the policy's own defaults. What the environment sets, where it is heeded, stands before it. Raises BadInput with the
-    known ids, and for a variable that cannot be so."""
+    has none and names no other, the policy's own defaults. What the environment sets, where it is heeded, stands before
+    it. Raises BadInput with the known ids, and for a variable that cannot be so."""
     return _by_environment(_preset(name))
 
 
