@@ -68,8 +68,8 @@ class TestCompact:
         assert [call["failure"] for call in found["calls"]] == [None]
         assert [one["text"] for one in found["grounding"]["unfounded"]] == ["/src/invented.py"]
         assert found["grounding"]["checked"]["path"] == 2
-        assert any(loss["text"] == "/src/part5.py" for loss in found["grounding"]["losses"])
-        assert not any(loss["kind"] == "instruction" for loss in found["grounding"]["losses"])
+        assert any(loss["text"] == "/src/part5.py" for loss in found["lost"])
+        assert not any(loss["kind"] == "instruction" for loss in found["lost"])
         assert fingerprint(session) == before
         assert "/src/invented.py" in out.read_text("utf-8")
         assert KEY not in run.output
@@ -226,7 +226,7 @@ class TestRehearsal:
 
     def test_garbage_loses_the_standing_instruction(self, session: Path) -> None:
         run = cwb("compact", session, "--strategy", "exchange-summary", "--summarizer", "rehearse:garbage", "--json")
-        losses = json.loads(run.stdout)["grounding"]["losses"]
+        losses = json.loads(run.stdout)["lost"]
         assert [loss["text"] for loss in losses if loss["kind"] == "instruction"] == [RULE]
 
     @pytest.mark.parametrize("strategy", [one.id for one in all_strategies()])

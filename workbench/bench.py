@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from workbench.analysis.recorded import following
+from workbench.analysis.retention import HeldFact, Retention, retention
 from workbench.base.errors import BadInput
 from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Context
@@ -27,6 +29,7 @@ from workbench.session import Message, Session
 from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
+from workbench.summarizers.server_side import can_be_read
 from workbench.tokens import Counter, Scale, rescaled, scales
 from workbench.tokens.sizes import Size
 
@@ -139,6 +142,16 @@ class Bench:
     def outcome(self) -> Outcome:
         """The last run's outcome, while nothing has changed since; else the preview's."""
         return self.result.outcome if self.result else self.plan.outcome
+
+    def held(self, outcome: Outcome) -> Retention:
+        """What an outcome of this context still holds of its head; what the session says later weighs more."""
+        return retention(self.context, outcome, following(self.session, self.epoch))
+
+    def lost(self, run: Run) -> tuple[HeldFact, ...] | None:
+        """What of the head a run's outcome does not hold at all, the gravest first; None where nothing was taken out of
+        the history, and where a summary is encrypted, so that nobody can say what it holds."""
+        held = self.held(run.outcome)
+        return held.lost if held.head and can_be_read(run.answers) else None
 
 
 def plan(context: Context, chosen: Strategy[Any], policy: Policy, edits: Edits = UNEDITED) -> Plan:

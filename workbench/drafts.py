@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.analysis.cost import Cost, estimate
+from workbench.analysis.retention import HeldFact
 from workbench.bench import Bench
 from workbench.compaction.checks import Check, check
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
@@ -63,11 +64,13 @@ def as_lines(text: str) -> str:
 
 @dataclass(frozen=True)
 class Reading:
-    """What stands if the drafts are taken: the run told again, its checks and size, and what would have to be sent."""
+    """What stands if the drafts are taken: the run told again, its checks and size, what of the head is lost, as the
+    bench says it, and what would have to be sent."""
 
     run: Run
     after: Size
     checks: tuple[Check, ...]
+    lost: tuple[HeldFact, ...] | None
     unanswered: tuple[SummaryRequest, ...]
 
 
@@ -87,7 +90,8 @@ def read_again(bench: Bench, drafts: Sequence[Draft]) -> Reading:
 
     run = drive(bench.compacting(), answer)
     checks = check(bench.context, run.outcome, bench.strategy, bench.policy)
-    return Reading(run, bench.context.outcome_size(run.outcome), checks, tuple(unanswered))
+    size = bench.context.outcome_size(run.outcome)
+    return Reading(run, size, checks, bench.lost(run), tuple(unanswered))
 
 
 def draft_for(request: SummaryRequest, drafts: Sequence[Draft]) -> Draft | None:

@@ -11,6 +11,7 @@ from workbench.analysis.cost import Cost, actual
 from workbench.analysis.grounding import Grounding
 from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.prompt_use import Found, policy_with, strategy_of
+from workbench.analysis.retention import HeldFact
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, choose_preset, set_policy
 from workbench.compaction.checks import Check, check
@@ -50,13 +51,15 @@ class Side:
 
 @dataclass(frozen=True)
 class Tried:
-    """A side that came to its end. `cost` is None where no model was asked, `grounding` where no words were written."""
+    """A side that came to its end. `cost` is None where no model was asked, `grounding` where no words were written or
+    they cannot be read; `lost` is as the bench says it."""
 
     side: Side
     run: driver.Run
     after: Size
     checks: tuple[Check, ...]
     grounding: Grounding | None
+    lost: tuple[HeldFact, ...] | None
 
     @property
     def before(self) -> Size:
@@ -155,4 +158,5 @@ def _judged(side: Side, run: driver.Run) -> Tried:
         bench.context.outcome_size(outcome),
         check(bench.context, outcome, bench.strategy, bench.policy),
         grounded(run) if can_be_read(run.answers) else None,
+        bench.lost(run),
     )

@@ -10,9 +10,8 @@ import pytest
 from tests.analysis.courses import session_of
 from tests.facts.talk import agent, call, edited, ran, result, user
 from workbench.analysis.holding import Said, sought
-from workbench.analysis.losses import importance
 from workbench.analysis.recorded import following, recorded_outcome
-from workbench.analysis.retention import UNUSED, USED, HeldFact, Retention, retention
+from workbench.analysis.retention import UNUSED, USED, HeldFact, Retention, importance, retention
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, unchanged
 from workbench.conformance.building import context_of, summary

@@ -109,7 +109,6 @@ def told_of_the_small() -> Iterator[str]:
     yield from section("pins", suggest(CONTEXT))
     found = Ground(work()).check(SUMMARY)
     yield from section(f"ground of {plain(found.checked.items())}", found.unfounded)
-    yield from section("lost", found.losses)
     for verbosity in VERBOSITIES:
         yield from section(f"transcript, {verbosity}", transcript(work(), verbosity))
     for text in ("token", "Token", "/ttl.*300/", "/pytest|gh/"):

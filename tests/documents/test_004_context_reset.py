@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.analysis.courses import counted_from, course_of_messages, session_of
-from tests.commands import cwb
+from tests.commands import cwb, document
 from tests.documents.rules import rule
 from tests.paths import SAMPLES
 from workbench.analysis.course import Course, course_of
@@ -19,6 +19,7 @@ from workbench.compaction.checks import check
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.preset import default_preset
 from workbench.compaction.prompts import load_prompt
+from workbench.compaction.strategies import all_strategies
 from workbench.compaction.strategies.context_reset import MARKER, STRATEGY, ContextResetPolicy, triggers
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, user
 from workbench.conformance.strategies import run
@@ -183,3 +184,19 @@ def test_the_session_itself_is_never_written_over(tmp_path: Path) -> None:
         save(made, file, file, overwrite=True)
     assert file.read_bytes() == OVERFLOW.read_bytes()
     assert save(made, tmp_path / "reset.jsonl", file).read_bytes() == made.written.data
+
+
+@rule("004-018")
+@pytest.mark.parametrize("strategy", [one.id for one in all_strategies()])
+def test_what_a_compaction_lost_is_told_alike_by_every_command(strategy: str) -> None:
+    """Judged against the head, whatever a guard, a limit or a template kept from the summarizer."""
+    compacted = document("compact", OVERFLOW, "--strategy", strategy, code=None)
+    held = document("retention", OVERFLOW, "--strategy", strategy)
+    lost = [fact for fact in held["facts"] if fact["held"] == "none"]
+    assert sorted(compacted["lost"] or [], key=lambda fact: (fact["number"], fact["kind"], fact["text"])) == sorted(
+        lost, key=lambda fact: (fact["number"], fact["kind"], fact["text"])
+    )
+    if strategy == "context-reset":
+        told = cwb("compact", OVERFLOW, "--strategy", strategy).stdout
+        assert len([fact for fact in lost if fact["kind"] == "instruction"]) == 7
+        assert ", 7 standing instructions, " in told

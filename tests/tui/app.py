@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -46,6 +47,15 @@ def story(rounds: int = 4, calls: int = 3, *, texts: Sequence[str] = STORY) -> S
             code = "\n".join(f"export const value{line} = verify(token, {line})" for line in range(50))
             add("tool", ToolResult(id, (Text(code),)))
         add("assistant", Text(f"Done with part {number}: the check now comes before the refresh."))
+    return session_of(messages)
+
+
+def failing_story(rounds: int = 4) -> Session:
+    """The story, in which two calls failed: what an abridged history does not retell."""
+    messages = list(story(rounds).messages)
+    for at, error in ((2, "ValueError: the token is bad"), (4, "KeyError: 'refresh'")):
+        failed = ToolResult(messages[at].results[0].call_id, (Text(f"E   {error}"), Text("x" * 2_000)), True)
+        messages[at] = replace(messages[at], blocks=(failed,))
     return session_of(messages)
 
 

@@ -10,7 +10,7 @@ from textual.widgets import Input, OptionList, Static, TextArea
 
 from tests.summarizers.fake_api import KEY, MODEL, document, error, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
-from tests.tui.app import app_of, bench_screen, brought, on_bench, press, settled, story, story_file
+from tests.tui.app import app_of, bench_screen, brought, failing_story, on_bench, press, settled, story, story_file
 from tests.tui.test_run import until
 from workbench.base import paths
 from workbench.bench import choose_preset
@@ -96,7 +96,7 @@ async def test_two_sides_stream_in_and_can_be_stopped(monkeypatch: pytest.Monkey
 
 
 async def test_two_sides_are_written_kept_compared_and_played_again() -> None:
-    async with on_bench(story(rounds=30), size=SIZE) as (pilot, _):
+    async with on_bench(failing_story(rounds=30), size=SIZE) as (pilot, _):
         screen = await brought(pilot, AbScreen, "B")
         screen.halves[0].name, screen.halves[1].name = Name("rehearse", "truncated"), Name("rehearse", "garbage")
         await press(pilot, "r")
@@ -106,7 +106,7 @@ async def test_two_sides_are_written_kept_compared_and_played_again() -> None:
         assert "the summary failed (truncated)" in drafts[0]
         assert "compacted" in second
         assert "weather in Lisbon" in drafts[1]
-        assert "standing instruction: Never log the token." in drafts[1]
+        assert "error message: E ValueError: the token is bad" in drafts[1]
         assert {entry.summarizer for entry in journal.kept()} == {"rehearse:truncated", "rehearse:garbage"}
         await press(pilot, "b")
         assert screen.halves[1].done is None

@@ -40,7 +40,7 @@ async def test_what_is_lost_can_be_filtered_pinned_and_taken_back() -> None:
         expected = retention(bench.context, bench.offline.outcome)
         screen = await brought(pilot, RetentionScreen, "X")
         listed, table = screen.query_one(FactsList), screen.query_one(OptionList)
-        assert tuple(listed.facts) == expected.lost
+        assert tuple(listed.facts) == expected.lacking
         assert table.option_count == 1 + len(expected.kinds)
         assert not screen.check_action("theirs", ())  # nothing is recorded
         assert not screen.check_action("undo", ())
@@ -51,18 +51,18 @@ async def test_what_is_lost_can_be_filtered_pinned_and_taken_back() -> None:
         await press(pilot, "left", "left", "left")
         kind = list(expected.kinds)[-2]
         assert screen.kind == kind
-        assert len(listed.facts) == sum(fact.kind == kind for fact in expected.lost)
+        assert len(listed.facts) == sum(fact.kind == kind for fact in expected.lacking)
         await brought(pilot, HelpScreen, "question_mark")
         await press(pilot, "escape", "right", "right")
         assert screen.kind is None
 
-        fact = expected.lost[0]
+        fact = expected.lacking[0]
         assert f"+{fact.pin_tokens}" in str(screen.query_one("#fact", Static).content).replace("\xa0", "")
         await press(pilot, "p")
         assert screen.bench.pins == {fact.message}
         assert screen.found is not None
         assert screen.found.bench is screen.bench
-        assert fact.text not in {one.text for one in screen.found.held.lost if one.message == fact.message}
+        assert fact.text not in {one.text for one in screen.found.held.lacking if one.message == fact.message}
         await press(pilot, "u")
         assert screen.bench is screen.opened
         await press(pilot, "p", "down", "enter")

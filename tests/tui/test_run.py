@@ -11,7 +11,7 @@ from textual.widgets import Input, OptionList, Static
 
 from tests.summarizers.fake_api import KEY, MODEL, FakeApi, answer, document, error, fake_api, stalling
 from tests.summarizers.live_calls import NO_STALL, client_talks_to
-from tests.tui.app import app_of, bench_screen, brought, notes, on_bench, press, settled, story
+from tests.tui.app import app_of, bench_screen, brought, failing_story, notes, on_bench, press, settled, story
 from workbench.base import paths
 from workbench.bench import summarized_by
 from workbench.compaction.strategy import Summary, SummaryFailed
@@ -82,9 +82,9 @@ async def test_cancelled_then_streamed_edited_committed_and_undone(monkeypatch: 
     stalls = stalling("## Goal\n", "half a sum")
     async with fake_api(stalls, answer(DRAFT[:30], DRAFT[30:], output=50), again) as api:
         client_talks_to(api, monkeypatch)
-        async with app_of(story()).run_test(size=WIDE) as pilot:
+        async with app_of(failing_story()).run_test(size=WIDE) as pilot:
             screen = await ready(pilot, f"anthropic:{MODEL}")
-            before, untouched = bench_screen(pilot).bench, story().messages
+            before, untouched = bench_screen(pilot).bench, failing_story().messages
             assert not api.received
             assert screen.quotes is not None
             (quote,) = screen.quotes
@@ -117,13 +117,14 @@ async def test_cancelled_then_streamed_edited_committed_and_undone(monkeypatch: 
             assert editor.underlined == ()
             assert "written again" in text_of(screen, "#sections")
             assert screen.found is not None
-            lost = next(n for n, line in enumerate(screen.facts) if getattr(line.fact, "kind", "") == "instruction")
+            lost = next(n for n, line in enumerate(screen.facts) if getattr(line.fact, "kind", "") == "error")
             screen.query_one("#facts", OptionList).highlighted = lost
             await settled(pilot)
-            losses = len(screen.found.losses)
+            assert screen.reading is not None
+            losses = len(screen.reading.lost or ())
             await press(pilot, "f3")
-            assert "Never log the token" in editor.text
-            assert len(screen.found.losses) == losses - 1
+            assert "KeyError: 'refresh'" in editor.text
+            assert len(screen.reading.lost or ()) == losses - 1
             screen.query_one("#facts", OptionList).highlighted = 2
             await settled(pilot)
             assert screen.loss is not None

@@ -22,7 +22,18 @@ from textual.widgets import Input, ProgressBar, TextArea
 from tests.paths import SAMPLES
 from tests.summarizers.fake_api import MODEL, answer, error, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
-from tests.tui.app import app_of, at_rest, bench_screen, on_bench, press, session_of, settled, story, story_file
+from tests.tui.app import (
+    app_of,
+    at_rest,
+    bench_screen,
+    failing_story,
+    on_bench,
+    press,
+    session_of,
+    settled,
+    story,
+    story_file,
+)
 from tests.tui.test_run import DRAFT, ready, until
 from tests.tui.test_shape import compacted_story
 from workbench.base.resources import PROMPTS
@@ -205,7 +216,7 @@ async def test_a_live_run(album: Album, monkeypatch: pytest.MonkeyPatch) -> None
     ]
     async with fake_api(*replies) as api:
         client_talks_to(api, monkeypatch)
-        async with app_of(story()).run_test(size=MEDIUM) as pilot:
+        async with app_of(failing_story()).run_test(size=MEDIUM) as pilot:
             screen = await ready(pilot, f"anthropic:{MODEL}")
             await album.take(pilot, "before")
             await album.take(pilot, "failed", "enter")

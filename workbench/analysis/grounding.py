@@ -1,8 +1,8 @@
 """Is what a summary says so? Without a model: everything it names is looked up in the head it stands for.
 
 Paths, commands, identifiers, numbers and quotations must stand in the head; what "the user said, asked, wants …" must
-be in the user's own words. What is not found may still be true (a sum, a paraphrase): it is shown, not judged. The
-other way round, what the head has and the summary lost is listed too.
+be in the user's own words. What is not found may still be true (a sum, a paraphrase): it is shown, not judged. What is
+lost is another question, which only the whole outcome answers (`workbench.analysis.retention`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from workbench.analysis.claims import Claim, ClaimKind, claims_in
 from workbench.analysis.head_index import HeadIndex, stems
-from workbench.analysis.losses import Inventory, Loss
 from workbench.facts.wording import own_words
 from workbench.session import Message
 
@@ -39,11 +38,10 @@ class Unfounded:
 
 @dataclass(frozen=True, slots=True)
 class Grounding:
-    """What was checked, by kind; what of it was not found, by place; what was lost, the gravest first."""
+    """What was checked, by kind, and what of it was not found, by place."""
 
     checked: dict[ClaimKind, int]
     unfounded: tuple[Unfounded, ...]
-    losses: tuple[Loss, ...]
 
     @property
     def claims(self) -> int:
@@ -58,7 +56,6 @@ class Ground:
 
     def __init__(self, head: Sequence[Message]) -> None:
         self._index = HeadIndex(head)
-        self._inventory = Inventory(head)
         said = (own_words(m.text) for m in head if m.starts_round or m.kind == "summary")
         self._said = [words for text in said if (words := stems(text))]
         self._all_said = frozenset[str]().union(*self._said)
@@ -68,7 +65,7 @@ class Ground:
         missing = tuple(
             Unfounded(claim.kind, claim.subject, claim.start, claim.stop) for claim in claims if not self._holds(claim)
         )
-        return Grounding(dict(Counter(claim.kind for claim in claims)), missing, self._inventory.lost(summary))
+        return Grounding(dict(Counter(claim.kind for claim in claims)), missing)
 
     def _holds(self, claim: Claim) -> bool:
         match claim.kind:

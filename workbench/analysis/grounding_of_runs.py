@@ -6,14 +6,13 @@ from collections import Counter
 
 from workbench.analysis.claims import ClaimKind
 from workbench.analysis.grounding import Ground, Grounding
-from workbench.analysis.losses import Loss
 from workbench.compaction.outcome import Made, Outcome
 from workbench.compaction.strategy import Summary
 from workbench.summarizers.driver import Run
 
 
 def grounded(run: Run) -> Grounding | None:
-    """What the summaries in a run's outcome say without ground, and what they lost; None where none was written.
+    """What the summaries in a run's outcome say without ground; None where none was written.
 
     A place (`Unfounded.start`) counts in its own summary. Summaries that a later one replaced do not count.
     """
@@ -28,15 +27,7 @@ def grounded(run: Run) -> Grounding | None:
     checked: Counter[ClaimKind] = Counter()
     for one in found:
         checked.update(one.checked)
-    losses: dict[tuple[str, str], Loss] = {}
-    for one in found:
-        for loss in one.losses:
-            losses.setdefault((loss.kind, loss.text), loss)
-    return Grounding(
-        dict(checked),
-        tuple(missing for one in found for missing in one.unfounded),
-        tuple(sorted(losses.values(), key=lambda loss: -loss.rank)),
-    )
+    return Grounding(dict(checked), tuple(missing for one in found for missing in one.unfounded))
 
 
 def _stands(text: str, outcome: Outcome) -> bool:

@@ -4,6 +4,9 @@ A fact stays in full where a message that states it stays as it is; else the new
 results) are read (`workbench.analysis.holding`). The head is what stands before the outcome's tail. Facts of hardly
 any words ("ok") cannot be looked for and are left out.
 
+Here alone it is said what an outcome lost: what the head has and the outcome does not hold, not even in part, whatever
+a summarizer was shown of it.
+
 A fact weighs `USED` when it is needed afterwards, else `UNUSED`. Needed is what the tail or the messages after it use
 again (`workbench.facts.again`), and without that: an instruction that was not superseded, the first request and an
 unanswered last one, an error that was not fixed.
@@ -18,14 +21,14 @@ from typing import get_args
 
 from workbench.analysis.head_index import texts_of
 from workbench.analysis.holding import Held, Said, sought
-from workbench.analysis.losses import importance
 from workbench.analysis.suggested_pins import pin_tokens, standing_of
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, Kept, Made, Outcome
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.shape_facts import facts_of
-from workbench.facts import FactKind, find
+from workbench.facts import Fact, FactKind, find
 from workbench.facts.again import Uses
+from workbench.facts.calls import is_check
 from workbench.facts.known import Known, known
 from workbench.session import Message
 
@@ -109,9 +112,14 @@ class Retention:
         return ((self.overall.share or 0.0) * len(self.facts) + self.in_tail) / total if total else None
 
     @cached_property
-    def lost(self) -> tuple[HeldFact, ...]:
+    def lacking(self) -> tuple[HeldFact, ...]:
         """What is not held in full, the gravest first."""
         return tuple(sorted((fact for fact in self.facts if fact.held != "full"), key=lambda fact: -fact.rank))
+
+    @property
+    def lost(self) -> tuple[HeldFact, ...]:
+        """What is not held at all, the gravest first."""
+        return tuple(fact for fact in self.lacking if fact.held == "none")
 
 
 def share(facts: Sequence[HeldFact]) -> Share:
@@ -222,3 +230,30 @@ def _in_force(one: Known, requests: Sequence[Known], gone: frozenset[str]) -> bo
         case "error":
             return not one.last.ok
     return False
+
+
+def importance(same: Sequence[Fact]) -> tuple[float, str]:
+    """How grave the loss of a fact is, and why; `same` are its mentions, oldest first."""
+    last = same[-1]
+    match last.kind:
+        case "instruction":
+            return 10.0, "a standing instruction"
+        case "request":
+            return (5.0, "answered") if last.ok else (9.0, "not answered")
+        case "decision":
+            return 7.0, "a decision"
+        case "error":
+            return (3.0, "fixed") if last.ok else (8.0, "not fixed")
+        case "path":
+            did = {fact.detail for fact in same if fact.ok is not False}
+            changed = next((word for word in ("deleted", "created", "modified") if word in did), "")
+            return (6.0, changed) if changed else (2.0, "read") if did - {"mentioned"} else (1.0, "not opened")
+        case "command":
+            often = f"ran {len(same)} times" if len(same) > 1 else "ran once"
+            if last.ok is False:
+                return 5.0, "failed"
+            return (4.0, often) if is_check(last.text) else (2.5, often)
+        case "identifier":
+            sort, _, uses = last.detail.partition(" ")
+            return (3.5 if sort in ("ticket", "uuid", "hash") else 1.5), f"{sort} {uses}"
+    return 1.0, last.detail

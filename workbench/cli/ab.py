@@ -12,7 +12,7 @@ from workbench.analysis.prompt_use import by_id
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.cli.loading import on_bench
-from workbench.cli.outcomes import grounding_rows, policy_words, status_words
+from workbench.cli.outcomes import found_rows, policy_words, status_words
 from workbench.cli.output import only, plain, size_words, warn, write_fields, write_json
 from workbench.cli.running import CANCELLED, keep, usage_words
 from workbench.cli.selection import Selection, selection
@@ -96,7 +96,7 @@ def _rows(one: Tried, kept: str) -> list[tuple[str, str]]:
         ("checks", "\n".join([f"{len(one.checks) - len(failed)} passed", *failed])),
         ("doubts", "\n".join(one.side.bench.doubts)),
         ("status", status_words(one.run.outcome)),
-        *(grounding_rows(one.grounding) if one.grounding else ()),
+        *found_rows(one.grounding, one.lost),
         ("kept as", f"run {kept}" if kept else ""),
         ("draft", one.draft),
     ]
@@ -117,5 +117,5 @@ def _(one: Tried) -> dict[str, Any]:
         **only(one, "after", "checks"),
         "doubts": bench.doubts,
         **only(run.outcome, "status", "reason"),
-        "grounding": one.grounding,
+        **only(one, "grounding", "lost"),
     }

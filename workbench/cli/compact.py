@@ -13,12 +13,13 @@ import click
 from workbench.analysis.cost import Cost
 from workbench.analysis.grounding import Grounding
 from workbench.analysis.grounding_of_runs import grounded
+from workbench.analysis.retention import HeldFact
 from workbench.analysis.transcript import printable
 from workbench.base.environment import PREFIX
 from workbench.base.figures import grouped
 from workbench.cli.exact import ExactSizes, counted_exactly
 from workbench.cli.loading import on_bench
-from workbench.cli.outcomes import grounding_rows, policy_words, status_words
+from workbench.cli.outcomes import found_rows, policy_words, status_words
 from workbench.cli.output import only, plain, size_words, write_fields, write_json
 from workbench.cli.running import Call, call_words, keep_run, run_named
 from workbench.cli.selection import Selection, selection
@@ -150,6 +151,7 @@ def command(
         seconds=round(call.run.seconds, 3),
         run=kept or None,
         grounding=None if name.kind == "estimate" or not can_be_read(answers) else grounded(call.run),
+        lost=None if name.kind == "estimate" else bench.lost(call.run),
         exact=exactly,
         out=where,
         export=made,
@@ -218,6 +220,7 @@ class Result:
     seconds: float
     run: str | None
     grounding: Grounding | None
+    lost: tuple[HeldFact, ...] | None
     exact: ExactSizes | None
     out: str | None
     export: Export | None
@@ -251,7 +254,7 @@ def _report(result: Result, call: Call, code: int, *, err: bool) -> None:
         ("why", "\n".join(result.trace)),
         ("summary by", call_words(call)),
         ("kept as", f"run {result.run}; `cwb runs show {result.run}`" if result.run else ""),
-        *(grounding_rows(result.grounding) if result.grounding else ()),
+        *found_rows(result.grounding, result.lost),
     ]
     if result.out and result.export:
         written = result.export.written

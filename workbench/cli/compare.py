@@ -8,8 +8,7 @@ import click
 
 from workbench.analysis.compare import Column, column_of, theirs
 from workbench.analysis.cost import Cost
-from workbench.analysis.recorded import following
-from workbench.analysis.retention import KINDS, Retention, retention
+from workbench.analysis.retention import KINDS, Retention
 from workbench.analysis.transcript import one_line, printable
 from workbench.analysis.two_outcomes import added, stretches
 from workbench.base.figures import grouped
@@ -69,8 +68,7 @@ def command(chosen: Selection, summarizer: str, diff: bool, no_journal: bool, as
     made = [_made(bench, preset, name, journal=not no_journal) for preset in policies]
     columns = [*filter(None, (recorded,)), *(column for column, _ in made)]
     costs = [*([None] if recorded else []), *(cost for _, cost in made)]
-    later = following(bench.session, bench.epoch)
-    held = [retention(bench.context, column.outcome, later) for column in columns]
+    held = [bench.held(column.outcome) for column in columns]
     pair = columns[-2:] if diff else []
     if as_json:
         documents = [

@@ -16,7 +16,7 @@ from workbench.base.figures import grouped
 from workbench.base.resources import SAMPLES
 from workbench.bench import Bench
 from workbench.cli.loading import on_bench
-from workbench.cli.outcomes import grounding_rows
+from workbench.cli.outcomes import found_rows
 from workbench.cli.output import size_words, write_fields
 from workbench.cli.selection import Selection
 from workbench.compaction.checks import check
@@ -87,7 +87,6 @@ def _after(bench: Bench, run: driver.Run, recording: Recording) -> None:
     cost = estimate(sent, meter.text_tokens(recording.answer), recording.priced_as)
     checks = check(bench.context, run.outcome, bench.strategy, bench.policy)
     failed = [one for one in checks if not one.passed]
-    found = grounded(run)
     sample = shlex.quote(str(SAMPLES / recording.session))
     write_fields(
         [
@@ -95,7 +94,7 @@ def _after(bench: Bench, run: driver.Run, recording: Recording) -> None:
             ("after", size_words(bench.context.outcome_size(run.outcome))),
             ("checks", "\n".join([f"{len(checks) - len(failed)} passed", *(f"{c.name}: {c.detail}" for c in failed)])),
             ("live", f"a call of this size would cost about {cost} with {recording.priced_as}"),
-            *(grounding_rows(found) if found else ()),
+            *found_rows(grounded(run), bench.lost(run)),
             (
                 "next",
                 f"cwb compact {sample} --preset {bench.preset} --summarizer anthropic:MODEL",

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from workbench.analysis.grounding import Grounding
-from workbench.analysis.losses import Loss
+from workbench.analysis.retention import KINDS, HeldFact
 from workbench.analysis.transcript import one_line
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.bench import Bench
-from workbench.cli.output import only, plain
+from workbench.cli.output import fields_of, plain
 from workbench.compaction.outcome import Outcome
 from workbench.facts import FactKind
 
@@ -21,14 +22,8 @@ NAMED = 3
 WORDS = 40
 """Characters of each example."""
 
-_NOUNS: dict[FactKind, str] = {
-    "instruction": "standing instruction",
-    "error": "error message",
-    "path": "path",
-    "command": "command",
-    "identifier": "identifier",
-    "number": "number",
-}
+_NOUNS: dict[FactKind, str] = {"instruction": "standing instruction", "error": "error message", "url": "address"}
+"""Kinds of facts that need another word than their name."""
 
 
 def policy_words(bench: Bench) -> str:
@@ -40,21 +35,24 @@ def status_words(outcome: Outcome) -> str:
 
 
 @plain.register
-def _(loss: Loss) -> dict[str, Any]:
-    return {**only(loss, "kind", "text", "message"), "number": loss.index + 1, "why": loss.why}
+def _(fact: HeldFact) -> dict[str, Any]:
+    return {**fields_of(fact), "number": fact.index + 1}
 
 
-def grounding_rows(found: Grounding) -> list[tuple[str, str]]:
-    """`not in the head: 2 of 31 claims (…)` and `lost: 3 standing instructions, …`, one line each."""
-    missing = f"{grouped(len(found.unfounded))} of {counted(found.claims, 'claim')}"
-    examples = _examples([one.text for one in found.unfounded])
-    kinds = Counter(loss.kind for loss in found.losses)
-    lost = ", ".join(counted(kinds[kind], word) for kind, word in _NOUNS.items() if kinds[kind])
-    gravest = _examples([loss.text for loss in found.losses])
-    return [
-        ("not in the head", missing + (f": {examples}" if examples else "")),
-        ("lost", f"{lost}; first: {gravest}" if lost else "nothing that was looked for"),
-    ]
+def found_rows(found: Grounding | None, lost: Sequence[HeldFact] | None) -> list[tuple[str, str]]:
+    """`not in the head: 2 of 31 claims (…)` and `lost: 3 standing instructions, …`, one line each; none for what is not
+    known."""
+    rows = []
+    if found is not None:
+        missing = f"{grouped(len(found.unfounded))} of {counted(found.claims, 'claim')}"
+        examples = _examples([one.text for one in found.unfounded])
+        rows.append(("not in the head", missing + (f": {examples}" if examples else "")))
+    if lost is not None:
+        kinds = Counter(fact.kind for fact in lost)
+        counts = ", ".join(counted(kinds[kind], _NOUNS.get(kind, kind)) for kind in KINDS if kinds[kind])
+        gravest = _examples([fact.text for fact in lost])
+        rows.append(("lost", f"{counts}; first: {gravest}" if lost else "nothing that was looked for"))
+    return rows
 
 
 def _examples(texts: list[str]) -> str:

@@ -19,7 +19,7 @@ from workbench.base.text import counted
 if TYPE_CHECKING:
     from workbench.tokens.sizes import Size
 
-SCHEMA = 1
+SCHEMA = 2
 """Of every JSON document: greater when a key goes or means something else. New keys come without notice."""
 
 WIDEST = 100_000

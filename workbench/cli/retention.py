@@ -9,7 +9,7 @@ import click
 
 from workbench.analysis.generations import Generation, Generations, generations
 from workbench.analysis.recorded import following, recorded_outcome
-from workbench.analysis.retention import HeldFact, Retention, Share, new_messages, retention
+from workbench.analysis.retention import HeldFact, Retention, Share, new_messages
 from workbench.analysis.transcript import one_line, printable
 from workbench.base.figures import grouped
 from workbench.base.text import counted
@@ -17,7 +17,6 @@ from workbench.bench import Bench
 from workbench.cli.loading import on_bench
 from workbench.cli.outcomes import policy_words, status_words
 from workbench.cli.output import (
-    fields_of,
     only,
     plain,
     warn,
@@ -73,17 +72,16 @@ def command(chosen: Selection, summarizer_name: str, count: int | None, recorded
         return
     name = parsed(summarizer_name)
     bench = on_bench(chosen, chosen.policy())
-    after = following(bench.session, bench.epoch)
 
     def compact(context: Context) -> Outcome:
         return _outcome(bench, context, name)
 
     if count is not None:
-        found = generations(bench.context, compact, after, count)
+        found = generations(bench.context, compact, following(bench.session, bench.epoch), count)
         _tell_generations(bench, found, as_json)
         return
     outcome = compact(bench.context)
-    held = retention(bench.context, outcome, after)
+    held = bench.held(outcome)
     if as_json:
         sizes = {"before": bench.context.total.tokens, "after": bench.context.outcome_size(outcome).tokens}
         write_json(_head(bench), {"summarizer": str(name)}, only(outcome, "status", "reason"), sizes, held)
@@ -112,7 +110,7 @@ def _recorded(chosen: Selection, as_json: bool) -> None:
         outcome = recorded_outcome(session, number)
         if not any(message.text.strip() for message in new_messages(outcome)):
             warn(f"the summary after epoch {number} cannot be read (none, or encrypted): what it holds is not known.")
-        found.append((number, retention(bench.context, outcome, following(session, number))))
+        found.append((number, bench.held(outcome)))
     if as_json:
         write_json({"recorded": [{"epoch": number, **plain(held)} for number, held in found]})
         return
@@ -126,11 +124,6 @@ def _recorded(chosen: Selection, as_json: bool) -> None:
 
 def _head(bench: Bench) -> dict[str, Any]:
     return {"strategy": bench.strategy.id, "preset": bench.preset, "epoch": bench.epoch}
-
-
-@plain.register
-def _(fact: HeldFact) -> dict[str, Any]:
-    return {**fields_of(fact), "number": fact.index + 1}
 
 
 @plain.register
@@ -153,7 +146,7 @@ def _tell(held: Retention) -> None:
     rows = [_row(kind, share) for kind, share in held.kinds.items()]
     heads = ["kind", "facts", "full", "part", "lost", "used", "held", "weighted"]
     write_table(heads, [*rows, _row("all", held.overall)])
-    lost = held.lost
+    lost = held.lacking
     if lost:
         click.echo("\nlost first:")
         write_table(["message", "pin", "kind", "held", "used", "fact"], [_lost_row(fact) for fact in lost[:NAMED]])

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from workbench.analysis.compare import Column, compare, theirs
 from workbench.analysis.course import Course
-from workbench.analysis.recorded import following
 from workbench.analysis.replay import Replay, replays
-from workbench.analysis.retention import Retention, retention
+from workbench.analysis.retention import Retention
 from workbench.analysis.why import Diagnosis, diagnose
 from workbench.bench import Bench
 from workbench.compaction.preset import Preset
@@ -41,12 +40,10 @@ def gather(bench: Bench, course: Course, beside: Sequence[Preset]) -> Report:
     """The report on the bench's epoch under its policy, `beside` others. Raises BadInput for a broken price table."""
     own = Preset(bench.preset, bench.strategy.id, "", "", bench.policy)
     chosen = (own, *(preset for preset in beside if (preset.strategy, preset.policy) != (own.strategy, own.policy)))
-    after = following(bench.session, bench.epoch)
     judged = tuple(
-        Judged(column, retention(bench.context, column.outcome, after))
-        for column in compare(bench.context, chosen, extractive, bench.edits)
+        Judged(column, bench.held(column.outcome)) for column in compare(bench.context, chosen, extractive, bench.edits)
     )
     own_column = theirs(bench.session, bench.epoch, bench.context)
-    recorded = Judged(own_column, retention(bench.context, own_column.outcome, after)) if own_column else None
+    recorded = Judged(own_column, bench.held(own_column.outcome)) if own_column else None
     found = diagnose(bench.context, course, bench.epoch, own)
     return Report(bench, course, found, tuple(replays(course, chosen, bench.window)), judged, recorded)

@@ -200,7 +200,7 @@ def _lost_section(title: str, held: Retention) -> Section:
             clean(fact.text),
             clean(fact.why),
         )
-        for fact in held.lost
+        for fact in held.lacking
     ]
     heads = ("message", "tokens to pin it", "kind", "held", "fact", "why it matters")
     return Section(title, words, table=_table(heads, rows, numbers=2, most=30))

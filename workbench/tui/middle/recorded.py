@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.analysis.grounding import Ground, Grounding
+from workbench.analysis.recorded import recorded_outcome
+from workbench.analysis.retention import HeldFact
 from workbench.bench import Bench
 from workbench.compaction.outcome import Fate, Made, Outcome
 from workbench.compaction.shape import Shape, newest_per_shape
@@ -23,7 +25,7 @@ LISTED = 12
 
 
 def theirs_parts(view: View) -> Parts:
-    """Both summaries, checked against the same head: the messages that ours stands for."""
+    """Both summaries: what each says checked against the messages that ours stands for, and what each outcome lost."""
     bench = view.bench
     recorded = bench.session.epochs[bench.epoch - 1].ended_by
     if recorded is None:
@@ -38,26 +40,22 @@ def theirs_parts(view: View) -> Parts:
     our = [p.message for p in run.outcome.pieces if isinstance(p, Made) and p.message.kind == "summary"]
     ground = _ground(bench, run.outcome)
     count = bench.layout.sizes.meter.text_tokens
-    theirs = (text := summary_inside(their.text), count(text))
+    theirs = (text := summary_inside(their.text), count(text), ground.check(text))
+    they_lost = bench.held(recorded_outcome(bench.session, bench.epoch)).lost
     parts = [Part("theirs, recorded by the agent, beside ours for the same messages", "title")]
     parts += [Part(_how(recorded), "dim"), Part("")]
     if not our:
         parts += [Part(f"Ours: no summary. {run.outcome.reason}", "warning"), Part("")]
-        checked = ground.check(theirs[0])
-        return [
-            *parts,
-            *_table([("theirs", *theirs, checked)]),
-            *_losses("theirs", checked),
-            *_whole("Theirs", theirs[0]),
-        ]
+        found = _losses("theirs", theirs[2], they_lost)
+        return [*parts, *_table([("theirs", *theirs, they_lost)]), *found, *_whole("Theirs", theirs[0])]
     text = "\n\n".join(summary_inside(message.text) for message in our)
-    ours = (text, count(text))
-    about_theirs, about_ours = ground.check(theirs[0]), ground.check(ours[0])
+    ours = (text, count(text), ground.check(text))
+    we_lost = bench.held(run.outcome).lost
     who = "the run's" if bench.result else "offline, by the extractive summarizer; r runs it on the bench"
     framed = figure(sum(len(message.text) for message in our))
     parts += [Part(f"ours: {who}; {framed} characters with what stands around it in the new message", "dim"), Part("")]
-    parts += _table([("theirs", *theirs, about_theirs), ("ours", *ours, about_ours)])
-    lost = _losses("theirs", about_theirs), _losses("ours", about_ours)
+    parts += _table([("theirs", *theirs, they_lost), ("ours", *ours, we_lost)])
+    lost = _losses("theirs", theirs[2], they_lost), _losses("ours", ours[2], we_lost)
     whole = _whole("Theirs", theirs[0]), _whole("Ours", ours[0])
     if view.width >= BESIDE:
         return [*parts, *beside(*lost, view.width), *beside(*whole, view.width)]
@@ -92,25 +90,25 @@ def _ground_of(shape: Shape, spans: tuple[Span, ...]) -> Ground:
     return Ground([message for span in spans for message in shape.messages[span.start : span.stop]])
 
 
-def _table(rows: Sequence[tuple[str, str, int, Grounding]]) -> Parts:
+def _table(rows: Sequence[tuple[str, str, int, Grounding, Sequence[HeldFact]]]) -> Parts:
     lines = [f"{'':<7}{'characters':>10}{'tokens':>8}{'says':>6}{'not found':>11}{'lost':>6}"]
-    for name, text, tokens, found in rows:
-        lost = f"{figure(len(found.losses)):>6}"
+    for name, text, tokens, found, facts in rows:
+        lost = f"{figure(len(facts)):>6}"
         claims = f"{figure(found.claims):>6}{figure(len(found.unfounded)):>11}"
         lines.append(f"{name:<7}{figure(len(text)):>10}{'~' + figure(tokens):>8}{claims}{lost}")
     note = "says: paths, commands, identifiers, numbers and quotations; not found: those that the messages do not hold"
-    return [Part("\n".join(lines), one_row=True), Part(f"{note}; lost: the gravest first", "dim")]
+    return [Part("\n".join(lines), one_row=True), Part(f"{note}; lost: facts that the outcome does not hold", "dim")]
 
 
-def _losses(whose: str, found: Grounding) -> Parts:
+def _losses(whose: str, found: Grounding, lost: Sequence[HeldFact]) -> Parts:
     parts = [Part(""), Part(f"what {whose} lost", "title")]
-    if not found.losses:
+    if not lost:
         parts.append(Part("nothing that was looked for", "good"))
-    for loss in found.losses[:LISTED]:
+    for loss in lost[:LISTED]:
         why = f" ({loss.why})" if loss.why else ""
         parts.append(Part(f"✘ {loss.kind}: {' '.join(loss.text.split())[:300]}{why}", "warning", one_row=True))
-    if len(found.losses) > LISTED:
-        parts.append(Part(f"… and {figure(len(found.losses) - LISTED)} more", "dim"))
+    if len(lost) > LISTED:
+        parts.append(Part(f"… and {figure(len(lost) - LISTED)} more", "dim"))
     if found.unfounded:
         several = ", ".join(one.text for one in found.unfounded[:LISTED])
         parts.append(Part(f"? not found in the messages: {several}"[:2_000], "dim"))

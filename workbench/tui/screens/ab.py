@@ -270,9 +270,10 @@ def figures_text(letter: str, half: Half) -> Text:
     failed = ", ".join(check.name for check in done.failed)
     text.append(f" · {'✘ ' + failed if failed else '✔ checks passed'}", "not bold")
     if done.grounding:
-        missing, lost = len(done.grounding.unfounded), len(done.grounding.losses)
+        missing = len(done.grounding.unfounded)
         claims = f"{figure(missing)} of {figure(done.grounding.claims)} claims are not in the head"
-        text.append(f"\n{claims} · {figure(lost)} facts lost", "not bold")
+        lost = f" · {figure(len(done.lost))} facts lost" if done.lost is not None else ""
+        text.append(f"\n{claims}{lost}", "not bold")
     return text
 
 
@@ -288,18 +289,16 @@ def draft_parts(half: Half) -> tuple[Part, ...]:
         if isinstance(one, ServerSummary)
     ]
     parts.append(Part(done.draft or half.written))
-    if found := done.grounding:
-        if found.unfounded:
-            parts.append(Part("\nnot in the head", "title"))
-            parts += [Part(f"✘ {one.kind}: {one_line(one.text, 200)}", "bad") for one in found.unfounded[:LISTED]]
-            parts += _more(len(found.unfounded))
-        if found.losses:
-            parts.append(Part("\nlost", "title"))
-            parts += [
-                Part(f"– {NOUNS.get(one.kind, one.kind)}: {one_line(one.text, 200)}", "warning")
-                for one in found.losses[:LISTED]
-            ]
-            parts += _more(len(found.losses))
+    if (found := done.grounding) and found.unfounded:
+        parts.append(Part("\nnot in the head", "title"))
+        parts += [Part(f"✘ {one.kind}: {one_line(one.text, 200)}", "bad") for one in found.unfounded[:LISTED]]
+        parts += _more(len(found.unfounded))
+    if lost := done.lost:
+        parts.append(Part("\nlost", "title"))
+        parts += [
+            Part(f"– {NOUNS.get(one.kind, one.kind)}: {one_line(one.text, 200)}", "warning") for one in lost[:LISTED]
+        ]
+        parts += _more(len(lost))
     return tuple(parts)
 
 

@@ -164,7 +164,7 @@ the same context, in an epoch that one ended ({ and } on the bench go there); g 
 
     def _list(self) -> None:
         if self.found is not None:
-            lost = self.found.held.lost
+            lost = self.found.held.lacking
             facts = lost if self.kind is None else [fact for fact in lost if fact.kind == self.kind]
             self.query_one(FactsList).show(facts)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from workbench.analysis.recorded import following, recorded_outcome
-from workbench.analysis.retention import HeldFact, Retention, Share, new_messages, retention
+from workbench.analysis.recorded import recorded_outcome
+from workbench.analysis.retention import HeldFact, Retention, Share, new_messages
 from workbench.bench import Bench
 from workbench.tui.plain import bar, figure, one_line
 
@@ -31,7 +31,7 @@ class Judged:
 def judged(bench: Bench, theirs: bool) -> Judged:
     """Judge the bench's run, or a run with extractive summaries where there is none. Seconds for a long session."""
     outcome = recorded_outcome(bench.session, bench.epoch) if theirs else (bench.result or bench.offline).outcome
-    held = retention(bench.context, outcome, following(bench.session, bench.epoch))
+    held = bench.held(outcome)
     unread = outcome.status != "unchanged" and not any(message.text.strip() for message in new_messages(outcome))
     return Judged(bench, theirs, held, unread)
 

@@ -360,6 +360,7 @@ class Drafting(Facts):
         reading = await asyncio.to_thread(read_again, bench, drafts)
         if bench is self.bench and drafts is self.drafts:
             self.reading = reading
+            self.put_facts()
             self.draw()
 
     def _ground(self, number: int, request: SummaryRequest) -> asyncio.Future[Ground]:

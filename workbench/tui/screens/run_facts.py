@@ -12,10 +12,10 @@ from textual.widgets.option_list import Option
 
 from workbench import bench as steps
 from workbench.analysis.grounding import Grounding, Unfounded
-from workbench.analysis.losses import Loss
+from workbench.analysis.retention import HeldFact
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
-from workbench.drafts import Draft
+from workbench.drafts import Draft, Reading
 from workbench.summarizers.sections import Section, place_for, with_line
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.run_words import FactLine, fact_lines, line_for
@@ -29,6 +29,7 @@ class Facts(Screen["object"]):
 
     if TYPE_CHECKING:
         bench: Bench
+        reading: Reading | None
         sections: tuple[Section, ...]
 
         @property
@@ -44,24 +45,30 @@ class Facts(Screen["object"]):
         self.facts: list[FactLine] = []
 
     @property
-    def loss(self) -> Loss | None:
+    def loss(self) -> HeldFact | None:
         """The lost fact that is marked in the list."""
         marked = self.query_one("#facts", OptionList).highlighted
         fact = self.facts[marked].fact if marked is not None and marked < len(self.facts) else None
-        return fact if isinstance(fact, Loss) else None
+        return fact if isinstance(fact, HeldFact) else None
 
     def put_grounding(self, found: Grounding | None) -> None:
+        """What the draft that is shown says without ground; None while that is looked up."""
         self.found = found
         self.query_one(DraftEditor).underline(found.unfounded if found else ())
+        self.put_facts()
+        if found:
+            self.put_sections()
+
+    def put_facts(self) -> None:
+        """The list, by what is known of the draft and of what it leads to."""
         options = self.query_one("#facts", OptionList)
+        lost = self.reading.lost if self.reading else None
         waiting = "looking up what the draft says …" if self.draft else "no draft, nothing to look up"
-        self.facts = fact_lines(found, self.bench.pins) if found else [FactLine(Text(waiting, "dim"))]
-        options.border_title = f"grounding · {figure(len(found.losses))} lost" if found else "grounding"
+        self.facts = fact_lines(self.found, lost) or [FactLine(Text(waiting, "dim"))]
+        options.border_title = f"grounding · {figure(len(lost))} lost" if lost is not None else "grounding"
         at = options.highlighted
         options.set_options(Option(line.text, disabled=line.fact is None) for line in self.facts)
         options.highlighted = min(at, len(self.facts) - 1) if at is not None else None
-        if found:
-            self.put_sections()
 
     @on(OptionList.OptionHighlighted, "#facts")
     def _fact_marked(self, event: OptionList.OptionHighlighted) -> None:
@@ -72,7 +79,7 @@ class Facts(Screen["object"]):
             # The list is made anew while a person types: only who is in it moves the cursor by it.
             if event.option_list.has_focus:
                 self.query_one(DraftEditor).go_to(min(fact.start, len(self.query_one(DraftEditor).text)))
-        elif isinstance(fact, Loss):
+        elif isinstance(fact, HeldFact):
             words = f"{fact.kind}, {fact.why}; stands in {self._number_of(fact)}\n{fact.text}\np pins it · i inserts it"
         self.query_one("#fact", Static).update(Text("\n".join(one_line(line, 300) for line in words.split("\n"))))
         self.grey()
@@ -83,9 +90,9 @@ class Facts(Screen["object"]):
             self.show_pane("centre")
             self.query_one(DraftEditor).focus()
 
-    def _number_of(self, loss: Loss) -> str:
-        index = self.bench.layout.shape.index_of.get(loss.message)
-        return f"message {figure(index + 1)}" if index is not None else "an earlier summary"
+    def _number_of(self, loss: HeldFact) -> str:
+        earlier = ", an earlier summary" if self.bench.messages[loss.index].kind == "summary" else ""
+        return f"message {figure(loss.index + 1)}{earlier}"
 
     def action_pin_fact(self) -> None:
         """Keep the message of a lost fact; the drafts stay, for what they are about only became less."""
@@ -99,7 +106,6 @@ class Facts(Screen["object"]):
             return
         self.bench = pinned
         self.say(f"pinned {self._number_of(loss)}: it stays word for word")
-        self.put_grounding(self.found)
         self.read()
 
     def action_insert_fact(self) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.text import Text
 
 from workbench.analysis.cost import Cost, actual
 from workbench.analysis.grounding import Grounding, Unfounded
-from workbench.analysis.losses import LOOKED_FOR, Loss
+from workbench.analysis.retention import KINDS, HeldFact
 from workbench.base import paths
 from workbench.base.text import counted, plural
 from workbench.bench import Bench
@@ -198,7 +198,7 @@ def same_section(sections: Sequence[Section], title: str) -> Section | None:
 
 # --- grounding ------------------------------------------------------------------------------------------------------
 
-Found = Unfounded | Loss
+Found = Unfounded | HeldFact
 
 
 @dataclass(frozen=True)
@@ -209,17 +209,23 @@ class FactLine:
     fact: Found | None = None
 
 
-def fact_lines(found: Grounding, pins: Collection[str]) -> list[FactLine]:
-    """What is not in the head, and what the draft lost, by kind. Facts of pinned messages are kept: they stay whole."""
+def fact_lines(found: Grounding | None, lost: Sequence[HeldFact] | None) -> list[FactLine]:
+    """What a draft says that is not in the head, and what the outcome lost, by kind; nothing of what is not known."""
+    return [*(unfounded_lines(found) if found else ()), *(lost_lines(lost) if lost is not None else ())]
+
+
+def unfounded_lines(found: Grounding) -> list[FactLine]:
     lines = [_heading(f"not in the head: {len(found.unfounded)} of {found.claims}", not found.unfounded)]
     for one in found.unfounded:
         words = Text(f"✘ {one_line(one.text, 200)} ", "underline", no_wrap=True, overflow="ellipsis")
         lines.append(FactLine(words.append(one.kind, "not underline dim"), one))
-    lost = [loss for loss in found.losses if loss.message not in pins]
+    return lines
+
+
+def lost_lines(lost: Sequence[HeldFact]) -> list[FactLine]:
+    lines = [] if lost else [_heading("lost: nothing that was looked for", good=True)]
     kinds = Counter(loss.kind for loss in lost)
-    if not lost:
-        lines.append(_heading("lost: nothing that was looked for", good=True))
-    for kind in LOOKED_FOR:
+    for kind in KINDS:
         if not kinds[kind]:
             continue
         noun = plural(kinds[kind], NOUNS.get(kind, kind))
@@ -232,7 +238,7 @@ def fact_lines(found: Grounding, pins: Collection[str]) -> list[FactLine]:
     return lines
 
 
-def _short(loss: Loss) -> str:
+def _short(loss: HeldFact) -> str:
     """A fact in a narrow list: of a long path the end, of everything else the beginning."""
     words = one_line(loss.text, 4_000 if loss.kind == "path" else 200)
     return "…" + words[-PATH_CHARS:] if loss.kind == "path" and len(words) > PATH_CHARS else words
@@ -242,7 +248,7 @@ def _heading(words: str, good: bool) -> FactLine:
     return FactLine(Text(words, "dim" if good else "bold", no_wrap=True, overflow="ellipsis"))
 
 
-def line_for(loss: Loss) -> str:
+def line_for(loss: HeldFact) -> str:
     """A lost fact as a line of a summary."""
     words = " ".join(loss.text.split())
     match loss.kind:
