@@ -13,7 +13,7 @@ from workbench.compaction.strategies.exchange_summary import (
     ExchangeSummaryPolicy,
 )
 from workbench.compaction.strategy import SummaryRequest
-from workbench.conformance.building import agent, context_of, loop, summary, user
+from workbench.conformance.building import context_of, loop, summary
 from workbench.conformance.strategies import Answered
 from workbench.conformance.strategies import run as by_hand
 
@@ -31,14 +31,6 @@ def run(
 def test_vector_9_a_placeholder_in_the_summary_is_not_filled() -> None:
     outcome, _ = run(context_of([*loop("1", 2), *loop("2", 1)]), policy(), "see {abridged_history}")
     assert "see {abridged_history}" in outcome.messages[0].text
-
-
-def test_vector_10_a_pin_before_an_earlier_summary_survives() -> None:
-    messages = [user("u0", "never log tokens"), agent("a0", "ok"), summary("s", "old"), *loop("1", 2), *loop("2", 1)]
-    outcome, _ = run(context_of(messages, pins=frozenset({"u0"})), policy())
-    assert outcome.messages[2] is messages[0]
-    assert outcome.fate_at(0).fate is Fate.PINNED
-    assert outcome.fate_at(2).fate is Fate.DROPPED
 
 
 def test_vector_11_a_head_of_an_old_summary_alone_is_nothing_to_compact() -> None:

@@ -1157,3 +1157,82 @@ def test_prompt_labels_and_summary_are_in_the_language_that_is_asked(name: str, 
     assert heads or preset.strategy == "memories-rewrite"
     if name != FIXED:
         assert {bool(re.search("[\u4e00-\u9fff]", head)) for head in heads} <= {language == "zh"}
+
+
+# --- 11 to 13 Memories, other products, what could be better ----------------------------------------------------------
+
+
+@rule("000-110")
+def test_the_history_is_replaced_in_part_and_memories_are_rewritten_whole() -> None:
+    context = context_of([*loop("1", 2), *chat(3)], memories="one\ntwo\nthree")
+    outcome, _ = run(context, history_tail_size_chars_to_exclude=200)
+    assert outcome.memories is None
+    assert outcome.messages[-2:] == tuple(context.messages[-2:])
+    rewrite = strategy("memories-rewrite")
+    chosen = load_preset("augment-memories").policy.with_(max_lines=1, num_recent_memories_to_keep=0)
+    outcome, _ = run_strategy(rewrite, context, chosen, "all in one")
+    assert outcome.memories == "all in one"
+    assert outcome.messages == tuple(context.messages)
+
+
+@pytest.mark.parametrize(
+    ("name", "full", "spare", "requests"),
+    [
+        pytest.param("claude-code", 184_000, 183_999, 1, id="000-111 the window is nearly full, a model's summary"),
+        pytest.param("cursor", 180_000, 179_999, 0, id="000-112 a window that slides, no model"),
+        pytest.param("cody", 160_000, 159_999, 1, id="000-113 a threshold of tokens, a model's summary"),
+    ],
+)
+def test_how_other_products_compact(name: str, full: int, spare: int, requests: int) -> None:
+    preset = load_preset(name)
+    product = strategy(preset.strategy)
+    for tokens, due in ((full, True), (spare, False)):
+        fired = product.triggers(Gauge(tokens=tokens, window=200_000), preset.policy)
+        assert any(trigger.fires for trigger in fired) is due
+    context = context_of([*loop("1", 800), *chat(4)], window=50_000, manual=False)
+    outcome, asked = run_strategy(product, context, preset.policy)
+    assert (outcome.status, len(asked)) == ("compacted", requests)
+    assert ("summary" in {message.kind for message in outcome.messages}) is bool(requests)
+
+
+@rule("000-115")
+def test_what_is_forgotten_over_two_generations_is_seen() -> None:
+    """The instruction is in the first summary alone; the second is made without it."""
+    said = [*chat(2), agent("x", "I decided to keep the recursive parser because it is fast."), *chat(8, "b")]
+    answers = iter(["I decided to keep the recursive parser because it is fast.", "Then more was asked."])
+    only_words = {"abridged_history_params": {"total_chars_limit": 0}, "history_tail_size_chars_to_exclude": 100}
+
+    def compact(context: Context) -> Outcome:
+        return run(context, next(answers), **only_words)[0]
+
+    found = generations(context_of(said), compact, chat(20, "c"), 2)
+    assert found.survival["decision"] == (1.0, 0.0)
+
+
+EARLIER = [summary("s", "The old words."), *loop("1", 2), *chat(3)]
+
+
+@pytest.mark.parametrize(
+    ("way", "asked", "kept"),
+    [
+        pytest.param("drop", False, False, id="000-115 nothing is nested"),
+        pytest.param("nest", True, False, id="000-116"),
+        pytest.param("extend", True, True, id="000-117"),
+    ],
+)
+def test_what_becomes_of_an_earlier_summary(way: str, asked: bool, kept: bool) -> None:
+    context = context_of(EARLIER, summary_versions={"s": 3})
+    outcome, (request,) = run(context, "New words.", earlier_summary=way, history_tail_size_chars_to_exclude=200)
+    node = outcome.messages[0].text
+    assert ("The old words." in request.text, "The old words." in node) == (asked, kept)
+    assert "New words." in node
+    assert "summary" not in {message.kind for message in request.messages}
+
+
+@rule("000-119")
+def test_what_a_person_pins_is_not_summarized() -> None:
+    messages = [user("u0", "rule"), agent("a0", "ok"), summary("s", "old"), *loop("1", 3), *loop("2", 1)]
+    outcome, (request,) = run(context_of(messages, pins=frozenset({"u0"})))
+    assert [outcome.fate_at(i).fate for i in (0, 2)] == [Fate.PINNED, Fate.DROPPED]
+    assert outcome.messages[2] is messages[0]
+    assert "u0" not in request.sources
