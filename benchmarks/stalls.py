@@ -60,6 +60,7 @@ async def longest(file: Path, memory: Path, *, collections_at_rest: bool) -> dic
     from workbench.tui.widgets.field_row import FieldRow
 
     thresholds = gc.get_threshold()
+    presets = [load_preset(name) for name in ("progressive", "augment-example")]  # read in a thread by the screen
     app = WorkbenchApp(file, memory=memory)
     found: dict[str, float] = {}
     with watched() as stalls:
@@ -100,8 +101,8 @@ async def longest(file: Path, memory: Path, *, collections_at_rest: bool) -> dic
             row.query_one(Input).value = "48000"
             await press()
             found["changing a number"] = stalls.take()
-            for name in ("progressive", "augment-example"):
-                choose(screen, load_preset(name))
+            for preset in presets:
+                choose(screen, preset)
                 await press()
             found["switching the strategy"] = stalls.take()
     return found

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rich.text import Text
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -101,8 +102,9 @@ follows at once, and undo brings the old policy back."""
     def __init__(self, chosen: str) -> None:
         super().__init__()
         self.chosen = chosen
-        self.every, self.refused = choices()
-        self.shown = self.every
+        self.every: tuple[Choice, ...] = ()
+        self.refused: tuple[str, ...] = ()
+        self.shown: tuple[Choice, ...] = ()
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
@@ -114,7 +116,13 @@ follows at once, and undo brings the old policy back."""
         yield KeysLine()
 
     def on_mount(self) -> None:
-        self._list("")
+        self.fill()
+
+    @work(exclusive=True, group="choices")
+    async def fill(self) -> None:
+        """Read in a thread: the first time every strategy is imported."""
+        self.every, self.refused = await asyncio.to_thread(choices)
+        self._list(self.query_one(Input).value)
 
     def _list(self, query: str) -> None:
         self.shown = matching(self.every, query)
