@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -10,7 +12,7 @@ from workbench.analysis.compare import Column, column_of, theirs
 from workbench.analysis.cost import Cost
 from workbench.analysis.retention import KINDS, Retention
 from workbench.analysis.transcript import one_line, printable
-from workbench.analysis.two_outcomes import added, stretches
+from workbench.analysis.two_outcomes import Stretch, added, stretches
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.bench import Bench, choose_preset
@@ -23,6 +25,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting
 from workbench.compaction.preset import Preset
 from workbench.summarizers.named import Name, parsed
+from workbench.tokens.sizes import Size
 
 WORDS = 400
 """So much of a new message is shown with --diff; `cwb compact` writes all of it."""
@@ -71,14 +74,10 @@ def command(chosen: Selection, summarizer: str, diff: bool, no_journal: bool, as
     held = [bench.held(column.outcome) for column in columns]
     pair = columns[-2:] if diff else []
     if as_json:
-        documents = [
-            {**plain(column), "retention": only(found, "of_context", "overall", "kinds"), "cost": cost}
-            for column, found, cost in zip(columns, held, costs, strict=True)
-        ]
-        theirs_first = documents.pop(0) if recorded else None
-        before = {"summarizer": str(name), "before": bench.context.total, "recorded": theirs_first}
-        between = {"diff": list(stretches(*(column.outcome for column in pair)))} if pair else {}
-        write_json(before, {"columns": documents}, between)
+        judged = [Judged(*one) for one in zip(columns, held, costs, strict=True)]
+        ours = judged[1:] if recorded else judged
+        compared = Compared(str(name), bench.context.total, judged[0] if recorded else None, ours)
+        write_json(compared, *([Between(list(stretches(*(column.outcome for column in pair))))] if pair else []))
         return
     click.echo(f"before: {size_words(bench.context.total)}\n")
     write_table(
@@ -96,6 +95,32 @@ def command(chosen: Selection, summarizer: str, diff: bool, no_journal: bool, as
     if pair:
         click.echo()
         _write_diff(bench.context, *pair)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A column, what it holds, and what a model's summary in it cost."""
+
+    column: Column
+    held: Retention
+    cost: Cost | None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Every outcome over one context; `recorded` is the agent's own."""
+
+    summarizer: str
+    before: Size
+    recorded: Judged | None
+    columns: Sequence[Judged]
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """What two outcomes differ in, where that was asked for."""
+
+    diff: Sequence[Stretch]
 
 
 def _write_diff(context: Context, first: Column, second: Column) -> None:
@@ -157,6 +182,12 @@ def _pays_off(column: Column) -> str:
 def _held_row(column: Column, held: Retention) -> list[str]:
     shares = [held.kinds[kind].share if kind in held.kinds else None for kind in KINDS]
     return [*map(percent, (held.of_context, held.overall.weighted, *shares)), column.name]
+
+
+@plain.register
+def _(one: Judged) -> dict[str, Any]:
+    held = only(one.held, "of_context", "overall", "kinds")
+    return {**plain(one.column), "retention": held, "cost": one.cost}
 
 
 @plain.register

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -12,11 +13,12 @@ from workbench.base.figures import grouped
 from workbench.base.in_use import still_written
 from workbench.base.text import counted
 from workbench.bench import open_bench
-from workbench.cli.output import only, write_fields, write_json
+from workbench.cli.output import write_fields, write_json
 from workbench.cli.selection import Selection, selection
 from workbench.formats import registry
 from workbench.formats.diagnosis import (
     Change,
+    Finding,
     Verdict,
     change,
     findings,
@@ -24,7 +26,7 @@ from workbench.formats.diagnosis import (
     verdict,
 )
 from workbench.formats.files import load
-from workbench.session import Session, pairs_of
+from workbench.session import LoadWarning, Session, pairs_of
 from workbench.tokens import Counter
 
 BODIES = ("anthropic-messages", "openai-chat")
@@ -60,18 +62,19 @@ def command(chosen: Selection, everything: bool, as_json: bool) -> None:
     as_it_is = change(session, session.context(), same)
     changes = [change(session, compacted, target) for target in dict.fromkeys(targets)]
     busy = still_written(file)
+    told = _told(session, found, busy, Exports(as_it_is, changes))
     if as_json:
-        write_json(_document(session, found, busy, as_it_is, changes))
+        write_json(told)
         return
-    write_fields([(name, printable(value)) for name, value in _about(file, session, found, busy)])
+    write_fields([(name, printable(value)) for name, value in _about(file, told)])
     _heading("Is the context complete?")
-    for finding in findings(session):
+    for finding in told.findings:
         click.echo(f"  {_SIGNS[finding.level]} {finding.what}: {printable(finding.text)}")
     _heading("What was odd")
-    _listed([str(warning) for warning in session.warnings] or ["nothing"])
-    if kin := relatives(session):
+    _listed([str(warning) for warning in told.warnings] or ["nothing"])
+    if told.beside:
         _heading("Beside it (open one with --part ID)")
-        _listed([f"{id}: {what}" for id, what in kin])
+        _listed([f"{one.id}: {one.what}" for one in told.beside])
     _heading("What an export would change")
     click.echo(f"  as it is: {_changed(as_it_is)}")
     click.echo(f"  compacted, {counted(len(compacted), 'message')}:")
@@ -81,20 +84,89 @@ def command(chosen: Selection, everything: bool, as_json: bool) -> None:
             click.echo(f"      {printable(line)}")
 
 
-def _about(file: Path, session: Session, found: Verdict, busy: str) -> list[tuple[str, str]]:
-    messages = counted(len(session.messages), "message")
-    size = counted(len(session.records.data), "byte")
-    context = counted(len(session.context()), "message")
+@dataclass(frozen=True, slots=True)
+class Close:
+    """A format that would have taken the file as well."""
+
+    title: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A session that belongs to this one."""
+
+    id: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exports:
+    as_it_is: Change
+    compacted: Sequence[Change]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """All that is said of a file. `still_written`: why it seems so, or ""; `validator`: its objections."""
+
+    format: str
+    title: str
+    why: str
+    close_to: Sequence[Close]
+    still_written: str
+    bytes: int
+    records: int
+    messages: int
+    branch: int
+    context: int
+    epochs: int
+    open_calls: int
+    orphan_results: int
+    findings: Sequence[Finding]
+    warnings: Sequence[LoadWarning]
+    beside: Sequence[Beside]
+    validator: Sequence[str]
+    export: Exports
+
+
+def _told(session: Session, found: Verdict, busy: str, export: Exports) -> Told:
+    context = session.context()
+    pairs = pairs_of(context)
+    return Told(
+        format=found.format,
+        title=found.title,
+        why=found.why,
+        close_to=[Close(title, why) for title, why in found.others],
+        still_written=busy,
+        bytes=len(session.records.data),
+        records=len(session.records),
+        messages=len(session.messages),
+        branch=len(session.branch),
+        context=len(context),
+        epochs=len(session.epochs),
+        open_calls=sum(pair.result is None for pair in pairs),
+        orphan_results=sum(pair.call is None for pair in pairs),
+        findings=findings(session),
+        warnings=session.warnings,
+        beside=[Beside(id, what) for id, what in relatives(session)],
+        validator=_faults(session),
+        export=export,
+    )
+
+
+def _about(file: Path, told: Told) -> list[tuple[str, str]]:
+    holds = [(told.bytes, "byte"), (told.messages, "message"), (told.epochs, "epoch"), (told.context, "message")]
     rows = [
         ("file", str(file)),
-        ("format", f"{found.title} ({found.format})"),
-        ("why", found.why),
-        ("close to", "\n".join(f"{title}: {why}" for title, why in found.others) or "nothing else"),
-        ("holds", ", ".join([size, messages, counted(len(session.epochs), "epoch"), f"{context} in the context"])),
+        ("format", f"{told.title} ({told.format})"),
+        ("why", told.why),
+        ("close to", "\n".join(f"{one.title}: {one.why}" for one in told.close_to) or "nothing else"),
+        ("holds", ", ".join(counted(count, noun) for count, noun in holds) + " in the context"),
     ]
-    if busy:
-        rows.append(("in use", f"it seems to be still written: {busy}"))
-    faults = _faults(session)
+    if told.still_written:
+        rows.append(("in use", f"it seems to be still written: {told.still_written}"))
+    faults = told.validator
     more = [f"and {counted(len(faults) - OBJECTIONS, 'more objection')}"] if len(faults) > OBJECTIONS else []
     intro = ["would object to this as an export (a tool's own files may have such things):"] if faults else []
     objections = [*intro, *(f"- {fault}" for fault in faults[:OBJECTIONS]), *more]
@@ -127,26 +199,3 @@ def _changed(one: Change) -> str:
     figures += [f"{grouped(one.added)} added"] if one.added else []
     figures += [f"{grouped(one.left_out)} left out"] if one.left_out else []
     return ", ".join(figures)
-
-
-def _document(session: Session, found: Verdict, busy: str, as_it_is: Change, changes: list[Change]) -> dict[str, Any]:
-    context = session.context()
-    pairs = pairs_of(context)
-    return {
-        **only(found, "format", "title", "why"),
-        "close_to": [{"title": title, "why": why} for title, why in found.others],
-        "still_written": busy,
-        "bytes": len(session.records.data),
-        "records": len(session.records),
-        "messages": len(session.messages),
-        "branch": len(session.branch),
-        "context": len(context),
-        "epochs": len(session.epochs),
-        "open_calls": sum(pair.result is None for pair in pairs),
-        "orphan_results": sum(pair.call is None for pair in pairs),
-        "findings": findings(session),
-        "warnings": [only(warning, "line", "text") for warning in session.warnings],
-        "beside": [{"id": id, "what": what} for id, what in relatives(session)],
-        "validator": _faults(session),
-        "export": {"as_it_is": as_it_is, "compacted": changes},
-    }

@@ -46,6 +46,7 @@ _KEYS = {
     "compaction.layers.Layer": "name tokens basis",
     "compaction.strategy.Trigger": "name value limit unit fires note distance",
     "session.message.Usage": "input output cache_read cache_write",
+    "session.session.LoadWarning": "line text",
     "session.session.Compaction": "trigger tokens_before time",
     "tokens.sizes.Size": "messages chars tokens",
 }

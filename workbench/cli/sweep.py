@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
 from workbench.analysis.plots import shade
-from workbench.analysis.sweep.axes import Number, varied
+from workbench.analysis.sweep.axes import Axis, Number, varied
 from workbench.analysis.sweep.cells import Cell, Plan, as_preset, plan_of
 from workbench.analysis.sweep.journal import Journal, done
 from workbench.analysis.sweep.rows import CRITERIA, Criterion, Row, best, rows_of
@@ -90,16 +91,50 @@ def command(
     found = best(rows, criterion)
     saved = _saved(plan, found, save_as)
     if as_json:
-        write_json(
-            {"strategy": plan.preset.strategy, "preset": plan.preset.id, "vary": plan.axes, "window": plan.window},
-            {"part": plan.part or None, "rows": rows, "cells": cells},
-            {"failed": {cell.file: cell.error for cell in cells if cell.error}},
-            {"best": found and {"by": criterion.name, **plain(found)}, "saved": saved},
+        swept = Swept(
+            strategy=plan.preset.strategy,
+            preset=plan.preset.id,
+            vary=plan.axes,
+            window=plan.window,
+            part=plan.part or None,
+            rows=rows,
+            cells=cells,
+            failed={cell.file: cell.error for cell in cells if cell.error},
+            best=Best(criterion.name, found) if found else None,
+            saved=saved,
         )
+        write_json(swept)
     else:
         _report(plan, cells, rows, found, criterion, saved)
     if not any(row.files for row in rows):
         raise click.exceptions.Exit(FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    by: str
+    row: Row
+
+
+@plain.register
+def _(value: Best) -> dict[str, Any]:
+    return {"by": value.by, **plain(value.row)}
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """A sweep with every cell. `failed` are the reasons by file; `saved` is where the best setting was put."""
+
+    strategy: str
+    preset: str
+    vary: Sequence[Axis]
+    window: int | None
+    part: str | None
+    rows: Sequence[Row]
+    cells: Sequence[Cell]
+    failed: Mapping[str, str]
+    best: Best | None
+    saved: Path | None
 
 
 def listed(paths: Iterable[Path]) -> list[Path]:
