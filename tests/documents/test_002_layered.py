@@ -400,13 +400,14 @@ def test_what_is_left_of_a_tools_result(one: ToolUse, text: str, left: dict[str,
         pytest.param("Read", lines_of(499, "{}→line"), id="002-016 499 with numbers"),
         pytest.param("Read", lines_of(500, "{}→line"), id="002-016 500 with numbers"),
         pytest.param("Edit", "The file a was updated.\n    12→x\n    13→y", id="002-017 a small one"),
+        pytest.param("Bash", lines_of(11, "{}"), id="002-020 a line over a limit that is ours"),
     ],
 )
 def test_text_of_which_nothing_would_go_and_that_would_get_longer_stays_as_it_was_recorded(
     name: str, text: str
 ) -> None:
     one = ToolResult("c", (Text(text),))
-    assert compress(call("c", name, file_path="a"), one) is one
+    assert compress(call("c", name, file_path="a", command="x"), one) is one
 
 
 @pytest.mark.parametrize(
@@ -513,8 +514,11 @@ WHOLE = "\n\n".join([SECTIONS[0], *(f"{mark.under}\n{mark.line('x')}" for mark i
         ),
         *(
             pytest.param(f"{WHOLE}\n{line}", [f"the summary states progress: “{line}”"], id=f"002-028 {line}")
-            for line in ("* It is in progress", "Next steps: test", "* [ ] write docs", "下一步：部署", "正在修复登录")
+            for line in (
+                "* It is in progress", "In progress: it", "Next steps: x", "* [ ] write it", "下一步：部署", "正在修复",
+            )
         ),
+        pytest.param(f"{WHOLE}\n* no such status: Done, In Progress, Todo", [], id="002-028 the name of a status"),
         pytest.param(
             f"{WHOLE}\n* “what are the next steps?”, `git log --grep 'in progress'`", [], id="002-028 in others' words"
         ),

@@ -65,18 +65,24 @@ def reduced(call: ToolUse | None, result: ToolResult, limits: Limits | None = No
 def compress(call: ToolUse | None, result: ToolResult, limits: Limits | None = None) -> ToolResult:
     """The result with its text `reduced`; the same object where nothing of it would go and it would not get shorter.
 
-    What is over a limit goes even where the form that the rule gives to the rest, such as the numbers of lines, takes
-    more room than that, and so does what an envelope holds beside status, data and error. Images stay as they are.
+    Lines of a file and hits of a search that are over the document's limits go even where the form that the rule gives
+    to the rest, such as the numbers of lines, takes more room than that; so does what an envelope holds beside status,
+    data and error. Images stay as they are.
     """
     text = text_of(result)
     if len(text) <= _NEVER_SHORTER:
         return result
     made = reduced(call, result, limits)
     short = json_text(made)
-    if short == text or (len(short) >= len(text) and not _is_cut(made, result) and not holds_more(result)):
+    always = holds_more(result) or (kind_of(call) in COUNTED and _is_cut(made, result))
+    if short == text or (len(short) >= len(text) and not always):
         return result
     media = tuple(part for part in result.content if isinstance(part, Media))
     return ToolResult(result.call_id, (Text(short), *media), result.is_error)
+
+
+COUNTED = ("read", "grep", "glob")
+"""Kinds of which the document says how many lines may stay."""
 
 
 def _is_cut(made: dict[str, Any], result: ToolResult) -> bool:

@@ -39,10 +39,12 @@ _NAMES = ("objectives", "technical context", "completed milestones", "key insigh
 _HEADING = re.compile(r"^#{1,6}\s")
 _OWN_TITLE = re.compile(r"^#{1,6}.*archived session summary|^\W*contains context from ", re.IGNORECASE)
 _PROGRESS = re.compile(
-    r"\b(?:in progress|work in progress|currently (?:working|implementing|fixing|debugging|writing|investigating)"
+    r"\b(?:(?:is|are|still|now|work) in progress"
+    r"|currently (?:working|implementing|fixing|debugging|writing|investigating)"
     r"|next steps?|up next|remaining (?:work|tasks?|steps?|items?)|still (?:to do|needs? to|has to|have to|open)"
     r"|not (?:yet )?(?:done|finished|complete|answered) yet|no answer yet|current task|about to)\b"
-    r"|^\s*[-*]\s*\[[ ~/-]\]|进行中|正在|下一步|待办|待完成|待处理|尚未|接下来|剩余|当前任务",
+    r"|(?:^|[:(])\W*in progress\b|^\s*[-*]\s*\[[ ~/-]\]"
+    r"|进行中|正在|下一步|待办|待完成|待处理|尚未|接下来|剩余|当前任务",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"“[^”\n]*”|`[^`\n]*`")

@@ -173,7 +173,8 @@ def _compress_rung(context: Context, shorter: dict[int, Message]) -> Rung:
     tokens = context.layout.sizes.tokens
     saved = sum(tokens[i] - context.layout.measured(message).tokens for i, message in shorter.items())
     before = context.total.tokens
-    note = f"{counted(len(shorter), 'message')} of the kept rounds, {grouped(saved)} tokens less"
+    change = f"{grouped(abs(saved))} tokens {'less' if saved >= 0 else 'more'}"
+    note = f"{counted(len(shorter), 'message')} of the kept rounds, {change}"
     return Rung("compress tool results", before, before - saved, note)
 
 
