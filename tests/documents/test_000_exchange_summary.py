@@ -19,9 +19,11 @@ from tests.documents.rules import rule
 from tests.formats.test_augment import document as augment_document
 from tests.formats.test_augment import entry, text_node
 from tests.paths import SAMPLES
+from workbench.analysis.course import course_of
 from workbench.analysis.generations import generations
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.replay import Replay, replay
+from workbench.analysis.running import Running
 from workbench.analysis.transcript import Verbosity, transcript
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
@@ -32,8 +34,10 @@ from workbench.compaction.language import Language, told_in
 from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.opening import context_at
 from workbench.compaction.outcome import Fate, Made, Outcome
+from workbench.compaction.past import Past
 from workbench.compaction.preset import load_preset, preset_names, save_preset
 from workbench.compaction.prompts import load_prompt
+from workbench.compaction.spans import merged
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategies.exchange_summary import STRATEGY, ExchangeSummaryPolicy, disabled, triggers
 from workbench.compaction.strategy import NOT_DUE, SHOWN_NAMES, Read, Summary, SummaryRequest
@@ -49,6 +53,8 @@ from workbench.formats.files import load
 from workbench.session import Message, Opaque, Session, Span, Text, Thinking, ToolUse, rounds_of
 from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter
+
+CONTINUES = "Ok. I will continue the conversation from this point."
 
 
 def policy(**changes: Any) -> ExchangeSummaryPolicy:
@@ -362,15 +368,13 @@ def test_what_stands_before_the_newest_summary_goes_and_other_versions_do_too() 
     assert preprocess(mixed, current=3, enabled=False) == (0, 2, 4, 6)
 
 
-def history(*kinds: str, answered: bool = True) -> bytes:
+def history(*kinds: str) -> bytes:
     """An Augment session of exchanges e and summaries of versions, in order, each with its place: e0 s1 e2 …"""
     entries = []
     for place, kind in enumerate(kinds):
         version = {"isHistorySummary": True, "historySummaryVersion": int(kind[1:])} if kind[0] == "s" else {}
         said = [text_node(f"{kind[0]}{place}")]
-        entries.append(
-            entry(place, f"{kind[0]}{place}", said, "ok", [{"id": 0, "type": 0, "content": "ok"}], **version)
-        )
+        entries.append(entry(place, f"{kind[0]}{place}", said, CONTINUES if version else "ok", [], **version))
     return augment_document(entries)
 
 
@@ -400,26 +404,32 @@ def test_a_recorded_summary_ends_an_epoch_and_the_current_one_opens_what_is_sent
     assert any("leaves out" in str(warning) for warning in session.warnings) is warned
 
 
+def timed(kinds: str) -> Session:
+    """A session of exchanges e and summaries s, each with the minute at which it was finished: e1 s7 e2 …"""
+    data = json.loads(history(*(kind[0] + "3" for kind in kinds.split())))
+    for one, kind in zip(data["chatHistory"], kinds.split(), strict=True):
+        one["finishedAt"] = f"2026-02-03T04:0{kind[1]}:00.000Z"
+        if kind[0] == "e":
+            one["exchange"]["response_nodes"] = [{"type": 10, "token_usage": {"input_tokens": int(kind[1])}}]
+    return read(AUGMENT, json.dumps(data).encode())
+
+
 @rule("000-029")
 @pytest.mark.parametrize(
     ("kinds", "epochs", "tokens"),
     [
         ("e1 e2 s7 e3 e8", ["e0 e1 e3", "s2 e3 e4"], [3]),
         ("e1 s7 e2 s8 e3 e9", ["e0 e2 e4", "s1 e2 e4", "s3 e4 e5"], [3, None]),
+        ("e1 s7 e2 s5 e9", ["e0 e2", "s1 e2", "s3 e4"], [2, None]),
         ("s7 e2 e8", ["s0 e1 e2"], []),
     ],
 )
 def test_what_stood_behind_the_summary_when_it_was_made_was_there_before_it(
     kinds: str, epochs: list[str], tokens: list[int | None]
 ) -> None:
-    """The exchanges that stay are older than the summary in front of them: here is the minute at which each was
-    finished. As many tokens were billed for it, but for another context than the one that a later summary opened."""
-    data = json.loads(history(*(kind[0] + "3" for kind in kinds.split())))
-    for one, kind in zip(data["chatHistory"], kinds.split(), strict=True):
-        one["finishedAt"] = f"2026-02-03T04:0{kind[1]}:00.000Z"
-        if kind[0] == "e":
-            one["exchange"]["response_nodes"] = [{"type": 10, "token_usage": {"input_tokens": int(kind[1])}}]
-    session = read(AUGMENT, json.dumps(data).encode())
+    """The exchanges that stay are older than the summary in front of them. As many tokens as minutes were billed for
+    each, but for another context than the one that a later summary opened."""
+    session = timed(kinds)
     assert [sent(session, epoch.number) for epoch in session.epochs] == epochs
     assert [epoch.ended_by.tokens_before for epoch in session.epochs if epoch.ended_by] == tokens
     for epoch in session.epochs[:-1]:
@@ -492,6 +502,45 @@ def test_only_what_stands_before_the_tail_is_retold() -> None:
     text = retold(context_of(messages), 4)
     assert asked(text) == ["request 0", "request 1"]
     assert (text.count("10.py"), text.count("11.py"), text.endswith("<agent_continues/>")) == (1, 0, True)
+
+
+@rule("000-033", "000-034")
+@pytest.mark.parametrize(
+    ("before", "told", "spans"),
+    [(2, ["e0", "e1"], []), (4, ["e0", "e1", "e3"], [Span(2, 4)]), (6, ["e0", "e1", "e3", "e4"], [Span(2, 6)])],
+)
+def test_what_stands_both_before_a_summary_and_behind_it_is_retold_once(
+    before: int, told: list[str], spans: list[Span]
+) -> None:
+    """Message 2 is the request e3, which the summary left; 4 is e4, which came after it."""
+    context = context_at(timed("e1 e2 s7 e3 e8"), None, Counter())
+    found = abridge(context, before, AbridgedHistoryParams())
+    assert asked(found.text) == told
+    assert merged(span for entry in found.entries for span in entry.spans) == spans
+    after = context.from_outcome(run(context.with_(split_at=context.messages[4].id))[0])
+    assert asked(retold(after)) == ["e0", "e1", "e3", "e4"]
+    assert asked(retold(after, 2)) == ["e0", "e1", "e3"]
+    assert asked(retold(after.from_outcome(run(after.with_(split_at=None))[0]))) == ["e0", "e1", "e3", "e4"]
+
+
+@rule("000-034")
+def test_what_a_compaction_made_of_the_history_is_not_retold() -> None:
+    """A pin makes the open calls of the head's last exchange a message of their own."""
+    context = context_of(loop("1", 4), split_at="1r2", pins=frozenset({"1u"}))
+    outcome, _ = run(context)
+    assert any(message.id.endswith(":calls") for message in outcome.messages)
+    after = context.from_outcome(outcome)
+    grown = context_of([*after.messages, *chat(1)], past=after.past)
+    assert retold(after) == retold(context)
+    assert [message.id for message in Past(grown.past, grown.messages).shape.messages] == [
+        message.id for message in (*loop("1", 4), *chat(1))
+    ]
+
+
+@rule("000-034")
+def test_a_replay_from_a_later_epoch_knows_what_was_before() -> None:
+    running = Running(course_of(timed("e1 s2 e3"), Counter(), first=2), STRATEGY, policy(), None)
+    assert [message.text for message in running.context().past.shape.messages] == ["e0", "ok"]
 
 
 GENERATIONS = [chat(3, f"{name} ") for name in "abc"]
@@ -655,8 +704,6 @@ def test_the_summarizer_is_shown_what_the_guard_leaves() -> None:
 
 # --- 5 The summary as an exchange -------------------------------------------------------------------------------------
 
-CONTINUES = "Ok. I will continue the conversation from this point."
-
 
 def node_of(way: str) -> dict[str, Any]:
     """The entry of the summary that stands for `loop("1", 4)` up to its third call, as a way of writing has it."""
@@ -761,6 +808,26 @@ def test_the_older_exchanges_stay_in_the_file(pins: tuple[str, ...]) -> None:
 
 
 @rule("000-058")
+@pytest.mark.parametrize("change", ["the end is gone", "something is said anew", "a summary of all in front"])
+def test_whatever_becomes_of_a_context_with_a_summary_the_loaded_history_stays(change: str) -> None:
+    loaded = timed("e1 s2 e3 e4")
+    summed, taken, *others = loaded.context()
+    new = replace(others[0], id="new", blocks=(Text("e2"), Text("anew")), source=())
+    node = [summary("n", "<supervisor><summary>"), agent("r", CONTINUES, kind="summary")]
+    messages = {
+        "the end is gone": [summed, taken, *others[:2]],
+        "something is said anew": [summed, taken, new, *others[1:]],
+        "a summary of all in front": [*node, *loaded.context()],
+    }[change]
+    written = export(loaded, messages, "augment:inserted").written
+    before, after = (json.loads(data)["chatHistory"] for data in (loaded.records.data, written.data))
+    assert [one for one in after if one in before] == before
+    again = read(AUGMENT, written.data)
+    assert shape(again.context()) == shape(messages)
+    assert [sent(again, epoch) for epoch in (1, 2)] == [sent(loaded, 1), sent(loaded)]
+
+
+@rule("000-058")
 def test_without_a_summary_in_front_older_exchanges_cannot_stay() -> None:
     loaded = read(AUGMENT, history(*["e"] * 4))
     written = export(loaded, loaded.messages[4:], "augment:inserted").written
@@ -856,6 +923,11 @@ def test_an_entry_ends_with_the_response_or_says_why_it_has_none() -> None:
     ]
     for said, before, end in ends:
         assert retold(context_of(said), before).endswith(end)
+    waits = [user("u0", "wait"), agent("a0", "", call("c0", command="ls")), *messages]
+    assert re.findall("<agent_[wc].*>", retold(context_of(waits), 4)) == [
+        "<agent_was_interrupted/>",
+        "<agent_continues/>",
+    ]
 
 
 @rule("000-063")

@@ -10,7 +10,7 @@ from workbench.base.errors import BadInput
 from workbench.conformance.building import session_of
 from workbench.conformance.drawn import dialogues
 from workbench.conformance.formats import read, shape
-from workbench.formats import anthropic_messages, openai_chat
+from workbench.formats import anthropic_messages, openai_chat, registry
 from workbench.formats.augment import FORMAT
 from workbench.session import (
     Compaction,
@@ -265,6 +265,18 @@ def test_a_compacted_session_is_what_auggie_sends(session: Session) -> None:
     assert any("1 exchanges that never completed" in note for note in written.notes)
     again = read(FORMAT, written.data)
     assert shape(again.messages) == shape([node, answer, *kept])
+
+
+def test_a_summary_node_behind_a_new_summary_is_a_text_of_its_own(session: Session) -> None:
+    node = Message("n", "user", (Text("<supervisor>\n<summary>\nshort\n</summary>\n</supervisor>"),), "summary")
+    answer = Message("a", "assistant", (Text("Ok. I will continue."),), "summary")
+    for way in ("augment", "augment:flagged", "augment:inserted"):
+        written = registry.target(way).write(session, [node, answer, *session.context()])
+        again = shape(read(FORMAT, written.data).context())
+        kept = [("user", "summary", session.messages[4].blocks[:1]), *shape(session.context()[1:])]
+        assert again[:3] + again[4:] == [*shape([node, answer]), *kept]
+        assert again[3][:2] == ("assistant", "summary")  # every exchange has a response
+        assert any("answered with" in note for note in written.notes)
 
 
 def test_a_shortened_result_takes_the_place_of_the_old_one(session: Session) -> None:

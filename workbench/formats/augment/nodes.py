@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from workbench.formats.kit.blocks import SUMMARY_LABEL, arguments_of, as_text, is_supervisors, named, texts_of
+from workbench.formats.kit.blocks import SUMMARY_LABEL, arguments_of, as_text, named, texts_of
 from workbench.formats.kit.values import list_of
 from workbench.session import Block, Media, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 
@@ -115,10 +115,7 @@ def labelled(text: str) -> str:
 
 def unlabelled(block: Block) -> Block:
     """The summary that `labelled` was given."""
-    if isinstance(block, Text) and block.text.startswith(f"{SUMMARY_LABEL}\n"):
-        text = block.text.removeprefix(f"{SUMMARY_LABEL}\n")
-        return Text(text) if is_supervisors(text) else block
-    return block
+    return Text(block.text.removeprefix(f"{SUMMARY_LABEL}\n")) if isinstance(block, Text) else block
 
 
 def _is_usage(node: Any) -> bool:

@@ -25,7 +25,6 @@ from workbench.formats.augment.nodes import (
     nodes_of,
     request_nodes,
     response_nodes,
-    unlabelled,
 )
 from workbench.formats.augment.signature import ID
 from workbench.formats.augment.summaries import VERSION, current_version
@@ -362,14 +361,12 @@ def _rendered(
 
 def _request_blocks(message: Message, *, first: bool) -> list[Block]:
     blocks = [block for block in message.blocks if not _is_empty(block)]
-    if message.kind == "summary":
-        others = [block for block in blocks if not isinstance(block, Text)]
-        text = message.text
-        if unlabelled(Text(text)) != Text(text) or (is_supervisors(text) and not first):
-            return [Text(labelled(text)), *others]
-        if message.role == "system" or not is_summary(text):
-            return [Text(_as_supervisor(text) if first else labelled(text)), *others]
-    return [Text(as_user_text(message))] if message.role == "system" else blocks
+    if message.kind != "summary":
+        return [Text(as_user_text(message))] if message.role == "system" else blocks
+    if first and is_supervisors(message.text):
+        return blocks
+    text = _as_supervisor(message.text) if first and not is_summary(message.text) else labelled(message.text)
+    return [Text(text), *(block for block in blocks if not isinstance(block, Text))]
 
 
 def _as_supervisor(text: str) -> str:
