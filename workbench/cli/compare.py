@@ -12,7 +12,7 @@ from workbench.analysis.compare import Column, column_of, theirs
 from workbench.analysis.cost import Cost
 from workbench.analysis.retention import KINDS, Retention
 from workbench.analysis.transcript import one_line, printable
-from workbench.analysis.two_outcomes import Stretch, added, stretches
+from workbench.analysis.two_outcomes import added, stretches
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.bench import Bench, choose_preset
@@ -77,7 +77,7 @@ def command(chosen: Selection, summarizer: str, diff: bool, no_journal: bool, as
         judged = [Judged(*one) for one in zip(columns, held, costs, strict=True)]
         ours = judged[1:] if recorded else judged
         compared = Compared(str(name), bench.context.total, judged[0] if recorded else None, ours)
-        write_json(compared, *([Between(list(stretches(*(column.outcome for column in pair))))] if pair else []))
+        write_json(compared, {"diff": list(stretches(*(column.outcome for column in pair)))} if pair else {})
         return
     click.echo(f"before: {size_words(bench.context.total)}\n")
     write_table(
@@ -114,13 +114,6 @@ class Compared:
     before: Size
     recorded: Judged | None
     columns: Sequence[Judged]
-
-
-@dataclass(frozen=True, slots=True)
-class Between:
-    """What two outcomes differ in, where that was asked for."""
-
-    diff: Sequence[Stretch]
 
 
 def _write_diff(context: Context, first: Column, second: Column) -> None:

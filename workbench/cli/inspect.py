@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,14 +14,15 @@ from workbench.base.figures import grouped
 from workbench.base.stamps import shown
 from workbench.base.text import counted
 from workbench.cli.opening import Opened, opened
-from workbench.cli.output import only, plain, size_words, write_fields, write_json, write_table
+from workbench.cli.output import size_words, write_fields, write_json, write_table
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.context import Context
-from workbench.compaction.layers import layers
+from workbench.compaction.layers import Layer, layers
 from workbench.session import Compaction, Session, Span, exchanges_of, rounds_of
 from workbench.tokens.sizes import Basis
 
 if TYPE_CHECKING:
+    from workbench.compaction.prompt_parts import PromptPart
     from workbench.summarizers.exact_counts import Exact
 
 FIRST_WORDS = 60
@@ -74,74 +76,141 @@ def command(
         from workbench.cli.exact import count_now
 
         count = count_now(found.session, found.context, exact)
+    context = found.context
     if as_json:
-        write_json(_document(found, verbosity, count), _assembled(found.context, as_layers, with_notes))
+        write_json(
+            _inspected(found, count),
+            {"transcript": _spoken(context, verbosity)} if verbosity else {},
+            {"prompt": _prompt(context)} if as_layers else {},
+            {"notes": _notes(context)} if with_notes else {},
+        )
     elif as_react:
         from workbench.compaction.assembled.react import react
         from workbench.compaction.assembled.tool_results import Limits
 
-        click.echo("\n\n".join(printable(text) for text in react(found.context.shape, limits=Limits())))
+        click.echo("\n\n".join(printable(text) for text in react(context.shape, limits=Limits())))
     elif as_layers or with_notes:
-        _layers_and_notes(_assembled(found.context, as_layers, with_notes))
+        if as_layers:
+            _write_prompt(_prompt(context))
+        if with_notes:
+            _write_notes(_notes(context))
     elif verbosity:
-        _transcript(found.context, verbosity)
+        _transcript(context, verbosity)
     else:
         _tables(found, count)
 
 
-def _document(found: Opened, verbosity: Verbosity | None, exact: Exact | None) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A size with what it goes by."""
+
+    messages: int
+    chars: int
+    tokens: int
+    basis: Basis
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """What a session holds and one epoch of it, `epoch`."""
+
+    format: str
+    path: Path | None
+    id: str
+    title: str
+    model: str | None
+    window: int | None
+    messages: int
+    rounds: int
+    exchanges: int
+    epochs: int
+    epoch: int
+    warnings: Sequence[str]
+    context: Measured
+    exact: Exact | None
+    layers: Sequence[Layer]
+    epoch_list: Sequence[EpochSizes]
+    round_list: Sequence[Stretch]
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A block of the transcript, by its message."""
+
+    message: int
+    id: str
+    voice: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is noted beside a message."""
+
+    message: int
+    id: str
+    kind: str
+    files: Sequence[str]
+    text: str
+
+
+def _inspected(found: Opened, exact: Exact | None) -> Inspected:
     session, context = found.session, found.context
-    total, messages = context.total, context.messages
-    document = {
-        **only(session, "format", "path", "id", "title", "model"),
-        "window": context.window,
-        "messages": len(session.messages),
-        "rounds": len(context.shape.rounds.rounds),
-        "exchanges": len(context.shape.exchanges),
-        "epochs": len(session.epochs),
-        "epoch": found.epoch,
-        "warnings": list(map(str, session.warnings)),
-        "context": {**plain(total), "basis": total.basis, "method": context.layout.sizes.meter.method},
-        "exact": exact,
-        "layers": layers(context),
-        "epoch_list": list(epochs(session)),
-        "round_list": list(stretches(context)),
-    }
-    if verbosity:
-        document["transcript"] = [
-            {"message": entry.index + 1, "id": messages[entry.index].id, **only(entry, "voice", "text")}
-            for entry in transcript(messages, verbosity)
-        ]
-    return document
+    total = context.total
+    return Inspected(
+        format=session.format,
+        path=session.path,
+        id=session.id,
+        title=session.title,
+        model=session.model,
+        window=context.window,
+        messages=len(session.messages),
+        rounds=len(context.shape.rounds.rounds),
+        exchanges=len(context.shape.exchanges),
+        epochs=len(session.epochs),
+        epoch=found.epoch,
+        warnings=list(map(str, session.warnings)),
+        context=Measured(total.messages, total.chars, total.tokens, total.basis, context.layout.sizes.meter.method),
+        exact=exact,
+        layers=layers(context),
+        epoch_list=list(epochs(session)),
+        round_list=list(stretches(context)),
+    )
 
 
-def _assembled(context: Context, as_layers: bool, with_notes: bool) -> dict[str, Any]:
-    """The layers of the next prompt and the notes, as far as they are asked for: neither is made otherwise."""
-    found: dict[str, Any] = {}
-    if as_layers:
-        from workbench.compaction.assembled.prompt import assembled
-        from workbench.compaction.assembled.tool_results import Limits
-
-        found["prompt"] = assembled(context, Limits())
-    if with_notes:
-        from workbench.compaction.assembled.notes import notes_of
-
-        found["notes"] = [
-            {"message": noted.index + 1, "id": context.messages[noted.index].id, **only(noted, "kind", "files", "text")}
-            for noted in notes_of(context.shape)
-        ]
-    return found
+def _spoken(context: Context, verbosity: Verbosity) -> list[Spoken]:
+    said = transcript(context.messages, verbosity)
+    return [Spoken(one.index + 1, context.messages[one.index].id, one.voice, one.text) for one in said]
 
 
-def _layers_and_notes(found: dict[str, Any]) -> None:
-    for part in found.get("prompt", ()):
+def _prompt(context: Context) -> Sequence[PromptPart]:
+    """The layers of the next prompt."""
+    from workbench.compaction.assembled.prompt import assembled
+    from workbench.compaction.assembled.tool_results import Limits
+
+    return assembled(context, Limits())
+
+
+def _notes(context: Context) -> list[Note]:
+    from workbench.compaction.assembled.notes import notes_of
+
+    ids = [message.id for message in context.messages]
+    return [Note(one.index + 1, ids[one.index], one.kind, one.files, one.text) for one in notes_of(context.shape)]
+
+
+def _write_prompt(parts: Iterable[PromptPart]) -> None:
+    for part in parts:
         note = f" ({part.note})" if part.note else ""
         click.secho(f"== {part.name}: {part.basis.value}{grouped(part.tokens)} tokens{note}", bold=True)
         click.echo(f"{printable(part.text)}\n" if part.text else "")
-    if notes := found.get("notes"):
-        rows = [[str(noted["message"]), noted["kind"], one_line(printable(noted["text"]), NOTE)] for noted in notes]
+
+
+def _write_notes(notes: Sequence[Note]) -> None:
+    if notes:
+        rows = [[str(one.message), one.kind, one_line(printable(one.text), NOTE)] for one in notes]
         write_table(["message", "note", "text"], rows)
-    elif notes is not None:
+    else:
         click.echo("Nothing is noted: no @file, no file that changed between two reads, no to-do list.")
 
 
