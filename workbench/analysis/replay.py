@@ -38,8 +38,9 @@ OnOutcome = Callable[[Context, Outcome], None]
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """One compaction of a replay, just before call number `call` (from 1), whose answer is the message with the id
-    `message` in round number `round` (from 1), or, by a timer, while the messages for that call were still to come.
+    """One compaction of a replay, just before call number `call` (from 1) in round number `round` (from 1), or, by a
+    timer, while the messages for that call were still to come. `message` is the id of the call's answer, of the last
+    message before it where it was refused.
 
     `before` and `after` are tokens of the context, overhead included. `requests` is the number of the summarizer's
     calls, `request_tokens` and `summary_tokens` what it read and wrote in them, about. `summary_cost` and `cache_cost`

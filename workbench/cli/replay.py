@@ -41,8 +41,9 @@ from workbench.summarizers.extractive import extractive
 def command(chosen: Selection, summarizer: str, drawn: bool, as_json: bool) -> None:
     """Play FILE from its start under many policies: when each would have compacted, to what, and at what cost.
 
-    Before each of the recorded answers the policy's triggers are read; the answers are taken to be the same whatever
-    the context would have been. Without --strategy and --preset every strategy is played with its own preset.
+    Before each of the recorded answers, and where a prompt was refused as too long, the policy's triggers are read; the
+    answers are taken to be the same whatever the context would have been. Without --strategy and --preset every
+    strategy is played with its own preset.
     """
     policies = chosen.policies()
     bench, course = on_bench_and_course(chosen, lambda session: 1)
