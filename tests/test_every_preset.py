@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.paths import SHARED
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
+from workbench.compaction.opening import api_of
 from workbench.compaction.preset import load_preset, preset_names
 from workbench.compaction.strategies import all_strategies, strategy
 from workbench.conformance.building import chat, context_of
@@ -29,7 +30,7 @@ LONG = 150
 
 @cache
 def real_contexts() -> tuple[Context, ...]:
-    """One context for each epoch of each real session that loads."""
+    """One context for each epoch of each real session that loads, for the API that it goes to."""
     if SHARED is None:
         return ()
     found = []
@@ -38,7 +39,8 @@ def real_contexts() -> tuple[Context, ...]:
             session = load(path)
         except BadInput:
             continue
-        found += [context_of(messages) for e in session.epochs if (messages := session.context(e.number))]
+        views = (session.context(epoch.number) for epoch in session.epochs)
+        found += [context_of(messages, api=api_of(session)) for messages in views if messages]
     return tuple(found)
 
 

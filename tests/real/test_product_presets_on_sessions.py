@@ -11,6 +11,7 @@ from tests.compaction.test_product_presets import PRODUCTS
 from tests.paths import SHARED
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
+from workbench.compaction.opening import api_of
 from workbench.compaction.preset import load_preset
 from workbench.compaction.strategies import strategy
 from workbench.conformance.building import context_of
@@ -34,7 +35,7 @@ def loaded() -> tuple[tuple[str, Context], ...]:
             continue
         for epoch in session.epochs:
             if messages := session.context(epoch.number):
-                context = context_of(messages)
+                context = context_of(messages, api=api_of(session))
                 # All but full, which is when products compact.
                 found.append((path.name, context.with_(window=context.total.tokens * 20 // 19)))
     return tuple(found)
