@@ -28,11 +28,6 @@ def run(
     return by_hand(STRATEGY, context, chosen, answer)
 
 
-def test_vector_9_a_placeholder_in_the_summary_is_not_filled() -> None:
-    outcome, _ = run(context_of([*loop("1", 2), *loop("2", 1)]), policy(), "see {abridged_history}")
-    assert "see {abridged_history}" in outcome.messages[0].text
-
-
 def test_vector_11_a_head_of_an_old_summary_alone_is_nothing_to_compact() -> None:
     context = context_of([summary("s", "old"), *loop("1", 0)])
     outcome, requests = run(context, policy())

@@ -48,6 +48,12 @@ def test_every_strategy_has_a_preset_to_start_from() -> None:
         ("strategy = 'exchange-summary'\n[policy]\ncolour = 1", "there is no field 'policy.colour'"),
         ("strategy = 'exchange-summary'\n[policy]\nprompt = { prompt = 'gone.md' }", "policy.prompt"),
         ("strategy = 'exchange-summary'\n[basis]\nprompt = 'guessed'", "basis.prompt"),
+        (
+            "strategy = 'exchange-summary'\n[product]\ndefault_on = 'yes'",
+            "product.default_on = 'yes'; say true",
+        ),
+        ("strategy = 'exchange-summary'\n[product]\ncolour = true", "product.colour = True"),
+        ("strategy = 'exchange-summary'\npolicy = 5", "policy = 5; it is a table, begin it with [policy]"),
     ],
 )
 def test_a_bad_preset_is_refused_by_file_and_field(tmp_path: Path, text: str, says: str) -> None:

@@ -18,7 +18,7 @@ from tests.commands import cwb, document
 from tests.documents.rules import rule
 from tests.formats.test_augment import document as augment_document
 from tests.formats.test_augment import entry, text_node
-from tests.paths import SAMPLES
+from tests.paths import ROOT, SAMPLES
 from workbench.analysis.course import course_of
 from workbench.analysis.generations import generations
 from workbench.analysis.recorded import recorded_outcome
@@ -36,9 +36,12 @@ from workbench.compaction.opening import context_at
 from workbench.compaction.outcome import Fate, Made, Outcome
 from workbench.compaction.past import Past
 from workbench.compaction.preset import load_preset, preset_names, save_preset
-from workbench.compaction.prompts import load_prompt
+from workbench.compaction.progressive.importance import scores
+from workbench.compaction.prompts import file_of, load_prompt, prompt_files, write_own
+from workbench.compaction.properties import HEADS, all_properties, cells
+from workbench.compaction.settings import settings_of
 from workbench.compaction.spans import merged
-from workbench.compaction.strategies import strategy
+from workbench.compaction.strategies import all_strategies, strategy
 from workbench.compaction.strategies.exchange_summary import STRATEGY, ExchangeSummaryPolicy, disabled, triggers
 from workbench.compaction.strategy import NOT_DUE, SHOWN_NAMES, Read, Summary, SummaryRequest
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, session_of, summary, user
@@ -990,6 +993,54 @@ def test_ten_of_each_are_listed_without_repetition(part: str, deed: tuple[str, s
         assert (f"<{part}>" in text, text.count("<agent_actions>")) == (True, 1)
 
 
+@rule("000-065", "000-066")
+def test_the_model_is_given_whole_exchanges_and_no_earlier_summary() -> None:
+    messages = [summary("s", "OLD WORDS"), *loop("1", 2, "what it printed"), *loop("2", 1)]
+    _, (request,) = run(context_of(messages, split_at="2u"))
+    assert request.sources == tuple(message.id for message in messages[1:7])
+    assert request.text.startswith("Summarize.\n\n<conversation>\n<user>\nrequest 1\n</user>")
+    assert [request.text.count(words) for words in ("what it printed", '"command":', "OLD WORDS")] == [2, 2, 0]
+
+
+@rule("000-067", "000-068")
+@pytest.mark.parametrize(
+    ("language", "asked"),
+    [
+        (
+            "en",
+            "first person|'I' is you|User requirements|Agent actions|Key decisions|Pending tasks|at the very end|"
+            "why rather than what|500 to 1000 words|heading per point|<summary></summary>",
+        ),
+        ("zh", "第一人称|用户|文件|决|待|500|1000|标题|<summary></summary>"),
+    ],
+)
+def test_the_shipped_prompt_asks_for_what_the_document_wants(language: str, asked: str) -> None:
+    prompt = load_prompt(f"exchange-summary.{language}.md").text
+    assert [words for words in asked.split("|") if words not in prompt] == []
+    assert lint_summary_prompt(prompt) == ()
+
+
+@rule("000-067", "000-069", "000-097")
+def test_the_node_holds_the_abridged_history_and_the_summary_without_its_tags() -> None:
+    context = context_of([*loop("1", 2), *loop("2", 1)], split_at="2u")
+    outcome, _ = run(context, "<summary>\nI did it.\n</summary>", summary_template="{abridged_history}|{summary}")
+    assert outcome.messages[0].text == "\n".join(
+        [
+            "<user>",
+            "request 1",
+            "</user>",
+            "<agent_actions>",
+            "    <terminal_commands>",
+            "        ls",
+            "    </terminal_commands>",
+            "</agent_actions>",
+            "<agent_response>",
+            "answer 1",
+            "</agent_response>|I did it.",
+        ]
+    )
+
+
 @rule("000-081")
 def test_the_memories_parameters_come_as_a_flag() -> None:
     params = {
@@ -1007,6 +1058,16 @@ def test_the_memories_parameters_come_as_a_flag() -> None:
         assert read.ignored == ()
     # Without a prompt the product compresses nothing.
     assert rewriting.idle(rewriting.pasted.read('{"compression_target": 60}').policy) == "skipped: there is no prompt"
+
+
+@rule("000-094")
+def test_every_prompt_is_a_setting_or_a_file_of_ones_own() -> None:
+    for one in all_strategies():
+        texts = {setting.key for setting in settings_of(one.policy_type) if setting.kind == "lines"}
+        assert {field for field in one.prompts.values() if field} <= texts
+    for file in prompt_files():
+        write_own(file, file_of(file).read_text("utf-8") + "\nOf my own.", overwrite=False)
+        assert load_prompt(file).text.endswith("\nOf my own.")
 
 
 VAGUE = "Tell me what happened."
@@ -1043,6 +1104,31 @@ def test_the_checklist_is_said_before_a_model_is_paid(command: tuple[str, ...], 
     found = cwb(*command, SAMPLES / "openai-chat-tools.json", "--preset", "vague")
     assert found.exit_code == 2
     assert found.stderr.splitlines()[:3] == [f"Note: {named}{doubt}" for doubt in DOUBTS]
+
+
+# --- 7 One compaction, step by step -----------------------------------------------------------------------------------
+
+
+@rule("000-096")
+def test_the_abridged_history_is_made_before_the_model_is_asked() -> None:
+    trace: list[str] = []
+    going = STRATEGY.when_due(context_of([*loop("1", 2), *loop("2", 1)], split_at="2u"), policy(), trace)
+    assert isinstance(next(going), tuple)
+    assert [line for line in trace if line.startswith("abridged history: 1 entries")] != []
+
+
+@rule("000-098")
+def test_a_placeholder_in_the_summarys_own_text_stays() -> None:
+    outcome, _ = run(context_of(chat(2)), "see {abridged_history}", summary_template="{summary}|{abridged_history}")
+    assert outcome.messages[0].text.startswith("see {abridged_history}|<user>")
+
+
+@rule("000-099")
+@pytest.mark.parametrize("tools", [False, True])
+def test_the_tools_go_with_the_request_where_that_is_wanted(tools: bool) -> None:
+    _, (request,) = run(context_of(chat(2)), offer_tools=tools)
+    assert request.tools is tools
+    assert ExchangeSummaryPolicy().offer_tools is False
 
 
 # --- 8 Parameters -----------------------------------------------------------------------------------------------------
@@ -1267,6 +1353,32 @@ def test_how_other_products_compact(name: str, full: int, spare: int, requests: 
     assert ("summary" in {message.kind for message in outcome.messages}) is bool(requests)
 
 
+@rule("000-114")
+def test_the_products_compare_as_in_the_document() -> None:
+    found = {row["preset"]: row for row in document("strategies", "--properties")["properties"]}
+    names = ("levels", "abridged", "versions", "cache", "tool_calls", "default_on")
+    assert {preset: tuple(found[preset][name] for name in names) for preset in PRODUCTS} == PRODUCTS
+    assert {preset for preset in PRODUCTS if found[preset]["method"] != "a model's summary"} == {"cursor"}
+    assert found["augment-example"]["settings"] > max(found[preset]["settings"] for preset in [*PRODUCTS][1:])
+
+
+PRODUCTS = {
+    "augment-example": (False, True, True, True, True, False),
+    "claude-code": (False, False, False, True, False, True),
+    "cursor": (False, False, False, False, False, True),
+    "cody": (False, False, False, False, False, True),
+}
+"""Levels, abridged history, versions, cache, tool nodes, on by default."""
+
+
+@rule("000-114")
+def test_the_docs_show_the_table_of_the_command() -> None:
+    lines = (ROOT / "docs/strategies.md").read_text("utf-8").split("## What each of them has")[1].splitlines()
+    table = [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in lines if line.startswith("| ")]
+    assert table == [HEADS, *map(cells, all_properties())]
+    assert cwb("strategies", "--properties").stdout.split("\n")[0].split() == " ".join(HEADS).split()
+
+
 @rule("000-115")
 def test_what_is_forgotten_over_two_generations_is_seen() -> None:
     """The instruction is in the first summary alone; the second is made without it."""
@@ -1299,6 +1411,17 @@ def test_what_becomes_of_an_earlier_summary(way: str, asked: bool, kept: bool) -
     assert ("The old words." in request.text, "The old words." in node) == (asked, kept)
     assert "New words." in node
     assert "summary" not in {message.kind for message in request.messages}
+
+
+@rule("000-118")
+def test_exchanges_are_not_weighed_but_pinned() -> None:
+    """The first request carries the weight; progressive's score keeps it, a pin does here."""
+    messages = [user("rule", "Never log a token. This is important: always."), agent("ok", "Understood."), *chat(6)]
+    assert run(context_of(messages))[0].fate_at(0).fate is Fate.SUMMARIZED
+    assert run(context_of(messages, pins=frozenset({"rule"})))[0].fate_at(0).fate is Fate.PINNED
+    weights = load_preset("progressive").policy.importance_weights  # type: ignore[attr-defined]
+    weighed = scores(context_of(messages).shape, weights)
+    assert weighed.index(max(weighed)) == 0
 
 
 @rule("000-119")

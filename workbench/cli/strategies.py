@@ -9,6 +9,7 @@ import click
 
 from workbench.cli.output import only, plain, write_fields, write_json, write_table
 from workbench.compaction.preset import Preset, default_preset, load_preset, preset_names
+from workbench.compaction.properties import HEADS, all_properties, cells
 from workbench.compaction.settings import Setting, settings_of
 from workbench.compaction.strategies import all_strategies, strategy, unusable
 from workbench.compaction.strategy import Strategy
@@ -21,13 +22,23 @@ LONG_TEXT = 60
 @click.option(
     "--sources", is_flag=True, help="Each value of the preset ID, or of strategy ID's own, and where it is from."
 )
+@click.option("--properties", is_flag=True, help="What each preset has: levels, versions, cache … as one table.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text, with every field.")
-def command(id: str | None, sources: bool, as_json: bool) -> None:
+def command(id: str | None, sources: bool, properties: bool, as_json: bool) -> None:
     """List the strategies and their presets, one line each; with an ID, every field of its policy.
 
     A variable CWB_STRATEGY_FIELD in the environment, in capitals and with _ for - and . (CWB_TRIM_TARGET_PERCENT),
     stands before what the preset says, and behind --params, --set and what was changed on the screen.
     """
+    if properties:
+        if id is not None or sources:
+            raise click.UsageError("--properties tells of every preset; leave out the rest.")
+        rows = all_properties()
+        if as_json:
+            write_json({"properties": rows})
+        else:
+            write_table(HEADS, map(cells, rows), dict.fromkeys(HEADS[:4], 0))
+        return
     if sources:
         if id is None:
             raise click.UsageError("--sources tells of one preset or strategy; name it.")

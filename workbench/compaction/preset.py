@@ -2,7 +2,8 @@
 
 A preset is a TOML file: `strategy`, `about`, `source` (what it was read from), `[policy]` with field values, and
 `[basis]` that calls a field `documented` or `assumed`. A value `{ prompt = "file" }` takes the text of a file in
-`prompts/`.
+`prompts/`. `[product]` says of a product, where that is known, whether the prompt cache has a say in when it compacts
+(`cache`) and whether it does so without being set up (`default_on`).
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Preset:
     source: str
     policy: Policy
     basis: Mapping[str, str] = field(default_factory=dict)
+    product: Mapping[str, bool] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
     """Where the value of a setting comes from, by its key: `preset`, a variable of the environment, or how it was given
     by hand. What is not named has the strategy's own default."""
@@ -97,10 +99,13 @@ def read_preset(path: Path) -> Preset:
         table = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadInput(f"{path}: is no readable TOML ({error}); correct that place.") from None
-    unknown = sorted(set(table) - {"strategy", "about", "source", "policy", "basis"})
+    unknown = sorted(set(table) - {"strategy", "about", "source", "policy", "basis", "product"})
     if unknown or not isinstance(table.get("strategy"), str):
         wrong = f"unknown key {unknown[0]!r}" if unknown else "no 'strategy'"
-        raise BadInput(f"{path}: {wrong}; a preset has strategy, about, source, [policy] and [basis].")
+        raise BadInput(f"{path}: {wrong}; a preset has strategy, about, source, [policy], [basis], [product].")
+    for name in ("policy", "basis", "product"):
+        if not isinstance(table.get(name, {}), dict):
+            raise BadInput(f"{path}: {name} = {table[name]!r}; it is a table, begin it with [{name}].")
     chosen = strategy(table["strategy"])
     values = {name: _value(path, name, value) for name, value in table.get("policy", {}).items()}
     basis = _by_todays_names(chosen.policy_type, table.get("basis", {}))
@@ -109,13 +114,18 @@ def read_preset(path: Path) -> Preset:
             raise BadInput(
                 f"{path}: basis.{name} = {word!r}; name a field of {chosen.id} and say documented or assumed."
             )
+    product = table.get("product", {})
+    for name, known in product.items():
+        if name not in ("cache", "default_on") or not isinstance(known, bool):
+            raise BadInput(f"{path}: product.{name} = {known!r}; say true or false of cache and default_on.")
     try:
         policy = chosen.policy_type.model_validate(values)
     except ValidationError as error:
         raise BadInput(f"{path}: {explain(error, 'policy')}") from None
     today = {chosen.policy_type.today(name).name: value for name, value in values.items()}
     sources = {one.key: "preset" for one in settings_of(chosen.policy_type) if one.is_in(today)}
-    return Preset(path.stem, chosen.id, table.get("about", ""), table.get("source", ""), policy, basis, sources)
+    about, source = table.get("about", ""), table.get("source", "")
+    return Preset(path.stem, chosen.id, about, source, policy, basis, product, sources)
 
 
 def _by_todays_names(policy: type[Policy], basis: Mapping[str, str]) -> dict[str, str]:

@@ -200,6 +200,16 @@ class Pasted(Generic[P]):
     write: Callable[[P], str]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traits:
+    """What a strategy is, beside its numbers; see `workbench.compaction.properties`."""
+
+    method: str = "a model's summary"
+    versions: bool = False
+    cache: bool = False
+    tool_calls: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Remedy:
     """A policy under which a context would have stayed small without a model: `does` begins a sentence about it, `kind`
@@ -285,6 +295,7 @@ class Strategy(Generic[P]):
     pasted: Pasted[P] | None = None
     remedy: Callable[[int], Remedy] | None = None
     """For a context that holds so many tokens at most."""
+    traits: Traits = Traits()
     unasked: Mapping[str, Any] = field(default_factory=dict)
     """The fields, with their values, at which it does without a model."""
 

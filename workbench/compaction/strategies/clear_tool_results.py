@@ -21,7 +21,7 @@ from workbench.compaction.outcome import unchanged
 from workbench.compaction.policy import Converted, Policy, names_in, setting
 from workbench.compaction.replaced import Replaced
 from workbench.compaction.shape import Shape, per_shape
-from workbench.compaction.strategy import Compacting, Remedy, Step, Strategy, Trigger, judged
+from workbench.compaction.strategy import Compacting, Remedy, Step, Strategy, Traits, Trigger, judged
 from workbench.session import Block, Message, Text, ToolResult, ToolUse, pairs_of
 
 
@@ -212,6 +212,7 @@ STRATEGY = Strategy(
     id="clear-tool-results",
     title="Clear tool results",
     about="Old tool results are replaced by a marker and the newest stay; no model is asked.",
+    traits=Traits(method="tool results cleared"),
     policy_type=ClearToolResultsPolicy,
     triggers=triggers,
     when_due=compact,

@@ -31,6 +31,7 @@ from workbench.compaction.strategy import (
     Compacting,
     Strategy,
     SummaryFailed,
+    Traits,
     Trigger,
     judged,
 )
@@ -214,6 +215,7 @@ STRATEGY = Strategy(
     default_preset="augment-example",
     meters={"history": _history_size},
     unit="exchange",
+    traits=Traits(versions=True, cache=True, tool_calls=True),
     lint=lambda policy: lint_summary_prompt(policy.said("prompt")),
     abridged=abridged,
     pasted=flag(

@@ -32,7 +32,7 @@ from workbench.compaction.policy import Needs, setting
 from workbench.compaction.render import LABELS, Limits
 from workbench.compaction.request import Asked, Excerpt, labelled_style, summarized, within
 from workbench.compaction.spans import each, joined, kept, without
-from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, Trigger, judged
+from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, Traits, Trigger, judged
 from workbench.compaction.summarizing import Prompted, shipped
 from workbench.compaction.triggers import TokenLimits, token_triggers
 from workbench.session import Span
@@ -183,6 +183,7 @@ STRATEGY = Strategy(
     id="ledger",
     title="Ledger",
     about="Within a budget, instructions, requests, files, commands, errors and names kept by code, with their source.",
+    traits=Traits(method="facts found by code"),
     policy_type=LedgerPolicy,
     triggers=triggers,
     when_due=compact,

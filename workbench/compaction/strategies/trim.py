@@ -16,7 +16,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
 from workbench.compaction.outcome import Fate, Made, Outcome, unchanged
 from workbench.compaction.policy import Converted, setting
-from workbench.compaction.strategy import Compacting, Step, Strategy, judged
+from workbench.compaction.strategy import Compacting, Step, Strategy, Traits, judged
 from workbench.compaction.triggers import MessageLimits, message_triggers
 
 Target = Literal["messages", "tokens", "percent_of_context", "percent_of_window"]
@@ -147,6 +147,7 @@ STRATEGY = Strategy(
     id="trim",
     title="Trim",
     about="The oldest rounds or messages are dropped until a target is met; no model is asked.",
+    traits=Traits(method="truncation"),
     policy_type=TrimPolicy,
     triggers=message_triggers,
     when_due=compact,

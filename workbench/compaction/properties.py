@@ -1,0 +1,90 @@
+"""What each way to compact has and has not, beside its numbers: the nine properties by which document 000 compares
+systems, for every preset."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from workbench.compaction.gauge import Gauge
+from workbench.compaction.preset import Preset, load_preset, preset_names
+from workbench.compaction.settings import settings_of
+from workbench.compaction.strategies import all_strategies, strategy
+
+
+@dataclass(frozen=True, slots=True)
+class Properties:
+    """A row of the table. Of a product, what is known of it stands before what the strategy does that it is played by.
+
+    `trigger` names those that are on; `levels`: lighter ways are tried before the full one; `abridged`: the history is
+    also retold without a model; `versions`: a summary of another version is not taken for one's own; `cache`: the
+    prompt cache has a say in when it fires; `tool_calls`: open calls move into the summary; `settings` is their number;
+    `default_on`: it compacts without being set up, None where that is not known.
+    """
+
+    preset: str
+    strategy: str
+    trigger: str
+    method: str
+    levels: bool
+    abridged: bool
+    versions: bool
+    cache: bool
+    tool_calls: bool
+    settings: int
+    default_on: bool | None
+
+
+HEADS = (
+    "preset",
+    "strategy",
+    "fires on",
+    "how",
+    "levels",
+    "abridged",
+    "versions",
+    "cache",
+    "tool calls",
+    "settings",
+    "by default",
+)
+
+
+def cells(one: Properties) -> tuple[str, ...]:
+    """A row of the table under `HEADS`."""
+    known = (one.levels, one.abridged, one.versions, one.cache, one.tool_calls)
+    words = {True: "yes", False: "no", None: "?"}
+    own = (one.preset, one.strategy, one.trigger or "nothing", one.method)
+    return (*own, *map(words.__getitem__, known), str(one.settings), words[one.default_on])
+
+
+def all_properties() -> list[Properties]:
+    """Every preset's, by the order of the strategies, each one's own preset first."""
+    presets = list(map(load_preset, preset_names()))
+    return [
+        properties_of(preset)
+        for one in all_strategies()
+        for preset in sorted(presets, key=lambda each: each.id not in (one.id, one.default_preset))
+        if preset.strategy == one.id
+    ]
+
+
+def properties_of(preset: Preset) -> Properties:
+    one = strategy(preset.strategy)
+    empty = Gauge(window=10**9, meters=defaultdict(int))
+    on = [trigger.name for trigger in one.triggers(empty, preset.policy) if trigger.limit > 0]
+    defaults = one.policy_type()
+    fires = not one.idle(defaults) and any(trigger.limit > 0 for trigger in one.triggers(empty, defaults))
+    return Properties(
+        preset=preset.id,
+        strategy=one.id,
+        trigger=", ".join(on),
+        method=one.traits.method,
+        levels=bool(one.rungs),
+        abridged=one.abridged is not None,
+        versions=one.traits.versions,
+        cache=preset.product.get("cache", one.traits.cache),
+        tool_calls=one.traits.tool_calls,
+        settings=len(settings_of(one.policy_type)),
+        default_on=preset.product.get("default_on", fires if preset.id == one.id else None),
+    )
