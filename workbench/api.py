@@ -276,7 +276,8 @@ def save(compacted: Compacted, path: str | Path, format: str = "", *, overwrite:
     """Write the new context as a session file: in the source's own format, or in the one named by its id.
 
     `path` is a file, or a folder that gets a file named as its tool expects; returns where. Raises BadInput when a hard
-    check failed, when the format's own rules refuse the file, and when one is there and `overwrite` is not set.
+    check failed, when the format's own rules refuse the file, when what was written does not hold the new context as
+    its reader finds it (there is no file then), and when one is there and `overwrite` is not set.
     """
     if failed := compacted.report.failed:
         raise BadInput(f"The result is not whole and is not written: {failed[0].name}: {failed[0].detail}.")
@@ -285,7 +286,7 @@ def save(compacted: Compacted, path: str | Path, format: str = "", *, overwrite:
     )
     if made.problems:
         raise BadInput(f"{made.format.title} could not load this and it is not written: {made.verdict}")
-    return exporting.save(made, Path(path), compacted.session.path, overwrite=overwrite)
+    return exporting.save(made, Path(path), overwrite=overwrite).where
 
 
 def _several(names: Names) -> Sequence[str]:

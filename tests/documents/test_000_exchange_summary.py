@@ -45,7 +45,7 @@ from workbench.compaction.strategies import all_strategies, strategy
 from workbench.compaction.strategies.exchange_summary import STRATEGY, ExchangeSummaryPolicy, disabled, triggers
 from workbench.compaction.strategy import NOT_DUE, SHOWN_NAMES, Read, Summary, SummaryRequest
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, session_of, summary, user
-from workbench.conformance.formats import read, shape
+from workbench.conformance.formats import read
 from workbench.conformance.strategies import Answered
 from workbench.conformance.strategies import run as run_strategy
 from workbench.formats.augment import FORMAT as AUGMENT
@@ -53,6 +53,7 @@ from workbench.formats.augment.summaries import VERSION
 from workbench.formats.augment.write import sequence_ids
 from workbench.formats.export import export
 from workbench.formats.files import load
+from workbench.formats.read_back import shape
 from workbench.session import Message, Opaque, Session, Span, Text, Thinking, ToolUse, rounds_of
 from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter

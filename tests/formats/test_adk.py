@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from workbench.conformance.formats import assert_exact, read, shape
+from workbench.conformance.formats import assert_exact, read
 from workbench.formats.adk import FORMAT
+from workbench.formats.read_back import shape
 from workbench.session import Media, Message, Text, Thinking, ToolResult, ToolUse, Usage
 
 Json = dict[str, Any]

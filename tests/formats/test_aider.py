@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
 from workbench.conformance.building import session_of
-from workbench.conformance.formats import assert_exact, compacted, read, shape
+from workbench.conformance.formats import assert_exact, compacted, read
 from workbench.formats import openai_chat
 from workbench.formats.aider import FORMAT
 from workbench.formats.aider.read import read_part, sessions_in
 from workbench.formats.format import no_progress
+from workbench.formats.read_back import shape
 from workbench.session import Message, Text
 
 SAMPLE = (SAMPLES / "aider-two-days.md").read_bytes()

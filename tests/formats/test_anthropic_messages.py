@@ -8,9 +8,10 @@ import pytest
 
 from workbench.base.errors import BadInput
 from workbench.conformance.building import session_of
-from workbench.conformance.formats import read, shape
+from workbench.conformance.formats import read
 from workbench.formats import openai_chat
 from workbench.formats.anthropic_messages import FORMAT
+from workbench.formats.read_back import shape
 from workbench.session import Message, Opaque, SessionFacts, Text, Thinking, Tool, ToolResult, ToolUse
 
 BODY = {

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from workbench.base.errors import BadInput
 from workbench.conformance.building import session_of
 from workbench.conformance.drawn import dialogues
-from workbench.conformance.formats import read, shape
+from workbench.conformance.formats import read
 from workbench.formats import anthropic_messages, openai_chat, registry
 from workbench.formats.augment import FORMAT
+from workbench.formats.read_back import shape
 from workbench.session import (
     Compaction,
     Epoch,

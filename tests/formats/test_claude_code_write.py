@@ -24,8 +24,8 @@ from tests.formats.claude_code_build import (
     text,
     user,
 )
-from workbench.conformance.formats import shape
 from workbench.formats import claude_code
+from workbench.formats.read_back import shape
 from workbench.session import Media, Message, Opaque, Records, Session, Text, Thinking, ToolResult, ToolUse
 
 

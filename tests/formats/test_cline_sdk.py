@@ -8,12 +8,13 @@ import pytest
 
 from workbench.base.errors import BadInput
 from workbench.conformance.building import session_of
-from workbench.conformance.formats import assert_exact, shape
+from workbench.conformance.formats import assert_exact
 from workbench.conformance.formats import read as reread
 from workbench.formats.cline_sdk import FORMAT
 from workbench.formats.cline_sdk.read import read_folder
 from workbench.formats.cline_sdk.signature import recognise_folder
 from workbench.formats.format import no_progress
+from workbench.formats.read_back import shape
 from workbench.session import Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
 
 Json = dict[str, Any]

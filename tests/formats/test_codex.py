@@ -10,9 +10,10 @@ import pytest
 import zstandard
 
 from workbench.base.errors import BadInput
-from workbench.conformance.formats import assert_exact, read, shape
+from workbench.conformance.formats import assert_exact, read
 from workbench.formats.codex import FORMAT
 from workbench.formats.kit import zstd
+from workbench.formats.read_back import shape
 from workbench.session import Media, Message, Opaque, SessionFacts, Text, Thinking, ToolResult, ToolUse, Usage
 
 STAMP = "2026-03-04T05:06:07.000Z"

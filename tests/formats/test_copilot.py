@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from workbench.base.errors import BadInput
-from workbench.conformance.formats import assert_exact, read, shape
+from workbench.conformance.formats import assert_exact, read
 from workbench.formats.copilot import FORMAT
+from workbench.formats.read_back import shape
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
 STAMP = "2026-07-24T16:40:24.313Z"

@@ -14,12 +14,14 @@ import pytest
 
 from tests.paths import SAMPLES, SHARED
 from workbench.base.errors import BadInput
-from workbench.conformance.formats import compacted, shape
+from workbench.conformance.building import agent, session_of, user
+from workbench.conformance.formats import compacted
 from workbench.formats import registry
 from workbench.formats.export import export
 from workbench.formats.files import load
 from workbench.formats.format import HEAD, no_progress
 from workbench.formats.pi.append import WRAPPED
+from workbench.formats.read_back import shape
 from workbench.session import Message, Session, Text, pairs_of
 
 _PARTS_ONLY = ("event-", "base_state", "task_metadata", "ui_messages", ".eventlog", "MANIFEST", "README")
@@ -127,3 +129,13 @@ def test_every_other_tool_would_take_the_export(name: str) -> None:
         told = "".join(message.text for message in again.messages)
         assert [words for words in said if words not in told] == [], target.id
     assert digest(path) == before
+
+
+@pytest.mark.parametrize("target", [one.id for one in registry.targets()])
+def test_a_system_message_of_several_texts_is_told_once(target: str) -> None:
+    rules = Message("s", "system", (Text("Never push."), Text("Ask first.")))
+    session = session_of([user("u", "Go"), agent("a", "Ok"), rules, user("v", "Now")])
+    made = export(session, session.context(), target)
+    found = made.format.codec.read(Path(made.written.name), made.written.data, no_progress)
+    told = " ".join(message.text for message in found.context())
+    assert [told.count(words) for words in ("Never push.", "Ask first.")] == [1, 1]

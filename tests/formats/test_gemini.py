@@ -9,9 +9,10 @@ import pytest
 
 from workbench.base.errors import BadInput
 from workbench.conformance.building import session_of
-from workbench.conformance.formats import assert_exact, read, shape
+from workbench.conformance.formats import assert_exact, read
 from workbench.formats.gemini import FORMAT
 from workbench.formats.gemini.parts import ACKNOWLEDGED
+from workbench.formats.read_back import shape
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 
 STAMP = "2026-04-29T21:39:22.319Z"

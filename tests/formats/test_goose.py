@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from workbench.base.errors import BadInput
-from workbench.conformance.formats import assert_exact, read, shape
+from workbench.conformance.formats import assert_exact, read
 from workbench.formats import goose
 from workbench.formats.format import Part, no_progress
 from workbench.formats.goose import FORMAT
+from workbench.formats.read_back import shape
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
 SCHEMA = """

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from workbench.base.errors import BadInput
-from workbench.conformance.formats import assert_exact, read, shape
+from workbench.conformance.formats import assert_exact, read
 from workbench.formats.format import no_progress
 from workbench.formats.inspect_log import FORMAT
 from workbench.formats.inspect_log.read import read_part, sessions_in
+from workbench.formats.read_back import shape
 from workbench.session import Media, Message, Text, Thinking, ToolResult, ToolUse, Usage
 
 Json = dict[str, Any]

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from workbench.conformance.formats import assert_exact, read, shape
+from workbench.conformance.formats import assert_exact, read
 from workbench.formats.format import no_progress
 from workbench.formats.langchain import FORMAT
+from workbench.formats.read_back import shape
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 
 Json = dict[str, Any]

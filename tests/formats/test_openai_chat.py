@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from workbench.conformance.building import session_of
-from workbench.conformance.formats import read, shape
+from workbench.conformance.formats import read
 from workbench.formats import anthropic_messages
 from workbench.formats.openai_chat import FORMAT
+from workbench.formats.read_back import shape
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, pairs_of
 
 REAL = ("openhands-litellm-log.json", "taubench-airline-entry3-messages.json")

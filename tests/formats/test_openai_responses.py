@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from workbench.conformance.building import session_of
-from workbench.conformance.formats import assert_exact, read, shape
+from workbench.conformance.formats import assert_exact, read
 from workbench.formats.format import no_progress
 from workbench.formats.openai_responses import FORMAT
+from workbench.formats.read_back import shape
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 
 COMPACTION = {"type": "compaction", "id": "cmp_1", "encrypted_content": "gAAA"}

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from workbench.conformance.formats import assert_exact, shape
+from workbench.conformance.formats import assert_exact
 from workbench.conformance.formats import read as reread
 from workbench.formats.format import no_progress
 from workbench.formats.opencode import FORMAT
+from workbench.formats.read_back import shape
 from workbench.session.message import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 from workbench.session.session import Compaction, Session, TooLong
 
@@ -227,11 +228,12 @@ def test_the_export_of_a_compaction_is_opencodes_own_idiom() -> None:
 
 def test_a_result_that_was_shortened_takes_the_old_ones_place() -> None:
     session = read(*COMPACTED[:4])
-    short = Message("x", "tool", (ToolResult("c1", (Text("o…"),), True),))
     context = session.context()
-    written = assert_exact(FORMAT, session, (*context[:2], short, *context[3:]))
-    state = json.loads(written.data)["messages"][1]["parts"][1]["state"]
-    assert (state["status"], state["error"], state["time"]) == ("error", "o…", {"start": 1, "end": 2})
+    for id in ("x", context[2].id):
+        short = Message(id, "tool", (ToolResult("c1", (Text("o…"),), True),))
+        written = assert_exact(FORMAT, session, (*context[:2], short, *context[3:]))
+        state = json.loads(written.data)["messages"][1]["parts"][1]["state"]
+        assert (state["status"], state["error"], state["time"]) == ("error", "o…", {"start": 1, "end": 2})
 
 
 def test_results_without_their_calls_become_text() -> None:

@@ -11,10 +11,10 @@ import pytest
 
 from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
-from workbench.conformance.formats import shape
 from workbench.formats.files import load
 from workbench.formats.opencode import FORMAT
 from workbench.formats.opencode.read import read_part, sessions_in
+from workbench.formats.read_back import shape
 
 EXPORT: dict[str, Any] = json.loads((SAMPLES / "opencode-pruned.json").read_bytes())
 TABLES = """

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from workbench.base.errors import BadInput
-from workbench.conformance.formats import assert_exact, shape
+from workbench.conformance.formats import assert_exact
 from workbench.formats.files import load
 from workbench.formats.format import no_progress
 from workbench.formats.openhands import FORMAT
 from workbench.formats.openhands.read import read_folder, read_part, sessions_in
 from workbench.formats.openhands.signature import recognise_folder
+from workbench.formats.read_back import shape
 from workbench.session import Compaction, Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
 
 Json = dict[str, Any]

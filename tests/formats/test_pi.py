@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from workbench.base.errors import BadInput
-from workbench.conformance.formats import assert_exact, read, shape
+from workbench.conformance.formats import assert_exact, read
 from workbench.formats.pi import FORMAT
+from workbench.formats.read_back import shape
 from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 
 STAMP = "2026-05-20T10:00:33.231Z"

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from workbench.base.errors import BadInput
-from workbench.conformance.formats import assert_exact, shape
+from workbench.conformance.formats import assert_exact
 from workbench.formats.format import no_progress
+from workbench.formats.read_back import shape
 from workbench.formats.roo_cline import FORMAT
 from workbench.formats.roo_cline.read import read_folder
 from workbench.formats.roo_cline.signature import recognise_folder

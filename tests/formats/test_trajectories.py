@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from workbench.conformance.formats import assert_exact, shape
+from workbench.conformance.formats import assert_exact
 from workbench.formats import mini_swe_agent, openai_chat, swe_agent
 from workbench.formats.format import Format, no_progress
+from workbench.formats.read_back import shape
 from workbench.session import Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
 
 Json = dict[str, Any]

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from workbench.base.errors import BadInput
 
 
-def write_atomically(path: Path, data: bytes, *, overwrite: bool = False) -> None:
+def write_atomically(
+    path: Path, data: bytes, *, overwrite: bool = False, judge: Callable[[bytes], object] | None = None
+) -> None:
     """Write a file so that it is there whole or not at all, readable by its owner only.
 
+    `judge` is given what was written, as the disk has it, before the file gets its name; if it raises, there is none.
     Raises BadInput when the file exists and `overwrite` is not set, when the name is that of a folder, device, pipe or
     socket, or when its folder cannot be written to.
     """
@@ -29,6 +33,8 @@ def write_atomically(path: Path, data: bytes, *, overwrite: bool = False) -> Non
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        if judge is not None:
+            judge(temporary.read_bytes())
         _rename(temporary, path, overwrite=overwrite)
     except OSError as error:
         raise BadInput(f"{path} cannot be written: {reason(error)}; make room or choose another folder.") from None

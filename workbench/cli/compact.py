@@ -27,7 +27,7 @@ from workbench.compaction.checks import Check, check, export_check
 from workbench.compaction.edits import compacting, given
 from workbench.compaction.outcome import Outcome, Rung
 from workbench.compaction.strategy import Answer, Trigger
-from workbench.formats.export import Export, export, resume_words, save
+from workbench.formats.export import Export, Saved, export, resume_words, save, send
 from workbench.session import Usage
 from workbench.summarizers.named import parsed
 from workbench.summarizers.server_side import can_be_read, messages_for, with_blocks
@@ -124,7 +124,7 @@ def command(
         made = export(bench.session, messages, to, outcome.memories)
         checks = (*checks, export_check(not made.problems, made.verdict))
     code = _code(outcome, checks)
-    where = _put(made, out, chosen.file, overwrite=force) if made and out and (force or code == DONE) else None
+    saved = _put(made, out, overwrite=force) if made and out and (force or code == DONE) else None
     triggers = bench.strategy.triggered(given(context, bench.edits), bench.policy)
     result = Result(
         strategy=bench.strategy.id,
@@ -153,14 +153,15 @@ def command(
         grounding=None if name.kind == "estimate" or not can_be_read(answers) else grounded(call.run),
         lost=None if name.kind == "estimate" else bench.lost(call.run),
         exact=exactly,
-        out=where,
+        out=str(saved.where) if saved else None,
+        written=saved is not None and saved.word == "written",
         export=made,
     )
     if as_json:
         write_json(result)
     else:
-        _report(result, call, code, err=out == STDOUT)
-    raise click.exceptions.Exit(DONE if where and code == CHECK_FAILED else code)
+        _report(result, call, saved, code, err=out == STDOUT)
+    raise click.exceptions.Exit(DONE if saved and code == CHECK_FAILED else code)
 
 
 def _code(outcome: Outcome, checks: Sequence[Check]) -> int:
@@ -170,12 +171,9 @@ def _code(outcome: Outcome, checks: Sequence[Check]) -> int:
     return CHECK_FAILED if any(one.hard and not one.passed for one in checks) else DONE
 
 
-def _put(made: Export, out: Path, source: Path, *, overwrite: bool) -> str:
-    """Write an export to a file or to stdout; returns where it went."""
-    if out == STDOUT:
-        sys.stdout.buffer.write(made.written.data)
-        return str(STDOUT)
-    return str(save(made, out, source, overwrite=overwrite))
+def _put(made: Export, out: Path, *, overwrite: bool) -> Saved:
+    """Write an export to a file or to stdout."""
+    return send(made, sys.stdout.buffer, STDOUT) if out == STDOUT else save(made, out, overwrite=overwrite)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +221,7 @@ class Result:
     lost: tuple[HeldFact, ...] | None
     exact: ExactSizes | None
     out: str | None
+    written: bool
     export: Export | None
 
 
@@ -235,7 +234,7 @@ def _(made: Export) -> dict[str, Any]:
     }
 
 
-def _report(result: Result, call: Call, code: int, *, err: bool) -> None:
+def _report(result: Result, call: Call, saved: Saved | None, code: int, *, err: bool) -> None:
     before, after = result.before, result.after
     change = f" ({100 * (after.tokens - before.tokens) / before.tokens:+.0f} %)" if before.tokens else ""
     fates = (f"{fate} {grouped(count)}" for fate, count in result.fates.items() if count)
@@ -256,9 +255,9 @@ def _report(result: Result, call: Call, code: int, *, err: bool) -> None:
         ("kept as", f"run {result.run}; `cwb runs show {result.run}`" if result.run else ""),
         *found_rows(result.grounding, result.lost),
     ]
-    if result.out and result.export:
+    if saved and result.export:
         written = result.export.written
-        rows += [("written", result.out), ("resume", resume_words(written, Path(result.out)))]
+        rows += [(saved.word, str(saved.where)), ("resume", resume_words(written, saved.where))]
         rows.append(("notes", "\n".join(written.notes)))
     else:
         rows.append(("written", _why_nothing(result.status, code)))

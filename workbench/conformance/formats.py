@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -24,11 +23,11 @@ from workbench.conformance.building import session_of, user
 from workbench.conformance.drawn import changed, dialogues
 from workbench.formats.anthropic_messages import FORMAT as ANTHROPIC
 from workbench.formats.format import HEAD, Format, Written, no_progress
-from workbench.session import Block, Message, Opaque, Session, Text, pairs_of, rounds_of
+from workbench.formats.read_back import difference, in_one, shape
+from workbench.session import Message, Opaque, Session, Text, pairs_of, rounds_of
 from workbench.tokens import Counter
 
 SOMEWHERE = Path("nowhere/session")
-Shapes = list[tuple[str, str, tuple[Block, ...]]]
 
 
 def read(format: Format, data: bytes, path: Path = SOMEWHERE) -> Session:
@@ -43,18 +42,6 @@ def write(format: Format, session: Session, messages: Sequence[Message]) -> Writ
 def faults(format: Format, data: bytes) -> list[str]:
     """What the format's rules find; nothing where nobody has written them down."""
     return format.codec.validate(data) if format.codec.validate is not None else []
-
-
-def shape(messages: Iterable[Message]) -> Shapes:
-    """What must survive a way through a format: roles, kinds and blocks."""
-    return [(message.role, message.kind, message.blocks) for message in messages]
-
-
-def in_one(messages: Iterable[Message]) -> Shapes:
-    """The same with neighbouring results in one message: many formats have a record for each."""
-    runs = groupby(messages, key=lambda m: (m.role, m.kind) if m.role == "tool" else (m.id, ""))
-    groups = [list(run) for _, run in runs]
-    return [(run[0].role, run[0].kind, tuple(block for m in run for block in m.blocks)) for run in groups]
 
 
 def compacted(session: Session, epoch: int | None = None) -> Iterator[tuple[Message, ...]]:
@@ -176,7 +163,7 @@ def what_is_kept_comes_back(format: Format, samples: Sequence[bytes]) -> None:
                 written = write(format, session, messages)
                 assert format.recognise(written.data[:HEAD])
                 again = read(format, written.data, Path(written.name))
-                assert in_one(again.context()) == in_one(messages) or written.notes
+                assert difference(session, messages, again, written.notes) == ""
                 assert again.id == written.id
                 open_calls = any(pair.result is None or pair.call is None for pair in pairs_of(messages))
                 assert open_calls or not sound or not faults(format, written.data)
@@ -199,10 +186,8 @@ def any_conversation_comes_through(format: Format, samples: Sequence[bytes]) -> 
         own = [message for message in again.context() if message.text != session.system]
         through = write(ANTHROPIC, again, own).data
         assert faults(ANTHROPIC, through) == []
-        if {*write(format, replace(session, system=""), messages).notes} - said_of_all:
-            told = "".join(message.text for message in own)
-            assert [one.text for one in messages if one.text.strip("\n") not in told] == []
-        else:
+        assert difference(session, messages, again, written.notes) == ""
+        if not {*write(format, replace(session, system=""), messages).notes} - said_of_all:
             assert in_one(own) == in_one(messages)
             assert shape(read(ANTHROPIC, through).context()) == shape(messages)
 

@@ -1,4 +1,6 @@
-"""A session on its way out: written in a format, judged by that tool's own loader rules, and only then put on disk."""
+"""A session on its way out: written in a format, judged by that tool's own loader rules, read back, and only then put
+on disk. Nobody else writes a session, so that nobody can say "written" of one that does not hold what was promised.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,16 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import BinaryIO, Literal
 
 from workbench.base.errors import BadInput
 from workbench.base.files import write_atomically
 from workbench.base.in_use import still_written
+from workbench.base.text import counted
 from workbench.formats import registry
-from workbench.formats.format import Format, Written
+from workbench.formats.files import gc_paused
+from workbench.formats.format import Format, Written, no_progress
+from workbench.formats.read_back import difference
 from workbench.session import Message, Session
 
 
@@ -19,12 +25,16 @@ from workbench.session import Message, Session
 class Export:
     """A session in its new form and what its format's validator says of it; not yet on disk.
 
-    `judged` is False where the format has no validator.
+    Promised are `messages`, and the memories of `source`; `changed`, whether they are others than the loaded session's,
+    or in another format. `judged` is False where the format has no validator.
     """
 
     format: Format
     written: Written
     problems: tuple[str, ...]
+    source: Session
+    messages: tuple[Message, ...]
+    changed: bool
     judged: bool = True
 
     @property
@@ -37,36 +47,95 @@ class Export:
         return found or f"{self.format.title} can load it"
 
 
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """Where an export went, which was read back there, and what may be said of it: a copy of the loaded session is
+    nothing that was written."""
+
+    where: Path
+    word: Literal["written", "copied"]
+
+
 def export(
     session: Session, messages: Sequence[Message], format_id: str | None = None, memories: str | None = None
 ) -> Export:
     """`messages` as a session in `session`'s own format, or in the one named; `memories` replace the session's.
 
     `format_id` may name a way of a format behind a colon (`codex:appended`). A session's file that is still being
-    written is pointed out in the notes. Raises BadInput for an unknown format or way, and when the file was changed
-    since it was opened.
+    written is pointed out in the notes, and so are memories that the format has no place for. Raises BadInput for an
+    unknown format or way, when the file was changed since it was opened, and when there is no place for new memories.
     """
     target = registry.target(format_id or session.format)
     source = session if memories is None else replace(session, memories=memories)
+    notes: list[str] = []
+    if source.memories and not target.format.codec.memories:
+        lines = counted(len(source.memories.splitlines()), "line")
+        if source.memories != session.memories:
+            raise BadInput(
+                f"{target.title} has no place for an agent's memories, and {lines} of new ones would be lost; "
+                "choose a format that keeps them, such as augment."
+            )
+        notes.append(f"the agent's memories ({lines}) were left out: {target.format.title} has no place for them")
+    same_history = target.format.id == session.format and tuple(messages) == session.context()
+    changed = not same_history or source.memories != session.memories
     with session.records.held():
         written = target.write(source, messages)
+        problems = target.validate(written.data) if target.validate else []
+        if problems and target.validate and same_history and changed:  # what was wrong with the history before
+            before = target.validate(session.records.data)
+            problems = [problem for problem in problems if problem not in before]
     if session.path is not None and (why := still_written(session.path)):
-        told = f"{session.path.name} is still being written ({why}): what came since it was opened is not in the export"
-        written = replace(written, notes=(*written.notes, told))
-    problems = tuple(target.validate(written.data)) if target.validate else ()
-    return Export(target.format, written, problems, judged=target.validate is not None)
+        notes.append(
+            f"{session.path.name} is still being written ({why}): what came since it was opened is not in the export"
+        )
+    written = replace(written, notes=(*written.notes, *notes))
+    judged = target.validate is not None
+    return Export(target.format, written, tuple(problems), source, tuple(messages), changed, judged)
 
 
-def save(export: Export, out: Path, source: Path | None, *, overwrite: bool = False) -> Path:
-    """Put an export on disk, under its own name if `out` is a folder; returns where.
+def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
+    """Put an export on disk, under its own name if `out` is a folder.
 
-    Raises BadInput when that is the session itself, which is never written over, or exists and `overwrite` is not set.
+    What the disk has is read again before it gets its name. Raises BadInput, and leaves no file, when that does not
+    hold what was promised, when the place is that of the session itself, which is never written over, and when it
+    exists and `overwrite` is not set.
     """
-    target = out / export.written.name if out.is_dir() else out
+    target, source = out / export.written.name if out.is_dir() else out, export.source.path
     if source is not None and target.exists() and source.exists() and os.path.samefile(target, source):
         raise BadInput(f"{target} is the session itself, which is never written over; choose another name.")
-    write_atomically(target, export.written.data, overwrite=overwrite)
-    return target
+    write_atomically(
+        target, export.written.data, overwrite=overwrite, judge=lambda data: _hold_to(export, data, str(target))
+    )
+    return Saved(target, _word(export))
+
+
+def send(export: Export, out: BinaryIO, name: Path) -> Saved:
+    """The same to a stream, which goes by `name`."""
+    _hold_to(export, export.written.data, "the export")
+    out.write(export.written.data)
+    return Saved(name, _word(export))
+
+
+def _word(export: Export) -> Literal["written", "copied"]:
+    return "written" if export.changed else "copied"
+
+
+def _hold_to(export: Export, data: bytes, where: str) -> None:
+    """Raises BadInput unless the format's own reader finds in `data` what was promised."""
+    with gc_paused():
+        try:
+            found = export.format.codec.read(Path(export.written.name), data, no_progress)
+        except BadInput as error:
+            wrong = f"it cannot be read again: {str(error).rstrip('.')}"
+        else:
+            wrong = difference(export.source, export.messages, found, export.written.notes)
+            if export.format.codec.memories and found.memories != export.source.memories:
+                wrong = wrong or "the memories do not come back"
+    if wrong:
+        raise BadInput(
+            f"{where} is not written, because as {export.format.title} it would not hold what was promised: {wrong}; "
+            "choose another format."
+        )
 
 
 def resume_words(written: Written, where: Path) -> str:

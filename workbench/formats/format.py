@@ -102,6 +102,7 @@ class Codec:
     sessions_in(path, data), read_part(path, data, id, progress): for a file that may hold several sessions; None where
       it holds one. `read` then gives the first or newest, with a warning that there are more. `read_part` alone is for
       what a session keeps apart and nobody need choose from: its sub-agents.
+    memories: whether `read` finds an agent's long-term memories in the file and `write` puts `session.memories` there.
     """
 
     read: Callable[[Path, bytes, Progress], Session]
@@ -111,6 +112,7 @@ class Codec:
     read_folder: Callable[[Path, Progress], Session] | None = None
     sessions_in: Callable[[Path, bytes], tuple[Part, ...]] | None = None
     read_part: Callable[[Path, bytes, str, Progress], Session] | None = None
+    memories: bool = False
 
 
 @dataclass(frozen=True)

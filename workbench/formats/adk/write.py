@@ -120,6 +120,8 @@ def _part(block: Block, key: Key, names: dict[str, str], notes: Notes, own: bool
         case Text(text):
             return {"text": text} if text else None
         case Thinking(text, signature):
+            if not (text or own):
+                notes.append("reasoning without words was left out: only the model that it came from can read it")
             given: Item = {"text": text, "thought": True} if text or own else {}
             return given | ({key("thought_signature"): signature} if own and signature else {}) or None
         case ToolUse(id, name, input):

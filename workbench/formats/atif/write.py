@@ -100,6 +100,8 @@ def _step(message: Message, notes: Notes) -> Item:
     texts: list[str] = []
     for block in message.blocks:
         match block:
+            case Thinking("") if source == "agent":
+                notes.append("reasoning without words was left out: only the model that it came from can read it")
             case Thinking(text) if source == "agent":
                 step["reasoning_content"] = "\n".join(filter(None, (step.get("reasoning_content"), text)))
             case Text(text) if text:

@@ -23,6 +23,7 @@ def _codec() -> Codec:
             Way("flagged", "the summary flagged isHistorySummary", write.flagged),
             Way("inserted", "the flagged summary in the loaded history", write.inserted),
         ),
+        memories=True,
     )
 
 

@@ -119,8 +119,7 @@ def _replaced(session: Session, messages: Sequence[Message], *, flag: bool) -> W
     if session.format != ID:
         return _fresh(session, messages, flag=flag)
     if list(messages) == list(session.context()):
-        notes = ["nothing changed: this is the loaded session, its id included"]
-        return _written(session.records.data, session.id, notes)
+        return _saved(session, None, [])
     exchanges = _exchanges(messages, own=True)
     sheet = _sheet(session, flag=flag)
     sheet.notes.extend(_losses(session, messages))
@@ -132,11 +131,27 @@ def _replaced(session: Session, messages: Sequence[Message], *, flag: bool) -> W
     return _saved(session, pieces, sheet.notes)
 
 
-def _saved(session: Session, pieces: Sequence[int | bytes], notes: Sequence[str]) -> Written:
-    data = splice(session.records.data, "chatHistory", pieces).removeprefix(_BOM)
+def _saved(session: Session, pieces: Sequence[int | bytes] | None, notes: Sequence[str]) -> Written:
+    """The loaded document with this history, None for its own, and the session's memories, under a new session id; with
+    its own where nothing changed."""
+    data = session.records.data
+    remembered = _with_memories(field_of(data.removeprefix(_BOM), "agentState") or b"{}", session.memories)
+    if pieces is None and not remembered:
+        return _written(data, session.id, ["nothing changed: this is the loaded session, its id included"])
+    if pieces is not None:
+        data = splice(data, "chatHistory", pieces)
     new_id = str(uuid4())
-    data = replace_fields(data, {"sessionId": render(new_id), "modified": render(iso())})
-    return _written(data, new_id, notes)
+    changes = {"sessionId": render(new_id), "modified": render(iso()), **remembered}
+    return _written(replace_fields(data.removeprefix(_BOM), changes), new_id, notes)
+
+
+def _with_memories(state: bytes, memories: str) -> dict[str, bytes]:
+    """The document's `agentState` with these memories, nothing where it has them."""
+    if as_text(dict_of(loads(state)).get("agentMemories") or "") == memories:
+        return {}
+    return {
+        "agentState": replace_fields(state if state.startswith(b"{") else b"{}", {"agentMemories": render(memories)})
+    }
 
 
 def _sheet(session: Session, *, flag: bool) -> _Sheet:

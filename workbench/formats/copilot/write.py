@@ -7,7 +7,7 @@ the event it would be. With the last stretch of kept messages come the events be
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
@@ -205,7 +205,7 @@ def _made(sheet: _Sheet, message: Message) -> None:
 def _said(sheet: _Sheet, message: Message, block: object) -> str:
     match block:
         case Text(text) if message.role == "system" and message.kind != "summary":
-            return as_user_text(message) if text else ""
+            return as_user_text(replace(message, blocks=(block,))) if text else ""
         case Text(text):
             return text
         case Media():

@@ -100,6 +100,8 @@ def _said(message: Message, blocks: tuple[object, ...], notes: Notes, own: bool)
                 if text or own:
                     thought = signature if hidden else text
                     parts.append({"type": "reasoning", "reasoning": thought, "redacted": hidden, **signed})
+                else:
+                    notes.append("reasoning without words was left out: only the model that it came from can read it")
             case ToolUse(id, name, given):
                 arguments = given if isinstance(given, dict) else {"raw": given}
                 calls.append({"id": id, "function": name, "arguments": arguments})

@@ -31,7 +31,10 @@ def settled(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
     used: set[str] = set()
     renamed = unanswered = 0
     out: list[Message] = []
+    hidden = 0
     for index, message in enumerate(messages):
+        if message.role == "system" and not all(isinstance(block, Text) for block in message.blocks):
+            hidden += 1
         if message.role != "assistant":
             rest = tuple(_unmatched(index, message, orphans))
             if rest == message.blocks:
@@ -65,6 +68,7 @@ def settled(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
             (renamed, "tool call ids were renamed, because the format needs each id once"),
             (unanswered, "calls without a result were answered as having none"),
             (len(orphans), "results without a call were written as text"),
+            (hidden, "system messages lost blocks that only the session's own format knows"),
         )
         if count
     ]

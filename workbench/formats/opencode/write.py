@@ -118,7 +118,7 @@ def _records(sheet: _Sheet, messages: Sequence[Message]) -> None:
     while at < len(messages):
         message = messages[at]
         kept = sheet.whole.get(message.source, []) if sheet.native and message.source else []
-        whole = kept and [other.id for other in messages[at : at + len(kept)]] == kept
+        whole = kept and [other.id for other in messages[at : at + len(kept)] if other.source] == kept
         if whole and (at == 0 or len(message.source) == 1):
             for record in message.source:
                 _kept(sheet, record, message)

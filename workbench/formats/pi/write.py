@@ -8,7 +8,7 @@ usage of the last response is set to nothing: pi takes it for the size of the co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from shlex import quote
 from typing import Any
 from uuid import uuid4
@@ -235,7 +235,7 @@ def _part(sheet: Sheet, message: Message, block: object) -> dict[str, Any] | Non
     match block:
         case Text(text) if text:
             if message.role == "system":
-                text = text if message.kind == "summary" else as_user_text(message)
+                text = text if message.kind == "summary" else as_user_text(replace(message, blocks=(block,)))
             return {"type": "text", "text": text}
         case ToolUse(id, name, given) if message.role == "assistant":
             return {

@@ -21,7 +21,7 @@ from workbench.base.files import make_folder
 from workbench.bench import Bench
 from workbench.compaction.checks import Check, check, export_check, failures
 from workbench.formats import registry
-from workbench.formats.export import Export, export, resume_words, save
+from workbench.formats.export import Export, Saved, export, resume_words, save
 from workbench.summarizers.server_side import messages_for
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
@@ -64,11 +64,11 @@ def place_of(made: Export, where: Path) -> Path | None:
     return home if home and home.resolve() != where.resolve() else None
 
 
-def put_in_place(made: Export, source: Path | None) -> Path:
+def put_in_place(made: Export) -> Saved:
     """Save an export where its tool looks, with the folders on the way. Raises BadInput; never writes over a file."""
     home = Path(made.written.home).expanduser()
     make_folder(home.parent)
-    return save(made, home, source)
+    return save(made, home)
 
 
 class ExportScreen(ModalScreen[None]):
@@ -210,17 +210,18 @@ that resumes it there is shown. Nothing is ever written over, and the open sessi
     @work(exclusive=True, group="export", exit_on_error=False, description="write")
     async def write(self, made: Export, path: Path) -> None:
         try:
-            where = await asyncio.to_thread(save, made, path, self.bench.session.path)
+            saved = await asyncio.to_thread(save, made, path)
         except BadInput as refused:
             self._say(f"✘ {refused}")
             return
-        self._wrote(made, where)
+        self._wrote(made, saved)
 
-    def _wrote(self, made: Export, where: Path) -> None:
+    def _wrote(self, made: Export, saved: Saved) -> None:
         """Say where the file is and how to go on with it, and offer what can be done next."""
-        self.written = (made, where)
-        home, resume = place_of(made, where), resume_words(made.written, where)
-        self._say(f"✔ written to {where}" + (f"\nresume with: {resume}" if resume else ""))
+        self.written = (made, saved.where)
+        home, resume = place_of(made, saved.where), resume_words(made.written, saved.where)
+        unchanged = "" if made.changed else " (nothing in it changed)"
+        self._say(f"✔ {saved.word} to {saved.where}{unchanged}" + (f"\nresume with: {resume}" if resume else ""))
         for name in ("#write", "#anyway", "#run"):
             self.query_one(name).display = False
         self.query_one("#place").display = home is not None
@@ -248,11 +249,11 @@ that resumes it there is shown. Nothing is ever written over, and the open sessi
     @work(exclusive=True, group="export", exit_on_error=False, description="place")
     async def place(self, made: Export) -> None:
         try:
-            where = await asyncio.to_thread(put_in_place, made, self.bench.session.path)
+            saved = await asyncio.to_thread(put_in_place, made)
         except BadInput as refused:
             self._say(f"✘ {refused}")
             return
-        self._wrote(made, where)
+        self._wrote(made, saved)
 
     @on(Button.Pressed, "#copy")
     def action_copy(self) -> None:

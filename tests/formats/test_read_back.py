@@ -1,0 +1,161 @@
+"""What was promised of a written session, held against what its reader finds; nothing else is called written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from workbench.base.errors import BadInput
+from workbench.conformance.building import agent, call, result, session_of, user
+from workbench.conformance.drawn import dialogues
+from workbench.formats import registry
+from workbench.formats.export import Export, Saved, export, save, send
+from workbench.formats.format import no_progress
+from workbench.formats.read_back import FILLER, difference
+from workbench.session import Media, Message, Opaque, Session, Text, Thinking
+
+ASKED, READS = user("u", "Read a.py"), agent("a", "I will.", call("c", "Read", path="a.py", lines=[1, 20]))
+ANSWER, DONE = result("r", ("c", "import os")), agent("d", "Done")
+TALK = [ASKED, READS, ANSWER, DONE]
+HIDDEN, THOUGHT = Opaque("server", {"x": 1}), Thinking("Which file?")
+
+
+def told(message: Message, *texts: str) -> Message:
+    return replace(message, blocks=tuple(map(Text, texts)), kind="meta")
+
+
+@pytest.mark.parametrize(
+    ("found", "notes", "phrase"),
+    [
+        (TALK, "", ""),
+        ([replace(ASKED, role="system", kind="meta"), *TALK[1:]], "", ""),
+        ([ASKED, *(replace(READS, blocks=(block,)) for block in READS.blocks), ANSWER, DONE], "", ""),
+        ([ASKED, READS, DONE, ANSWER], "", ""),
+        ([told(ASKED, "Read", "a.py"), *TALK[1:]], "", ""),
+        (TALK[1:], "", "message 1 does not come back as it was: “Read a.py”"),
+        ([*TALK[:2], DONE], "", "of 1 results it holds 0"),
+        ([*TALK[:2], result("r", ("c", "import sys")), DONE], "", "a result does not come back: “import os”"),
+        ([*TALK[:3], ANSWER, DONE], "", "it holds a result that was not promised: “import os”"),
+        ([*TALK, result("n", ("e", "none"))], "", "it holds a result that was not promised: “none”"),
+        ([*TALK, result("n", ("e", "none"))], "1 calls without a result were answered as having none", ""),
+        ([told(ASKED, "Read b.py"), *TALK[1:]], "", "message 1 does not come back as it was: “Read a.py”"),
+        ([DONE, *TALK[:3]], "", "message 4 does not come back as it was: “Done”"),
+        ([*TALK[:3], replace(DONE, role="user")], "", "message 4 does not come back as it was: “Done”"),
+        ([ASKED, agent("a", "I will.", call("c", "Read", path="a.py", lines=[1, 21])), *TALK[2:]], "",
+         "message 2 does not come back as it was: “20”"),
+        ([*TALK, told(DONE, "x" * FILLER)], "", ""),
+        ([*TALK, told(DONE, "x" * (FILLER + 1))], "", f"it holds what was not promised: “{'x' * 59}…”"),
+        ([*TALK, told(DONE, "x" * (FILLER + 1))], f"a message '{'x' * (FILLER + 1)}' was put last", ""),
+        ([ASKED, told(READS, 'I will. Read {"path":"a.py","lines":[1,20]}'), told(ANSWER, "import os"), DONE],
+         "calls became text: it has none", ""),
+    ],
+)  # fmt: skip
+def test_every_word_comes_back_in_its_place_and_no_other(found: list[Message], notes: str, phrase: str) -> None:
+    assert difference(session_of(TALK), TALK, session_of(found), [notes]) == phrase
+
+
+@pytest.mark.parametrize(
+    ("block", "lost", "note"),
+    [
+        (HIDDEN, "of 1 blocks of the session's own format it holds 0", "blocks that only it knows were left out"),
+        (Thinking("", "sig"), "of 1 blocks of reasoning without words it holds 0", "thinking was left out"),
+        (THOUGHT, "message 2 does not come back as it was: “Which file?”", "reasoning was left out"),
+        (Media("image/png", 9), "of 1 images or documents it holds 0", "images were replaced by a line"),
+    ],
+)
+def test_what_is_no_word_may_be_missing_where_a_note_names_it(block: object, lost: str, note: str) -> None:
+    promised = [ASKED, replace(DONE, blocks=(block, *DONE.blocks))]  # type: ignore[arg-type]
+    found = session_of([ASKED, replace(DONE, blocks=(Text("[image/png, 9 bytes]"), *DONE.blocks))])
+    assert difference(session_of(promised), promised, found) == lost
+    assert difference(session_of(promised), promised, found, ["the e-mail address stays"]) == lost
+    assert difference(session_of(promised), promised, found, [note]) == ""
+
+
+def test_a_system_prompt_may_lie_beside_the_messages_or_be_left_out_with_a_note() -> None:
+    own = [Message("s", "system", (Text("Be kind."),)), *TALK]
+    assert difference(session_of(own), own, session_of(TALK, system="Be kind.")) == ""
+    assert difference(session_of(own), own, session_of(TALK)) == "message 1 does not come back as it was: “Be kind.”"
+    assert difference(session_of(own), own, session_of(TALK), ["the system prompt was left out"]) == ""
+    source = session_of(TALK, system="Be kind. " * 20)
+    assert difference(source, TALK, session_of([told(ASKED, source.system), *TALK])) == ""
+
+
+# --- a writer that is broken ------------------------------------------------------------------------------------------
+
+LONG = "a sentence that nobody said " * 8
+Break = Callable[[list[Message], int], list[Message]]
+BREAKS: dict[str, Break] = {
+    "leaves a message out": lambda messages, at: messages[:at] + messages[at + 1 :],
+    "says more": lambda messages, at: [*messages[:at], user("more", LONG), *messages[at:]],
+    "says something else": lambda messages, at: [
+        *messages[:at],
+        replace(messages[at], blocks=(Text(LONG),), source=(), role="user"),
+        *messages[at + 1 :],
+    ],
+    "lets the other side say it": lambda messages, at: [
+        *messages[:at],
+        replace(
+            messages[at], role={"assistant": "user", "user": "assistant"}.get(messages[at].role, messages[at].role)
+        ),
+        *messages[at + 1 :],
+    ],
+    "says it later": lambda messages, at: [*messages[:at], *messages[at + 1 :], messages[at]],
+}
+
+
+def broken(session: Session, messages: list[Message], target: str, wrong: list[Message]) -> Export:
+    """An export of `messages` by a writer that writes others."""
+    sound = export(session, messages, target)
+    return replace(sound, written=replace(registry.target(target).write(session, wrong), notes=sound.written.notes))
+
+
+def read(made: Export) -> Session:
+    return made.format.codec.read(Path(made.written.name), made.written.data, no_progress)
+
+
+def words(session: Session) -> tuple[list[tuple[bool, str]], list[str]]:
+    """What each side says in its order, and what the results say."""
+    context = session.context()
+    said = [(m.role == "assistant", " ".join(m.text.split())) for m in context if m.text.split()]
+    return said, sorted(one.text for message in context for one in message.results)
+
+
+@pytest.mark.parametrize("target", [one.id for one in registry.targets()])
+def test_of_a_broken_writer_nobody_says_that_it_wrote(target: str) -> None:
+    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(dialogues(), st.sampled_from(sorted(BREAKS)), st.integers(0, 50))
+    def holds(messages: list[Message], name: str, at: int) -> None:
+        session = session_of(messages)
+        sound = export(session, messages, target)
+        made = broken(session, messages, target, BREAKS[name](messages, at % len(messages)))
+        with suppress(BadInput):  # what cannot be read at all is broken enough
+            assume(words(read(made)) != words(read(sound)))
+        with TemporaryDirectory() as folder:
+            with pytest.raises(BadInput, match=r"is not written, because as .* it would not hold what was promised: "):
+                save(made, Path(folder))
+            assert list(Path(folder).iterdir()) == []
+            assert save(sound, Path(folder)).word == "written"
+
+    holds()
+
+
+def test_a_refused_export_leaves_the_file_that_was_there_and_sends_nothing(tmp_path: Path) -> None:
+    session, out, sent = session_of(TALK), tmp_path / "out.json", BytesIO()
+    out.write_text("mine")
+    made = broken(session, TALK, "openai-chat", TALK[:1])
+    with pytest.raises(BadInput, match=r"of 1 calls it holds 0; choose another format\.$"):
+        save(made, out, overwrite=True)
+    with pytest.raises(BadInput, match=r"^the export is not written"):
+        send(made, sent, Path("-"))
+    assert (out.read_text(), [*tmp_path.iterdir()], sent.getvalue()) == ("mine", [out], b"")
+    sound = export(session, TALK, "openai-chat")
+    assert send(sound, sent, Path("-")) == Saved(Path("-"), "written")
+    assert (save(sound, out, overwrite=True), out.read_bytes()) == (Saved(out, "written"), sent.getvalue())

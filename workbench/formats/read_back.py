@@ -1,0 +1,229 @@
+"""Whether a written session holds what was promised: its messages as the format's own reader gives them again.
+
+The same messages, block by block, are the rule. A format that is not the session's own has fewer kinds of message and
+block: there every word must be, in its order and from its side, and nothing else. What is no word (reasoning, blocks
+that only one format knows, calls and results as such) may be missing where a note of the writer's names it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Literal, get_args
+
+import orjson
+
+from workbench.base.text import clip_at_word
+from workbench.session import (
+    Block,
+    Media,
+    Message,
+    Opaque,
+    Session,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    leading_system,
+)
+
+Shapes = list[tuple[str, str, tuple[Block, ...]]]
+
+FILLER = 100
+"""Characters in a row that a writer may add without a note: labels and marks around what it renders as text."""
+
+_QUOTED = re.compile(r"'([^']+)'")
+"""Words that a note says were put in."""
+
+
+def shape(messages: Iterable[Message]) -> Shapes:
+    """What must survive a way through a format: roles, kinds and blocks."""
+    return [(message.role, message.kind, message.blocks) for message in messages]
+
+
+def in_one(messages: Iterable[Message]) -> Shapes:
+    """The same with neighbouring results in one message: many formats have a record for each."""
+    runs = groupby(messages, key=lambda m: (m.role, m.kind) if m.role == "tool" else (m.id, ""))
+    groups = [list(run) for _, run in runs]
+    return [(run[0].role, run[0].kind, tuple(block for m in run for block in m.blocks)) for run in groups]
+
+
+def difference(source: Session, promised: Sequence[Message], found: Session, notes: Sequence[str] = ()) -> str:
+    """What of the messages promised from `source` the session `found` does not hold, or holds beyond them, in a phrase;
+    "" where nothing. `notes` are the writer's."""
+    there = found.context()
+    if in_one(promised) == in_one(there):
+        return ""
+    told = " ".join(notes)
+    return _lost_blocks(promised, there, told) or _words_differ(source, promised, found, told)
+
+
+# --- blocks that are no words ---------------------------------------------------------------------------------------
+
+_THOUGHTS = r"thinking|reasoning|anything that can be sent"
+_UNANSWERED = r"calls? without a result"
+_AS_TEXT = r"(?:calls|results) (?:[^.]* )?(?:became|as) text"
+_NAMED: tuple[tuple[type[Block], str, str], ...] = (
+    (Thinking, "blocks of reasoning without words", _THOUGHTS),
+    (Opaque, "blocks of the session's own format", r"blocks|anything that can be sent|records"),
+    (Media, "images or documents", r"images|documents"),
+    (ToolUse, "calls", _AS_TEXT),
+    (ToolResult, "results", _AS_TEXT),
+)
+"""Sorts of blocks, in words, and by what a note is known that says what became of them."""
+
+
+def _lost_blocks(promised: Sequence[Message], found: Sequence[Message], told: str) -> str:
+    wanted, there = _counted(promised), _counted(found)
+    for sort, name, named in _NAMED:
+        if wanted[sort] > there[sort] and not re.search(named, told):
+            return f"of {wanted[sort]} {name} it holds {there[sort]}"
+    return ""
+
+
+def _counted(messages: Sequence[Message]) -> Counter[type[Block]]:
+    """How many blocks there are of each sort; reasoning in words is looked for among the words."""
+    blocks = [block for message in messages if message.kind != "boundary" for block in message.blocks]
+    counts = Counter(type(block) for block in blocks if not (isinstance(block, Thinking) and block.text))
+    counts[Media] += sum(isinstance(part, Media) for m in messages for r in m.results for part in r.content)
+    return counts
+
+
+# --- words ----------------------------------------------------------------------------------------------------------
+
+Side = Literal["agent", "others"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """Words of message `number`, on one line."""
+
+    text: str
+    side: Side
+    number: int
+
+
+def _words_differ(source: Session, promised: Sequence[Message], found: Session, told: str) -> str:
+    """Each of the promised words is looked for behind the one before it, results among all; nothing else may be left.
+
+    A result belongs to its call, wherever it stands: a format may have a place of its own for it.
+    """
+    as_text = bool(re.search(_AS_TEXT, told))
+    thoughts = not re.search(_THOUGHTS, told)
+    there, answers = list(_words(found.context(), as_text, thoughts)), _results(found.context(), as_text)
+    results = _results(promised, as_text)
+    text = " ".join(words.text for words in there)
+    said_by = {side: _masked(there, side) for side in get_args(Side)}
+    lead = leading_system(promised)
+    prompts = [source.system, *(message.text for message in promised[:lead])]
+    allowed = [_on_one_line(one, as_text) for one in (*prompts, *_QUOTED.findall(told))]
+    prompt = _on_one_line(found.system, as_text)
+    matched: list[tuple[int, int]] = [(0, 0)]
+    at = 0
+    for words in _words(promised, as_text, thoughts):
+        if words.number <= lead and ("system prompt" in told or words.text in prompt):
+            continue
+        place = said_by[words.side].find(words.text, at)
+        if place < 0:
+            return f"message {words.number} does not come back as it was: {_quoted(words.text)}"
+        at = place + len(words.text)
+        matched.append((place, at))
+    of_results: list[tuple[int, int]] = []
+    begun = [start for start, _ in matched]
+    for missing, times in (results - answers).items():
+        places = [place for place in _places(text, missing) if matched[bisect_right(begun, place) - 1][1] <= place]
+        if len(places) < times or not as_text:
+            return f"a result does not come back: {_quoted(missing)}"
+        of_results.extend((place, place + len(missing)) for place in places[:times])
+    for extra in answers - results:
+        if len(extra) > FILLER or not re.search(_UNANSWERED, told):
+            return f"it holds a result that was not promised: {_quoted(extra)}"
+    for extra in _left(text, [*matched, *of_results]):
+        for one in filter(None, allowed):
+            extra = extra.replace(one, "")
+        if len(extra) > FILLER:
+            return f"it holds what was not promised: {_quoted(extra)}"
+    return ""
+
+
+def _words(messages: Sequence[Message], as_text: bool, thoughts: bool) -> Iterator[_Words]:
+    for number, message in enumerate(messages, 1):
+        if message.kind == "boundary":
+            continue
+        side: Side = "agent" if message.role == "assistant" else "others"
+        for block in message.blocks:
+            if isinstance(block, Thinking) and not thoughts:
+                continue
+            for line in filter(None, (_on_one_line(text, as_text) for text in _said(block))):
+                yield _Words(line, side, number)
+
+
+def _results(messages: Sequence[Message], as_text: bool) -> Counter[str]:
+    texts = (_on_one_line(result.text, as_text) for message in messages for result in message.results)
+    return Counter(filter(None, texts))
+
+
+def _said(block: Block) -> Iterator[str]:
+    match block:
+        case Text() | Thinking():
+            yield block.text
+        case ToolUse():
+            yield block.name
+            yield from _leaves(block.input)
+        case Media():
+            yield block.placeholder
+        case ToolResult() | Opaque():
+            pass
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from _leaves(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner)
+    else:
+        yield value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def _on_one_line(text: str, as_text: bool) -> str:
+    """Without line ends; where calls became text, also without the escapes of its JSON."""
+    return " ".join((_ESCAPE.sub(_unescaped, text) if as_text else text).split())
+
+
+_ESCAPE = re.compile(r"\\+(?:([nrtf])|(b)|u([0-9a-fA-F]{4}))?")
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    blank, back, code = escape.groups()
+    return " " if blank else "\b" if back else chr(int(code, 16)) if code else ""
+
+
+def _masked(there: Sequence[_Words], side: Side) -> str:
+    """The words of one side, each where it stands among all."""
+    return " ".join(words.text if words.side == side else "\0" * len(words.text) for words in there)
+
+
+def _places(text: str, words: str) -> Iterator[int]:
+    """Where the words stand, one behind the other."""
+    at = 0
+    while (at := text.find(words, at)) >= 0:
+        yield at
+        at += len(words)
+
+
+def _left(text: str, matched: Iterable[tuple[int, int]]) -> Iterator[str]:
+    """What stands between the matched stretches."""
+    at = 0
+    for start, stop in [*sorted(matched), (len(text), len(text))]:
+        yield text[at:start].strip()
+        at = max(at, stop)
+
+
+def _quoted(text: str) -> str:
+    return f"“{clip_at_word(text, 60)}”"
