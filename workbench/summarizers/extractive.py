@@ -115,7 +115,7 @@ def _sections(said: Digest, request: SummaryRequest, labels: Labels) -> list[Sec
     sections: list[Section] = []
     for number, title in enumerate(request.sections):
         mine = [topic for topic in topics if topics[topic] == number]
-        marks = [mark for mark in request.marks if bare_title(mark.under) == bare_title(title)]
+        marks = [mark for mark in request.marks if _bare(mark.under) == _bare(title)]
         lines = _marked(said, mine, marks, labels)
         omitted = sum(said.omitted[topic] for topic in mine)
         share = sum(SHARES[topic] for topic in mine) or 0.5
@@ -125,7 +125,7 @@ def _sections(said: Digest, request: SummaryRequest, labels: Labels) -> list[Sec
     return sections
 
 
-def bare_title(title: str) -> str:
+def _bare(title: str) -> str:
     return title.lstrip("# ")
 
 

@@ -3,11 +3,10 @@ the current input, the recap of the to-do list."""
 
 from __future__ import annotations
 
-from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.compaction.assembled.react import react
 from workbench.compaction.assembled.recap import recap_of
-from workbench.compaction.assembled.tool_results import Limits, compressed
+from workbench.compaction.assembled.tool_results import Limits, compressed, less
 from workbench.compaction.context import Context
 from workbench.compaction.prompt_parts import PromptPart, system_and_tools
 from workbench.compaction.shape import Shape
@@ -40,13 +39,9 @@ def _history(context: Context, start: int, stop: int, limits: Limits | None) -> 
     shorter = {i: new for i in range(start, stop) if (new := message_at(i)) is not messages[i]}
     saved = sum(layout.sizes.tokens[i] - layout.measured(new).tokens for i, new in shorter.items())
     whole = context.size(start, stop)
-    note = (
-        f"tool results of {counted(len(shorter), 'message')} compressed: {grouped(saved)} tokens less"
-        if shorter
-        else ""
-    )
+    note = f"tool results of {counted(len(shorter), 'message')} compressed: {less(saved)}" if shorter else ""
     text = "\n\n".join(react(context.shape, start, stop, limits))
-    return PromptPart(L3, whole.tokens - saved, whole.basis, text, note if shorter else "")
+    return PromptPart(L3, whole.tokens - saved, whole.basis, text, note)
 
 
 def _current(context: Context, opened: int) -> PromptPart:

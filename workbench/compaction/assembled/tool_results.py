@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from workbench.base.figures import grouped
 from workbench.compaction.assembled.tool_result_rules import RULES, Limits, ToolKind, Use
 from workbench.compaction.shape import Shape, newest_per_shape
 from workbench.facts.envelope import envelope, holds_more, text_of
@@ -20,7 +21,7 @@ from workbench.facts.tools import ActionKind, actions_of, tool_name
 from workbench.session import Block, Media, Message, Text, ToolResult, ToolUse
 from workbench.tokens.visible import json_text
 
-__all__ = ["Limits", "ToolKind", "compress", "compressed", "kind_of", "reduced"]
+__all__ = ["Limits", "ToolKind", "compress", "compressed", "kind_of", "less", "reduced"]
 
 _BY_NAME: dict[str, ToolKind] = {
     **dict.fromkeys(("ls", "list_dir", "list_directory", "list_files", "list", "tree", "readdir"), "ls"),
@@ -120,3 +121,8 @@ def _compressed(shape: Shape, index: int, limits: Limits) -> Message:
     blocks = tuple(map(shorter, message.blocks))
     changed = any(new is not old for new, old in zip(blocks, message.blocks, strict=True))
     return replace(message, blocks=blocks, source=()) if changed else message
+
+
+def less(saved: int) -> str:
+    """How many tokens compressing saves; it may cost some, where what stays gets line numbers."""
+    return f"{grouped(abs(saved))} tokens {'less' if saved >= 0 else 'more'}"

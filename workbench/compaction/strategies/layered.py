@@ -19,7 +19,7 @@ from workbench.base.text import counted
 from workbench.compaction import vocabulary
 from workbench.compaction.assembled.notes import notes_at
 from workbench.compaction.assembled.prompt import assembled
-from workbench.compaction.assembled.tool_results import Limits, compressed
+from workbench.compaction.assembled.tool_results import Limits, compressed, less
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.gauge import Gauge
@@ -173,8 +173,7 @@ def _compress_rung(context: Context, shorter: dict[int, Message]) -> Rung:
     tokens = context.layout.sizes.tokens
     saved = sum(tokens[i] - context.layout.measured(message).tokens for i, message in shorter.items())
     before = context.total.tokens
-    change = f"{grouped(abs(saved))} tokens {'less' if saved >= 0 else 'more'}"
-    note = f"{counted(len(shorter), 'message')} of the kept rounds, {change}"
+    note = f"{counted(len(shorter), 'message')} of the kept rounds, {less(saved)}"
     return Rung("compress tool results", before, before - saved, note)
 
 
