@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import tomllib
+from dataclasses import replace
+
 import pytest
 
 from workbench.compaction.language import told_in, version_of
 from workbench.compaction.ledger.entries import Entry
 from workbench.compaction.ledger.text import Ledger, read_ledger, written
-from workbench.compaction.preset import load_preset
+from workbench.compaction.preset import load_preset, preset_toml
 from workbench.compaction.prompts import load_prompt, prompt_files
 from workbench.compaction.request import Asked
+from workbench.compaction.settings import with_settings
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategies.memories_rewrite import MemoriesRewritePolicy
 from workbench.compaction.strategies.message_window import MessageWindowPolicy, template_of
@@ -62,10 +66,8 @@ def test_a_prompt_of_ones_own_in_another_language_is_not_sent_and_that_is_told()
 
 def test_a_prompt_is_kept_when_another_language_is_asked_and_sent_again_with_its_own() -> None:
     policy = UserMessagesPolicy(prompt=OWN).with_(language="zh")
-    assert isinstance(policy, UserMessagesPolicy)
     assert policy.prompt == OWN
     again = policy.with_(language="en")
-    assert isinstance(again, UserMessagesPolicy)
     assert again.asks() == OWN
     assert list(again.unsaid()) == []
 
@@ -90,6 +92,24 @@ def test_where_only_a_prompt_is_given_the_language_is_the_prompts() -> None:
         ({"reply": OWN}, "zh"),
     ):
         assert MessageWindowPolicy().with_(**changes).model_dump()["language"] == language
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("asked", [OWN, "请总结对话中的每一项决策。"])
+def test_a_language_other_than_the_prompts_is_read_back_from_what_is_written(language: str, asked: str) -> None:
+    for name in ("message-window", "augment-example", "augment-memories"):
+        preset = load_preset(name)
+        policy = preset.policy.with_(prompt=asked, language=language)
+        assert (
+            type(policy).model_validate(tomllib.loads(preset_toml(replace(preset, policy=policy)))["policy"]) == policy
+        )
+        if pasted := strategy(preset.strategy).pasted:
+            assert pasted.read(pasted.write(policy)).policy == policy
+
+
+def test_a_prompt_set_by_its_name_brings_its_language() -> None:
+    policy = with_settings(load_preset("codex").policy, {"prompt": "请总结对话中的每一项决策。"})
+    assert policy.model_dump()["language"] == "zh"
 
 
 @pytest.mark.parametrize("carry_on", [True, False])

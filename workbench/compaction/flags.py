@@ -57,10 +57,12 @@ def flag(
         return Read(policy, tuple(taken), (*unknown, *flags, *given))
 
     def write(policy: P) -> str:
-        own = policy_type.model_validate(defaults).model_dump(mode="json")
         values = policy.model_dump(mode="json")
-        theirs = {key: values.pop(policy_type.today(key).name) for key in documented}
-        more = {key: value for key, value in values.items() if value != own[key]}
+        names = {key: policy_type.today(key).name for key in documented}
+        theirs = {key: values[name] for key, name in names.items()}
+        # And what would be read otherwise: values other than the product's, a language other than the prompt's.
+        read = policy_type.model_validate({**defaults, **{name: values[name] for name in names.values()}})
+        more = {key: value for key, value in values.items() if value != read.model_dump(mode="json")[key]}
         return json.dumps(theirs | more, indent=2, ensure_ascii=False)
 
     about = f"{name}: the JSON object, the string that the flag carries, or the whole {WRAPPER}."

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import EllipsisType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -89,7 +89,7 @@ class Policy(BaseModel):
         """What of its texts is not sent, and why, a sentence each."""
         return ()
 
-    def with_(self, **changes: Any) -> Policy:
+    def with_(self, **changes: Any) -> Self:
         """A copy with fields changed, validated. Raises pydantic.ValidationError."""
         given = {self.today(name).name for name in changes}
         kept = {name: value for name, value in self.model_dump().items() if name not in given}

@@ -171,8 +171,12 @@ def preset_toml(preset: Preset) -> str:
 
 
 def _changed(policy: BaseModel, default: BaseModel) -> dict[str, Any]:
+    """What makes the policy again: the fields that differ from the default, and what is read otherwise without them (a
+    language, from a prompt)."""
     given, own = policy.model_dump(), default.model_dump()
-    return {name: value for name, value in given.items() if value != own[name] and value is not None}
+    changed = {name: value for name, value in given.items() if value != own[name] and value is not None}
+    read = type(policy).model_validate(changed).model_dump()
+    return {name: value for name, value in given.items() if name in changed or value != read[name]}
 
 
 def _inline(values: Mapping[str, Any]) -> Any:

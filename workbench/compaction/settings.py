@@ -187,11 +187,12 @@ def _range(info: FieldInfo) -> Range:
 
 def with_settings(policy: PolicyT, values: Mapping[str, Any]) -> PolicyT:
     """The policy with other values, by the keys of settings. Raises pydantic.ValidationError."""
-    changed = policy.model_dump()
+    whole = policy.model_dump()
+    changed: dict[str, Any] = {}
     for key, value in values.items():
         *group, name = key.split(".")
-        (changed[group[0]] if group else changed)[name] = value
-    return type(policy).model_validate(changed)
+        (changed.setdefault(group[0], whole[group[0]]) if group else changed)[name] = value
+    return policy.with_(**changed)
 
 
 def setting_named(policy: type[Policy], name: str) -> Setting:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from pydantic import model_validator
 
@@ -54,7 +54,7 @@ class Worded(Policy):
                     f"{NAMES[self.language]} text is. Write it in {NAMES[self.language]}, or set language to {found}."
                 )
 
-    def with_(self, **changes: Any) -> Policy:
+    def with_(self, **changes: Any) -> Self:
         if "language" not in changes and (found := _language_of(changes, type(self))):
             changes["language"] = found
         return super().with_(**changes)
