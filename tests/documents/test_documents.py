@@ -11,7 +11,7 @@ from tests.documents import (
     test_003_message_window,
     test_004_context_reset,
 )
-from tests.documents.rules import held, rows
+from tests.documents.rules import RULE, held, rows
 from tests.paths import ROOT
 
 DOCUMENTS = (
@@ -39,6 +39,11 @@ def test_every_rule_of_every_document_is_told_once_in_order() -> None:
 def test_a_verdict_is_one_of_four_and_a_difference_says_why() -> None:
     verdict = re.compile(r"as it says|differs: .+, because .+|does not apply: .+|not yet: .+")
     assert [row for row in rows() if not verdict.fullmatch(row.verdict)] == []
+
+
+def test_what_differs_is_told_under_its_strategy() -> None:
+    told = RULE.findall((ROOT / "docs/strategies.md").read_text("utf-8"))
+    assert sorted(told) == [row.id for row in rows() if row.verdict.startswith("differs")]
 
 
 def test_every_place_named_is_there() -> None:
