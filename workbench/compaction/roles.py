@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 from workbench.compaction.outcome import Fate, Kept, Made, Outcome, Piece
@@ -101,45 +101,50 @@ def joined_turns(messages: Iterable[Message]) -> int:
 
 def mended(outcome: Outcome, api: Api | None) -> Outcome:
     """The outcome with `GAP` said by the user before each message that the API would refuse where it stands now: the
-    agent's that would open, and a call right behind an answer. O(pieces): only there do messages meet that did not."""
+    agent's that would open, and a call right behind an answer. O(pieces): only there do messages meet that did not, and
+    only where some are gone."""
     roles = KNOWN[api]
-    if not roles.apart and not roles.calls_answer:
+    if not roles.apart or not any(one.fate in _GONE for one in outcome.fates):
         return outcome
     pieces: list[Piece] = []
     before: Message | None = None
-    for piece in outcome.pieces:
-        run = outcome.source[piece.start : piece.stop] if isinstance(piece, Kept) else (piece.message,)
-        turns = [*_ends(run, roles)]
-        if turns and roles.why_not(before, run[turns[0]]):
+    for number, piece in enumerate(outcome.pieces):
+        if before is not None and not roles.calls_answer:
+            pieces += outcome.pieces[number:]
+            break
+        turns = _turns(outcome.source, piece, roles)
+        if turns and roles.why_not(before, turns[0]):
             pieces += _led_in(outcome, piece, turns[0], before, roles)
         else:
             pieces.append(piece)
-        before = run[turns[-1]] if turns else before
+        before = turns[-1] if turns else before
     return replace(outcome, pieces=tuple(pieces)) if len(pieces) > len(outcome.pieces) else outcome
 
 
-def _ends(run: Sequence[Message], roles: Roles) -> Iterator[int]:
-    """The places of the first and the last turn among messages."""
-    for places in (range(len(run)), range(len(run) - 1, -1, -1)):
-        yield from islice((at for at in places if roles.is_turn(run[at])), 1)
+def _turns(source: Sequence[Message], piece: Piece, roles: Roles) -> list[Message]:
+    """The first turn and the last of a piece, the same one where there is no other; nothing where it has none."""
+    if isinstance(piece, Made):
+        return [piece.message] if roles.is_turn(piece.message) else []
+    ways = range(piece.start, piece.stop), range(piece.stop - 1, piece.start - 1, -1)
+    ends = (next((source[at] for at in way if roles.is_turn(source[at])), None) for way in ways)
+    return [end for end in ends if end is not None]
 
 
-def _led_in(outcome: Outcome, piece: Piece, first: int, before: Message | None, roles: Roles) -> Iterator[Piece]:
-    """The piece with a gap before its message `first`, which stands for what is gone; as it is where that message stood
+def _led_in(outcome: Outcome, piece: Piece, met: Message, before: Message | None, roles: Roles) -> Iterator[Piece]:
+    """The piece with a gap before its message `met`, which stands for what is gone; as it is where that message stood
     behind the same one before."""
     if isinstance(piece, Made):
-        met, gone = piece.message, piece.stands_for
+        at, gone = 0, piece.stands_for
     else:
-        at = piece.start + first
-        met = outcome.source[at]
-        *_, previous = (None, *(outcome.source[i] for i in _ends(outcome.source[:at], roles)))
+        at = next(at for at in range(piece.start, piece.stop) if outcome.source[at] is met)
+        *_, previous = (None, *_turns(outcome.source, Kept(0, at), roles))
         spans = (Span(one.start, one.stop) for one in outcome.fates if one.start < at and one.fate in _GONE)
         gone = () if previous is before else tuple(merged(spans))
     if not gone:
         yield piece
         return
     if isinstance(piece, Kept):
-        yield from kept([Span(piece.start, piece.start + first)])
-        piece = Kept(piece.start + first, piece.stop)
+        yield from kept([Span(piece.start, at)])
+        piece = Kept(at, piece.stop)
     yield Made(Message(f"gap-{met.id}", "user", (Text(GAP),), kind="meta", time=met.time), gone)
     yield piece
