@@ -273,16 +273,6 @@ def test_made_messages_come_back() -> None:
     assert_exact(FORMAT, session, (*made, *session.context()[-1:]))
 
 
-def test_the_real_file_gives_back_every_outcome(shared: Path) -> None:
-    data = (shared / "sessions/goose/teck968-sample_session.jsonl").read_bytes()
-    session = read(FORMAT, data)
-    assert [tool.name for tool in session.tools] == ["get_weather"]
-    assert [m.role for m in session.context()] == ["user", "assistant", "tool", "assistant"]
-    assert FORMAT.codec.validate(data) == []
-    node = Message("n", "user", (Text("Short."),), "summary")
-    assert_exact(FORMAT, session, (node, *session.context()[1:]))
-
-
 def test_odd_entries_are_told(tmp_path: Path) -> None:
     session = read(FORMAT, lines(*MESSAGES) + b"\n7\n{broken\n")
     assert [str(warning)[:7] for warning in session.warnings] == ["line 7:", "line 8:"]

@@ -1,13 +1,11 @@
 """LangChain dumps: both forms, calls that stand twice, usage with its cache, lists written back."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from workbench.conformance.formats import assert_exact, read
-from workbench.formats.format import no_progress
 from workbench.formats.langchain import FORMAT
 from workbench.formats.read_back import shape
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
@@ -63,17 +61,6 @@ def plain(fields: Any = FIELDS) -> list[Json]:
 
 
 DOCUMENTS: dict[str, Any] = {"dumpd": dumped(), "type and data": plain(), "state": {"messages": dumped(), "todos": [1]}}
-
-
-def test_the_real_dump_is_read_and_written_back(shared: Path) -> None:
-    path = shared / "sessions/langchain/deepagents-compact_tool_seed.json"
-    data = path.read_bytes()
-    session = FORMAT.codec.read(path, data, no_progress)
-    assert [m.role for m in session.messages] == ["user", "assistant", "tool", "assistant", "tool", "assistant"]
-    assert [len(m.calls) for m in session.messages] == [0, 1, 0, 1, 0, 0]
-    assert session.messages[1].usage == Usage(3, 116, cache_write=6717)
-    assert session.model == "claude-sonnet-4-5-20250929"
-    assert_exact(FORMAT, session, session.context()[:3])
 
 
 @pytest.mark.parametrize("form", DOCUMENTS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from workbench.formats.read_back import shape
 from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
 
 STAMP = "2026-05-20T10:00:33.231Z"
-REAL = ("authgo-7407a21", "pimono-before-compaction")
 HEADER = {"type": "session", "version": 3, "id": "old", "timestamp": STAMP, "cwd": "/w/x"}
 
 
@@ -195,14 +193,6 @@ def test_made_messages_come_back() -> None:
     ]
     messages = [Message(f"m{n}", role, (block,), kind) for n, (role, kind, block) in enumerate(made)]  # type: ignore[arg-type]
     assert_exact(FORMAT, session, (*messages, *session.context()[-2:]))
-
-
-def test_what_the_real_files_hold(shared: Path) -> None:
-    sessions = [read(FORMAT, (shared / f"sessions/pi/{name}.jsonl").read_bytes()) for name in REAL]
-    assert not [warning for session in sessions for warning in session.warnings]
-    assert [[len(epoch.members) for epoch in session.epochs] for session in sessions] == [[393], [351, 326, 439]]
-    ends = [epoch.ended_by for epoch in sessions[1].epochs if epoch.ended_by]
-    assert [end.tokens_before for end in ends] == [175004, 185014]
 
 
 def test_odd_lines_are_told() -> None:

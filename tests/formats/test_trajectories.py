@@ -77,18 +77,6 @@ def read(format: Format, data: bytes) -> Session:
     return format.codec.read(Path("x.traj.json"), data, no_progress)
 
 
-def test_a_real_trajectory_tells_its_usage_and_its_one_huge_message(shared: Path) -> None:
-    session = MINI.codec.read(
-        path := shared / "sessions/mini-swe-agent/psf__requests-1142.traj.json", path.read_bytes(), no_progress
-    )
-    assert sum(m.usage is not None for m in session.messages) == 71
-    assert session.messages[2].usage == Usage(1379, 171)
-    last = next(m for m in reversed(session.messages) if m.usage)
-    assert last.usage == Usage(38122 - 37994, 36, cache_read=37994)
-    assert max(len(m.text) for m in session.messages) == 868167 + 0
-    assert (session.model, session.cwd, session.id) == ("google/gemini-3-pro-preview", "/testbed", "psf__requests-1142")
-
-
 def test_real_history_processors_are_told(shared: Path) -> None:
     path = shared / "sessions/swe-agent/marshmallow-1867-fc-replace.traj"
     (warning,) = SWE.codec.read(path, path.read_bytes(), no_progress).warnings
