@@ -112,6 +112,25 @@ def test_the_prompt_reads_in_the_documents_order() -> None:
     ]  # fmt: skip
 
 
+@rule("002-064")
+def test_the_recap_outlives_the_rounds_that_wrote_the_list() -> None:
+    """A list written whole, and one of which a later round, which is kept, changes one item."""
+    whole = [user("u", "plan"), agent("t", "", call("c", "TodoWrite", todos=TODOS)), result("r", ("c", "ok"))]
+    made = [call(f"c{n}", "TaskCreate", subject=f"task {n}") for n in (1, 2)]
+    one_by_one = [user("u", "plan"), agent("t", "", *made), result("r", *((f"c{n}", f"Task #{n}") for n in (1, 2)))]
+    update = [user("u2", "go on"), agent("t2", "", call("c3", "TaskUpdate", taskId="2", status="completed"))]
+    updated = [*update, result("r2", ("c3", "Updated")), agent("z2", "yes")]
+    for messages, recap in (
+        ([*whole, agent("z", "yes"), *rounds(10)], "1 of 2 done; next: write"),
+        ([*one_by_one, agent("z", "yes"), *updated, *rounds(9)], "1 of 2 done; next: task 1"),
+    ):
+        context = context_of(messages)
+        outcome, _ = run(context, policy())
+        assert outcome.fate_at(1).fate is Fate.SUMMARIZED
+        for now in (context, context.from_outcome(outcome)):
+            assert assembled(now, Limits())[-1].text == recap
+
+
 @rule("002-002")
 def test_request_shows_the_whole_next_prompt_of_the_new_context() -> None:
     """Folded on the screen, whole in a file; an archive stands in it as the summary's placeholder."""

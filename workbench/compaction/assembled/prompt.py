@@ -22,7 +22,7 @@ def assembled(context: Context, limits: Limits | None) -> tuple[PromptPart, ...]
     """
     shape, meter = context.shape, context.layout.sizes.meter
     lead, opened = shape.lead, max(shape.lead, open_from(shape))
-    recap = recap_of(shape)
+    recap = recap_of(context)
     no_rules = "" if context.rules else "no CODE_LAW.md in the session's folder"
     return (
         system_and_tools(context, lead, L1),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.base.text import clip_at_word
-from workbench.compaction.shape import Shape, per_shape
+from workbench.compaction.context import Context
+from workbench.compaction.past import Past
+from workbench.compaction.shape import Shape, newest_per_shape
 from workbench.compaction.shape_facts import calls_of
 from workbench.facts.plan import Task, plan_of
 
@@ -24,7 +26,12 @@ def recap(tasks: Sequence[Task]) -> str:
     return "; ".join(parts)
 
 
-@per_shape
-def recap_of(shape: Shape) -> str:
-    """The recap as the context's last todo call leaves it, "" when the agent kept no list."""
-    return recap(plan_of(calls_of(shape)))
+def recap_of(context: Context) -> str:
+    """The recap as the session's last todo call leaves it, also one that a compaction took away: the agent's list is no
+    part of its history. "" when the agent kept none."""
+    return _recap_of(context.shape, context.past)
+
+
+@newest_per_shape
+def _recap_of(shape: Shape, past: Past) -> str:
+    return recap(plan_of((*calls_of(past.shape), *calls_of(shape))))

@@ -20,7 +20,7 @@ def prompt_layers(context: Context, outcome: Outcome) -> tuple[Layer, ...]:
     shape, sizes = context.shape, context.layout.sizes
     fixed, opened = shape.lead, max(shape.lead, open_from(shape))
     open_input = context.size(opened, len(context)).tokens
-    recap = recap_of(shape)
+    recap = recap_of(context)
     found = [
         Layer(L1, sizes.overhead + context.upto(fixed).tokens, sizes.overhead_basis, "▒"),
         Layer(L2, sizes.meter.text_tokens(context.rules) if context.rules else 0, sizes.meter.basis, "▤"),
