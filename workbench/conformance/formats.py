@@ -11,6 +11,8 @@ import contextlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -154,13 +156,17 @@ def a_sample_is_read_whole(format: Format, samples: Sequence[bytes]) -> None:
 
 def what_is_kept_comes_back(format: Format, samples: Sequence[bytes]) -> None:
     """Every epoch as it is, and compacted with pins, without and with the split by hand, read again from what was
-    written: just these messages; and no fault in it where the sample has none and every call was answered."""
+    written, the newest in every way: just these messages; and no fault in it where the sample has none and every call
+    was answered."""
     _writes(format)
+    usual, ways = partial(write, format), [way.write for way in format.codec.ways]
     for sample in samples:
         session, sound = read(format, sample), not faults(format, sample)
         for epoch in session.epochs:
-            for messages in (session.context(epoch.number), *compacted(session, epoch.number)):
-                written = write(format, session, messages)
+            contexts = (session.context(epoch.number), *compacted(session, epoch.number))
+            writers = [usual, *(ways if epoch is session.epochs[-1] else ())]
+            for messages, writer in product(contexts, writers):
+                written = writer(session, messages)
                 assert format.recognise(written.data[:HEAD])
                 again = read(format, written.data, Path(written.name))
                 assert difference(session, messages, again, written.notes) == ""
