@@ -49,8 +49,8 @@ from workbench.conformance.formats import read
 from workbench.conformance.strategies import Answered
 from workbench.conformance.strategies import run as run_strategy
 from workbench.formats.augment import FORMAT as AUGMENT
+from workbench.formats.augment.sequence import sequence_ids
 from workbench.formats.augment.summaries import VERSION
-from workbench.formats.augment.write import sequence_ids
 from workbench.formats.export import export
 from workbench.formats.files import load
 from workbench.formats.read_back import shape

@@ -9,10 +9,8 @@ another is given a label, by which it is none to them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any
 from uuid import uuid4
 
@@ -26,6 +24,7 @@ from workbench.formats.augment.nodes import (
     request_nodes,
     response_nodes,
 )
+from workbench.formats.augment.sequence import sequence_id_of, sequence_ids, short
 from workbench.formats.augment.signature import ID
 from workbench.formats.augment.summaries import VERSION, current_version
 from workbench.formats.format import Written
@@ -95,23 +94,23 @@ def flagged(session: Session, messages: Sequence[Message]) -> Written:
 def inserted(session: Session, messages: Sequence[Message]) -> Written:
     """The loaded history whole, with the flagged summary where the client of document 000 puts it: behind the exchanges
     that it stands for. What else of the context is not at the end of the loaded history follows it as copies."""
-    unchanged = list(messages) == list(session.context())
+    if session.format != ID or list(messages) == list(session.context()):
+        return flagged(session, messages)
     exchanges = _exchanges(messages, own=True)
-    if session.format != ID or unchanged or not (exchanges and exchanges[0].is_summary):
+    if not exchanges or not exchanges[0].is_summary:
         written = flagged(session, messages)
         why = "the older exchanges were left out: without a summary at the start they would be sent again"
-        return written if session.format != ID or unchanged else replace(written, notes=(*written.notes, why))
+        return replace(written, notes=(*written.notes, why))
     sheet = _sheet(session, flag=True)
     tail = _tail(session, sheet, exchanges)
     made = exchanges[: len(exchanges) - len(tail)]
     at = tail[0].entry if tail and tail[0].entry is not None else len(sheet.raws)
-    older, newer = range(at), range(at, len(sheet.raws))
-    old = [_recorded_id(sheet.raws[index]) for index in (*older, *newer)]
-    ids = sequence_ids([*old[:at], *[None] * len(made), *old[at:]])
-    pieces: list[int | bytes] = [_numbered(sheet.raws, index, ids[index]) for index in older]
+    recorded = [_recorded_id(raw) for raw in sheet.raws]
+    ids = sequence_ids([*recorded[:at], *[None] * len(made), *recorded[at:]])
+    pieces: list[int | bytes] = [_renumbered(sheet.raws, index, ids[index]) for index in range(at)]
     for place, (exchange, id) in enumerate(zip(made, ids[at:], strict=False)):
         pieces.append(_entry(sheet, replace(exchange, copy=True), id, first=place == 0, last=exchange is exchanges[-1]))
-    pieces += [_numbered(sheet.raws, index, ids[index + len(made)]) for index in newer]
+    pieces += [_renumbered(sheet.raws, index, ids[index + len(made)]) for index in range(at, len(sheet.raws))]
     return _saved(session, pieces, sheet.notes)
 
 
@@ -192,15 +191,15 @@ def _is_whole(sheet: _Sheet, exchange: _Exchange, entry: int) -> bool:
 
 
 def _recorded_id(raw: bytes) -> float | None:
-    return _number(dict_of(loads(raw)).get("sequenceId"))
+    return sequence_id_of(dict_of(loads(raw)).get("sequenceId"))
 
 
-def _numbered(raws: Sequence[bytes], index: int, sequence_id: float) -> int | bytes:
+def _renumbered(raws: Sequence[bytes], index: int, sequence_id: float) -> int | bytes:
     """A loaded entry as it stands, but for a sequence id that would not rise."""
     value = loads(raws[index])
-    if not isinstance(value, dict) or _number(value.get("sequenceId")) == sequence_id:
+    if not isinstance(value, dict) or sequence_id_of(value.get("sequenceId")) == sequence_id:
         return index
-    return replace_fields(raws[index], {"sequenceId": render(_short(sequence_id))})
+    return replace_fields(raws[index], {"sequenceId": render(short(sequence_id))})
 
 
 def _entry(sheet: _Sheet, exchange: _Exchange, sequence_id: float, *, first: bool, last: bool) -> int | bytes:
@@ -214,7 +213,9 @@ def _entry(sheet: _Sheet, exchange: _Exchange, sequence_id: float, *, first: boo
     entry = loads(raw)
     if not first:
         exchange = _relabelled(exchange)
-    changes = {} if _number(entry.get("sequenceId")) == sequence_id else {"sequenceId": render(_short(sequence_id))}
+    changes = (
+        {} if sequence_id_of(entry.get("sequenceId")) == sequence_id else {"sequenceId": render(short(sequence_id))}
+    )
     if [m.id for m in exchange.messages if m.source] != sheet.parts[place] or exchange.made:
         changes["exchange"] = render(_edited(entry, exchange, sheet, first=first))
     if exchange.copy:
@@ -345,7 +346,7 @@ def _new_entry(sheet: _Sheet, exchange: _Exchange, sequence_id: float, *, first:
     return {
         "exchange": {"request_id": str(uuid4()), **rendered},
         "completed": True,
-        "sequenceId": _short(sequence_id),
+        "sequenceId": short(sequence_id),
         # A summary is as old as this export: whatever usage an older exchange records was billed for another context.
         "finishedAt": iso() if summary_last else iso(responses[-1].time if responses else None),
         "changedFiles": [],
@@ -396,47 +397,3 @@ def _is_stray(message: Message) -> bool:
 
 def _is_empty(block: object) -> bool:
     return isinstance(block, Text) and not block.text
-
-
-def sequence_ids(existing: Sequence[float | None]) -> list[float]:
-    """Sequence ids that rise strictly; None asks for a new one, every other stays if it can.
-
-    One new id is the mean of its neighbours rounded to 6 decimals, with 0 before the first; several share the gap
-    evenly. At the end an id is its place. Where they would not rise (the 21st insertion in one gap), all are numbered
-    from 0.
-    """
-    ids: list[float] = []
-    following = _next_known(existing)
-    for place, known in enumerate(existing):
-        before = ids[-1] if ids else 0.0
-        after = following[place]
-        if known is not None:
-            ids.append(known)
-        elif after is None:
-            ids.append(float(max(place, math.floor(before) + 1 if ids else 0)))
-        else:
-            where, value = after
-            ids.append(round(before + (value - before) / (where - place + 1), 6))
-    if all(a < b for a, b in pairwise(ids)):
-        return ids
-    return [float(place) for place in range(len(ids))]
-
-
-def _next_known(ids: Sequence[float | None]) -> list[tuple[int, float] | None]:
-    """For each place the first known id from there on, with its place."""
-    found: list[tuple[int, float] | None] = []
-    after: tuple[int, float] | None = None
-    for place in range(len(ids) - 1, -1, -1):
-        known = ids[place]
-        after = after if known is None else (place, known)
-        found.append(after)
-    return found[::-1]
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if type(value) in (int, float) and math.isfinite(value) else None
-
-
-def _short(value: float) -> float:
-    """A whole number without its point, as auggie writes it."""
-    return int(value) if value.is_integer() else value

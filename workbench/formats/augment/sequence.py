@@ -1,0 +1,53 @@
+"""Sequence ids: where an entry stands in its history. One put between two others gets the mean of theirs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+
+def sequence_ids(existing: Sequence[float | None]) -> list[float]:
+    """Sequence ids that rise strictly; None asks for a new one, every other stays if it can.
+
+    One new id is the mean of its neighbours rounded to 6 decimals, with 0 before the first; several share the gap
+    evenly. At the end an id is its place. Where they would not rise (the 21st insertion in one gap), all are numbered
+    from 0.
+    """
+    ids: list[float] = []
+    following = _next_known(existing)
+    for place, known in enumerate(existing):
+        before = ids[-1] if ids else 0.0
+        after = following[place]
+        if known is not None:
+            ids.append(known)
+        elif after is None:
+            ids.append(float(max(place, math.floor(before) + 1 if ids else 0)))
+        else:
+            where, value = after
+            ids.append(round(before + (value - before) / (where - place + 1), 6))
+    if all(a < b for a, b in pairwise(ids)):
+        return ids
+    return [float(place) for place in range(len(ids))]
+
+
+def _next_known(ids: Sequence[float | None]) -> list[tuple[int, float] | None]:
+    """For each place the first known id from there on, with its place."""
+    found: list[tuple[int, float] | None] = []
+    after: tuple[int, float] | None = None
+    for place in range(len(ids) - 1, -1, -1):
+        known = ids[place]
+        after = after if known is None else (place, known)
+        found.append(after)
+    return found[::-1]
+
+
+def sequence_id_of(value: Any) -> float | None:
+    """A recorded id, None for what is no number."""
+    return float(value) if type(value) in (int, float) and math.isfinite(value) else None
+
+
+def short(value: float) -> float:
+    """A whole number without its point, as auggie writes it."""
+    return int(value) if value.is_integer() else value
