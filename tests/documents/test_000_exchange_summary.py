@@ -1284,7 +1284,7 @@ def talk_of(request: str, answer: str) -> Context:
     """Sixty rounds, each with a call; all that is in a language there is these words."""
     messages: list[Message] = []
     for n in range(60):
-        messages += [user(f"u{n}", f"{request} {n}"), agent(f"c{n}", "", call(f"c{n}", "§"))]
+        messages += [user(f"u{n}", f"{request} {n}"), agent(f"c{n}", "", call(f"c{n}", "Read", file_path=f"{n}.py"))]
         messages += [result(f"r{n}", (f"c{n}", NUMBERS)), agent(f"a{n}", f"{answer} {n}")]
     return context_of(messages, memories="\n".join(f"{n} = {n * n}" for n in range(99)), manual=True, window=20_000)
 

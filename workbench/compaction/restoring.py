@@ -6,11 +6,12 @@ and says when an edit came after.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
 from workbench.compaction.context import Context
+from workbench.compaction.language import Language
 from workbench.compaction.outcome import Made
 from workbench.compaction.shape_facts import actions_at
 from workbench.facts.tools import actions_of
@@ -64,18 +65,33 @@ def newest_reads(context: Context) -> Iterator[Read]:
                 yield Read(paths[0], result.text, index, paths[0] in touched)
 
 
-def restored(context: Context, allowance: Allowance) -> list[Restored]:
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What is said of a file before its path and after it."""
+
+    restored: str
+    too_large: str
+    edited: str
+
+
+WORDS: Mapping[Language, Words] = {
+    "en": Words("[Restored file]", "[File read earlier, not restored: too large]", "(edited after it was read)"),
+    "zh": Words("[恢复的文件]", "[先前读取的文件，过大而未恢复]", "（读取之后被修改过）"),
+}
+
+
+def restored(context: Context, allowance: Allowance, language: Language) -> list[Restored]:
     """A message for each file that the allowance lets in, newest first."""
-    meter = context.layout.sizes.meter
+    meter, words = context.layout.sizes.meter, WORDS[language]
     out: list[Restored] = []
     left = allowance.tokens
     for read in islice(newest_reads(context), allowance.files):
-        edited = " (edited after it was read)" if read.edited else ""
-        text = f"[Restored file] {read.path}{edited}\n{read.content}"
+        named = f"{read.path} {words.edited}" if read.edited else read.path
+        text = f"{words.restored} {named}\n{read.content}"
         cost = meter.text_tokens(text)
         whole = cost <= min(allowance.tokens_each, left)
         if not whole:
-            text = f"[File read earlier, not restored: too large] {read.path}{edited}"
+            text = f"{words.too_large} {named}"
             cost = meter.text_tokens(text)
             if cost > left:
                 break

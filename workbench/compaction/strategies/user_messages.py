@@ -173,7 +173,9 @@ def _shortened(context: Context, message: Message, room: int) -> Message | None:
 def _files(context: Context, policy: UserMessagesPolicy, staying: frozenset[int], trace: list[str]) -> list[Restored]:
     """Restored files; what stays anyway is not given a second time."""
     allowance = Allowance(policy.restore_files, policy.restore_tokens_each, policy.restore_tokens)
-    files = [file for file in restored(context, allowance) if file.made.stands_for[0].start not in staying]
+    files = [
+        file for file in restored(context, allowance, policy.language) if file.made.stands_for[0].start not in staying
+    ]
     if policy.restore_files:
         trace.append(f"files after the summary: {len(files)} of at most {policy.restore_files}")
     return files
