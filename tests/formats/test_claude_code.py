@@ -162,6 +162,13 @@ def test_a_missing_parent_is_bridged_with_a_warning() -> None:
     assert [(warning.line, "parent is missing" in warning.text) for warning in session.warnings] == [(4, True)]
 
 
+@pytest.mark.parametrize("message", [None, "text", {"role": "assistant"}, {"role": "assistant", "content": []}])
+def test_a_last_line_that_says_nothing_is_not_where_the_conversation_ends(message: object) -> None:
+    odd = {**assistant("a9", None, "m9", text("x")), "message": message}
+    session = read(*small(), odd)
+    assert ids(session.context()) == ids(read(*small()).context())
+
+
 def test_a_circle_of_parents_ends() -> None:
     session = read(user("u1", "a1", "Go"), assistant("a1", "u1", "m1", text("Yes")), user("u2", "a1", "More"))
     assert branch(session) == ["u1", "a1", "u2"]

@@ -128,7 +128,7 @@ def take(reading: Reading, value: dict[str, Any], index: int, line: int) -> None
         at,
         line,
         side=side,
-        turn=type in ("user", "assistant"),
+        turn=type in ("user", "assistant") and at is not None and bool(reading.drafts[at].blocks),
     )
     if not side or not reading.facts:
         for key in _FACTS:

@@ -30,7 +30,7 @@ class Tree:
     by_uuid: dict[str, int] = field(default_factory=dict)
 
     def add(self, uuid: str, parent: str | None, message: int | None, line: int, *, side: bool, turn: bool) -> None:
-        """Add the next link in file order. `turn`: whether it is a user's or an assistant's line."""
+        """Add the next link in file order. `turn`: whether it is a user's or an assistant's line that says anything."""
         self.by_uuid[uuid] = len(self.parents)
         self.parents.append(parent)
         self.messages.append(-1 if message is None else message)
