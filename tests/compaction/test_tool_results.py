@@ -142,6 +142,60 @@ def test_what_a_rule_leaves_of_a_result(kind: str, given_input: dict[str, Any], 
     assert RULES[name](use, data) == left  # type: ignore[index]
 
 
+NAMES = {
+    ("ls", "directory"): "path directory dir_path target_directory relative_workspace_path",
+    ("glob", "pattern"): "pattern glob glob_pattern query",
+    ("grep", "pattern"): "pattern query regex search_term",
+}
+
+
+@pytest.mark.parametrize(("kind", "told", "name"), [(*key, name) for key in NAMES for name in NAMES[key].split()])
+def test_what_was_looked_for_is_told_whatever_a_tool_calls_it(kind: ToolKind, told: str, name: str) -> None:
+    assert RULES[kind](Use(None, {"other": "y", name: "x"}, False, SMALL), "3:a")[told] == "x"
+
+
+@pytest.mark.parametrize("name", ["path", "file_path", "file"])
+def test_a_search_in_one_file_names_it(name: str) -> None:
+    found = RULES["grep"](Use(None, {name: "a.py"}, False, SMALL), "Found 2 matches\n3::x\n--\n4:y")
+    assert (found["summary"], found["matches"]) == ("Found 2 matches", ["a.py:3::x", "a.py:4:y"])
+
+
+@pytest.mark.parametrize(
+    ("said", "operation"),
+    [
+        ("It was Overwritten", "overwritten"),
+        ("updated", "overwritten"),
+        ("replaced", "overwritten"),
+        ("Modified, created", "overwritten"),
+        ("Created", "new"),
+        ("a New File", "new"),
+        ("x" * 398 + "created", ""),
+        ("x" * 393 + "created", "new"),
+    ],
+)
+def test_whether_a_file_is_new_is_read_off_what_the_tool_says(said: str, operation: str) -> None:
+    use = Use(call("c", "Write", file_path="/p/a.py"), {}, False, Limits())
+    assert RULES["write"](use, said).get("operation", "") == operation
+
+
+@pytest.mark.parametrize(
+    ("limit", "left"), [(0, ""), (1, "8"), (2, "7 8"), (3, "… 7 8"), (4, "1 … 7 8"), (7, "1 2 … 5 6 7 8")]
+)
+def test_of_long_output_the_end_stays_and_some_of_the_beginning(limit: int, left: str) -> None:
+    use = Use(None, {}, False, Limits(stdout_lines=limit))
+    kept = RULES["bash"](use, "1\n2\n3\n4\n5\n6\n7\n8")
+    assert kept == {"stdout": left.replace(" ", "\n"), "stdout_lines": 8, "truncated": True}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"), [(286, 0, True), (287, 0, False), (900, 287, True), (900, 288, False)]
+)
+def test_an_exit_code_is_looked_for_at_both_ends(before: int, after: int, found: bool) -> None:
+    """`\\nexit code: 34` has 14 characters, and 300 are read of each end."""
+    text = "x" * before + "\nexit code: 34" + ("\n" + "y" * (after - 1) if after else "z" * 900 * (before < 300))
+    assert ("exit_code" in RULES["bash"](Use(None, {}, False, Limits()), text)) is found
+
+
 def test_the_limits_of_the_document_and_ours() -> None:
     assert list(Limits().model_dump().values()) == [20, 10, 5, 500, 50, 20, 20, 10, 2_000, 2_000]
 

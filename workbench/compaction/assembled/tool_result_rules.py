@@ -285,7 +285,8 @@ def _output(use: Use, data: Any) -> Any:
 
 
 def _shell_text(use: Use, text: str) -> Data:
-    code = exit_code(text[:300] + "\n" + text[-300:])
+    head = text[:300].rstrip("0123456789") if text[300:301].isdigit() else text[:300]  # half a number is another one
+    code = exit_code(head + "\n" + text[-300:])
     found: Data = {} if code is None else {"exit_code": code}
     if "<std" in text and (tagged := _TAGGED.findall(text)):
         return {**found, **dict(tagged)}
