@@ -12,7 +12,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.documents.test_001_progressive import FAILED, PURPOSES, busy, failing, names, policy, run, short_of, talk
+from tests.documents.test_001_progressive import (
+    EDIT,
+    FAILED,
+    PURPOSES,
+    busy,
+    events,
+    failing,
+    names,
+    policy,
+    run,
+    short_of,
+    steps,
+    talk,
+)
 from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
@@ -21,6 +34,7 @@ from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import BUNDLED, default_preset
 from workbench.compaction.progressive.retained import Texts, read_texts
 from workbench.compaction.progressive.rungs import incremental
+from workbench.compaction.progressive.task_type import TaskCutoffs, task_type
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.strategies.progressive import STRATEGY, ProgressivePolicy, triggers
 from workbench.compaction.strategy import Summary
@@ -61,13 +75,6 @@ def test_a_rung_of_the_same_size_is_taken_back_and_one_a_token_smaller_stands() 
         assert (first.name, first.after, "taken back" not in first.note) == ("sliding window", after, stands)
 
 
-def test_a_failed_full_summary_at_command_gives_the_input_back() -> None:
-    context = context_of(talk(14))
-    outcome, _ = run(context, policy(**FULL), FAILED)
-    assert (outcome.status, tuple(outcome.messages)) == ("unchanged", tuple(context.messages))
-    assert "timeout" in outcome.reason
-
-
 # The rungs
 
 
@@ -96,6 +103,22 @@ def test_the_current_input_and_open_calls_are_not_history() -> None:
     outcome, _ = run(context_of(calling), policy())
     assert outcome.messages[-2:] == tuple(calling[-2:])
     assert run(context_of(asked[-1:]), policy())[0].status == "unchanged"
+
+
+def test_an_error_that_is_never_fixed_and_a_refused_call_are_no_events() -> None:
+    assert events(steps(("Bash", {"command": "pytest"}), EDIT, failed=[0, 1])) == {}
+
+
+def test_a_task_list_that_is_written_item_by_item() -> None:
+    created = [agent("n", "", call("c", "TaskCreate", subject="parse")), result("nr", ("c", "Task #1 created"))]
+    done = [agent("d", "", call("e", "TaskUpdate", taskId="1", status="completed")), result("dr", ("e", "ok"))]
+    assert events([*created, *done]) == {"d": "task finished: parse"}
+
+
+def test_a_real_coding_session_is_code(shared: Path) -> None:
+    session = load(shared / "sessions" / "claude-code" / "spotter-fa812bfe.jsonl")
+    found = task_type(context_of(session.context(1)).shape, TaskCutoffs())
+    assert (found.kind, found.evidence.edits, found.evidence.checks) == ("code", 58, 20)
 
 
 # What is retained

@@ -341,6 +341,11 @@ def test_key_events_keep_what_changed_something_and_the_newest_five() -> None:
     assert ids(outcome) == ["summary", *kept], "five, and a9 for its result"
 
 
+def events(messages: Sequence[Message]) -> dict[str, str]:
+    """Why each key event is one, by the message's id."""
+    return {messages[index].id: why for index, why in sorted(events_of(context_of(messages).shape).items())}
+
+
 @rule("001-023")
 def test_why_each_event_is_one() -> None:
     test = ("Bash", {"command": "pytest -q"})
@@ -360,8 +365,7 @@ def test_why_each_event_is_one() -> None:
         user("ok", "ok, thanks!"),
         user("v", "What about b.py?"),
     ]
-    found = {messages[index].id: why for index, why in sorted(events_of(context_of(messages).shape).items())}
-    assert found == {
+    assert events(messages) == {
         "u": "standing instruction: Never touch main.",
         "r1": "error, fixed later: error: boom",
         "a2": "changed something: modified a.py",
