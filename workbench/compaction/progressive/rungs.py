@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice, pairwise
 from typing import Literal
 
 from workbench.compaction.context import Context
@@ -17,7 +18,7 @@ from workbench.compaction.progressive.importance import ImportanceWeights, score
 from workbench.compaction.progressive.key_events import events_of
 from workbench.compaction.progressive.retained import request_of
 from workbench.compaction.strategy import RungKind
-from workbench.session import Span
+from workbench.session import Message, Span
 
 RungName = Literal["sliding window", "importance", "key events", "incremental", "full summary"]
 
@@ -54,24 +55,20 @@ def sliding_window(context: Context, keep: Collection[int], size: int) -> Cut:
     ask for alternating roles count messages. A tool pair across the edge widens the window.
     """
     answers = (size + 1) // 2
-    start, found = 0, 0
-    inside = False
-    for index in range(len(context) - 1, -1, -1):
-        message = context.messages[index]
-        if message.is_own_system:
-            continue
-        if message.role == "assistant":
-            found += not inside
-            start, inside = index, True
-        elif found == answers:
-            break
-        else:
-            start, inside = 0, False
-    gone = _others(context, keep, range(start, len(context)))
-    note = f"the agent's last {found} turns stay, and what stands between and after them"
-    if wider := len(with_pairs(context.shape, range(start, len(context)))) - (len(context) - start):
+    window = range(_turn_start(context.messages, answers), len(context))
+    gone = _others(context, keep, window)
+    note = f"the agent's last {answers} turns stay, and what stands between and after them"
+    if wider := len(with_pairs(context.shape, window)) - len(window):
         note += f", {wider} more to keep tool pairs whole"
     return _cut("summary of what is older than the window", gone, note)
+
+
+def _turn_start(messages: Sequence[Message], number: int) -> int:
+    """Where the agent's turn `number`, from 1 at the end, begins; 0 where it has fewer."""
+    spoken = (at for at in range(len(messages) - 1, -1, -1) if not messages[at].is_own_system)
+    by_agent = ((at, messages[at].role == "assistant") for at in spoken)
+    starts = (at for (at, here), (_, before) in pairwise(chain(by_agent, [(0, False)])) if here and not before)
+    return next(islice(starts, number - 1, None), 0)
 
 
 def importance(
