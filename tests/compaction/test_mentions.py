@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,6 +52,38 @@ def test_the_agents_own_doing_explains_a_change() -> None:
     assert len(notes(read(1, BEFORE), did(2, other), read(3, AFTER))) == 1
     assert notes(read(1, BEFORE), did(2, call("c2", command="sed -i s/2/3/ src/a.py")), read(3, AFTER)) == []
     assert len(notes(read(1, BEFORE), did(2, call("c2", command="pytest -q")), read(3, AFTER))) == 1
+
+
+def test_whatever_writes_or_removes_a_file_explains_a_change() -> None:
+    for one in (
+        call("c2", "Write", file_path="src/a.py", content="x"),
+        call("c2", "delete_file", path="src/a.py"),
+    ):
+        assert notes(read(1, BEFORE), did(2, one), read(3, AFTER)) == []
+
+
+def told(number: int, content: str, **more: object) -> list[Message]:
+    """A read whose envelope tells of the file, too."""
+    data = {"content": content, **more}
+    return read(number, json.dumps({"status": "success", "data": data, "text": "", "stats": {}, "context": {}}))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "changed"),
+    [
+        (told(1, BEFORE, mtime=1), told(2, BEFORE, mtime=2), True),
+        (told(1, BEFORE, mtime=1), told(2, AFTER, mtime=1), False),
+        (told(1, BEFORE, mtime=1), told(2, AFTER), True),
+        (told(1, BEFORE), told(2, BEFORE, mtime=1), False),
+        (told(1, BEFORE, last_modified="a"), told(2, BEFORE, file_mtime_ms="b"), True),
+        (told(1, "plain", mtime=None, mtime_ms=5), told(2, "plain", mtime_ms=5), False),
+        (read(1, f"{BEFORE}<system-reminder>\n     2→no\n</system-reminder>"), read(2, BEFORE), False),
+        (read(1, "plain"), read(2, "plain\n<system-reminder>x</system-reminder>\n"), False),
+        (read(1, "plain"), read(2, BEFORE), False),
+    ],
+)
+def test_a_time_of_change_says_more_than_lines(before: list[Message], now: list[Message], changed: bool) -> None:
+    assert bool(notes(before, now)) is changed
 
 
 def test_only_lines_shown_both_times_are_compared() -> None:
