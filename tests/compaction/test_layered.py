@@ -11,16 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.paths import ROOT
+from workbench.base.figures import grouped
 from workbench.compaction.assembled.tool_results import Limits, compressed
 from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.layered.archive import SECTIONS
 from workbench.compaction.layout import Layout
-from workbench.compaction.outcome import Fate, Outcome
+from workbench.compaction.outcome import Fate, Outcome, Rung
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategies.layered import STRATEGY, LayeredPolicy, triggers
-from workbench.compaction.strategy import SummaryFailed, SummaryRequest
+from workbench.compaction.strategy import Step, SummaryFailed, SummaryRequest
 from workbench.conformance.building import METER, agent, call, context_of, result, summary, user
 from workbench.conformance.drawn import contexts, policies
 from workbench.conformance.strategies import Answered, assert_holds
@@ -150,9 +151,13 @@ def test_compressing_is_a_rung_of_its_own() -> None:
 
 
 def test_finished_compresses_even_where_no_round_can_be_archived() -> None:
-    context = context_of(rounds(3, text=NOISE))
-    outcome, requests = run(context, policy())
+    context, steps = context_of(rounds(3, text=NOISE)), list[Step]()
+    outcome, requests = by_hand(STRATEGY, context, policy(), ANSWER, steps.append)
     assert (outcome.status, requests) == ("compacted", [])
+    before, after = context.total.tokens, context.outcome_size(outcome).tokens
+    note = f"3 messages of the kept rounds, {grouped(before - after)} tokens less"
+    assert outcome.rungs == (Rung("compress tool results", before, after, note),)
+    assert steps == [Step("compress tool results", note)]
     assert outcome.fate_counts[Fate.COMPRESSED] == 3
     assert "nothing to compact" in outcome.reason
     again, _ = run(context.from_outcome(outcome), policy())
