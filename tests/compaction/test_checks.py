@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from workbench.base.figures import grouped
 from workbench.compaction.checks import Check, check, failures
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Piece, unchanged
 from workbench.compaction.strategies.exchange_summary import STRATEGY, ExchangeSummaryPolicy
@@ -45,45 +46,60 @@ def test_a_whole_outcome_passes_everything() -> None:
     assert [c.name for c in by_name(unchanged(MESSAGES, "")).values() if c.hard and not c.passed] == []
 
 
+EMPTY = Made(Message("e", "assistant", (Text(" "),)))
+UNKNOWN = "An API that is not known would refuse 1 message: a3 opens the conversation, which the assistant may not"
+
+
 @pytest.mark.parametrize(
-    ("name", "made", "ids"),
+    ("name", "made", "detail", "ids"),
     [
-        ("tool pairs whole", outcome(Kept(0, 1), NODE, Kept(4, 8)), ("r2",)),
-        ("tool pairs whole", outcome(Kept(0, 4), NODE, Kept(6, 8)), ("a1",)),
-        ("batches together", outcome(Kept(0, 4), Kept(5, 6), Kept(4, 5), NODE, Kept(6, 8)), ("a1",)),
-        ("roles legal", outcome(Kept(0, 1), Kept(7, 8), NODE), ("a3",)),
+        ("tool pairs whole", outcome(Kept(0, 1), NODE, Kept(4, 8)), "1 tool pair torn", ("r2",)),
+        ("tool pairs whole", outcome(Kept(0, 4), NODE, Kept(6, 8)), "1 tool pair torn", ("a1",)),
+        ("tool pairs whole", outcome(Kept(0, 3), NODE, Kept(6, 8)), "2 tool pairs torn", ("a1", "a1")),
         (
-            "no empty content",
-            outcome(Kept(0, 1), NODE, Made(Message("e", "assistant", (Text(" "),))), Kept(6, 8)),
-            ("e",),
+            "batches together",
+            outcome(Kept(0, 4), Kept(5, 6), Kept(4, 5), NODE, Kept(6, 8)),
+            "1 call cut off from what was answered",
+            ("a1",),
         ),
-        ("system untouched", outcome(NODE, Kept(6, 8)), ("sys",)),
-        ("tail identical", outcome(Kept(0, 1), NODE, Kept(7, 8)), ("u2",)),
-        ("tail identical", outcome(Kept(0, 1), NODE, Kept(7, 8), Kept(6, 7)), ()),
-        ("nothing unaccounted for", outcome(Kept(0, 1), NODE, Kept(6, 8), fates=FATES[:2]), ()),
-        ("nothing unaccounted for", outcome(Kept(0, 1), NODE, Kept(6, 8), fates=(FATES[0], FATES[2])), ()),
-        ("summary not empty", outcome(Kept(0, 1), Kept(6, 8)), ()),
+        ("roles legal", outcome(Kept(0, 1), Kept(7, 8), NODE), UNKNOWN, ("a3",)),
+        ("no empty content", outcome(Kept(0, 1), NODE, EMPTY, Kept(6, 8)), "1 new message empty", ("e",)),
+        ("system untouched", outcome(NODE, Kept(6, 8)), "1 system message lost", ("sys",)),
+        ("tail identical", outcome(Kept(0, 1), NODE, Kept(7, 8)), "1 kept message missing", ("u2",)),
+        ("tail identical", outcome(Kept(0, 1), NODE, Kept(7, 8), Kept(6, 7)), "kept messages changed their order", ()),
+        (
+            "nothing unaccounted for",
+            outcome(Kept(0, 1), NODE, Kept(6, 8), fates=FATES[:2]),
+            "6 of 8 messages have a fate",
+            (),
+        ),
+        (
+            "nothing unaccounted for",
+            outcome(Kept(0, 1), NODE, Kept(6, 8), fates=(FATES[0], FATES[2])),
+            "the fates leave a gap or overlap at message 2",
+            (),
+        ),
+        ("summary not empty", outcome(Kept(0, 1), Kept(6, 8)), "messages were summarized, but no summary is there", ()),
     ],
 )
-def test_a_hard_check_fails(name: str, made: Outcome, ids: tuple[str, ...]) -> None:
+def test_a_hard_check_fails(name: str, made: Outcome, detail: str, ids: tuple[str, ...]) -> None:
     found = by_name(made)[name]
-    assert not found.passed
-    assert found.hard
-    assert found.messages == ids
+    assert found == Check(name, True, False, detail, ids)
     assert found in failures(tuple(by_name(made).values()))
 
 
 def test_a_lost_pin_fails() -> None:
     found = by_name(outcome(Kept(0, 1), NODE, Kept(6, 8)), pins=frozenset({"r1"}))["pins identical"]
-    assert not found.passed
-    assert found.messages == ("a1", "r1", "r2")
+    assert found == Check("pins identical", True, False, "3 pinned messages lost", ("a1", "r1", "r2"))
 
 
 def test_soft_checks_fail_without_stopping_an_export() -> None:
     long = Made(Message("n", "user", (Text("long " * 4_000),), kind="summary"), (Span(1, 6),))
     low = POLICY.model_copy(update={"trigger_on_history_size_chars": 50})
     checks = by_name(outcome(Kept(0, 1), long, Kept(6, 8)), policy=low)
-    soft = ["smaller than before", "fits the window", "under the threshold"]
-    assert [c.name for c in checks.values() if not c.passed] == soft
+    assert [check for check in checks.values() if not check.passed] == [
+        Check("smaller than before", False, False, f"155 → {grouped(5_010)} tokens"),
+        Check("fits the window", False, False, f"{grouped(5_010)} of {grouped(1_000)} tokens"),
+        Check("under the threshold", False, False, f"history size fires: {grouped(20_172)} of 50 characters"),
+    ]
     assert failures(tuple(checks.values())) == ()
-    assert "history size fires" in checks["under the threshold"].detail

@@ -59,14 +59,14 @@ def _pairs_whole(context: Context, outcome: Outcome) -> Check:
             torn.append(outcome.messages[pair.result].id)
         elif pair.result is None and pair.call is not None and pair.id not in open_before:
             torn.append(outcome.messages[pair.call].id)
-    detail = f"{len(torn)} tool pairs are torn" if torn else "every call has its result"
+    detail = f"{counted(len(torn), 'tool pair')} torn" if torn else "every call has its result"
     return Check("tool pairs whole", True, not torn, detail, tuple(torn))
 
 
 def _batches_together(outcome: Outcome) -> Check:
     """A call's result comes before the next answer: parallel calls and their thinking stay one batch."""
     apart = _apart(outcome.messages) - _apart(outcome.source)
-    detail = f"{len(apart)} calls are cut off from their results" if apart else "results follow their calls"
+    detail = f"{counted(len(apart), 'call')} cut off from what was answered" if apart else "results follow their calls"
     return Check("batches together", True, not apart, detail, tuple(sorted(apart)))
 
 
@@ -103,7 +103,9 @@ def _neighbours(context: Context, outcome: Outcome) -> str:
 def _nothing_empty(outcome: Outcome) -> Check:
     made = [piece.message for piece in outcome.pieces if isinstance(piece, Made)]
     empty = tuple(message.id for message in made if not _has_content(message))
-    return Check("no empty content", True, not empty, f"{len(empty)} new messages are empty" if empty else "", empty)
+    return Check(
+        "no empty content", True, not empty, f"{counted(len(empty), 'new message')} empty" if empty else "", empty
+    )
 
 
 def _has_content(message: Message) -> bool:
@@ -119,16 +121,17 @@ def _pins_identical(context: Context, outcome: Outcome) -> Check:
     out = {id(message) for message in outcome.messages}
     pins = sorted(pinned_with_pairs(context))
     lost = tuple(context.messages[i].id for i in pins if id(context.messages[i]) not in out)
-    return Check(
-        "pins identical", True, not lost, f"{len(lost)} pins lost" if lost else f"{len(pins)} pinned messages", lost
-    )
+    detail = f"{counted(len(lost), 'pinned message')} lost" if lost else f"{len(pins)} pinned messages"
+    return Check("pins identical", True, not lost, detail, lost)
 
 
 def _system_untouched(context: Context, outcome: Outcome) -> Check:
     out = {id(message) for message in outcome.messages}
     system = [m for m in context.messages if m.is_own_system]
     lost = tuple(m.id for m in system if id(m) not in out)
-    return Check("system untouched", True, not lost, f"{len(lost)} system messages lost" if lost else "", lost)
+    return Check(
+        "system untouched", True, not lost, f"{counted(len(lost), 'system message')} lost" if lost else "", lost
+    )
 
 
 def _tail_identical(outcome: Outcome) -> Check:
@@ -143,10 +146,9 @@ def _tail_identical(outcome: Outcome) -> Check:
     lost = tuple(message.id for message in kept if id(message) not in position)
     places = [position[id(message)] for message in kept if id(message) in position]
     ordered = places == sorted(places)
-    detail = (
-        f"{len(lost)} kept messages are missing" if lost else "" if ordered else "kept messages changed their order"
-    )
-    return Check("tail identical", True, not lost and ordered, detail or f"{len(kept)} kept messages", lost)
+    seen = f"{len(kept)} kept messages" if ordered else "kept messages changed their order"
+    detail = f"{counted(len(lost), 'kept message')} missing" if lost else seen
+    return Check("tail identical", True, not lost and ordered, detail, lost)
 
 
 def _all_accounted_for(outcome: Outcome) -> Check:
