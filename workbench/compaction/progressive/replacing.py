@@ -29,8 +29,7 @@ Replacing = Generator[Requests, tuple[Answer, ...] | None, Outcome | SummaryFail
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How summaries are asked for and set into the context, by a `template` with {request}, {summary} and {retained}; 0
-    is no limit."""
+    """How summaries are asked for and set into the context; 0 is no limit, `template` has {summary} and {retained}."""
 
     prompt: str
     template: str
@@ -133,8 +132,8 @@ def _outcome(
     standing = frozenset(range(len(context))) - gone
     nodes: dict[int, list[Made]] = {}
     for (one, summary), carried in zip(done, texts, strict=True):
-        values = {"request": carried.front, "summary": summary, "retained": carried.behind}
-        text = fill(template, values).strip()
+        told = fill(template, {"summary": summary, "retained": carried.behind}).strip()
+        text = f"{carried.front}\n\n{told}" if carried.front else told
         newest = context.messages[one.group.indexes[-1]]
         node = Message(f"summary-{newest.id}", "user", (Text(text),), kind="summary", time=newest.time)
         stands_for = tuple(joined(one.spans, one.nested))
