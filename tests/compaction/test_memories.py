@@ -67,5 +67,5 @@ def test_there_are_never_more_lines_than_room_and_none_is_told_twice(lines: list
 
 
 def test_changes_are_a_diff_of_lines() -> None:
-    assert changes("a\nb\n\nc\n", "a\nc\nd") == ["@@ -1,3 +1,3 @@", " a", "-b", " c", "+d"]
+    assert changes("0\na\n- b\n\nc\n", "0\na\nc\nd") == ["⋮", "  a", "- - b", "  c", "+ d"]
     assert changes("a\n", "a") == []

@@ -25,6 +25,7 @@ from workbench.cli.running import Call, call_words, keep_run, run_named
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.checks import Check, check, export_check
 from workbench.compaction.edits import compacting, given
+from workbench.compaction.memories import changes
 from workbench.compaction.outcome import Outcome, Rung
 from workbench.compaction.strategy import Answer, Trigger
 from workbench.formats.export import Export, Saved, export, resume_words, save, send
@@ -145,6 +146,7 @@ def command(
         trace=outcome.trace,
         doubts=bench.doubts,
         memories=outcome.memories,
+        memory_changes=() if outcome.memories is None else tuple(changes(context.memories, outcome.memories)),
         calls=answers,
         usage=call.usage,
         cost=call.cost,
@@ -212,6 +214,7 @@ class Result:
     trace: tuple[str, ...]
     doubts: tuple[str, ...]
     memories: str | None
+    memory_changes: tuple[str, ...]
     calls: tuple[Answer, ...]
     usage: Usage | None
     cost: Cost | None
@@ -251,6 +254,7 @@ def _report(result: Result, call: Call, saved: Saved | None, code: int, *, err: 
         ("doubts", "\n".join(result.doubts)),
         ("status", status_words(call.run.outcome)),
         ("why", "\n".join(result.trace)),
+        ("memories", "\n".join(result.memory_changes)),
         ("summary by", call_words(call)),
         ("kept as", f"run {result.run}; `cwb runs show {result.run}`" if result.run else ""),
         *found_rows(result.grounding, result.lost),

@@ -135,5 +135,6 @@ def _weight(text: str) -> int:
 
 
 def changes(before: str, after: str) -> list[str]:
-    """What went (`-`) and what came (`+`), with two lines around it, as a unified diff without its file names."""
-    return list(unified_diff(memories_in(before), memories_in(after), lineterm="", n=2))[2:]
+    """What went (`- `) and what came (`+ `), each with a line around it; `⋮` stands for unchanged ones."""
+    lines = list(unified_diff(memories_in(before), memories_in(after), lineterm="", n=1))[2:]
+    return ["⋮" if line.startswith("@@") else f"{line[0]} {line[1:]}" for line in lines]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from workbench.bench import Bench
+from workbench.compaction.context import memories_in
 from workbench.compaction.outcome import Fate, Kept, Made, Outcome
 from workbench.session import Message, Span
 from workbench.tokens.visible import visible_parts
@@ -22,7 +23,8 @@ MOST_LINES = 1_500
 
 
 def changes_parts(view: View) -> Parts:
-    """The context before and after: `-` gone, `+` new, `~` shortened, the unchanged folded."""
+    """The context before and after: `-` gone, `+` new, `~` shortened, the unchanged folded; first of all its memories,
+    where they are rewritten."""
     bench = view.bench
     outcome, context = bench.outcome, bench.context
     if outcome.status == "unchanged":
@@ -38,8 +40,19 @@ def changes_parts(view: View) -> Parts:
         Part(f"{state} · {counts} · = {figure(kept)} unchanged", "title"),
         Part(f"{context.total} → {after} tokens, system prompt and tools included", "dim"),
         Part(""),
+        *_memories(bench.context.memories, outcome.memories),
         *_walk(bench, outcome),
     ]
+
+
+def _memories(before: str, after: str | None) -> Iterator[Part]:
+    """The agent's memories, line by line; nothing where a compaction leaves them alone."""
+    if after is None:
+        return
+    old, new = memories_in(before), memories_in(after)
+    yield Part(f"memories · {figure(len(old))} → {figure(len(new))} lines", "title")
+    yield from text_changes(old, new)
+    yield Part("")
 
 
 def rewritten(outcome: Outcome, piece: Made) -> int | None:
