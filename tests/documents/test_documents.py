@@ -6,6 +6,7 @@ import re
 
 from tests.documents import (
     test_000_exchange_summary,
+    test_000_memories,
     test_001_progressive,
     test_002_layered,
     test_003_message_window,
@@ -16,6 +17,7 @@ from tests.paths import ROOT
 
 DOCUMENTS = (
     test_000_exchange_summary,
+    test_000_memories,
     test_001_progressive,
     test_002_layered,
     test_003_message_window,

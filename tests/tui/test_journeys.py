@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from textual.pilot import Pilot
-from textual.widgets import DataTable, Input, OptionList
+from textual.widgets import DataTable, Input, OptionList, Static
 
 from tests.paths import SAMPLES
 from tests.tui.app import at_rest, bench_screen, brought, on_bench, press, settled, story, story_file
@@ -183,3 +183,27 @@ def state(bench: Bench) -> dict[str, object]:
         "messages": [message.text for message in bench.outcome.messages],
         "result": bench.result is not None,
     }
+
+
+async def test_memories_are_rewritten_looked_at_and_written(tmp_path: Path) -> None:
+    """Rewrite an agent's memories offline, see which lines went, and write them; a copy is not called written."""
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    async with at_rest(SAMPLES / "augment-with-summary.json", preset="augment-memories", size=SIZE) as pilot:
+        await press(pilot, "r", "d")
+        seen = bench_screen(pilot).query_one(TextView).text
+        assert "memories · 71 → 50 lines" in seen
+        assert "\n- - The surge feed is billed per call.\n" in seen
+        assert "\n+ - OSTERN4, GRAWHOLM, SANDWIK2: the contact is the lock keeper, by telephone only.\n" in seen
+        export = await brought(pilot, ExportScreen, "e")
+        export.query_one("#path", Input).value = str(first)
+        await press(pilot, "enter")
+        assert f"✔ written to {first}" in str(export.query_one("#said", Static).content)
+        await press(pilot, "escape")
+
+        pilot.app.open(first)  # type: ignore[attr-defined]
+        await settled(pilot)
+        assert len(bench_screen(pilot).bench.context.memory_lines) == 50
+        export = await brought(pilot, ExportScreen, "P", *"augment-memories", "enter", "r", "e")
+        export.query_one("#path", Input).value = str(second)
+        await press(pilot, "enter")
+        assert f"✔ copied to {second} (nothing in it changed)" in str(export.query_one("#said", Static).content)

@@ -129,6 +129,13 @@ async def test_the_middle_tab_by_tab(album: Album) -> None:
         await album.take(pilot, "policy-with-a-wrong-value", "m", "9", *"many")
 
 
+async def test_memories_before_and_after(album: Album) -> None:
+    async with on_bench(SAMPLES / "augment-with-summary.json", preset="augment-memories", size=(140, 42)) as (pilot, _):
+        await album.take(pilot, "changes-of-memories", "r", "8", "m")
+        await shape(pilot, (80, 24), "workbench")
+        await album.taken_now(pilot, "changes-of-memories-80x24")
+
+
 async def test_sizes_and_themes(album: Album) -> None:
     async with on_bench(story(), size=LARGE) as (pilot, _):
         await album.take(pilot, "200x60")
