@@ -11,6 +11,7 @@ from workbench.session import Message, Text, ToolResult, ToolUse
 ORPHAN = "[Result of a tool call that is not part of this session]\nok"
 GO, ASKS, ON = user("u", "go"), agent("a", "", call("x")), user("v", "on")
 BOUNDARY = Message("b", "system", (), kind="boundary")
+LATE = "results were moved to their calls, which they came later than"
 UNANSWERED, LOST = "calls without a result were answered as having none", "results without a call were written as text"
 
 
@@ -42,7 +43,12 @@ START, CALL, MORE = "u user normal: go", "a assistant normal: x()", "v user norm
         ([GO, ASKS], [START, CALL], []),
         ([GO, ASKS, BOUNDARY], [START, CALL], []),
         ([GO, ASKS, ON], [START, CALL, f"a:results tool normal: x={NO_RESULT}!", MORE], [f"1 {UNANSWERED}"]),
-        ([GO, ASKS, ON, got("x")], [START, CALL, "a:results tool normal: x=ok", MORE], []),
+        ([GO, ASKS, ON, got("x")], [START, CALL, "a:results tool normal: x=ok", MORE], [f"1 {LATE}"]),
+        (
+            [ASKS, agent("b", "", call("y"), call("z")), got("y"), got("x"), got("z")],
+            [CALL, "a:results tool normal: x=ok", "b assistant normal: y() z()", "b:results tool normal: y=ok z=ok"],
+            [f"1 {LATE}"],
+        ),
         (
             [GO, ASKS, got("x", role="user", words="and")],
             [START, CALL, "a:results tool normal: x=ok", "rx user normal: and"],

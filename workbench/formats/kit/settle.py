@@ -29,7 +29,7 @@ def settled(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
     messages = [message for message in messages if message.kind != "boundary"]
     answers, orphans = _match(messages)
     used: set[str] = set()
-    renamed = unanswered = 0
+    renamed = unanswered = moved = 0
     out: list[Message] = []
     hidden = 0
     for index, message in enumerate(messages):
@@ -53,7 +53,8 @@ def settled(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
             id = _free_id(block.id, used)
             renamed += id != block.id
             blocks.append(block if id == block.id else replace(block, id=id))
-            result = answers.get((index, place))
+            at, result = answers.get((index, place), (index, None))
+            moved += not all(between.results for between in messages[index + 1 : at])
             if result is None and index < len(messages) - 1:
                 unanswered += 1
                 result = ToolResult(id, (Text(NO_RESULT),), is_error=True)
@@ -66,6 +67,7 @@ def settled(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
         f"{count} {what}"
         for count, what in (
             (renamed, "tool call ids were renamed, because the format needs each id once"),
+            (moved, "results were moved to their calls, which they came later than"),
             (unanswered, "calls without a result were answered as having none"),
             (len(orphans), "results without a call were written as text"),
             (hidden, "system messages lost blocks that only the session's own format knows"),
@@ -103,10 +105,11 @@ Place = tuple[int, int]
 """A block: its message's index and its own."""
 
 
-def _match(messages: Sequence[Message]) -> tuple[dict[Place, ToolResult], set[Place]]:
-    """The result of each call, by the call's place, and the places of results that answer no call before them."""
+def _match(messages: Sequence[Message]) -> tuple[dict[Place, tuple[int, ToolResult]], set[Place]]:
+    """The result of each call with its message's index, by the call's place, and the places of results that answer no
+    call before them."""
     waiting: dict[str, deque[Place]] = {}
-    answers: dict[Place, ToolResult] = {}
+    answers: dict[Place, tuple[int, ToolResult]] = {}
     orphans: set[Place] = set()
     for index, message in enumerate(messages):
         for place, block in enumerate(message.blocks):
@@ -115,7 +118,7 @@ def _match(messages: Sequence[Message]) -> tuple[dict[Place, ToolResult], set[Pl
             elif isinstance(block, ToolResult):
                 calls = waiting.get(block.call_id)
                 if calls:
-                    answers[calls.popleft()] = block
+                    answers[calls.popleft()] = index, block
                 else:
                     orphans.add((index, place))
     return answers, orphans
