@@ -17,6 +17,7 @@ from tests.paths import ROOT, SAMPLES
 from tests.toy_strategy import STRATEGY as TOY
 from tests.toy_strategy import Words
 from workbench.analysis.replay import replay
+from workbench.base.environment import heeded
 from workbench.base.errors import BadInput
 from workbench.compaction.preset import default_preset, load_preset
 from workbench.compaction.prompts import load_prompt, prompt_files
@@ -90,6 +91,14 @@ def test_one_that_cannot_be_used_is_told_in_a_sentence_and_stops_nothing_else(in
     assert policy.startswith("'policy' of toys is a ModelMetaclass and no Strategy")
     with pytest.raises(BadInput, match="'gone' of toys cannot be imported"):
         strategy("gone")
+
+
+def test_a_variable_of_a_longer_name_is_not_the_shorter_ones(install: Install) -> None:
+    with heeded({"CWB_TRIM_HEADLINE_WORDS": "3"}):
+        with pytest.raises(BadInput, match="CWB_TRIM_HEADLINE_WORDS sets nothing"):
+            default_preset("trim")
+        install(trim_headline="tests.toy_strategy:STRATEGY")
+        assert default_preset("trim").sources == load_preset("trim").sources
 
 
 def test_without_a_preset_of_its_name_a_strategy_has_its_policys_defaults(toy: None) -> None:

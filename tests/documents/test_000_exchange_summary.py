@@ -158,6 +158,21 @@ def test_a_replays_timer_goes_off_between_two_messages(
     assert (found.sent[2] < found.full[2]) is bool(compacted)
 
 
+@rule("000-002", "000-003")
+def test_a_timer_goes_off_once_and_the_size_waits_for_the_call() -> None:
+    """Two requests come in a row, both long after the answer; every threshold is reached from the first round on."""
+    asked = [replace(user(f"u{n}", "x" * 9_000), time=at) for n, at in ((0, 0.0), (1, 20.0), (2, 400.0), (3, 410.0))]
+    answers = [replace(agent(f"a{n}", "y" * 9_000), time=at) for n, at in ((0, 10.0), (1, 30.0), (2, 420.0))]
+    messages = [asked[0], answers[0], asked[1], answers[1], *asked[2:], answers[2]]
+    always = {"trigger_on_history_size_chars_when_cache_expiring": 1, "history_tail_size_chars_to_exclude": 0}
+    found = played(messages, simulate_cache_expiry=True, trigger_on_history_size_chars=0, **always)
+    assert ([one.messages_before for one in found.compacted], found.missed) == ([4], ())
+    by_size = played(
+        messages, simulate_cache_expiry=True, trigger_on_history_size_chars=40_000, cache_age_ms=0, **always
+    )
+    assert [one.messages_before for one in by_size.compacted] == [6]
+
+
 @rule("000-004", "000-064")
 @pytest.mark.parametrize("prompt", ["", "   \n"])
 def test_without_a_prompt_nothing_is_summarized(prompt: str) -> None:
@@ -337,6 +352,7 @@ def test_the_example_is_read_however_it_is_pasted(given: object) -> None:
 def test_off_stays_off(flags: dict[str, Any], version: str) -> None:
     read = pasted({"feature_flags": {**flags, "history_summary_params": json.dumps(EXAMPLE)}})
     assert read.policy.min_version == version
+    assert pasted({**EXAMPLE, "min_version": version}).policy.min_version == version
     assert disabled(read.policy) == ("" if version else "disabled: no minimum version is set (min_version)")
 
 
