@@ -14,7 +14,7 @@ from tests.paths import SAMPLES
 from workbench.analysis.course import course_of
 from workbench.analysis.growth import Point
 from workbench.analysis.why import Diagnosis, diagnose, fillers, waste
-from workbench.analysis.why.counterfactual import Crossing, delay_without
+from workbench.analysis.why.counterfactual import Crossing, Delay, delay_without
 from workbench.analysis.why.diagnosis import overflowed
 from workbench.analysis.why.refusals import TOO_LONG, Refusal, refusals
 from workbench.bench import counted, open_bench
@@ -167,6 +167,7 @@ def test_the_delay_is_computed_on_the_session_itself(reading: list[Message]) -> 
     never = delay_without(course, {4: (10, 5)}, 10**9)
     assert (never.before, never.rounds) == (None, None)
     assert "left the last call at" in str(never)
+    assert delay_without(course_of_messages(reading[:1]), {}, 9) == Delay(9, None, None, 0, 0, 0)
 
 
 def test_results_that_nothing_refers_to() -> None:
