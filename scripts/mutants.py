@@ -3,8 +3,9 @@
     python scripts/mutants.py ROOM [--minutes 10] [--seed 1] [--files 'workbench/ROOM/*']
 
 Prints the score and every survivor with file, line and change. mutmut works on a copy in `build/mutants/ROOM`. It
-leaves alone what stands outside functions, and functions with a decorator (properties). Property tests are left out,
-which would take most of the time, and tests that start processes. A test that never ends has noticed the change, what
+leaves alone what stands outside functions, and functions with a decorator (properties). A room's tests are those of its
+folder, of the borders and of the documents. Property tests are left out, which would take most of the time, and tests
+that start processes. A test that never ends has noticed the change, what
 no test of the room calls survives; changes that change nothing are not taken out: 100 % is no aim.
 
 Every change is tried in a process that has not imported the workbench yet: a policy's fields are made while modules are
