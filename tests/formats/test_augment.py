@@ -208,7 +208,7 @@ def test_flagged_summaries_and_their_versions() -> None:
     assert session.context() == session.messages[2:]
     written = FORMAT.codec.write(session, session.messages[2:4])
     assert FORMAT.codec.validate(written.data) == []
-    assert json.loads(written.data)["chatHistory"] == [{**flagged, "isHistorySummary": False}]
+    assert json.loads(written.data)["chatHistory"] == [{**flagged, "isHistorySummary": False, "workbench_spent": True}]
 
 
 def test_text_the_agent_put_in_is_no_request_of_the_user() -> None:
@@ -278,6 +278,17 @@ def test_a_summary_node_behind_a_new_summary_is_a_text_of_its_own(session: Sessi
         assert again[:3] + again[4:] == [*shape([node, answer]), *kept]
         assert again[3][:2] == ("assistant", "summary")  # every exchange has a response
         assert any("answered with" in note for note in written.notes)
+
+
+def test_what_was_billed_for_a_longer_context_is_not_the_size_of_the_new_one(session: Session) -> None:
+    """A new summary at the start is younger than the bills behind it; where there is none, a mark says so."""
+    assert [message.usage is None for message in session.context()] == [True, True, False, True, True]
+    written = FORMAT.codec.write(session, session.context()[1:])
+    again = read(FORMAT, written.data)
+    assert [message.usage for message in again.messages] == [None] * 4
+    grown = json.loads(written.data)
+    grown["chatHistory"].append(entry(9, "more", [text_node("more")], "ok", [usage_node(7)]))
+    assert read(FORMAT, json.dumps(grown).encode()).messages[-1].usage == Usage(10, 20, 30, 40)
 
 
 def test_a_shortened_result_takes_the_place_of_the_old_one(session: Session) -> None:

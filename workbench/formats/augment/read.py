@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import RESUMED, as_text, is_summary, is_supervisors
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
-from workbench.formats.kit.mark import COPY
+from workbench.formats.kit.mark import COPY, SPENT
 from workbench.formats.kit.values import dict_of
 from workbench.session.message import Kind, Message, Opaque, Role, Text, ToolResult
 from workbench.session.session import LoadWarning, Records, Session, SessionFacts
@@ -50,6 +51,7 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     messages: list[Message] = []
     completed: list[int] = []
     times: list[float | None] = []
+    spent = 0
     recorded: list[Recorded] = []
     keys: dict[str, int] = {}
     for index, entry in enumerate(entries):
@@ -59,11 +61,13 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         messages += found
         # A copy was not there when the summary before it was made, whatever its time.
         times += [None if dict_of(entry).get(COPY) else time] * len(found)
+        spent = len(messages) if dict_of(entry).get(SPENT) else spent
         if not (isinstance(entry, dict) and entry.get("completed") is False):
             completed += here
             if found and found[0].kind == "summary" and _replaces_history(entry):
                 stop = next((at for at in here if messages[at].kind != "summary"), here.stop)
                 recorded.append(Recorded(here.start, stop, _version(entry), time))
+    messages[:spent] = [replace(message, usage=None) for message in messages[:spent]]
     progress(len(data), len(data))
     warnings += [*_silent_drops(entries), *_left_out(messages, recorded)]
     state = dict_of(document.get("agentState"))

@@ -31,7 +31,7 @@ from workbench.formats.format import Written
 from workbench.formats.kit.blocks import RESUMED, as_text, is_summary, is_supervisors
 from workbench.formats.kit.document import elements, loads, render, splice
 from workbench.formats.kit.json_spans import field_of, replace_fields
-from workbench.formats.kit.mark import COPY
+from workbench.formats.kit.mark import COPY, SPENT
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
 from workbench.formats.kit.values import dict_of
 from workbench.session import Block, Message, Opaque, Session, Text, Thinking
@@ -127,6 +127,8 @@ def _replaced(session: Session, messages: Sequence[Message], *, flag: bool) -> W
         _entry(sheet, exchange, id, first=place == 0, last=place == len(exchanges) - 1)
         for place, (exchange, id) in enumerate(zip(exchanges, sequence_ids(old), strict=True))
     ]
+    if not (exchanges and exchanges[0].is_summary and exchanges[0].made):  # whose age tells which bills speak of it
+        _spend(sheet, pieces)
     return _saved(session, pieces, sheet.notes)
 
 
@@ -227,6 +229,15 @@ def _entry(sheet: _Sheet, exchange: _Exchange, sequence_id: float, *, first: boo
         changes["isHistorySummary"] = b"false"
         sheet.notes.append("earlier summaries lost their flag isHistorySummary: auggie does not send flagged entries")
     return replace_fields(raw, changes) if changes else place
+
+
+def _spend(sheet: _Sheet, pieces: list[int | bytes]) -> None:
+    """Mark the newest entry: what was billed up to there was billed for another context."""
+    if pieces:
+        newest = pieces[-1]
+        raw = sheet.raws[newest] if isinstance(newest, int) else newest
+        if "exchange" in dict_of(loads(raw)):
+            pieces[-1] = replace_fields(raw, {SPENT: b"true"})
 
 
 def _relabelled(exchange: _Exchange) -> _Exchange:

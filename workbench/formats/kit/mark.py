@@ -10,6 +10,9 @@ from workbench.session import Kind
 MARK = "workbench_kind"
 """Tools pass over keys they do not know; a reader of this program finds the kind again."""
 
+SPENT = "workbench_spent"
+"""That the usage recorded up to here speaks of a longer context than the one that the file has now."""
+
 COPY = "workbench_copy"
 """That the record stands in the file once more, where it was read."""
 
