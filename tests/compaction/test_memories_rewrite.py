@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from workbench.compaction.context import Context
-from workbench.compaction.outcome import Outcome
+from workbench.compaction.outcome import Outcome, verdict
 from workbench.compaction.strategies.memories_rewrite import STRATEGY, MemoriesRewritePolicy
 from workbench.compaction.strategy import SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, context_of, user
@@ -55,3 +55,11 @@ def test_the_newest_alone_may_fill_the_lines(keep: int, room: int) -> None:
     assert [request.max_lines for request in requests] == [room] * bool(room)
     assert outcome.status == ("compacted" if room else "unchanged")
     assert room or "leave no room in 50 lines" in outcome.reason
+
+
+def test_a_verdict_says_its_status_once() -> None:
+    outcome, _ = run(context(), MemoriesRewritePolicy(), "\n".join(LINES[:40]) + "x" * 4_000)
+    assert outcome.status == "not_smaller"
+    assert verdict(outcome.status, outcome.reason) == outcome.reason
+    assert outcome.reason.startswith("not smaller: memories: 70 → 50 lines, ")
+    assert verdict("unchanged", "nothing to do") == "unchanged: nothing to do"

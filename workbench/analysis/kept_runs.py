@@ -10,6 +10,7 @@ from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.base.stamps import shown
 from workbench.base.text import clip
+from workbench.compaction.outcome import verdict
 from workbench.summarizers.runs import Call, Run
 from workbench.summarizers.server_side import ServerSummary
 
@@ -21,7 +22,7 @@ def facts(run: Run) -> list[tuple[str, str]]:
     return [
         ("run", run.id),
         ("began", f"{shown(run.began)}, {run.seconds:.1f} s"),
-        ("ended", f"{run.end}; {run.status.replace('_', ' ')}: {run.reason}" if run.status else run.end),
+        ("ended", f"{run.end}; {verdict(run.status, run.reason)}" if run.status else run.end),
         ("session", f"{run.file} ({run.session[:12]})" if run.session else run.file),
         ("strategy", run.strategy + (f", preset {run.preset}" if run.preset else "")),
         ("policy", ", ".join(f"{name}={short_value(value)}" for name, value in run.policy.items())),

@@ -12,10 +12,11 @@ from workbench.analysis.prompt_use import by_id
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.cli.loading import on_bench
-from workbench.cli.outcomes import found_rows, policy_words, status_words
+from workbench.cli.outcomes import found_rows, policy_words
 from workbench.cli.output import only, plain, size_words, warn, write_fields, write_json
 from workbench.cli.running import CANCELLED, keep, usage_words
 from workbench.cli.selection import Selection, selection
+from workbench.compaction.outcome import verdict
 from workbench.sides import Side, Tried, sides, tried
 from workbench.summarizers.named import Name, parsed
 
@@ -95,7 +96,7 @@ def _rows(one: Tried, kept: str) -> list[tuple[str, str]]:
         ("after", size_words(one.after)),
         ("checks", "\n".join([f"{len(one.checks) - len(failed)} passed", *failed])),
         ("doubts", "\n".join(one.side.bench.doubts)),
-        ("status", status_words(one.run.outcome)),
+        ("status", verdict(one.run.outcome.status, one.run.outcome.reason)),
         *found_rows(one.grounding, one.lost),
         ("kept as", f"run {kept}" if kept else ""),
         ("draft", one.draft),

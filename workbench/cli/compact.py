@@ -19,14 +19,14 @@ from workbench.base.environment import PREFIX
 from workbench.base.figures import grouped
 from workbench.cli.exact import ExactSizes, counted_exactly
 from workbench.cli.loading import on_bench
-from workbench.cli.outcomes import found_rows, policy_words, status_words
+from workbench.cli.outcomes import found_rows, policy_words
 from workbench.cli.output import only, plain, size_words, write_fields, write_json
 from workbench.cli.running import Call, call_words, keep_run, run_named
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.checks import Check, check, export_check
 from workbench.compaction.edits import compacting, given
 from workbench.compaction.memories import changes
-from workbench.compaction.outcome import Outcome, Rung
+from workbench.compaction.outcome import Outcome, Rung, verdict
 from workbench.compaction.strategy import Answer, Trigger
 from workbench.formats.export import Export, Saved, export, resume_words, save, send
 from workbench.session import Usage
@@ -252,7 +252,7 @@ def _report(result: Result, call: Call, saved: Saved | None, code: int, *, err: 
         ("fates", ", ".join(fates) or "none"),
         ("checks", "\n".join([f"{len(result.checks) - len(failed)} passed", *map(_check_words, failed)])),
         ("doubts", "\n".join(result.doubts)),
-        ("status", status_words(call.run.outcome)),
+        ("status", verdict(call.run.outcome.status, call.run.outcome.reason)),
         ("why", "\n".join(result.trace)),
         ("memories", "\n".join(result.memory_changes)),
         ("summary by", call_words(call)),

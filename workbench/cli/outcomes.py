@@ -13,7 +13,6 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.cli.output import fields_of, plain
-from workbench.compaction.outcome import Outcome
 from workbench.facts import FactKind
 
 NAMED = 3
@@ -28,10 +27,6 @@ _NOUNS: dict[FactKind, str] = {"instruction": "standing instruction", "error": "
 
 def policy_words(bench: Bench) -> str:
     return bench.strategy.id + (f", preset {bench.preset}" if bench.preset else "")
-
-
-def status_words(outcome: Outcome) -> str:
-    return f"{outcome.status.replace('_', ' ')}: {outcome.reason}"
 
 
 @plain.register

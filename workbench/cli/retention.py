@@ -15,7 +15,7 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.cli.loading import on_bench
-from workbench.cli.outcomes import policy_words, status_words
+from workbench.cli.outcomes import policy_words
 from workbench.cli.output import (
     only,
     plain,
@@ -29,7 +29,7 @@ from workbench.cli.selection import Selection, selection
 from workbench.compaction.checks import check
 from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting
-from workbench.compaction.outcome import Outcome
+from workbench.compaction.outcome import Outcome, verdict
 from workbench.summarizers.named import Name, parsed
 
 NAMED = 12
@@ -86,7 +86,7 @@ def command(chosen: Selection, summarizer_name: str, count: int | None, recorded
         sizes = {"before": bench.context.total.tokens, "after": bench.context.outcome_size(outcome).tokens}
         write_json(_head(bench), {"summarizer": str(name)}, only(outcome, "status", "reason"), sizes, held)
         return
-    write_fields([("strategy", policy_words(bench)), ("status", status_words(outcome))])
+    write_fields([("strategy", policy_words(bench)), ("status", verdict(outcome.status, outcome.reason))])
     _tell(held)
 
 

@@ -161,3 +161,9 @@ def unchanged(source: Sequence[Message], reason: str, trace: Iterable[str] = ())
     whole = (Kept(0, len(source)),) if source else ()
     fates = (FateSpan(0, len(source), Fate.KEPT),) if source else ()
     return Outcome("unchanged", reason, source, whole, fates, trace=tuple(trace))
+
+
+def verdict(status: str, reason: str) -> str:
+    """How it went and why, in one line; a reason that begins with the status says it alone."""
+    words = status.replace("_", " ")
+    return reason if reason.startswith(words) else f"{words}: {reason}"

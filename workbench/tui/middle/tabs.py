@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from workbench.bench import Bench
 from workbench.compaction.checks import Check
 from workbench.compaction.edits import nearest
-from workbench.compaction.outcome import Made
+from workbench.compaction.outcome import Made, verdict
 from workbench.session import Span
 from workbench.tui.middle.blocks import block_parts
 from workbench.tui.middle.changes import changes_parts
@@ -107,7 +107,7 @@ def result_parts(view: View) -> Parts:
     after = context.outcome_size(outcome)
     parts = [
         preview_note(bench),
-        Part(f"{outcome.status.replace('_', ' ')}: {outcome.reason}", "title"),
+        Part(verdict(outcome.status, outcome.reason), "title"),
         Part(
             f"{figure(len(bench.messages))} → {figure(after.messages)} messages · "
             f"{context.total} → {after} tokens (with system prompt and tools)",
@@ -135,7 +135,7 @@ def trace_parts(view: View) -> Parts:
     """Why: triggers, status, rungs, and the strategy's own account."""
     bench = view.bench
     outcome, plan = bench.outcome, bench.plan
-    parts = [preview_note(bench), Part(f"{outcome.status.replace('_', ' ')}: {outcome.reason}", "title"), Part("")]
+    parts = [preview_note(bench), Part(verdict(outcome.status, outcome.reason), "title"), Part("")]
     parts.append(Part("Triggers", "title"))
     parts += [Part(trigger_words(t), "good" if t.fires else "dim") for t in plan.triggers]
     if not plan.triggers:

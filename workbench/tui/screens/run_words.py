@@ -15,6 +15,7 @@ from workbench.analysis.retention import KINDS, HeldFact
 from workbench.base import paths
 from workbench.base.text import counted, plural
 from workbench.bench import Bench
+from workbench.compaction.outcome import verdict
 from workbench.compaction.strategy import SummaryFailed, SummaryRequest
 from workbench.drafts import Draft, Quote, Reading
 from workbench.session import Usage
@@ -159,7 +160,7 @@ def reading_words(bench: Bench, reading: Reading | None, draft: Draft | None, to
     if reading.unanswered:
         said.append(f"{len(reading.unanswered)} more to send (ctrl+s)")
     elif reading.run.outcome.status != "compacted":
-        said.append(f"{reading.run.outcome.status.replace('_', ' ')}: {reading.run.outcome.reason}")
+        said.append(verdict(reading.run.outcome.status, reading.run.outcome.reason))
     return " · ".join(said)
 
 
