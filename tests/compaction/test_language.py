@@ -18,6 +18,9 @@ from workbench.compaction.strategies import strategy
 from workbench.compaction.strategies.memories_rewrite import MemoriesRewritePolicy
 from workbench.compaction.strategies.message_window import MessageWindowPolicy, template_of
 from workbench.compaction.strategies.user_messages import UserMessagesPolicy
+from workbench.compaction.summarizing import Worded
+from workbench.conformance.building import chat, context_of, summary
+from workbench.conformance.strategies import run
 
 
 @pytest.mark.parametrize(
@@ -116,6 +119,17 @@ def test_a_prompt_set_by_its_name_brings_its_language() -> None:
 def test_an_earlier_summary_is_introduced_in_the_language(carry_on: bool) -> None:
     assert told_in(Asked("p", "", "42", carry_on, "zh").before) == "zh"
     assert told_in(Asked("p", "", "42", carry_on, "en").before) == "en"
+
+
+@pytest.mark.parametrize("name", ["context-reset", "codex", "message-window"])
+def test_an_earlier_summary_in_another_language_loses_its_frame(name: str) -> None:
+    preset = load_preset(name)
+    assert isinstance(preset.policy, Worded)
+    earlier = preset.policy.worded["summary_template"]("en").replace("{summary}", "42 + 1")
+    context = context_of([summary("old", earlier), *chat(60)], manual=True)
+    policy = preset.policy.with_(language="zh", earlier_summary="nest")
+    _, (request,) = run(strategy(preset.strategy), context, policy)
+    assert request.previous == "42 + 1"
 
 
 def test_a_ledger_in_chinese_is_read_back() -> None:

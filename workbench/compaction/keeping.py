@@ -41,18 +41,18 @@ def carried_summaries(context: Context, earlier: Iterable[int], choice: EarlierS
     return tuple(index for index in earlier if context.messages[index].role != "assistant")
 
 
-def text_of_summaries(context: Context, indexes: Iterable[int], template: str = "") -> str:
-    """Earlier summaries' own words, oldest first. `template` is how the strategy frames its own."""
-    return "\n\n".join(unframed(context.messages[index].text, template) for index in indexes)
+def text_of_summaries(context: Context, indexes: Iterable[int], *templates: str) -> str:
+    """Earlier summaries' own words, oldest first. `templates` are how the strategy frames its own, in any language."""
+    return "\n\n".join(unframed(context.messages[index].text, *templates) for index in indexes)
 
 
-def unframed(text: str, template: str) -> str:
-    """An earlier summary's own words, without the template that this strategy put around them."""
-    before, _, after = template.partition("{summary}")
-    before, after = before.strip(), after.strip()
+def unframed(text: str, *templates: str) -> str:
+    """An earlier summary's own words, without the one of the templates that this strategy put around them."""
     bare = text.strip()
-    if before and bare.startswith(before) and bare.endswith(after):
-        return bare[len(before) : len(bare) - len(after)].strip()
+    for template in templates:
+        before, after = (part.strip() for part in template.partition("{summary}")[::2])
+        if before and bare.startswith(before) and bare.endswith(after):
+            return bare[len(before) : len(bare) - len(after)].strip()
     return summary_inside(text)
 
 

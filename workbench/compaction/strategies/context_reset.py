@@ -116,7 +116,7 @@ def compact(context: Context, policy: ContextResetPolicy, trace: list[str]) -> C
         return unchanged(context.messages, "nothing to compact: nothing is there that could go", trace)
     style = labelled_style(context.shape, LABELS[policy.language], WHOLE)
     template = policy.said("summary_template")
-    previous = text_of_summaries(context, head.carried, template)
+    previous = text_of_summaries(context, head.carried, template, *TEMPLATES.values())
     carry_on = policy.earlier_summary == "extend"
     asked = Asked("summary of the conversation", policy.asks(), previous, carry_on, policy.language)
     told = yield from summarized(context, head.fresh, asked, style, _guard(policy), policy.request, trace)

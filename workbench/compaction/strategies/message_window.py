@@ -194,7 +194,7 @@ def compact(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> 
     if head.is_spent(staying):
         return unchanged(context.messages, "nothing to compact: the window holds nothing that could go", trace)
     style = labelled_style(context.shape, LABELS[policy.language], _limits(policy))
-    previous = text_of_summaries(context, head.carried, template_of(policy))
+    previous = text_of_summaries(context, head.carried, template_of(policy), *TEMPLATES.values())
     carry_on = policy.earlier_summary == "extend"
     asked = Asked("summary of the window", prompt_of(policy), previous, carry_on, policy.language)
     settings = replace(policy.request, temperature=policy.temperature, marks=openings(policy))
