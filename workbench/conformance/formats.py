@@ -24,7 +24,7 @@ from workbench.bench import Bench, open_bench, split_at, toggle_pin
 from workbench.conformance.building import session_of, user
 from workbench.conformance.drawn import changed, dialogues
 from workbench.formats.anthropic_messages import FORMAT as ANTHROPIC
-from workbench.formats.format import HEAD, Format, Written, no_progress
+from workbench.formats.format import HEAD, Format, Writer, Written, no_progress
 from workbench.formats.read_back import difference, in_one, shape
 from workbench.session import Message, Opaque, Session, Text, pairs_of, rounds_of
 from workbench.tokens import Counter
@@ -156,15 +156,14 @@ def a_sample_is_read_whole(format: Format, samples: Sequence[bytes]) -> None:
 
 def what_is_kept_comes_back(format: Format, samples: Sequence[bytes]) -> None:
     """Every epoch as it is, and compacted with pins, without and with the split by hand, read again from what was
-    written, the newest in every way: just these messages; and no fault in it where the sample has none and every call
-    was answered."""
+    written in every way: just these messages; and no fault in it where the sample has none and every call was
+    answered."""
     _writes(format)
-    usual, ways = partial(write, format), [way.write for way in format.codec.ways]
+    writers: list[Writer] = [partial(write, format), *(way.write for way in format.codec.ways)]
     for sample in samples:
         session, sound = read(format, sample), not faults(format, sample)
         for epoch in session.epochs:
             contexts = (session.context(epoch.number), *compacted(session, epoch.number))
-            writers = [usual, *(ways if epoch is session.epochs[-1] else ())]
             for messages, writer in product(contexts, writers):
                 written = writer(session, messages)
                 assert format.recognise(written.data[:HEAD])

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from uuid import uuid4
 
+from workbench.formats.adk.read import compaction_of
 from workbench.formats.adk.write import Key, key_of, own_renderer, write
 from workbench.formats.format import Written
 from workbench.formats.kit.document import new_name, parse, render, splice
@@ -36,6 +37,8 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
     events = [dict_of(event) for event in body["events"]]
     tail = _tail(session, messages[1:])
     first = tail[0].source[0] if tail else len(events)
+    if any(map(compaction_of, events[first:])):
+        tail, first = [], len(events)  # a recorded one behind the new one would hide it
     hidden = [time for message, time in zip(session.messages, known, strict=True) if message.source[0] < first]
     if not hidden:
         return write(session, messages)
