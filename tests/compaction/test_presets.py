@@ -9,9 +9,8 @@ from workbench.base.errors import BadInput
 from workbench.base.resources import PROMPTS
 from workbench.compaction.lint import lint_summary_prompt
 from workbench.compaction.preset import default_preset, load_preset, preset_names, read_preset
-from workbench.compaction.prompts import load_prompt, read_prompt
+from workbench.compaction.prompts import read_prompt
 from workbench.compaction.strategies import all_strategies, strategy
-from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy, disabled
 
 
 @pytest.mark.parametrize("name", preset_names())
@@ -21,15 +20,6 @@ def test_every_bundled_preset_reads_and_says_where_it_is_from(name: str) -> None
     assert preset.source
     assert strategy(preset.strategy).lint(preset.policy) == ()
     assert set(preset.basis.values()) <= {"documented", "assumed"}
-
-
-def test_the_shipped_preset_has_the_documents_example() -> None:
-    policy = load_preset("augment-example").policy
-    assert isinstance(policy, ExchangeSummaryPolicy)
-    chars = (policy.trigger_on_history_size_chars, policy.trigger_on_history_size_chars_when_cache_expiring)
-    assert (*chars, policy.history_tail_size_chars_to_exclude) == (50_000, 30_000, 5_000)
-    assert (policy.cache_ttl_ms, policy.buffer_time_before_cache_expiration_ms) == (300_000, 30_000)
-    assert disabled(policy) == ""
 
 
 def test_every_strategy_has_a_preset_to_start_from() -> None:
@@ -95,11 +85,6 @@ def test_a_prompt_without_header_is_refused_with_its_line(tmp_path: Path) -> Non
     path.write_text("---\nid x\n---\nSummarize.")
     with pytest.raises(BadInput, match="line 2"):
         read_prompt(path)
-
-
-@pytest.mark.parametrize("name", ["exchange-summary.en.md", "exchange-summary.zh.md"])
-def test_the_shipped_prompts_pass_their_own_lint(name: str) -> None:
-    assert lint_summary_prompt(load_prompt(name).text) == ()
 
 
 FORM = "The prompt gives no output format: ask for <summary></summary> tags, or for named sections."

@@ -62,7 +62,8 @@ def flag(
         theirs = {key: values[name] for key, name in names.items()}
         # And what would be read otherwise: values other than the product's, a language other than the prompt's.
         read = policy_type.model_validate({**defaults, **{name: values[name] for name in names.values()}})
-        more = {key: value for key, value in values.items() if value != read.model_dump(mode="json")[key]}
+        known = read.model_dump(mode="json")
+        more = {key: value for key, value in values.items() if value != known[key]}
         return json.dumps(theirs | more, indent=2, ensure_ascii=False)
 
     about = f"{name}: the JSON object, the string that the flag carries, or the whole {WRAPPER}."
