@@ -141,8 +141,9 @@ def tests_of_imports(file: Path) -> None:
 def mutmut(folder: Path, *words: str) -> str:
     """What a command of mutmut prints. One process, and the same examples in every run."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"CI": "1"}
-    ran = subprocess.run([MUTMUT, *words], cwd=folder, env=environment, stdout=-1, stderr=subprocess.STDOUT, text=True)
-    return ran.stdout
+    return subprocess.run(
+        [MUTMUT, *words], cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ).stdout
 
 
 def statuses(folder: Path) -> dict[str, str]:
