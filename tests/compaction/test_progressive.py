@@ -78,6 +78,14 @@ def test_a_rung_of_the_same_size_is_taken_back_and_one_a_token_smaller_stands() 
 # The rungs
 
 
+@pytest.mark.parametrize(
+    ("rounds", "said"), [(0, "none; the last chunk stays whole"), (2, "2; the last chunk stays whole"), (5, "2, 2, 1")]
+)
+def test_the_sizes_of_chunks_are_told(rounds: int, said: str) -> None:
+    cut = incremental(context_of(talk(rounds)), frozenset(), 2)
+    assert cut.note == f"{rounds} rounds in chunks of 2: {said}"
+
+
 def test_the_first_chunk_has_what_stands_before_the_first_round() -> None:
     messages = [user("m", "injected", kind="meta"), *talk(3)]
     cut = incremental(context_of(messages), frozenset(), 1)
