@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench.analysis.grounding import Grounding
-from workbench.analysis.retention import KINDS, HeldFact
+from workbench.analysis.retention import HeldFact
 from workbench.analysis.transcript import one_line
 from workbench.base.figures import grouped
 from workbench.base.text import counted
@@ -43,8 +43,8 @@ def found_rows(found: Grounding | None, lost: Sequence[HeldFact] | None) -> list
         examples = _examples([one.text for one in found.unfounded])
         rows.append(("not in the head", missing + (f": {examples}" if examples else "")))
     if lost is not None:
-        kinds = Counter(fact.kind for fact in lost)
-        counts = ", ".join(counted(kinds[kind], _NOUNS.get(kind, kind)) for kind in KINDS if kinds[kind])
+        kinds = Counter(fact.kind for fact in lost)  # in the order of the gravest of each
+        counts = ", ".join(counted(number, _NOUNS.get(kind, kind)) for kind, number in kinds.items())
         gravest = _examples([fact.text for fact in lost])
         rows.append(("lost", f"{counts}; first: {gravest}" if lost else "nothing that was looked for"))
     return rows

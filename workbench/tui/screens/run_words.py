@@ -11,7 +11,7 @@ from rich.text import Text
 
 from workbench.analysis.cost import Cost, actual
 from workbench.analysis.grounding import Grounding, Unfounded
-from workbench.analysis.retention import KINDS, HeldFact
+from workbench.analysis.retention import HeldFact
 from workbench.base import paths
 from workbench.base.text import counted, plural
 from workbench.bench import Bench
@@ -225,17 +225,14 @@ def unfounded_lines(found: Grounding) -> list[FactLine]:
 
 def lost_lines(lost: Sequence[HeldFact]) -> list[FactLine]:
     lines = [] if lost else [_heading("lost: nothing that was looked for", good=True)]
-    kinds = Counter(loss.kind for loss in lost)
-    for kind in KINDS:
-        if not kinds[kind]:
-            continue
-        noun = plural(kinds[kind], NOUNS.get(kind, kind))
-        lines.append(_heading(f"lost: {kinds[kind]} {noun}", good=False))
+    kinds = Counter(loss.kind for loss in lost)  # in the order of the gravest of each
+    for kind, number in kinds.items():
+        lines.append(_heading(f"lost: {number} {plural(number, NOUNS.get(kind, kind))}", good=False))
         for loss in [loss for loss in lost if loss.kind == kind][:SHOWN]:
             words = Text(f"− {_short(loss)} ", no_wrap=True, overflow="ellipsis")
             lines.append(FactLine(words.append(loss.why, "dim"), loss))
-        if kinds[kind] > SHOWN:
-            lines.append(_heading(f"  … and {kinds[kind] - SHOWN} more", good=True))
+        if number > SHOWN:
+            lines.append(_heading(f"  … and {number - SHOWN} more", good=True))
     return lines
 
 
