@@ -13,11 +13,15 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+import workbench
+from tests.paths import SAMPLES
 from workbench.base.errors import BadInput
+from workbench.compaction.strategies import all_strategies
 from workbench.conformance.building import agent, call, result, session_of, user
 from workbench.conformance.drawn import dialogues
 from workbench.formats import registry
 from workbench.formats.export import Export, Saved, export, save, send
+from workbench.formats.files import load
 from workbench.formats.format import no_progress
 from workbench.formats.read_back import FILLER, difference
 from workbench.session import Media, Message, Opaque, Session, Text, Thinking
@@ -159,3 +163,19 @@ def test_a_refused_export_leaves_the_file_that_was_there_and_sends_nothing(tmp_p
     sound = export(session, TALK, "openai-chat")
     assert send(sound, sent, Path("-")) == Saved(Path("-"), "written")
     assert (save(sound, out, overwrite=True), out.read_bytes()) == (Saved(out, "written"), sent.getvalue())
+
+
+@pytest.mark.parametrize("strategy", [one.id for one in all_strategies()])
+def test_whatever_a_strategy_says_a_file_that_did_not_change_is_not_called_written(
+    strategy: str, tmp_path: Path
+) -> None:
+    session = load(SAMPLES / "augment-with-summary.json")
+    outcome = workbench.compact(session, strategy).outcome
+    made = export(session, outcome.messages, memories=outcome.memories)
+    idle = replace(made, written=replace(made.written, data=session.records.data))
+    assert outcome.status in ("compacted", "fallback")
+    with pytest.raises(BadInput, match="it would not hold what was promised"):
+        save(idle, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    assert save(made, tmp_path / "new.json").word == "written"
+    assert save(export(session, session.context()), tmp_path / "same.json").word == "copied"
