@@ -57,6 +57,13 @@ def test_an_old_name_of_a_setting_sets_it_and_a_text_is_taken_as_it_stands() -> 
     assert preset.basis["cache_ttl_ms"] == "documented"
 
 
+def test_the_language_that_a_prompt_brings_is_from_the_prompt() -> None:
+    with heeded({"CWB_EXCHANGE_SUMMARY_PROMPT": "请总结用户的需求和待办事项。"}):
+        preset = default_preset("exchange-summary")
+    assert preset.told_sources["language"] == "the prompt"
+    assert "language" not in default_preset("exchange-summary").told_sources
+
+
 @pytest.mark.parametrize(
     ("environ", "sentence"),
     [
@@ -100,7 +107,7 @@ def test_the_command_says_where_each_value_is_from(monkeypatch: pytest.MonkeyPat
     (tmp_path / "params.json").write_text('{"prompt": "Sum up."}')
     pasted = ("compact", file, "--strategy", "exchange-summary", "--params", tmp_path / "params.json")
     monkeypatch.setenv("CWB_EXCHANGE_SUMMARY_MIN_TAIL_EXCHANGES", "2")
-    assert document(*pasted)["sources"] == {"prompt": "--params"}
+    assert document(*pasted)["sources"] == {"prompt": "--params", "min_version": "--params"}
     monkeypatch.setenv("CWB_TRIM_TARGET_PERCENT", "none")
     assert cwb("compact", file, "--preset", "trim").exit_code == 2
     assert cwb("inspect", file).exit_code == 0

@@ -130,7 +130,7 @@ def command(
     result = Result(
         strategy=bench.strategy.id,
         preset=bench.preset,
-        sources=preset.sources,
+        sources=preset.told_sources,
         epoch=bench.epoch,
         summarizer=str(call.name),
         trigger=_fired(triggers, by_hand=context.manual),

@@ -57,7 +57,9 @@ def _pasted(preset: Preset, file: Path) -> Preset:
         raise BadInput(f"{file}: {error}") from None
     if read.note:
         warn(f"{file}: {read.note}.")
-    return replace(preset, policy=read.policy, basis={}, sources=dict.fromkeys(read.taken, "--params"))
+    # What the product's own defaults give is from there, too.
+    pasted = replace(preset, policy=read.policy, basis={}, sources={})
+    return replace(pasted, sources=dict.fromkeys((*read.taken, *pasted.told_sources), "--params"))
 
 
 def _with_fields(preset: Preset, fields: Sequence[str]) -> Preset:

@@ -68,7 +68,7 @@ def command(id: str | None, sources: bool, properties: bool, as_json: bool) -> N
 def _sources(preset: Preset, as_json: bool) -> None:
     """Every setting with its value and where that is from."""
     settings = settings_of(type(preset.policy))
-    rows = [(one.key, preset.sources.get(one.key, "default"), one.of(preset.policy)) for one in settings]
+    rows = [(one.key, preset.source_of(one), one.of(preset.policy)) for one in settings]
     if as_json:
         found = {key: {"value": value, "source": source} for key, source, value in rows}
         write_json({**only(preset, "id", "strategy"), "settings": found})

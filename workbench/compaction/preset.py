@@ -25,7 +25,7 @@ from workbench.base.files import make_folder, write_atomically
 from workbench.compaction.environment import variables_of
 from workbench.compaction.policy import Policy, explain
 from workbench.compaction.prompts import load_prompt
-from workbench.compaction.settings import settings_of, with_settings
+from workbench.compaction.settings import Setting, settings_of, with_settings
 from workbench.compaction.strategies import strategy, strategy_ids
 
 BUNDLED = Path(__file__).resolve().parent / "presets"
@@ -43,6 +43,17 @@ class Preset:
     sources: Mapping[str, str] = field(default_factory=dict)
     """Where the value of a setting comes from, by its key: `preset`, a variable of the environment, or how it was given
     by hand. What is not named has the strategy's own default."""
+
+    def source_of(self, setting: Setting) -> str:
+        """Where its value comes from; `the prompt` for what follows from that, as the language does."""
+        unsaid = "default" if setting.of(self.policy) == setting.default else "the prompt"
+        return self.sources.get(setting.key, unsaid)
+
+    @property
+    def told_sources(self) -> dict[str, str]:
+        """By key the source of every setting that has not its default."""
+        found = {one.key: self.source_of(one) for one in settings_of(type(self.policy))}
+        return {key: source for key, source in found.items() if source != "default"}
 
     def with_values(self, policy: Policy, source: Mapping[str, str]) -> Preset:
         """The same with another policy, of which `source` says what is new; that has no basis any more."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
+from workbench.base.environment import PREFIX
 from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.settings import Setting
@@ -69,9 +70,9 @@ def unmovable_words(bench: Bench) -> str:
     return ""
 
 
-def help_words(field: Setting, preset_value: object = None, *, differs: bool = False, source: str = "") -> str:
+def help_words(field: Setting, preset_value: object = None, *, differs: bool = False, source: str = "default") -> str:
     """What a field means, what it takes, its default, where it counts, where its value comes from, and what stands
-    there where it was changed. `source` is that of `Preset.sources`."""
+    there where it was changed. `source` is that of `Preset.source_of`."""
     facts = [f"allowed: {allowed}"] if (allowed := allowed_words(field)) else []
     if field.choices:
         facts.append(f"one of {', '.join(field.choices)}")
@@ -82,10 +83,11 @@ def help_words(field: Setting, preset_value: object = None, *, differs: bool = F
     text = " ".join(filter(None, (field.help, f"({', '.join(facts)})" if facts else "")))
     if field.needs:
         text += f" Counts only where {field.counts_where}."
-    origin = f"${source}" if source not in ("", "preset") else source
+    origin = f"${source}" if source.startswith(PREFIX) else source
     if differs:
-        return f"{text} ≠ {origin or 'preset'}: {value_words(field, preset_value)}; ctrl+z goes back to it."
-    return f"{text} From {'the preset' if origin == 'preset' else origin}." if origin else text
+        was = origin if origin != source else "preset"
+        return f"{text} ≠ {was}: {value_words(field, preset_value)}; ctrl+z goes back to it."
+    return text if origin == "default" else f"{text} From {'the preset' if origin == 'preset' else origin}."
 
 
 def _count(number: int, unit: str) -> str:

@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
+from workbench.base.environment import PREFIX
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset
 from workbench.compaction.settings import Setting
@@ -141,8 +142,8 @@ class PolicyForm(Vertical):
         count = 0
         for row in self.rows:
             differs = row.field.of(self.policy) != row.field.of(self.preset.policy)
-            source = self.preset.sources.get(row.field.key, "preset")
-            row.mark(differs, row.field.why_off(self.policy), "" if source == "preset" else source)
+            source = self.preset.source_of(row.field)
+            row.mark(differs, row.field.why_off(self.policy), source if source.startswith(PREFIX) else "")
             count += differs
         changed_words = f" · ≠ {count} changed" if count else ""
         self.query_one(Chosen).show(f"{self._name}{changed_words}")
@@ -225,7 +226,7 @@ class PolicyForm(Vertical):
         if row is None or self.preset is None:
             self._help.update(Text(self.about))
             return
-        was, source = row.field.of(self.preset.policy), self.preset.sources.get(row.field.key, "")
+        was, source = row.field.of(self.preset.policy), self.preset.source_of(row.field)
         self._help.update(Text(help_words(row.field, was, differs=row.differs, source=source)))
 
 
