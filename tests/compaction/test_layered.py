@@ -4,91 +4,39 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.documents.test_002_layered import ANSWER, NOISE, policy, rounds, run
 from tests.paths import ROOT
 from workbench.base.figures import grouped
 from workbench.compaction.assembled.tool_results import Limits, compressed
 from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.layered.archive import SECTIONS
 from workbench.compaction.layout import Layout
-from workbench.compaction.outcome import Fate, Outcome, Rung
+from workbench.compaction.outcome import Fate, Rung
 from workbench.compaction.preset import default_preset
 from workbench.compaction.strategies.layered import STRATEGY, LayeredPolicy, triggers
-from workbench.compaction.strategy import Step, SummaryFailed, SummaryRequest
-from workbench.conformance.building import METER, agent, call, context_of, result, summary, user
+from workbench.compaction.strategy import Step, SummaryFailed
+from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.conformance.drawn import contexts, policies
-from workbench.conformance.strategies import Answered, assert_holds
+from workbench.conformance.strategies import assert_holds
 from workbench.conformance.strategies import run as by_hand
 from workbench.session import Message, Text
-
-ANSWER = "\n\n".join(f"{title}\n* something" for title in SECTIONS)
-
-
-def policy(**changes: Any) -> LayeredPolicy:
-    return LayeredPolicy.model_validate(changes)
-
-
-def run(context: Context, chosen: LayeredPolicy, answer: Answered = ANSWER) -> tuple[Outcome, list[SummaryRequest]]:
-    return by_hand(STRATEGY, context, chosen, answer)
-
-
-def one_round(name: str, calls: int = 1, text: str = "x" * 40) -> list[Message]:
-    out = [user(f"{name}u", f"request {name}")]
-    for n in range(calls):
-        out += [
-            agent(f"{name}a{n}", "", call(f"{name}c{n}", command="make")),
-            result(f"{name}r{n}", (f"{name}c{n}", text)),
-        ]
-    return [*out, agent(f"{name}z", f"answer {name}")]
-
-
-def rounds(count: int, calls: int = 1, text: str = "x" * 40) -> list[Message]:
-    return [message for n in range(1, count + 1) for message in one_round(f"{n}.", calls, text)]
-
-
-NOISE = "\n".join(f"compiling unit {n}" for n in range(300))
-
-
-# --- trigger ----------------------------------------------------------------------------------------------------------
 
 
 def test_inside_a_round_nothing_fires() -> None:
     (inside,) = triggers(Gauge(messages=9, last_usage=190_000, input_chars=0), policy())
-    assert not inside.fires
-    assert "inside a round" in inside.note
+    assert (inside.fires, "inside a round" in inside.note) == (False, True)
 
 
-def test_without_usage_the_counted_size_stands_in_and_is_called_so() -> None:
-    context = context_of([*rounds(2), user("new", "y" * 90)], manual=False)
-    (trigger,) = STRATEGY.triggered(context, policy(context_window=90))
-    assert trigger.value == context.total.tokens - METER.tokens(context.messages[-1]) + 90 // 3
-    assert trigger.fires
-    assert trigger.note.startswith("counted")
-
-
-# --- split ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_context_that_begins_inside_a_round_is_open_until_it_is_answered() -> None:
-    inside = [summary("s", "old"), *one_round("1.", text=NOISE)[1:]]
-    chosen = policy(compress_results="finished")
-    assert run(context_of(inside[:-1]), chosen)[0].status == "unchanged"
-    assert run(context_of(inside), chosen)[0].fate_counts[Fate.COMPRESSED] == 1
-
-
-@pytest.mark.parametrize(("at", "archived"), [("1.u", 0), ("2.r0", 4), ("3.u", 8), ("3.z", 8), ("new", 12)])
+@pytest.mark.parametrize(("at", "archived"), [("1.u", 0), ("2.r", 4), ("3.u", 8), ("3.z", 8), ("new", 12)])
 def test_a_split_by_hand_falls_on_the_start_of_its_round(at: str, archived: int) -> None:
-    messages = [*rounds(3), user("new", "next")]
-    outcome, requests = run(context_of(messages, split_at=at), policy())
+    _, requests = run(context_of([*rounds(3), user("new", "next")], split_at=at), policy())
     assert sum(len(request.sources) for request in requests) == archived
-    assert (outcome.status == "unchanged") is (archived == 0)
 
 
 @pytest.mark.parametrize(("choice", "stays"), [("nest", True), ("extend", True), ("keep", True), ("drop", False)])
@@ -97,9 +45,6 @@ def test_an_earlier_summary_stays_after_a_time_out_unless_it_is_to_be_dropped(ch
     outcome, _ = run(context, policy(earlier_summary=choice), SummaryFailed("timeout", "no answer"))
     assert outcome.status == "fallback"
     assert [message.id for message in outcome.messages if message.kind == "summary"] == ["old"] * stays
-
-
-# --- earlier summaries, pins ------------------------------------------------------------------------------------------
 
 
 def test_a_kept_summary_with_calls_keeps_their_results() -> None:
@@ -112,46 +57,31 @@ def test_a_kept_summary_with_calls_keeps_their_results() -> None:
 
 
 def test_pins_stand_between_archive_and_tail_and_are_never_compressed() -> None:
-    messages = rounds(3, text=NOISE)
-    context = context_of(messages, pins=frozenset({"1.r0", "3.r0"}))
-    outcome, _ = run(context, policy(min_tail_rounds=2, compress_results="finished"))
-    assert [message.id for message in outcome.messages[:4]] == ["summary-1.z", "1.a0", "1.r0", "2.u"]
-    assert outcome.fate_at(2).fate is outcome.fate_at(10).fate is Fate.PINNED
-    assert outcome.fate_at(6).fate is Fate.COMPRESSED
+    context = context_of(rounds(3, NOISE), pins=frozenset({"1.r", "3.r"}))
+    outcome, _ = run(context, policy(min_tail_rounds=2))
+    assert [message.id for message in outcome.messages[:4]] == ["summary-1.z", "1.a", "1.r", "2.u"]
+    assert outcome.messages[-2] is context.messages[10]
+    assert [outcome.fate_at(at).fate for at in (2, 6, 10)] == [Fate.PINNED, Fate.COMPRESSED, Fate.PINNED]
 
 
-# --- tool results -----------------------------------------------------------------------------------------------------
-
-
-def test_head_compresses_what_the_summarizer_reads_and_off_does_not() -> None:
-    context = context_of(rounds(11, text=NOISE))
-    outcome, (request,) = run(context, policy(compress_results="head"))
-    assert "compiling unit 299" in request.text
-    assert "compiling unit 150" not in request.text
-    assert request.messages[2] is context.messages[2]
-    assert request.seen is not None
-    seen, of = request.seen(2)
-    assert (seen < 400, of) == (True, len(NOISE))
-    assert [outcome.fate_at(i).saw for i in range(4)] == ["all", "all", "part", "all"]
-    assert outcome.fate_counts[Fate.COMPRESSED] == 0
-
-    outcome, (whole,) = run(context, policy(compress_results="off"))
-    assert "compiling unit 150" in whole.text
+def test_off_shows_the_summarizer_whole_results() -> None:
+    outcome, (request,) = run(context_of(rounds(11, NOISE)), policy(compress_results="off"))
+    assert "compiling unit 150" in request.text
     assert outcome.fate_at(2).saw == "all"
 
 
 def test_compressing_is_a_rung_of_its_own() -> None:
-    context = context_of(rounds(11, text=NOISE))
+    context = context_of(rounds(11, NOISE))
     outcome, _ = run(context, policy())
     by_id = {message.id: message for message in outcome.messages}
-    assert by_id["2.r0"].results[0].call_id == "2.c0"
+    assert by_id["2.r"].results[0].call_id == "2.c"
     assert [rung.name for rung in outcome.rungs] == ["compress tool results", "archive the oldest rounds"]
     assert outcome.rungs[0].before > outcome.rungs[0].after == outcome.rungs[1].before > outcome.rungs[1].after
     assert failures(check(context, outcome, STRATEGY, policy())) == ()
 
 
 def test_finished_compresses_even_where_no_round_can_be_archived() -> None:
-    context, steps = context_of(rounds(3, text=NOISE)), list[Step]()
+    context, steps = context_of(rounds(3, NOISE)), list[Step]()
     outcome, requests = by_hand(STRATEGY, context, policy(), ANSWER, steps.append)
     assert (outcome.status, requests) == ("compacted", [])
     before, after = context.total.tokens, context.outcome_size(outcome).tokens
@@ -165,16 +95,14 @@ def test_finished_compresses_even_where_no_round_can_be_archived() -> None:
 
 
 def test_the_compressed_view_outlives_a_recount() -> None:
-    layout = context_of(rounds(3, text=NOISE)).layout
-    (index,) = [i for i in range(3) if layout.messages[i].results]
-    first = compressed(layout.shape, Limits())(index)
-    assert first is not layout.messages[index]
-    assert compressed(Layout(layout.shape, layout.sizes).shape, Limits())(index) is first
-    assert compressed(layout.shape, Limits(stdout_lines=3))(index) != first
+    layout = context_of(rounds(1, NOISE)).layout
+    first = compressed(layout.shape, Limits())(2)
+    assert compressed(Layout(layout.shape, layout.sizes).shape, Limits())(2) is first
+    assert compressed(layout.shape, Limits(stdout_lines=3))(2) != first
 
 
 def test_over_the_hard_limit_the_two_ends_are_shown_and_the_middle_is_dropped() -> None:
-    context = context_of(rounds(40, text="y" * 400))
+    context = context_of(rounds(40, "y" * 400))
     outcome, (request,) = run(context, policy(request_char_limit=4_000, compress_results="off"))
     assert len(request.text) <= 4_000
     whole = run(context, policy(request_char_limit=10**9, compress_results="off"))[1][0].text
@@ -189,9 +117,6 @@ def test_the_preset_is_the_documents_policy() -> None:
     table = tomllib.loads((ROOT / "workbench/compaction/presets/layered.toml").read_text("utf-8"))
     assert policy(**table["policy"]) == LayeredPolicy()
     assert set(table["basis"]) == set(LayeredPolicy.model_fields)
-
-
-# --- what always holds ------------------------------------------------------------------------------------------------
 
 
 @given(contexts(split_at=None), policies(default_preset(STRATEGY.id).policy), st.booleans())
