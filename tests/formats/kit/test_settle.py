@@ -11,7 +11,7 @@ from workbench.session import Message, Text, ToolResult, ToolUse
 ORPHAN = "[Result of a tool call that is not part of this session]\nok"
 GO, ASKS, ON = user("u", "go"), agent("a", "", call("x")), user("v", "on")
 BOUNDARY = Message("b", "system", (), kind="boundary")
-LATE = "results were moved to their calls, which they came later than"
+LATE = "results that came later were moved to their calls"
 UNANSWERED, LOST = "calls without a result were answered as having none", "results without a call were written as text"
 
 

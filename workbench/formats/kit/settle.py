@@ -67,7 +67,7 @@ def settled(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
         f"{count} {what}"
         for count, what in (
             (renamed, "tool call ids were renamed, because the format needs each id once"),
-            (moved, "results were moved to their calls, which they came later than"),
+            (moved, "results that came later were moved to their calls"),
             (unanswered, "calls without a result were answered as having none"),
             (len(orphans), "results without a call were written as text"),
             (hidden, "system messages lost blocks that only the session's own format knows"),
