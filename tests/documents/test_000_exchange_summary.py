@@ -1277,6 +1277,8 @@ def test_default_shows_every_block_whole() -> None:
 def test_quiet_is_the_last_answer_alone() -> None:
     assert shown("quiet") == [(8, "assistant", "whole")]
     assert list(transcript(TALK[:2], "quiet")) == []
+    last = Message("a", "assistant", (Thinking("let me think", "sig"), Text("Done."), call("c", command="ls")))
+    assert [(entry.voice, entry.text) for entry in transcript((last,), "quiet")] == [("assistant", "Done.")]
 
 
 @rule("000-109")

@@ -371,9 +371,15 @@ DIFF = "@@ -7,9 +7,95 @@\n" + lines_of(90, "+new {}")
             id="002-019 new",
         ),
         pytest.param(
+            call("c", "Write", file_path="/w/a.py"), "The file /w/a.py has been updated.\n" + lines_of(51),
+            {"file": "/w/a.py", "operation": "overwritten", "summary": "The file /w/a.py has been updated.",
+             "truncated": True, "fragment": lines_of(20)},
+            id="002-019 overwritten as text",
+        ),
+        pytest.param(
             call("c", "Write", file_path="/w/a.py"), enveloped({"operation": "update", "diff_preview": lines_of(50)}),
             {"file": "/w/a.py", "operation": "update", "diff_preview": lines_of(50)},
-            id="002-019 overwritten",
+            id="002-019 overwritten in an envelope",
         ),
         pytest.param(
             call("c", "Bash", command="x"),
@@ -414,7 +420,7 @@ def test_what_is_left_of_a_tools_result(one: ToolUse, text: str, left: dict[str,
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        pytest.param("Read", lines_of(499), id="002-016 499 without numbers"),
+        pytest.param("Read", lines_of(499), id="002-015 002-016 499 without numbers"),
         pytest.param("Read", lines_of(500), id="002-016 500 without numbers"),
         pytest.param("Read", lines_of(499, "{}→line"), id="002-016 499 with numbers"),
         pytest.param("Read", lines_of(500, "{}→line"), id="002-016 500 with numbers"),
@@ -836,6 +842,7 @@ def test_after_120_seconds_the_newest_rounds_stay_alone_and_the_documents_senten
     context = context_of(rounds(11))
     outcome, (request,) = run(context, policy(), SummaryFailed("timeout", "too late"))
     assert request.timeout_s == 120
+    assert run(context, policy(timeout_s=30.0))[1][0].timeout_s == 30
     assert (outcome.status, outcome.reason) == (
         "fallback", "Summary generation timed out, keeping recent history only.",
     )  # fmt: skip

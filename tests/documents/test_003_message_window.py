@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.commands import cwb, session_lines, write_lines
 from tests.documents.rules import rule
 from workbench.compaction.checks import check
 from workbench.compaction.dropping import Marker, Oldest, drop_oldest
@@ -180,12 +183,12 @@ def test_system_messages_are_not_in_the_transcript_an_earlier_summary_among_them
         pytest.param(user("1", "X" * 501), "[用户]: " + "X" * 500 + "...", id="003-023 one more"),
         pytest.param(user("1", "X" * 1_000), "[用户]: " + "X" * 500 + "...", id="003-041"),
         pytest.param(user("1", "汉" * 501), "[用户]: " + "汉" * 500 + "...", id="003-027 characters, not bytes"),
-        pytest.param(result("1", ("a", "r" * 200)), "[工具结果]: " + "r" * 200, id="003-024 a result of 200"),
+        pytest.param(result("1", ("a", "r" * 200)), "[工具结果]: " + "r" * 200, id="003-022 003-024 a result of 200"),
         pytest.param(result("1", ("a", "r" * 201)), "[工具结果]: " + "r" * 200 + "...", id="003-024 one more"),
         pytest.param(
             agent("1", "我来执行", call("a", "shell", command="ls"), call("b", "read")),
             "[助手]: 我来执行\n[工具调用]: shell, read",
-            id="003-025 003-026 003-042",
+            id="003-022 003-025 003-026 003-042",
         ),
     ],
 )
@@ -193,8 +196,8 @@ def test_the_transcripts_labels_and_limits(message: Message, text: str) -> None:
     assert labelled(message, LABELS["zh"], Limits(500, 0, 200), visible_chars(message)).text == text
 
 
-@rule("003-028", "003-029", "003-030")
-def test_the_trace_tells_the_trigger_the_window_the_summarys_length_and_what_became_of_it() -> None:
+@rule("003-028", "003-029")
+def test_the_trace_tells_the_trigger_the_window_and_the_summarys_length() -> None:
     context = context_of(chat(20, "x" * 9), manual=False)
     outcome, _ = run(STRATEGY, context, policy(), "对话摘要：很多问题。")
     assert outcome.trace == (
@@ -203,7 +206,16 @@ def test_the_trace_tells_the_trigger_the_window_the_summarys_length_and_what_bec
         "the summary has 10 characters",
         f"{context.total.tokens} → {context.outcome_size(outcome).tokens} tokens",
     )
-    assert (len(context), context.outcome_size(outcome).messages) == (40, 11)
+
+
+@rule("003-030")
+def test_a_report_tells_how_many_messages_became_how_many(tmp_path: Path) -> None:
+    file = write_lines(tmp_path / "session.jsonl", session_lines(10))
+    found = cwb("compact", file, "--preset", "message-window", "--set", "safe_end=whole_pairs")
+    assert re.findall(r"^(before|after) +(\d+) messages", found.stdout, re.MULTILINE) == [
+        ("before", "40"),
+        ("after", "13"),
+    ]
 
 
 @rule("003-031")
@@ -214,11 +226,23 @@ def test_the_trace_tells_that_the_summary_failed_and_what_was_trimmed() -> None:
 
 
 @rule("003-045")
-@pytest.mark.parametrize(("answer", "status", "left"), [("S", "compacted", 82), (FAILED, "fallback", 50)])
-def test_no_result_is_left_without_its_call(answer: str | SummaryFailed, status: str, left: int) -> None:
-    """The window of 30 ends after the one plain answer, the trim before a call."""
-    context = context_of([user("u", "go"), agent("x", "yes " * 40), *loop("1", 40)])
-    outcome, _ = run(STRATEGY, context, policy(), answer)
+@pytest.mark.parametrize(
+    ("answer", "changes", "status", "left"),
+    [
+        ("S", {}, "compacted", 82),
+        ("S", {"window_messages": 5}, "compacted", 82),
+        (FAILED, {}, "fallback", 49),
+        (FAILED, {"fallback_messages": 49}, "fallback", 49),
+    ],
+)
+def test_no_result_is_left_without_its_call(
+    answer: str | SummaryFailed, changes: dict[str, int], status: str, left: int
+) -> None:
+    """The window ends after the one plain answer, also where the user spoke between a call and its result; the trim
+    leaves a marker and 24 pairs."""
+    asked, *rest = loop("1", 40)
+    context = context_of([user("u", "go"), agent("x", "yes " * 40), asked, rest[0], user("w", "wait"), *rest[1:-1]])
+    outcome, _ = run(STRATEGY, context, policy(**changes), answer)
     assert (outcome.status, len(outcome.messages)) == (status, left)
     assert {pair.id for pair in pairs_of(outcome.messages) if pair.call is None or pair.result is None} == set()
 
