@@ -19,24 +19,20 @@ from workbench.conformance.strategies import run
 MARK = "[Old tool result content cleared]"
 
 
-def policy(**changes: Any) -> ClearToolResultsPolicy:
-    return ClearToolResultsPolicy.model_validate(changes)
-
-
 def results(context: Any, chosen: ClearToolResultsPolicy) -> list[str]:
     outcome, _ = run(STRATEGY, context, chosen)
     return [one.text for message in outcome.messages for one in message.results]
 
 
 def test_the_defaults_are_the_apis() -> None:
-    default = policy()
+    default = ClearToolResultsPolicy()
     assert (default.trigger, default.trigger_value, default.keep_tool_uses) == ("input_tokens", 100_000, 3)
     assert (default.clear_at_least_tokens, default.exclude_tools, default.clear_tool_inputs) == (0, "", False)
 
 
 def test_all_but_the_newest_results_are_cleared_in_place() -> None:
     messages = loop("1", 5)
-    outcome, requests = run(STRATEGY, context_of(messages), policy())
+    outcome, requests = run(STRATEGY, context_of(messages), ClearToolResultsPolicy())
     assert requests == []
     assert [one.text for m in outcome.messages for one in m.results] == [MARK, MARK, *["x" * 200] * 3]
     assert [m.id for m in outcome.messages] == [m.id for m in messages]
@@ -51,23 +47,24 @@ def test_all_but_the_newest_results_are_cleared_in_place() -> None:
 ])  # fmt: skip
 def test_the_two_triggers(kind: str, value: int, fires: bool) -> None:
     context = context_of(loop("1", 5), manual=False)
-    outcome, _ = run(STRATEGY, context, policy(trigger=kind, trigger_value=value))
+    outcome, _ = run(STRATEGY, context, ClearToolResultsPolicy(trigger=kind, trigger_value=value))
     assert (outcome.status == "compacted") is fires
 
 
 def test_excluded_tools_count_as_uses_but_are_not_cleared() -> None:
     messages = [*loop("1", 2, name="web_search"), *loop("2", 3)]
     context = context_of(messages)
-    assert results(context, policy(exclude_tools="web_search, other")) == ["x" * 200] * 5
-    assert results(context, policy(exclude_tools="web_search", keep_tool_uses=1))[:4] == ["x" * 200] * 2 + [MARK] * 2
+    assert results(context, ClearToolResultsPolicy(exclude_tools="web_search, other")) == ["x" * 200] * 5
+    chosen = ClearToolResultsPolicy(exclude_tools="web_search", keep_tool_uses=1)
+    assert results(context, chosen)[:4] == ["x" * 200] * 2 + [MARK] * 2
 
 
 def test_nothing_changes_unless_enough_is_cleared() -> None:
     context = context_of(loop("1", 5))
-    outcome, _ = run(STRATEGY, context, policy(clear_at_least_tokens=200))
+    outcome, _ = run(STRATEGY, context, ClearToolResultsPolicy(clear_at_least_tokens=200))
     few = "only 84 tokens could be cleared, less than the 200 asked for"
     assert (outcome.status, outcome.reason) == ("unchanged", few)
-    outcome, _ = run(STRATEGY, context, policy(clear_at_least_tokens=84))
+    outcome, _ = run(STRATEGY, context, ClearToolResultsPolicy(clear_at_least_tokens=84))
     assert outcome.status == "compacted"
 
 
@@ -80,33 +77,22 @@ def test_what_would_have_helped_starts_at_half_the_limit_and_no_later_than_the_a
 ) -> None:
     assert STRATEGY.remedy is not None
     text = f"Clearing old tool results from {said} tokens on, all but the newest 3,"
-    assert STRATEGY.remedy(bound) == Remedy("clear", text, policy(trigger_value=at))
+    assert STRATEGY.remedy(bound) == Remedy("clear", text, ClearToolResultsPolicy(trigger_value=at))
 
 
 def test_a_changed_policy_clears_by_its_own_words() -> None:
     """What is cleared is made once for a session: for each of the fields that decide it."""
     context = context_of([*loop("1", 2, name="Write"), *loop("2", 2)])
     for fields, left, inputs in (
-        ({}, [MARK] * 4, 4),
-        ({"placeholder": "gone"}, ["gone"] * 4, 4),
-        ({"exclude_tools": "Write"}, ["x" * 200] * 2 + [MARK] * 2, 4),
-        ({"clear_tool_inputs": True}, [MARK] * 4, 0),
-        ({"clear_tool_inputs": True, "clear_inputs_of": "Write"}, [MARK] * 4, 2),
+        ({}, [MARK] * 4, "1c0 1c1 2c0 2c1"),
+        ({"placeholder": "gone"}, ["gone"] * 4, "1c0 1c1 2c0 2c1"),
+        ({"exclude_tools": "Write"}, ["x" * 200] * 2 + [MARK] * 2, "1c0 1c1 2c0 2c1"),
+        ({"clear_tool_inputs": True}, [MARK] * 4, ""),
+        ({"clear_tool_inputs": True, "clear_inputs_of": "Write"}, [MARK] * 4, "2c0 2c1"),
     ):
-        outcome, _ = run(STRATEGY, context, policy(keep_tool_uses=0, **fields))
+        outcome, _ = run(STRATEGY, context, ClearToolResultsPolicy(keep_tool_uses=0, **fields))
         assert [one.text for message in outcome.messages for one in message.results] == left
-        assert sum(bool(call.input) for message in outcome.messages for call in message.calls) == inputs
-
-
-def test_inputs_of_calls_may_be_cleared_too() -> None:
-    messages = [*loop("1", 2, name="Write"), *loop("2", 2)]
-    outcome, _ = run(STRATEGY, context_of(messages), policy(clear_tool_inputs=True, keep_tool_uses=0))
-    assert [bool(c.input) for m in outcome.messages for c in m.calls] == [False] * 4
-    outcome, _ = run(
-        STRATEGY, context_of(messages), policy(clear_tool_inputs=True, clear_inputs_of="Write", keep_tool_uses=0)
-    )
-    assert [bool(c.input) for m in outcome.messages for c in m.calls] == [False, False, True, True]
-    assert [c.id for m in outcome.messages for c in m.calls] == ["1c0", "1c1", "2c0", "2c1"]
+        assert [one.id for message in outcome.messages for one in message.calls if one.input] == inputs.split()
 
 
 def test_pins_and_errors_and_parallel_results() -> None:
@@ -116,19 +102,19 @@ def test_pins_and_errors_and_parallel_results() -> None:
         result("r", ("x", "1" * 200), ("y", "2" * 200), error=True),
         *loop("1", 3),
     ]
-    outcome, _ = run(STRATEGY, context_of(messages, pins=frozenset({"1r0"})), policy(keep_tool_uses=0))
+    outcome, _ = run(STRATEGY, context_of(messages, pins=frozenset({"1r0"})), ClearToolResultsPolicy(keep_tool_uses=0))
     first = outcome.messages[2]
     assert [one.text for one in first.results] == [MARK, MARK]
     assert all(one.is_error for one in first.results)
     assert outcome.messages[5] is messages[5]
-    kept, _ = run(STRATEGY, context_of(messages[:3]), policy(keep_tool_uses=1))
+    kept, _ = run(STRATEGY, context_of(messages[:3]), ClearToolResultsPolicy(keep_tool_uses=1))
     assert [one.text for one in kept.messages[2].results] == [MARK, "2" * 200]
 
 
 def test_a_second_run_finds_nothing_left() -> None:
     context = context_of(loop("1", 5))
-    first, _ = run(STRATEGY, context, policy())
-    second, _ = run(STRATEGY, context.from_outcome(first), policy())
+    first, _ = run(STRATEGY, context, ClearToolResultsPolicy())
+    second, _ = run(STRATEGY, context.from_outcome(first), ClearToolResultsPolicy())
     line = "tool uses: 5 answered, the newest 3 kept; 2 may be cleared, in 0 messages"
     why = "nothing to clear: every tool result is kept or cleared already"
     assert second == unchanged(first.messages, why, (second.trace[0], line))

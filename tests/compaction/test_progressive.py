@@ -16,7 +16,6 @@ from tests.documents.test_001_progressive import (
     EDIT,
     FAILED,
     PURPOSES,
-    busy,
     events,
     failing,
     names,
@@ -28,15 +27,13 @@ from tests.documents.test_001_progressive import (
 )
 from workbench.compaction.checks import check, failures
 from workbench.compaction.context import Context
-from workbench.compaction.gauge import Gauge
 from workbench.compaction.lint import lint_summary_prompt
-from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import BUNDLED, default_preset
 from workbench.compaction.progressive.retained import Texts, read_texts
 from workbench.compaction.progressive.rungs import incremental
 from workbench.compaction.progressive.task_type import TaskCutoffs, task_type
 from workbench.compaction.prompts import load_prompt
-from workbench.compaction.strategies.progressive import STRATEGY, ProgressivePolicy, triggers
+from workbench.compaction.strategies.progressive import STRATEGY, ProgressivePolicy
 from workbench.compaction.strategy import Summary
 from workbench.conformance.building import agent, call, context_of, result, summary, user
 from workbench.conformance.drawn import contexts, policies
@@ -46,24 +43,7 @@ from workbench.session import Media, Message, Text
 FULL = {"manual_runs": "full"}
 
 
-# Triggers
-
-
-def test_an_unknown_window_does_not_fire_and_says_so() -> None:
-    trigger = triggers(Gauge(tokens=10**9), policy())[0]
-    assert not trigger.fires
-    assert "window is not known" in trigger.note
-
-
 # The chains
-
-
-def test_a_rung_that_would_not_be_smaller_is_taken_back() -> None:
-    context = short_of(context_of(talk(8, size=20)), 20)
-    outcome, _ = run(context, policy(task_type="conversation"), "long " * 2_000)
-    assert "taken back" in outcome.rungs[0].note
-    assert names(outcome)[-1] == "full summary"
-    assert outcome.status == "not_smaller"
 
 
 def test_a_rung_of_the_same_size_is_taken_back_and_one_a_token_smaller_stands() -> None:
@@ -149,29 +129,7 @@ def test_a_request_that_speaks_of_the_tags_is_read_back_whole() -> None:
     assert request.previous == "FIRST WORDS"
 
 
-def test_a_light_rung_after_a_full_summary_carries_its_texts_on() -> None:
-    first, _ = run(context_of(busy()), policy(**FULL))
-    more = [*first.messages, *talk(20, first=50)]
-    outcome, _ = run(context_of(more), policy(), "LIGHT")
-    (text,) = [m.text for m in outcome.messages if m.kind == "summary"]
-    assert "LIGHT" in text
-    assert "<original_request>\nBuild the\nparser." in text
-    assert "[~] write" in text
-
-
 # Earlier summaries
-
-
-@pytest.mark.parametrize("choice", ["drop", "keep", "nest", "extend"])
-@pytest.mark.parametrize("runs", ["full", "ladder"])
-def test_what_becomes_of_an_earlier_summary(choice: str, runs: str) -> None:
-    messages = [summary("s", "<summary>\nOLD TEXT\n</summary>"), *talk(14)]
-    outcome, (request, *_) = run(context_of(messages), policy(earlier_summary=choice, manual_runs=runs), "NEW TEXT")
-    assert ("OLD TEXT" in request.text) is (choice in ("nest", "extend"))
-    assert (messages[0] in outcome.messages) is (choice == "keep")
-    made = next(m.text for m in outcome.messages if "NEW TEXT" in m.text)
-    assert ("OLD TEXT" in made) is (choice == "extend")
-    assert outcome.fate_at(0).fate is {"drop": Fate.DROPPED, "keep": Fate.KEPT}.get(choice, Fate.SUMMARIZED)
 
 
 def test_nest_is_the_default_and_a_summary_of_this_run_is_never_dropped() -> None:

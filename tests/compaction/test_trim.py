@@ -12,11 +12,6 @@ from workbench.conformance.building import agent, call, chat, context_of, loop, 
 from workbench.conformance.strategies import run
 from workbench.session import Message, Text
 
-
-def policy(**changes: Any) -> TrimPolicy:
-    return TrimPolicy.model_validate(changes)
-
-
 ROUNDS = [*loop("1", 2), *loop("2", 2), *loop("3", 2)]
 PARALLEL = [user("u", "go"), agent("a", "", call("x"), call("y")), result("r", ("x", "1")), result("s", ("y", "2"))]
 ENDS_IN_A_PAIR = [Message("s", "system", (Text("rule"),)), *chat(1), agent("c", "", call("x")), result("r", ("x", "1"))]
@@ -38,13 +33,13 @@ ENDS_IN_A_PAIR = [Message("s", "system", (Text("rule"),)), *chat(1), agent("c", 
 def test_whole_rounds_or_messages_go_and_no_pair_is_cut(
     messages: list[Message], target: int, fields: dict[str, Any], left: str
 ) -> None:
-    outcome, _ = run(STRATEGY, context_of(messages), policy(target="messages", target_messages=target, **fields))
+    outcome, _ = run(STRATEGY, context_of(messages), TrimPolicy(target="messages", target_messages=target, **fields))
     assert [message.id for message in outcome.messages] == left.split()
 
 
 def test_the_newest_round_is_never_dropped() -> None:
     messages = [*loop("1", 2), *loop("2", 9)]
-    outcome, _ = run(STRATEGY, context_of(messages), policy(target="messages", target_messages=1))
+    outcome, _ = run(STRATEGY, context_of(messages), TrimPolicy(target="messages", target_messages=1))
     assert [m.id for m in outcome.messages] == ["1u", *(m.id for m in messages[6:])]
     assert any("the least that can be left" in line for line in outcome.trace)
 
@@ -54,7 +49,7 @@ def test_targets_in_tokens(kind: str, number: float) -> None:
     messages = [message for n in range(10) for message in loop(str(n), 2)]
     context = context_of(messages, window=2_000)
     field = "target_tokens" if kind == "tokens" else "target_percent"
-    outcome, _ = run(STRATEGY, context, policy(target=kind, **{field: number}))
+    outcome, _ = run(STRATEGY, context, TrimPolicy(target=kind, **{field: number}))
     limit = {"percent_of_context": context.total.tokens * 0.4, "tokens": 400, "percent_of_window": 400}[kind]
     after = context.outcome_size(outcome).tokens
     assert outcome.status == "compacted"
@@ -63,13 +58,13 @@ def test_targets_in_tokens(kind: str, number: float) -> None:
 
 
 def test_a_share_of_an_unknown_window_is_no_target() -> None:
-    outcome, _ = run(STRATEGY, context_of(loop("1", 3)), policy(target="percent_of_window"))
+    outcome, _ = run(STRATEGY, context_of(loop("1", 3)), TrimPolicy(target="percent_of_window"))
     assert outcome.reason == "the model's window is not known, and the target is a share of it"
 
 
 def test_a_marker_stands_where_messages_were_dropped() -> None:
     messages = [*loop("1", 2), *loop("2", 2)]
-    chosen = policy(target="messages", target_messages=8, marker=True, marker_text="[gone]")
+    chosen = TrimPolicy(target="messages", target_messages=8, marker=True, marker_text="[gone]")
     outcome, _ = run(STRATEGY, context_of(messages), chosen)
     assert [m.text for m in outcome.messages[:3]] == ["request 1", "[gone]", "request 2"]
     assert outcome.messages[1].kind == "meta"
@@ -77,7 +72,7 @@ def test_a_marker_stands_where_messages_were_dropped() -> None:
 
 
 def test_a_target_that_is_met_changes_nothing() -> None:
-    met = run(STRATEGY, context_of(chat(10)), policy(target="messages", target_messages=20))[0]
+    met = run(STRATEGY, context_of(chat(10)), TrimPolicy(target="messages", target_messages=20))[0]
     assert (met.status, met.reason[:34]) == ("unchanged", "nothing to drop: the target is met")
 
 
@@ -108,14 +103,14 @@ def test_a_whole_cut_follows_or_else_is_the_last_before(ideal: int, cut: int, mo
 )
 def test_the_marker_has_its_room_in_the_target(fields: dict[str, Any], left: int, tokens: int, said: str) -> None:
     context = context_of(chat(20))
-    chosen = policy(**fields, drop="messages", keep_first_request=False, marker=True, marker_text="m" * 40)
+    chosen = TrimPolicy(**fields, drop="messages", keep_first_request=False, marker=True, marker_text="m" * 40)
     outcome, _ = run(STRATEGY, context, chosen)
     assert (len(outcome.messages), context.outcome_size(outcome).tokens) == (left, tokens)
     assert outcome.trace[1] == said
 
 
 def test_a_target_is_met_to_the_message() -> None:
-    outcome, _ = run(STRATEGY, context_of(chat(6)), policy(target="messages", target_messages=5, drop="messages"))
+    outcome, _ = run(STRATEGY, context_of(chat(6)), TrimPolicy(target="messages", target_messages=5, drop="messages"))
     assert outcome.trace[1:3] == ("target: 5 messages; left: 5", "7 of 12 messages dropped")
 
 

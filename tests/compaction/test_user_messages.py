@@ -13,10 +13,6 @@ from workbench.conformance.strategies import run
 from workbench.session import Message
 
 
-def policy(**changes: Any) -> UserMessagesPolicy:
-    return UserMessagesPolicy.model_validate(changes)
-
-
 def reads(*files: tuple[str, str]) -> list[Message]:
     """One round that reads files, one after another."""
     out = [user("ru", "look around")]
@@ -30,7 +26,7 @@ def reads(*files: tuple[str, str]) -> list[Message]:
 
 def test_the_newest_words_win_and_the_one_that_overflows_loses_its_middle() -> None:
     messages = [user("1", "a" * 400), agent("x", "ok"), user("2", "b" * 400), agent("y", "ok"), user("3", "c" * 400)]
-    outcome, _ = run(STRATEGY, context_of(messages), policy(user_message_tokens=150))
+    outcome, _ = run(STRATEGY, context_of(messages), UserMessagesPolicy(user_message_tokens=150))
     cut, whole, _ = outcome.messages
     assert whole is messages[4]
     assert cut.id == "2"
@@ -48,28 +44,28 @@ def test_the_newest_words_win_and_the_one_that_overflows_loses_its_middle() -> N
 def test_what_just_fits_stays_whole_and_what_is_cut_fills_its_room(room: int, expected: str) -> None:
     """396 characters are 100 tokens, 392 are 99."""
     messages = [user("1", "a" * 396), agent("x", "ok"), user("2", "b" * 396)]
-    outcome, _ = run(STRATEGY, context_of(messages), policy(user_message_tokens=room))
+    outcome, _ = run(STRATEGY, context_of(messages), UserMessagesPolicy(user_message_tokens=room))
     left = [f"{len(m.text)}{'' if any(m is one for one in messages) else ' cut'}" for m in outcome.messages[:-1]]
     assert ", ".join(left) == expected
 
 
 def test_injected_messages_and_old_summaries_are_not_the_users_words() -> None:
-    first, _ = run(STRATEGY, context_of(chat(3)), policy(), "FIRST")
+    first, _ = run(STRATEGY, context_of(chat(3)), UserMessagesPolicy(), "FIRST")
     messages = [*first.messages, user("m", "reminder", kind="meta"), *chat(2, "b")]
-    second, (request,) = run(STRATEGY, context_of(messages), policy(), "SECOND")
+    second, (request,) = run(STRATEGY, context_of(messages), UserMessagesPolicy(), "SECOND")
     assert [m.id for m in second.messages] == ["u0", "u1", "u2", "bu0", "bu1", "summary-ba1"]
     assert "FIRST" in request.text
     assert "FIRST" not in "".join(m.text for m in second.messages)
 
 
 def test_with_no_tokens_for_them_only_the_summary_is_left() -> None:
-    outcome, _ = run(STRATEGY, context_of(loop("1", 3)), policy(user_message_tokens=0, reply="Noted."))
+    outcome, _ = run(STRATEGY, context_of(loop("1", 3)), UserMessagesPolicy(user_message_tokens=0, reply="Noted."))
     assert [(m.role, m.kind) for m in outcome.messages] == [("user", "summary"), ("assistant", "summary")]
 
 
 def test_the_newest_read_files_are_given_back_after_the_summary() -> None:
     messages = reads(("a.py", "A1"), ("b.py", "B"), ("a.py", "A2"), ("big.py", "z" * 4_000))
-    chosen = policy(user_message_tokens=0, restore_files=3, restore_tokens_each=500)
+    chosen = UserMessagesPolicy(user_message_tokens=0, restore_files=3, restore_tokens_each=500)
     outcome, _ = run(STRATEGY, context_of(messages), chosen)
     _, *files = outcome.messages
     assert [m.text for m in files] == [
@@ -85,7 +81,7 @@ def test_the_newest_read_files_are_given_back_after_the_summary() -> None:
 def test_a_restored_file_says_when_it_was_edited_later() -> None:
     edit = agent("e", "", call("ec", "Edit", file_path="a.py", old_string="A", new_string="B"))
     messages = [*reads(("a.py", "A")), user("u", "change it"), edit, result("er", ("ec", "ok")), agent("z", "done")]
-    outcome, _ = run(STRATEGY, context_of(messages), policy(restore_files=5))
+    outcome, _ = run(STRATEGY, context_of(messages), UserMessagesPolicy(restore_files=5))
     assert outcome.messages[-1].text == "[Restored file] a.py (edited after it was read)\nA"
 
 
@@ -101,5 +97,5 @@ def test_first_messages_and_preamble_may_stay_and_the_summary_goes_first_where_t
     pins: str, fields: dict[str, Any], left: str
 ) -> None:
     messages = [user("i", "AGENTS.md says …", kind="meta"), *loop("1", 3), *loop("2", 1)]
-    outcome, _ = run(STRATEGY, context_of(messages, pins=frozenset(pins.split())), policy(**fields))
+    outcome, _ = run(STRATEGY, context_of(messages, pins=frozenset(pins.split())), UserMessagesPolicy(**fields))
     assert [m.id for m in outcome.messages] == left.split()
