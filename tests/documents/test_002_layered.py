@@ -727,6 +727,7 @@ def test_a_command_lists_every_note_of_any_session(tmp_path: Path) -> None:
     ]  # fmt: skip
     rows = cwb("inspect", path, "--notes").stdout.splitlines()
     assert [row.split()[:2] for row in rows[1:]] == [["1", "mention"], ["5", "mention"], ["7", "changed"]]
+    assert all("The user mentioned @src/a.py." in row for row in rows[1:3])
     history = document("inspect", path, "--layers")["prompt"][2]["text"]
     assert '"note":"Note: src/a.py was modified externally."' in history
 

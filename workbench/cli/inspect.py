@@ -208,7 +208,7 @@ def _write_prompt(parts: Iterable[PromptPart]) -> None:
 
 def _write_notes(notes: Sequence[Note]) -> None:
     if notes:
-        rows = [[str(one.message), one.kind, one_line(printable(one.text), NOTE)] for one in notes]
+        rows = [[str(one.message), one.kind, one_line(" ".join(one.text.split()), NOTE)] for one in notes]
         write_table(["message", "note", "text"], rows)
     else:
         click.echo("Nothing is noted: no @file, no file that changed between two reads, no to-do list.")
