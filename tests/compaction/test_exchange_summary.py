@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from workbench.compaction.context import Context
-from workbench.compaction.outcome import Fate, Outcome
+from workbench.compaction.outcome import Fate
 from workbench.compaction.strategies.exchange_summary import (
     STRATEGY,
     ExchangeSummaryPolicy,
 )
-from workbench.compaction.strategy import SummaryRequest
-from workbench.conformance.building import context_of, loop, summary
-from workbench.conformance.strategies import Answered
-from workbench.conformance.strategies import run as by_hand
+from workbench.conformance.building import context_of, loop
+from workbench.conformance.strategies import run
 
-
-def policy(**changes: Any) -> ExchangeSummaryPolicy:
-    return ExchangeSummaryPolicy.model_validate({"min_version": "3", "prompt": "Summarize.", **changes})
-
-
-def run(
-    context: Context, chosen: ExchangeSummaryPolicy, answer: Answered = "S"
-) -> tuple[Outcome, list[SummaryRequest]]:
-    return by_hand(STRATEGY, context, chosen, answer)
-
-
-def test_vector_11_a_head_of_an_old_summary_alone_is_nothing_to_compact() -> None:
-    context = context_of([summary("s", "old"), *loop("1", 0)])
-    outcome, requests = run(context, policy())
-    assert (outcome.status, requests) == ("unchanged", [])
-    assert "only an earlier summary" in outcome.reason
+POLICY = ExchangeSummaryPolicy(min_version="3", prompt="Summarize.")
 
 
 @pytest.mark.parametrize(
@@ -50,7 +30,7 @@ def test_vector_11_a_head_of_an_old_summary_alone_is_nothing_to_compact() -> Non
 def test_open_calls_stand_after_pins_and_are_not_carried_twice(
     pins: str, pinned: int, left: list[str], calls: list[str]
 ) -> None:
-    outcome, _ = run(context_of(loop("1", 4), split_at="1r2", pins=frozenset(pins.split())), policy())
+    outcome, _ = run(STRATEGY, context_of(loop("1", 4), split_at="1r2", pins=frozenset(pins.split())), POLICY)
     assert ["" if m.kind == "summary" else m.id for m in outcome.messages] == left
     assert [c.id for m in outcome.messages for c in m.calls] == calls
     assert outcome.fate_counts[Fate.PINNED] == pinned
@@ -58,5 +38,5 @@ def test_open_calls_stand_after_pins_and_are_not_carried_twice(
 
 def test_a_head_of_pins_alone_is_nothing_to_compact() -> None:
     messages = [*loop("1", 0), *loop("2", 1)]
-    outcome, _ = run(context_of(messages, split_at="2u", pins=frozenset({"1u", "1z"})), policy())
+    outcome, _ = run(STRATEGY, context_of(messages, split_at="2u", pins=frozenset({"1u", "1z"})), POLICY)
     assert outcome.reason == "nothing to compact: every message of the head stays"

@@ -37,13 +37,6 @@ def notes(*parts: list[Message]) -> list[str]:
     return [str(note) for note in external_changes(calls_in([user("u", "go"), *(m for part in parts for m in part)]))]
 
 
-def test_a_file_that_changed_between_two_reads_is_noted_at_the_second() -> None:
-    messages = [user("u", "go"), *read(1, BEFORE), *read(2, AFTER), *read(3, AFTER)]
-    (note,) = external_changes(calls_in(messages))
-    assert str(note) == "Note: src/a.py was modified externally."
-    assert (messages[note.index].id, note.call_id) == ("r2", "c2")
-
-
 def test_the_agents_own_doing_explains_a_change() -> None:
     edit = call("c2", "Edit", file_path="./src/a.py", old_string="2", new_string="3")
     assert notes(read(1, BEFORE), did(2, edit), read(3, AFTER)) == []

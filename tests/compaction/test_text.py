@@ -1,10 +1,4 @@
-from workbench.compaction.prompts import fill
 from workbench.compaction.text import summary_inside, without_summary_tags
-
-
-def test_vector_9_a_placeholder_inside_a_value_stays() -> None:
-    filled = fill("<{summary}|{abridged_history}>", {"summary": "{abridged_history}", "abridged_history": "A"})
-    assert filled == "<{abridged_history}|A>"
 
 
 def test_one_outer_pair_of_tags_is_removed() -> None:

@@ -37,13 +37,6 @@ def test_whole_rounds_or_messages_go_and_no_pair_is_cut(
     assert [message.id for message in outcome.messages] == left.split()
 
 
-def test_the_newest_round_is_never_dropped() -> None:
-    messages = [*loop("1", 2), *loop("2", 9)]
-    outcome, _ = run(STRATEGY, context_of(messages), TrimPolicy(target="messages", target_messages=1))
-    assert [m.id for m in outcome.messages] == ["1u", *(m.id for m in messages[6:])]
-    assert any("the least that can be left" in line for line in outcome.trace)
-
-
 @pytest.mark.parametrize(("kind", "number"), [("percent_of_context", 40), ("tokens", 400), ("percent_of_window", 20)])
 def test_targets_in_tokens(kind: str, number: float) -> None:
     messages = [message for n in range(10) for message in loop(str(n), 2)]
