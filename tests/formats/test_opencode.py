@@ -216,6 +216,41 @@ def test_the_export_of_a_compaction_is_opencodes_own_idiom() -> None:
     assert reread(FORMAT, written.data).messages[-1].usage is None
 
 
+ZEROS = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
+
+
+def billed(session: Session) -> list[int | None]:
+    return [m.usage.context if m.usage else None for m in session.messages if m.role == "assistant"]
+
+
+def test_an_unfinished_answer_takes_no_usage_away() -> None:
+    session = read(*COMPACTED[:3], agent("msg_4", "msg_3", text("tw"), at=4, tokens=ZEROS, finish=None))
+    assert billed(session) == [60, None]
+    assert billed(read(*COMPACTED[:3], agent("msg_4", "msg_3", text("two"), at=4, tokens={**ZEROS, "input": 1}))) == [
+        60,
+        1,
+    ]
+
+
+@pytest.mark.parametrize(
+    "newest", [text("two"), tool("c2", output="o"), {"type": "reasoning", "text": "hm", "time": {"start": 1}}]
+)
+def test_an_export_says_that_its_usage_is_of_another_context(newest: Json) -> None:
+    step = {"type": "step-finish", "reason": "stop", "cost": 0, "tokens": TOKENS}
+    many = agent("msg_4", "msg_3", {"type": "step-start"}, newest, step, {"type": "step-start"}, text("3"), step, at=4)
+    session = read(*COMPACTED[:3], many)
+    assert set(billed(session)) == {60}
+    context = session.context()
+    assert set(billed(reread(FORMAT, FORMAT.codec.write(session, context).data))) == {60}
+    for shorter in (context[:-1], (context[0], *context[2:])):  # of the newest record a part, and all of it
+        written = FORMAT.codec.write(session, shorter)
+        assert FORMAT.codec.validate(written.data) == []
+        assert set(billed(reread(FORMAT, written.data))) == {None}
+    go_on = json.loads(written.data)
+    go_on["messages"] += [agent("msg_9", go_on["messages"][0]["info"]["id"], text("more"), at=9)]
+    assert billed(reread(FORMAT, json.dumps(go_on).encode()))[-2:] == [None, 60]
+
+
 def test_a_result_that_was_shortened_takes_the_old_ones_place() -> None:
     session = read(*COMPACTED[:4])
     context = session.context()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.formats.kit.blocks import as_text
-from workbench.formats.kit.mark import MARK, marked
+from workbench.formats.kit.mark import MARK, SPENT, marked
+from workbench.formats.kit.values import dict_of
 from workbench.session import Block, Kind, Media, Opaque, Text, Thinking, ToolResult, ToolUse
 
 Part = dict[str, Any]
@@ -83,14 +84,36 @@ def tool_blocks(part: Any) -> tuple[ToolUse, ToolResult] | None:
 
 def noted_kind(part: Any) -> Kind | None:
     """The kind of message that this program noted in a text part, where opencode has no such kind."""
-    about = part.get("metadata") if isinstance(part, dict) and part.get("type") == "text" else None
-    note = about.get(_PROVIDER) if isinstance(about, dict) else None
-    return marked(note) if isinstance(note, dict) else None
+    return marked(_notes(part)) if isinstance(part, dict) and part.get("type") == "text" else None
 
 
 def with_kind(part: Part, kind: Kind) -> Part:
-    """A text part with its message's kind noted; under a name, as providers demand of a part's metadata."""
-    return {**part, "metadata": {_PROVIDER: {MARK: kind}}}
+    """A text part with its message's kind noted."""
+    return _noting(part, {MARK: kind})
+
+
+def is_spent(part: Any) -> bool:
+    """Whether this program noted that the usage up to this part's record speaks of another context."""
+    return _notes(part).get(SPENT) is True
+
+
+def as_spent(part: Part) -> Part:
+    """A part, of a type that `can_note`, with that noted."""
+    return _noting(part, {SPENT: True})
+
+
+def can_note(part: Any) -> bool:
+    """Whether the import leaves a part its metadata: it drops keys that it does not know."""
+    return isinstance(part, dict) and part.get("type") in ("text", "reasoning", "tool")
+
+
+def _notes(part: Any) -> Part:
+    """What this program noted in a part: under a name, as providers demand of a part's metadata."""
+    return dict_of(dict_of(dict_of(part).get("metadata")).get(_PROVIDER))
+
+
+def _noting(part: Part, notes: Part) -> Part:
+    return {**part, "metadata": {**dict_of(part.get("metadata")), _PROVIDER: {**_notes(part), **notes}}}
 
 
 def _at(state: Part, key: str) -> Any:

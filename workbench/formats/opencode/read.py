@@ -14,11 +14,10 @@ from workbench.formats.kit.blocks import as_text, is_summary
 from workbench.formats.kit.document import glimpse, parse
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.magic import SQLITE
-from workbench.formats.kit.stale import without_stale
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of, text_of
 from workbench.formats.opencode import store
-from workbench.formats.opencode.parts import block_of, is_bookkeeping, noted_kind, tool_blocks
+from workbench.formats.opencode.parts import block_of, is_bookkeeping, is_spent, noted_kind, tool_blocks
 from workbench.formats.opencode.signature import ID, is_session_file
 from workbench.session.message import Block, Kind, Message, Opaque, ToolResult, Usage
 from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts, TooLong
@@ -83,10 +82,13 @@ def _export(path: Path, data: bytes, progress: Progress, warnings: list[LoadWarn
         if undone is not None and id == undone:
             reading.live = False
             warnings.append(LoadWarning(f"the last {len(items) - index} messages were undone; they are no longer sent"))
-        _take(reading, index, item, dict_of(record.get("info")), list_of(record.get("parts")))
+        parts = list_of(record.get("parts"))
+        _take(reading, index, item, dict_of(record.get("info")), parts)
+        if any(map(is_spent, parts)):
+            reading.messages = [replace(message, usage=None) for message in reading.messages]
     reading.epochs.append(Epoch(len(reading.epochs) + 1, reading.current))
     progress(len(data), len(data))
-    messages = without_stale(reading.messages)
+    messages = tuple(reading.messages)
     newest = next((m.model for m in reversed(messages) if m.model and m.role == "assistant"), None)
     users = [dict_of(dict_of(item).get("info")) for item in items]
     system = next((as_text(user["system"]) for user in reversed(users) if user.get("system")), "")
@@ -213,7 +215,7 @@ def _take_summary(reading: _Reading, index: int, info: dict[str, Any], parts: li
     time, usage = _created(info), _usage(info.get("tokens"))
     if reading.live and reading.current:
         trigger = "auto" if request.get("auto") else "manual"
-        tokens = usage.context if usage and usage.context else None
+        tokens = usage.context if usage else None
         reading.epochs.append(
             Epoch(
                 len(reading.epochs) + 1,
@@ -279,12 +281,14 @@ def _spoken(step: list[Any]) -> tuple[tuple[Block, ...], tuple[ToolResult, ...]]
 
 
 def _usage(tokens: Any) -> Usage | None:
-    """Tokens of a call. opencode counts neither cache among `input` nor reasoning among `output`."""
+    """Tokens of a call, None for the zeros that opencode begins an answer with. It counts neither cache among `input`
+    nor reasoning among `output`."""
     if not isinstance(tokens, dict):
         return None
     cache = dict_of(tokens.get("cache"))
     output = _count(tokens.get("output")) + _count(tokens.get("reasoning"))
-    return Usage(_count(tokens.get("input")), output, _count(cache.get("read")), _count(cache.get("write")))
+    usage = Usage(_count(tokens.get("input")), output, _count(cache.get("read")), _count(cache.get("write")))
+    return usage if usage.context else None
 
 
 def _count(value: Any) -> int:

@@ -2,7 +2,8 @@
 
 The import skips ids it has already, so session, messages and parts get new ones that rise; of a kept record only ids
 and links are changed, and on the newest answer the tokens: opencode takes those for the size of the context and would
-compact a session with stale ones at once. A summary that opens the context becomes a compaction's request and answer.
+compact a session with stale ones at once. A note in a part of that answer says so to this program's reader. A summary
+that opens the context becomes a compaction's request and answer.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from workbench.formats.kit.document import elements, loads, render, splice
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.settle import as_user_text, settled
 from workbench.formats.kit.titles import first_words
-from workbench.formats.opencode.parts import Part, tool_blocks, with_kind
+from workbench.formats.opencode.parts import Part, as_spent, can_note, tool_blocks, with_kind
 from workbench.formats.opencode.signature import ID
 from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
@@ -166,8 +167,19 @@ def _kept(sheet: _Sheet, record: int, message: Message, parts: Sequence[bytes] |
     fields = {"info": replace_fields(field_of(raw, "info") or b"{}", changes)}
     if isinstance(value.get("parts"), list):
         own = elements(raw, "parts") if parts is None else parts
+        if record == sheet.unbilled:
+            own = _spent(own)
         fields["parts"] = splice(field_of(raw, "parts") or b"[]", None, [_own_part(sheet, part, id) for part in own])
     sheet.records.append(replace_fields(raw, fields))
+
+
+def _spent(parts: Sequence[bytes]) -> list[bytes]:
+    """The parts of the newest answer, one of which notes that the usage up to here speaks of another context."""
+    values = [loads(raw) for raw in parts]
+    at = next((n for n, value in enumerate(values) if can_note(value)), -1)
+    return [
+        render(as_spent(value)) if n == at else raw for n, (value, raw) in enumerate(zip(values, parts, strict=True))
+    ]
 
 
 def _parent(sheet: _Sheet, info: Part) -> str:
@@ -374,7 +386,8 @@ def _assistant_record(sheet: _Sheet, parts: Sequence[bytes], message: Message, *
         "time": {"created": created, "completed": created},
         "finish": "tool-calls" if calls else "stop",
     }
-    _append(sheet, info, parts)
+    spent = sheet.unbilled in message.source
+    _append(sheet, info, _spent(parts) if spent else parts)
 
 
 def _append(sheet: _Sheet, info: Part, parts: Sequence[bytes]) -> None:
