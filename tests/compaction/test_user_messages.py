@@ -8,7 +8,7 @@ import pytest
 
 from workbench.compaction.outcome import Fate
 from workbench.compaction.strategies.user_messages import STRATEGY, UserMessagesPolicy
-from workbench.conformance.building import METER, agent, call, chat, context_of, loop, result, user
+from workbench.conformance.building import agent, call, context_of, loop, result, user
 from workbench.conformance.strategies import run
 from workbench.session import Message
 
@@ -24,19 +24,6 @@ def reads(*files: tuple[str, str]) -> list[Message]:
     return [*out, agent("rz", "seen")]
 
 
-def test_the_newest_words_win_and_the_one_that_overflows_loses_its_middle() -> None:
-    messages = [user("1", "a" * 400), agent("x", "ok"), user("2", "b" * 400), agent("y", "ok"), user("3", "c" * 400)]
-    outcome, _ = run(STRATEGY, context_of(messages), UserMessagesPolicy(user_message_tokens=150))
-    cut, whole, _ = outcome.messages
-    assert whole is messages[4]
-    assert cut.id == "2"
-    assert cut.text[0] == cut.text[-1] == "b"
-    assert "…" in cut.text
-    assert METER.tokens(cut) <= 150 - METER.tokens(messages[4])
-    assert [outcome.fate_at(i).fate for i in (0, 2, 4)] == [Fate.SUMMARIZED, Fate.COMPRESSED, Fate.KEPT]
-    assert "user messages: 1 whole, the next one cut in the middle, 101 of 150 tokens" in outcome.trace
-
-
 @pytest.mark.parametrize(
     ("room", "expected"),
     [(199, "392 cut, 396"), (200, "396, 396"), (201, "396, 396"), (100, "396"), (99, "392 cut")],
@@ -47,15 +34,6 @@ def test_what_just_fits_stays_whole_and_what_is_cut_fills_its_room(room: int, ex
     outcome, _ = run(STRATEGY, context_of(messages), UserMessagesPolicy(user_message_tokens=room))
     left = [f"{len(m.text)}{'' if any(m is one for one in messages) else ' cut'}" for m in outcome.messages[:-1]]
     assert ", ".join(left) == expected
-
-
-def test_injected_messages_and_old_summaries_are_not_the_users_words() -> None:
-    first, _ = run(STRATEGY, context_of(chat(3)), UserMessagesPolicy(), "FIRST")
-    messages = [*first.messages, user("m", "reminder", kind="meta"), *chat(2, "b")]
-    second, (request,) = run(STRATEGY, context_of(messages), UserMessagesPolicy(), "SECOND")
-    assert [m.id for m in second.messages] == ["u0", "u1", "u2", "bu0", "bu1", "summary-ba1"]
-    assert "FIRST" in request.text
-    assert "FIRST" not in "".join(m.text for m in second.messages)
 
 
 def test_with_no_tokens_for_them_only_the_summary_is_left() -> None:
