@@ -136,10 +136,9 @@ def compact(context: Context, policy: LayeredPolicy, trace: list[str]) -> Compac
         )
 
     if not cut.head:
-        nothing = f"nothing to compact: {cut.why_empty}"
         if not shorter:
-            return unchanged(context.messages, nothing, trace)
-        return outcome("compacted", f"tool results only, {nothing}", cut)
+            return unchanged(context.messages, f"nothing to compact: {cut.why_empty}", trace)
+        return outcome("compacted", f"tool results only: {cut.why_empty}", cut)
 
     asked = _question(context, policy, cut, trace)
     summary = yield from answer_to(asked.request, trace)
