@@ -8,12 +8,16 @@ from typing import Any
 import pytest
 import zstandard
 
+from workbench.analysis.course import course_of
+from workbench.analysis.growth import growth, to_count
 from workbench.base.errors import BadInput
 from workbench.conformance.formats import assert_exact, read
 from workbench.formats.codex import FORMAT
+from workbench.formats.diagnosis import findings
 from workbench.formats.kit import zstd
 from workbench.formats.read_back import shape
 from workbench.session import Media, Message, Opaque, SessionFacts, Text, Thinking, ToolResult, ToolUse, Usage
+from workbench.tokens import Basis, Counter
 
 STAMP = "2026-03-04T05:06:07.000Z"
 META = {"id": "old", "timestamp": STAMP, "cwd": "/w", "originator": "codex_cli_rs", "cli_version": "0.140.0"}
@@ -142,6 +146,29 @@ def test_a_compaction_with_items_is_the_whole_base() -> None:
     written = assert_exact(FORMAT, session, session.context()[1:])
     assert json.dumps(COMPACTION).encode() in written.data
     assert json.dumps(said("developer", "new rules")).encode() in written.data
+
+
+def test_what_a_compaction_says_again_is_no_answer_of_the_model() -> None:
+    again = compaction(
+        said("user", "do it"), said("assistant", "I look"), call("c1", a=1), output("c1", "one"), COMPACTION
+    )
+    session = read(FORMAT, rollout(*FIRST, again, TURN, item(**said("assistant", "on")), tokens(50, 300)))
+    assert [m.text for m in session.context()] == ["do it", "I look", "", "", "on"]
+    first, second = session.epochs
+    assert (first.copies, second.copies) == (frozenset(), frozenset(second.members[1:3]))
+    points = growth(session, Counter())
+    assert [(p.message, p.epoch, p.tokens, p.basis, p.compacted) for p in points] == [
+        (3, 1, 100, Basis.EXACT, False),
+        (5, 1, 200, Basis.EXACT, False),
+        (second.members[-1], 2, 50, Basis.EXACT, True),
+    ]
+    assert to_count(session) == ()
+    course = course_of(session, Counter())
+    assert [m.text for m in course.messages[6:]] == ["on"]
+    later = course_of(session, Counter(), first=2)
+    assert [m.text for m in later.messages] == ["do it", "I look", "", "", "on"]
+    assert list(later.answers) == [4]
+    assert findings(session)[-1].text == "recorded for 1 of 1 answer"
 
 
 def test_a_compaction_in_clear_keeps_the_users_texts_and_its_summary() -> None:

@@ -1,8 +1,8 @@
 """A session as it happened, from its start to its end, as one line of messages with figures: what a replay plays.
 
 Every message of the epochs stands here once, in the order in which the model first saw it; the summaries that recorded
-compactions left do not, for a replay makes its own. What the agent answered is taken to be the same whatever the
-context would have been: nobody can know what it would have said instead.
+compactions left, and the copies they made, do not, for a replay makes its own. What the agent answered is taken to be
+the same whatever the context would have been: nobody can know what it would have said instead.
 """
 
 from __future__ import annotations
@@ -49,9 +49,10 @@ class Course:
 
     @cached_property
     def answers(self) -> array[int]:
-        """Indexes of the agent's answers."""
+        """Indexes of the agent's answers, without copies that a compaction made of some."""
+        copies = frozenset[int]().union(*(epoch.copies for epoch in self.session.epochs))
         answers = (i for i, message in enumerate(self.messages) if message.role == "assistant")
-        return array("q", [i for i in answers if self.messages[i].kind == "normal"])
+        return array("q", [i for i in answers if self.messages[i].kind == "normal" and self.members[i] not in copies])
 
     @cached_property
     def refused(self) -> tuple[int, ...]:
@@ -122,7 +123,7 @@ def course_of(session: Session, counter: Counter, *, first: int = 1, scale: Scal
         starts.append(len(members))
         offsets = billed_beyond(messages, session.model, sizes)
         for index, member in enumerate(epoch.members):
-            if member in seen or (len(numbers) > 1 and messages[index].kind == "summary"):
+            if member in seen or (len(numbers) > 1 and (messages[index].kind == "summary" or member in epoch.copies)):
                 continue
             seen.add(member)
             members.append(member)

@@ -31,7 +31,8 @@ class Point:
 
 
 def growth(session: Session, counter: Counter, scale: Scale | None = None) -> tuple[Point, ...]:
-    """One point per answer, in the order of the epochs; an answer that two epochs hold counts in the first alone.
+    """One point per answer, in the order of the epochs; an answer that two epochs hold counts in the first alone, and a
+    copy that a compaction made of one not at all.
 
     A bill is the prompt the provider was sent. An answer without one stands by the figures of its
     epoch, as `session_sizes` gives them of what `counter` knows by now: the messages before it, and what the nearest
@@ -41,6 +42,7 @@ def growth(session: Session, counter: Counter, scale: Scale | None = None) -> tu
     seen: set[int] = set()
     for epoch in session.epochs:
         messages = session.context(epoch.number)
+        seen |= epoch.copies
         fresh = [
             index
             for index, (member, message) in enumerate(zip(epoch.members, messages, strict=True))
@@ -66,7 +68,11 @@ def to_count(session: Session) -> tuple[Message, ...]:
     for epoch in session.epochs:
         messages = session.context(epoch.number)
         billed = {call.index for call in calls_of(messages, session.model)}
-        answers = (i for i, message in enumerate(messages) if message.role == "assistant" and message.kind == "normal")
+        answers = (
+            index
+            for index, (member, message) in enumerate(zip(epoch.members, messages, strict=True))
+            if message.role == "assistant" and message.kind == "normal" and member not in epoch.copies
+        )
         if any(index not in billed for index in answers):
             found.update(zip(epoch.members, messages, strict=True))
     return tuple(found.values())

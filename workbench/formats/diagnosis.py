@@ -184,7 +184,9 @@ def _opaque(session: Session, context: Sequence[Message]) -> Iterator[Finding]:
 
 
 def _usage(session: Session, context: Sequence[Message]) -> Finding:
-    answers = [message for message in context if message.role == "assistant" and message.kind == "normal"]
+    members, copies = session.epochs[-1].members, session.epochs[-1].copies
+    made = [message for member, message in zip(members, context, strict=True) if member not in copies]
+    answers = [message for message in made if message.role == "assistant" and message.kind == "normal"]
     billed = sum(message.usage is not None for message in answers)
     if not answers:
         return Finding("note", "usage", "no answer in the context yet")

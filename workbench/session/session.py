@@ -122,11 +122,14 @@ class Epoch:
     """A stretch between recorded compactions: the context as it stood just before the one that ended it.
 
     `members` are indexes into `Session.messages`, in the order in which the model saw them; boundaries are left out.
+    `copies` are those of them that the compaction before wrote down again: what the agent said and got in an earlier
+    epoch, in a message of its own. No call of the model gave them here.
     """
 
     number: int
     members: Sequence[int]
     ended_by: Compaction | None = None
+    copies: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

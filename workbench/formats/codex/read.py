@@ -26,6 +26,7 @@ from workbench.session.session import Compaction, Epoch, LoadWarning, Records, S
 
 _OTHERS = ("event_msg", "turn_context", "world_state", "rollout_reference")
 _REQUEST_MARK = "## My request for Codex:"
+_AGENTS: tuple[Role, ...] = ("assistant", "tool")
 _KEPT_TEXT = 80_000
 """Characters of user texts that a compaction without a list of items keeps: 20,000 tokens at four each."""
 
@@ -62,7 +63,8 @@ class _Draft:
 
 @dataclass(slots=True)
 class _Reading:
-    """What has been read so far. `history` numbers the drafts that the model would be sent now.
+    """What has been read so far. `history` numbers the drafts that the model would be sent now, `copies` those of them
+    that the newest compaction wrote down again.
 
     `side` is that of the newest draft while it may still grow. `early` says whether token records stand before the
     response they count (0.40) or after its items (0.104 and later); None until the first one.
@@ -71,6 +73,7 @@ class _Reading:
     records: Records
     drafts: list[_Draft] = field(default_factory=list)
     history: list[int] = field(default_factory=list)
+    copies: frozenset[int] = frozenset()
     epochs: list[Epoch] = field(default_factory=list)
     gone: set[int] = field(default_factory=set)
     warnings: list[LoadWarning] = field(default_factory=list)
@@ -209,7 +212,7 @@ def _starts_turn(reading: _Reading, number: int) -> bool:
 
 def _compacted(reading: _Reading, payload: dict[str, Any], index: int, time: float | None) -> None:
     reading.drafts.append(_Draft(f"item-{index + 1}", "system", "boundary", [], [index], time))
-    before, first = reading.history, len(reading.drafts)
+    before, copies, first = reading.history, reading.copies, len(reading.drafts)
     reading.side, reading.billed = "", None
     items = payload.get("replacement_history")
     reading.history = []
@@ -221,11 +224,12 @@ def _compacted(reading: _Reading, payload: dict[str, Any], index: int, time: flo
         if isinstance(text, str) and text:
             draft = _Draft(f"item-{index + 1}-summary", "user", "summary", [Text(text)], [index], time)
             _add(reading, draft, "")
-    made = (reading.drafts[number] for number in reading.history if number >= first)
-    summary = next((draft.id for draft in made if draft.kind == "summary"), None)
+    made = {number: reading.drafts[number] for number in reading.history if number >= first}
+    reading.copies = frozenset(n for n, draft in made.items() if draft.kind == "normal" and draft.role in _AGENTS)
+    summary = next((draft.id for draft in made.values() if draft.kind == "summary"), None)
     ended_by = Compaction(tokens_before=reading.tokens, summary=summary, time=time)
     if before or reading.epochs:
-        reading.epochs.append(Epoch(len(reading.epochs) + 1, array("q", before), ended_by))
+        reading.epochs.append(Epoch(len(reading.epochs) + 1, array("q", before), ended_by, copies))
 
 
 def _replace(reading: _Reading, items: list[Any], index: int, before: list[int], time: float | None) -> None:
@@ -285,7 +289,8 @@ def _user_texts(reading: _Reading, before: list[int]) -> list[int]:
 
 def _session(path: Path, reading: _Reading) -> Session:
     messages = tuple(draft.message() for draft in reading.drafts)
-    epochs = (*reading.epochs, Epoch(len(reading.epochs) + 1, array("q", reading.history)))
+    newest = Epoch(len(reading.epochs) + 1, array("q", reading.history), copies=reading.copies)
+    epochs = (*reading.epochs, newest)
     gone = reading.gone.difference(*(epoch.members for epoch in epochs))
     branch = [number for number in range(len(messages)) if number not in gone] if gone else range(len(messages))
     about = reading.meta
