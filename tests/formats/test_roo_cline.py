@@ -62,7 +62,26 @@ def test_a_real_folder_tells_more_than_its_history(shared: Path) -> None:
     assert not recognise_folder(path.parent)
     session = read_folder(path, no_progress)
     assert session.id == path.name
-    assert session.epochs[0].ended_by == Compaction("condense", 124669, "m2", 1758845162.318)
+    assert session.epochs[0].ended_by == Compaction("condense", 124669, "m2", 1758845305.82)
+    assert list(session.epochs[0].members) == [0, 2, 3, 4], "what it kept was in the context before, too"
+    assert [m.usage.context if m.usage else None for m in session.messages if m.role == "assistant"][1:] == [
+        *(
+            117_888,
+            45_726,
+            50_994,
+            53_617,
+            54_177,
+            None,
+            62_435,
+            63_092,
+            64_154,
+            80_511,
+            96_868,
+            99_479,
+            100_593,
+            101_692,
+        )
+    ]
     assert (session.context()[1].role, session.context()[1].kind) == ("assistant", "summary")
     assert session.cwd == "c:/dev/roo-code"
     assert session.model == "anthropic/claude-sonnet-4"
@@ -167,6 +186,80 @@ def test_clines_deleted_range_is_in_the_index(tmp_path: Path) -> None:
         read_folder(tmp_path, no_progress)
 
 
+def request(ts: int, sent: int | None = None, read: int = 0, written: int = 0, **more: Any) -> Json:
+    said = {"request": "…", **({} if sent is None else {"tokensIn": sent, "tokensOut": 7, "cost": 0.1})}
+    said |= {"cacheReads": read, "cacheWrites": written, **more.pop("said", {})}
+    return {"ts": ts, "type": "say", "say": "api_req_started", "text": json.dumps(said), **more}
+
+
+def folder_of(task: Path, items: list[Json], chat: list[Json]) -> Session:
+    task.mkdir(exist_ok=True)
+    (task / "api_conversation_history.json").write_text(json.dumps(items))
+    (task / "ui_messages.json").write_text(json.dumps(chat))
+    return read_folder(task, no_progress)
+
+
+def usages(session: Session) -> list[Usage | None]:
+    return [message.usage for message in session.messages if message.role == "assistant"]
+
+
+OPENAI, ANTHROPIC = {"said": {"apiProtocol": "openai"}}, {"said": {"apiProtocol": "anthropic"}}
+
+
+@pytest.mark.parametrize(
+    ("one", "usage"),
+    [
+        (request(1, 100, 60, 30), Usage(100, 7, 60, 30)),  # Cline, and Roo of old: beside the cache
+        (request(1, 100, 60, 30, **OPENAI), Usage(10, 7, 60, 30)),
+        (request(1, 90, 60, 30, **ANTHROPIC), Usage(0, 7, 60, 30)),  # of late among them
+        (request(1, 89, 60, 30, **ANTHROPIC), Usage(89, 7, 60, 30)),
+        (request(1), None),
+        (request(1, 0), None),
+        ({**request(1), "text": "no JSON"}, None),
+        ({**request(1), "text": "[1]"}, None),
+    ],
+)
+def test_what_a_request_was_billed(tmp_path: Path, one: Json, usage: Usage | None) -> None:
+    items = [say("user", "a", ts=2), say("assistant", "b", ts=5)]
+    assert usages(folder_of(tmp_path, items, [one])) == [usage]
+
+
+@pytest.mark.parametrize(
+    ("times", "billed"),
+    [
+        ([(10, 1), (29, 3), (31, 4)], [1, None, 4]),  # the second failed as it began: no other's figures are its own
+        ([(19, 1), (20, 2), (39, 3)], [1, 2, 3]),  # said as soon as the answer before it was kept
+        ([(10, 1), (11, 2), (40, 3)], [2, None, None]),  # tried again; and one whose answer is not kept yet
+    ],
+)
+def test_a_request_is_that_of_the_answer_behind_it(
+    tmp_path: Path, times: list[tuple[int, int]], billed: list[int | None]
+) -> None:
+    items = [say("user", "a", ts=11), *(say("assistant", "b", ts=ts) for ts in (20, 30, 40))]
+    chat = [request(ts, None if sent == 3 and ts == 29 else sent) for ts, sent in times]
+    found = [usage.context if usage else None for usage in usages(folder_of(tmp_path, items, chat))]
+    assert found == billed
+
+
+def test_cline_says_which_message_a_request_follows(tmp_path: Path) -> None:
+    items = [say("user", "a"), say("assistant", "b"), say("user", "c"), say("assistant", "d")]
+    bare = [{key: value for key, value in item.items() if key != "ts"} for item in items]
+    chat = [request(1, 5, conversationHistoryIndex=-1), request(2, 9, conversationHistoryIndex=1)]
+    assert usages(folder_of(tmp_path, bare, chat)) == [Usage(5, 7), Usage(9, 7)]
+
+
+def test_an_export_in_a_copy_of_the_folder_takes_no_bill_of_the_longer_context(tmp_path: Path) -> None:
+    items = [say("user", "a", ts=2), say("assistant", "b", ts=5), say("user", "c", ts=6), say("assistant", "d", ts=9)]
+    chat = [request(1, 50), request(6, 90)]
+    session = folder_of(tmp_path, items, chat)
+    assert [usage.context for usage in usages(session) if usage] == [50, 90]
+    unchanged = json.loads(FORMAT.codec.write(session, session.context()).data)
+    assert unchanged == items
+    shorter = json.loads(assert_exact(FORMAT, session, session.context()[2:]).data)
+    shorter += [say("user", "e", ts=11), say("assistant", "f", ts=20)]
+    assert usages(folder_of(tmp_path, shorter, [*chat, request(10, 30)])) == [None, Usage(30, 7)]
+
+
 def test_the_export_hides_what_the_summary_stands_for() -> None:
     roos = (*NATIVE[:5], say("assistant", "two"))
     session = read(*roos)
@@ -177,7 +270,7 @@ def test_the_export_hides_what_the_summary_stands_for() -> None:
     assert [item.get("condenseParent") for item in items[:5]] == [items[4]["condenseId"]] * 4 + [None]
     assert items[4]["isSummary"] is True
     assert items[5]["workbench_kind"] == "summary"
-    assert items[6:] == list(roos[4:])
+    assert items[6:] == [roos[4], {**roos[5], "workbench_spent": True}]
     exported = read(*items)
     shorter = Message("s2", "user", (Text("shorter"),), "summary")
     again = assert_exact(FORMAT, exported, (shorter, *exported.context()[-1:]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,11 @@ from workbench.base.stamps import seconds_of
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text
 from workbench.formats.kit.document import parse
-from workbench.formats.kit.mark import marked
+from workbench.formats.kit.mark import SPENT, marked
 from workbench.formats.kit.titles import first_words
-from workbench.formats.kit.values import dict_of, list_of
+from workbench.formats.kit.values import dict_of
 from workbench.formats.roo_cline.blocks import blocks_of, kind_of
+from workbench.formats.roo_cline.chat import Chat, Condensed, billed, chat_of
 from workbench.formats.roo_cline.signature import HISTORY, ID
 from workbench.session import Compaction, Epoch, Kind, LoadWarning, Message, Opaque, Records, Role, Session, Usage
 
@@ -37,11 +38,7 @@ def read_folder(path: Path, progress: Progress) -> Session:
     if data is None:
         raise BadInput(f"{path / HISTORY} cannot be read; name the folder of a task that Cline or Roo recorded.")
     folder = _Folder(id=path.name, system=_bytes(path / "system_prompt.txt") or b"")
-    messages = _json(path / "ui_messages.json")
-    for message in list_of(messages):
-        condensed = message.get("contextCondense") if isinstance(message, dict) else None
-        if isinstance(condensed, dict) and type(condensed.get("prevContextTokens")) is int:
-            folder.sizes[as_text(condensed.get("summary"))] = condensed["prevContextTokens"]
+    folder.chat = chat_of(_json(path / "ui_messages.json"))
     for index in (path / "history_item.json", *(parent / "state/taskHistory.json" for parent in path.parents[1:2])):
         found = _json(index)
         for item in found if isinstance(found, list) else [found]:
@@ -54,14 +51,13 @@ def read_folder(path: Path, progress: Progress) -> Session:
 
 @dataclass(slots=True)
 class _Folder:
-    """What lies around a history. `sizes`: tokens before a condensation by its summary; `deleted`: messages that Cline
-    no longer sends, as a half-open range."""
+    """What lies around a history. `deleted`: messages that Cline no longer sends, as a half-open range."""
 
     id: str = ""
     title: str = ""
     cwd: str | None = None
     system: bytes = b""
-    sizes: dict[str, int] = field(default_factory=dict)
+    chat: Chat = field(default_factory=Chat)
     deleted: tuple[int, int] | None = None
 
 
@@ -103,14 +99,23 @@ def _session(path: Path, data: bytes, progress: Progress, folder: _Folder) -> Se
         message = _message(index, item, waiting, warnings)
         waiting = tuple(call.id for call in message.calls)
         messages.append(message)
-    progress(len(data), len(data))
     records = [dict_of(item) for item in items]
+    spent = max((index for index, record in enumerate(records) if record.get(SPENT) is True), default=-1)
+    messages = [
+        replace(message, usage=None) if index <= spent else message
+        for index, message in enumerate(billed(messages, folder.chat.requests))
+    ]
+    condensed = {index: folder.chat.condensed.get(m.text) for index, m in enumerate(messages) if m.kind == "summary"}
+    for index, found in condensed.items():
+        if found and found.time is not None:  # the history gives it the time of a message that it stands in front of
+            messages[index] = replace(messages[index], time=found.time)
+    progress(len(data), len(data))
     newest = next((m.model for m in reversed(messages) if m.model), None)
     return Session(
         format=ID,
         path=path,
         messages=tuple(messages),
-        epochs=_epochs(messages, records, folder),
+        epochs=_epochs(messages, records, condensed, folder.deleted),
         records=Records(data),
         id=folder.id,
         title=" ".join(folder.title.split())[:80] or first_words(messages, after="<task>"),
@@ -163,10 +168,16 @@ def _last_said(messages: Sequence[Message], pattern: re.Pattern[str]) -> str | N
     return None
 
 
-def _epochs(messages: Sequence[Message], items: Sequence[dict[str, Any]], folder: _Folder) -> tuple[Epoch, ...]:
+def _epochs(
+    messages: Sequence[Message],
+    items: Sequence[dict[str, Any]],
+    condensed: Mapping[int, Condensed | None],
+    deleted: tuple[int, int] | None,
+) -> tuple[Epoch, ...]:
     """A context before each summary and each marker of a sliding window, and the one that is sent now.
 
-    The file does not say which messages came before a summary was made: those that stand before it are taken.
+    The history does not say which messages came before a summary was made: those that stand before it are taken, and
+    where the chat knows when it was made, those behind it that are older.
     """
     epochs: list[Epoch] = []
     for index, item in enumerate(items):
@@ -174,22 +185,32 @@ def _epochs(messages: Sequence[Message], items: Sequence[dict[str, Any]], folder
             continue
         message = messages[index]
         members = _effective(messages, items, index)
+        about = condensed.get(index) or Condensed(None, None)
+        if about.time is not None:
+            members += _older(messages, items, index, about.time)
         is_summary = message.kind == "summary"
-        ended_by = Compaction(
-            "condense" if is_summary else "sliding window",
-            folder.sizes.get(message.text) if is_summary else None,
-            message.id if is_summary else None,
-            message.time,
-        )
+        trigger, summary = ("condense", message.id) if is_summary else ("sliding window", None)
         if members:
-            epochs.append(Epoch(len(epochs) + 1, members, ended_by))
+            epochs.append(Epoch(len(epochs) + 1, members, Compaction(trigger, about.tokens, summary, message.time)))
     members = _effective(messages, items, len(items))
-    if folder.deleted:
-        start, stop = folder.deleted
+    if deleted:
+        start, stop = deleted
         before = [index for index in members if index < stop]
         epochs.append(Epoch(len(epochs) + 1, before, Compaction("truncation")))
         members = [index for index in members if not start <= index < stop]
     return (*epochs, Epoch(len(epochs) + 1, members))
+
+
+def _older(messages: Sequence[Message], items: Sequence[dict[str, Any]], index: int, time: float) -> list[int]:
+    """The messages behind the summary `index` that a condensation at `time` kept."""
+    kept: list[int] = []
+    for number in range(index + 1, len(messages)):
+        stamp = messages[number].time
+        if stamp is None or stamp > time or items[number].get("isSummary") is True:
+            break
+        if messages[number].blocks:
+            kept.append(number)
+    return kept
 
 
 def _effective(messages: Sequence[Message], items: Sequence[dict[str, Any]], end: int) -> list[int]:

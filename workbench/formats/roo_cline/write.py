@@ -2,7 +2,8 @@
 
 A new summary that opens the context is flagged `isSummary`; what it stands for stays in the file in front of it, tagged
 `condenseParent`, as Roo itself does. Cline knows no such tags, so its histories lose what the summary stands for. Kept
-messages keep their bytes but for the tags.
+messages keep their bytes but for the tags, and for a note in the last one: the chat beside the history still tells what
+the longer context was billed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from workbench.formats.format import Written
 from workbench.formats.kit.blocks import to_anthropic
 from workbench.formats.kit.document import loads, render, splice
 from workbench.formats.kit.json_spans import array_items, replace_fields
-from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.mark import MARK, SPENT
 from workbench.formats.kit.settle import as_user_text, settled
 from workbench.formats.roo_cline.blocks import blocks_of, kind_of
 from workbench.formats.roo_cline.signature import ID
@@ -57,6 +58,11 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
             pieces.append(_made(message, None if after is None else after - 0.001, flags, notes, native=native))
         else:
             pieces.append(_made(message, message.time, {}, notes, native=native))
+    if (
+        native
+        and (last := max((n for n, piece in enumerate(pieces) if piece.startswith(b"{")), default=None)) is not None
+    ):
+        pieces[last] = replace_fields(pieces[last], {SPENT: b"true"})
     data = splice(session.records.data, None, pieces) if native else b"[" + b",".join(filter(None, pieces)) + b"]"
     return Written(data, NAME, notes=(_NEEDS, *notes))
 
