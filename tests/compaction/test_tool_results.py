@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from workbench.compaction.assembled.tool_result_rules import RULES, Use
@@ -95,7 +95,8 @@ SMALL = Limits(
         ("read", {"offset": True}, "x", {"content": "     1→x"}),
         ("read", {"offset": 0, "start_line": 4}, "x", {"content": "     4→x"}),
         ("read", {}, "    12→code\n    13→more", {"content": "    12→code\n    13→more"}),
-        ("read", {}, "0123456789abc", {"lines": 1, "content": "     1…89abc", "truncated": True}),
+        ("read", {}, "0123456789ab", {"content": "     1→0123456789ab"}),
+        ("read", {}, "0123456789abc", {"lines": 1, "content": "     1→012345…89abc", "truncated": True}),
         ("read", {}, {"content": 3}, {"content": 3}),
         ("edit", {}, "The file was updated.\n@@ -1,9 +2,3 @@\n+a",
          {"file": "/p/a.py", "summary": "The file was updated.", "range": "2-4", "truncated": True,
@@ -251,6 +252,7 @@ _SMALL = st.builds(
     st.booleans(),
     _SMALL | st.just(Limits()),
 )
+@example("Read", {"file_path": "a.py"}, 'src/a.py:12:x = 1\n    12→code\n"', False, Limits(line_chars=1))
 def test_it_never_raises_grows_only_by_what_a_rule_asks_for_and_twice_is_as_once(
     name: str, arguments: dict[str, Any], text: str, error: bool, limits: Limits
 ) -> None:

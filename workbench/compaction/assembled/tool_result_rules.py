@@ -165,11 +165,17 @@ def _lines_read(use: Use, data: Any) -> Any:
     if not any(_NUMBERED.match(line) for line in lines[:4]):
         first = next((use.given[key] for key in ("offset", "start_line", "line_start") if _is_line(use, key)), 1)
         shown = [f"{number:>6}→{line}" for number, line in enumerate(shown, first)]
-    kept = _narrow(use, shown)
+    kept = [_narrow_numbered(use, line) for line in shown]
     out = {**data, "content": "\n".join(kept)}
     if len(lines) > len(kept) or kept != shown:
         out = {"lines": len(lines), **out, "truncated": True}
     return out
+
+
+def _narrow_numbered(use: Use, line: str) -> str:
+    """A line by the limit of its characters, its number beside that: without it, it would be numbered anew."""
+    number = found[0] if (found := _NUMBERED.match(line)) else ""
+    return number + clip_middle(line.removeprefix(number), use.limits.line_chars)
 
 
 def _is_line(use: Use, key: str) -> bool:
