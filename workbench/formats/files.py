@@ -12,6 +12,7 @@ from typing import BinaryIO
 from workbench.base.errors import BadInput
 from workbench.base.files import reason
 from workbench.formats import registry
+from workbench.formats.bills import absurd_bills
 from workbench.formats.format import HEAD, Format, Part, Progress, no_progress
 from workbench.session import Session
 
@@ -58,7 +59,7 @@ def load_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: 
             session = codec.read(path, data, progress)
     if len(data) > LARGE and session.records.data is data:
         session.records.let_go(path)
-    return session
+    return _judged(session)
 
 
 def parts_of(path: Path) -> tuple[Part, ...]:
@@ -92,7 +93,13 @@ def _load_folder(path: Path, progress: Progress) -> Session:
     if read_folder is None:
         raise BadInput(f"{path} is a folder; name a session file in it.")
     with gc_paused():
-        return read_folder(path, progress)
+        return _judged(read_folder(path, progress))
+
+
+def _judged(session: Session) -> Session:
+    """The session, warned of what its figures cannot be."""
+    absurd = absurd_bills(session)
+    return replace(session, warnings=(*session.warnings, *absurd)) if absurd else session
 
 
 @contextlib.contextmanager
