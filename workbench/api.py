@@ -143,7 +143,7 @@ def context(
     """What the model would see: of a session's epoch (from 1; default: the newest), or of plain messages.
 
     Every message's tokens are counted, offline. `pins` are ids of messages that stay as they are (`m1`, `m2`, … for
-    plain dicts); `window` is the model's limit in tokens, by default that of the session's model. `len` of the result
+    plain dicts); `window` is the context window in tokens, by default what session or table tell. `len` of the result
     is its number of messages, `total` its size, `size(start, stop)` that of some of them. Raises BadInput for messages
     of no known style and for an epoch or an id that is not there.
     """

@@ -32,6 +32,7 @@ from workbench.summarizers.extractive import extractive
 from workbench.summarizers.server_side import can_be_read
 from workbench.tokens import Counter, Scale, rescaled, scales
 from workbench.tokens.sizes import Size
+from workbench.tokens.window import Window, still, window_of
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,12 @@ class Bench:
     @property
     def window(self) -> int | None:
         return self.opened.window
+
+    @property
+    def given_window(self) -> int | None:
+        """The window in tokens where the person has said it, so that it goes with them to another reading."""
+        limit = self.opened.limit
+        return limit.tokens if limit and limit.source == "given" else None
 
     @cached_property
     def plan(self) -> Plan:
@@ -199,7 +206,8 @@ def relaid(bench: Bench, layout: Layout) -> Bench:
 
 def at_epoch(bench: Bench, epoch: int, counter: Counter) -> Bench:
     """Another epoch of the same session. Pins and edits of messages that it does not hold are let go."""
-    opened = context_at(bench.session, epoch, counter, scale=bench.scale).with_(window=bench.window)
+    found = context_at(bench.session, epoch, counter, scale=bench.scale)
+    opened = found.with_(limit=still(bench.opened.limit, found.limit))
     pins, dropped, shortened = (
         frozenset(id for id in marked if id in opened.shape.index_of)
         for marked in (bench.pins, bench.dropped, bench.shortened)
@@ -282,8 +290,14 @@ def choose_preset(bench: Bench, preset: Preset) -> Bench:
     return replace(bench, strategy=chosen, policy=preset.policy, preset=preset.id, split_at=keep_split, result=None)
 
 
-def with_window(bench: Bench, window: int | None) -> Bench:
-    return replace(bench, opened=bench.opened.with_(window=window), result=None)
+def with_window(bench: Bench, given: int | None) -> Bench:
+    """The bench with the window that the person says; None for what session or table say. Raises BadInput for a broken
+    table."""
+    return with_limit(bench, window_of(bench.session, bench.epoch, given))
+
+
+def with_limit(bench: Bench, limit: Window | None) -> Bench:
+    return replace(bench, opened=bench.opened.with_(limit=limit), result=None)
 
 
 def summarized_by(bench: Bench, name: str) -> Bench:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from workbench.analysis.fullness import fullness, window_of
+from workbench.analysis.fullness import fullness, glanced_window
 from workbench.analysis.grounding_of_runs import grounded
 from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, facts, short_value
 from workbench.analysis.two_outcomes import Stretch, added, shortened, stretches
@@ -138,7 +138,8 @@ def test_how_full_a_session_is_at_a_glance(
     model: str, window: int | None, tokens: int | None, of: int | None, share: float | None
 ) -> None:
     glanced = replace(Found(Path("s"), 1, 0.0, "pi", "Pi"), model=model, window=window, tokens=tokens)
-    assert (window_of(glanced), fullness(glanced)) == (of, share)
+    found = glanced_window(glanced)
+    assert (found and found.tokens, fullness(glanced)) == (of, share)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import NOT_DUE, SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
 from workbench.conformance.strategies import FAILED, run
+from workbench.tokens.window import Window
 
 ANSWER = "Done. Next"
 BASE: dict[str, dict[str, Any]] = {
@@ -39,6 +40,7 @@ BASE: dict[str, dict[str, Any]] = {
 }
 """What a strategy needs to do something with ten short messages."""
 
+SIXTY = Window(60, "given")
 TEN = context_of(chat(5))
 """Five rounds, ten messages of 3 tokens."""
 LONG = context_of([one for n in range(4) for one in (user(f"u{n}", "x" * (500 + 90 * n)), agent(f"a{n}", "y" * 500))])
@@ -301,8 +303,8 @@ AT_LEAST, ABOVE, BELOW = (True, True, False), (True, False, False), (False, True
 
 COMMON: dict[str, Row] = {
     "trigger_tokens": Row(fires, 30, AT_LEAST),
-    "trigger_window_percent": Row(fires, 50, AT_LEAST, TEN.with_(window=60)),
-    "trigger_reserve_tokens": Row(fires, 30, BELOW, TEN.with_(window=60)),
+    "trigger_window_percent": Row(fires, 50, AT_LEAST, TEN.with_(limit=SIXTY)),
+    "trigger_reserve_tokens": Row(fires, 30, BELOW, TEN.with_(limit=SIXTY)),
     "trigger_messages": Row(fires, 10, AT_LEAST),
     "trigger_events": Row(fires, 10, AT_LEAST),
     "summary_char_limit": Row(whole_answer, len(ANSWER), BELOW),
@@ -349,7 +351,7 @@ OWN: dict[str, Row] = {
             ("terminal_commands", "Bash"),
         )
     },
-    "progressive.summary_remaining_token_threshold": Row(fires, 50, (False, False, True), TEN.with_(window=60)),
+    "progressive.summary_remaining_token_threshold": Row(fires, 50, (False, False, True), TEN.with_(limit=SIXTY)),
     "progressive.conversation_turn_threshold": Row(fires, 5, AT_LEAST),
     "progressive.sliding_window_size": Row(left, 3, (1, 3, 5), LONG, step=2),
     "progressive.importance_score_threshold": Row(
@@ -434,7 +436,9 @@ OWN: dict[str, Row] = {
     "memories-rewrite.num_recent_memories_to_keep": Row(memory_lines, 3, (2, 3, 4), MEMORIES),
     "ledger.budget_tokens": Row(unchanged, 1_200, BELOW, MANY),
     "ledger.budget_chars": Row(unchanged, MANY.shape.chars[-1], BELOW, MANY),
-    "ledger.budget_window_percent": Row(unchanged, 50, BELOW, MANY.with_(window=2_400), {"budget_tokens": 0}, step=0.1),
+    "ledger.budget_window_percent": Row(
+        unchanged, 50, BELOW, MANY.with_(limit=Window(2_400, "given")), {"budget_tokens": 0}, step=0.1
+    ),
     "ledger.ledger_percent": Row(share("ledger"), 40, (39, 40, 41)),
     "ledger.narrative_percent": Row(share("narrative"), 15, (14, 15, 16)),
     "ledger.summary_char_limit": Row(whole_answer, len(ANSWER), BELOW, MANY, LEDGER),

@@ -39,6 +39,7 @@ from workbench.conformance.building import agent, call, context_of, result, summ
 from workbench.conformance.drawn import contexts, policies
 from workbench.formats.files import load
 from workbench.session import Media, Message, Text
+from workbench.tokens.window import Window
 
 FULL = {"manual_runs": "full"}
 
@@ -135,7 +136,7 @@ def test_a_request_that_speaks_of_the_tags_is_read_back_whole() -> None:
 def test_nest_is_the_default_and_a_summary_of_this_run_is_never_dropped() -> None:
     assert policy().earlier_summary == "nest"
     context = context_of(talk(14, size=4_000), manual=False)
-    context = context.with_(window=context.total.tokens // 4)
+    context = context.with_(limit=Window(context.total.tokens // 4, "given"))
     outcome, requests = run(context, policy(earlier_summary="drop"), "RUNG TEXT")
     assert names(outcome)[-1] == "full summary"
     assert "RUNG TEXT" in requests[-1].text
@@ -215,7 +216,7 @@ def test_whatever_fails_the_first_request_lives_and_a_success_is_smaller(
     context: Context, chosen: ProgressivePolicy, share: float, fails: set[int]
 ) -> None:
     context = context_of(heavy(context.messages), pins=context.pins, split_at=context.split_at, manual=context.manual)
-    context = context.with_(window=max(1, int(context.total.tokens * share)), memories="a\n\nb")
+    context = context.with_(limit=Window(max(1, int(context.total.tokens * share)), "given"), memories="a\n\nb")
     number = count()
     outcome, _ = run(context, chosen, lambda request: FAILED if next(number) in fails else Summary("A summary."))
     assert failures(check(context, outcome, STRATEGY, chosen)) == ()

@@ -28,6 +28,7 @@ from workbench.conformance.building import agent, call, context_of, result, user
 from workbench.conformance.strategies import Answered
 from workbench.conformance.strategies import run as by_hand
 from workbench.session import Message, Text
+from workbench.tokens.window import Window
 
 FAILED = SummaryFailed("timeout", "no answer within 120 s")
 PURPOSES = {
@@ -64,7 +65,7 @@ def talk(rounds: int, size: int = 400, first: int = 1) -> list[Message]:
 
 def short_of(context: Context, remaining: float) -> Context:
     """The context in a window of which `remaining` percent are left, met by no command."""
-    return context.with_(window=int(context.total.tokens / (1 - remaining / 100)), manual=False)
+    return context.with_(limit=Window(int(context.total.tokens / (1 - remaining / 100)), "given"), manual=False)
 
 
 def names(outcome: Outcome) -> list[str]:

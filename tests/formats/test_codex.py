@@ -110,7 +110,8 @@ def test_items_of_one_response_are_one_message_and_nothing_counts_twice() -> Non
     assert [m.usage for m in session.messages if m.role == "assistant"] == [Usage(90, 5, 10), Usage(190, 5, 10)]
     assert (session.id, session.cwd, session.model, session.title) == ("old", "/w", "gpt-x", "do it")
     assert session.system == "You are Codex."
-    assert session.facts == SessionFacts(version="0.140.0", context_window=1000)
+    assert session.facts == SessionFacts(version="0.140.0")
+    assert [epoch.window for epoch in session.epochs] == [1000]
     assert session.warnings == ()
     assert session.messages[0].time == 1772600767.0
 
@@ -349,3 +350,24 @@ def test_a_compaction_in_clear_keeps_an_older_text_while_there_is_room(length: i
     texts = [item(**said("user", text)) for text in ("old", "x" * length)]
     session = read(FORMAT, rollout(FIRST[0], *texts, line("compacted", {"message": "S"})))
     assert [m.text.strip("x") or "x" for m in session.context()] == [*kept, "S"]
+
+
+def test_each_epoch_has_the_window_that_was_recorded_last_before_it_ended() -> None:
+    def recorded(window: Any) -> bytes:
+        return event("token_count", info={"model_context_window": window})
+
+    summary = line("compacted", {"message": "so far"})
+    later = [event("task_started", model_context_window=121_600), item(**said("user", "on"))]
+    session = read(FORMAT, rollout(*FIRST, recorded(258_400), summary, *later, summary, item(**said("user", "more"))))
+    assert [epoch.window for epoch in session.epochs] == [258_400, 121_600, 121_600]
+    silent = read(FORMAT, rollout(item(**said("user", "hi")), recorded(None)))
+    assert ([epoch.window for epoch in silent.epochs], silent.warnings) == ([None], ())
+
+
+@pytest.mark.parametrize("window", [0, -1, True, 2.5, "258400", [], {"n": 1}])
+def test_a_window_that_cannot_be_is_left_out_with_one_note(window: Any) -> None:
+    absurd = event("token_count", info={"model_context_window": window})
+    (epoch,) = (session := read(FORMAT, rollout(*FIRST, absurd, absurd))).epochs
+    assert epoch.window == 1000
+    said_of = f"line 21: a context window of {window!r} tokens is recorded, which cannot be; it is left out"
+    assert list(map(str, session.warnings)) == [said_of]

@@ -236,3 +236,24 @@ def test_a_result_has_the_parts_of_its_content_alone(content: str, parts: list[s
     answer = event("tool.execution_complete", toolCallId="t1", success=True, result=result)
     session = read(FORMAT, chain(EVENTS[0], event("user.message", content="go"), answered(request("t1")), answer))
     assert session.context()[-1].blocks == (ToolResult("t1", tuple(map(Text, sent))),)
+
+
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [
+        ("session.compaction_complete", "tokenLimit"),
+        ("session.truncation", "tokenLimit"),
+        ("session.usage_info", "tokenLimit"),
+        ("session.usage_record", "maxPromptTokens"),
+    ],
+)
+def test_the_window_is_what_an_event_records(kind: str, field: str) -> None:
+    talk = [event("user.message", content="look"), answered(text="so")]
+    ended = event("session.compaction_complete", summaryContent="Short.", success=True)
+    session = read(FORMAT, chain(*talk, event(kind, **{field: 168_000}), ended, *talk))
+    assert [epoch.window for epoch in session.epochs] == [168_000, 168_000]
+    absurd = read(FORMAT, chain(*talk, event(kind, **{field: 0}), ended, *talk))
+    assert [epoch.window for epoch in absurd.epochs] == [None, None]
+    assert "line 3: a context window of 0 tokens is recorded, which cannot be; it is left out" in map(
+        str, absurd.warnings
+    )

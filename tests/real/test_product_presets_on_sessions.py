@@ -17,6 +17,7 @@ from workbench.compaction.strategies import strategy
 from workbench.conformance.building import context_of
 from workbench.conformance.strategies import assert_holds
 from workbench.formats.files import load
+from workbench.tokens.window import Window
 
 FILES = sorted(p for p in (SHARED / "sessions").rglob("*") if p.is_file()) if SHARED else []
 LARGEST = 6_000_000
@@ -37,7 +38,7 @@ def loaded() -> tuple[tuple[str, Context], ...]:
             if messages := session.context(epoch.number):
                 context = context_of(messages, api=api_of(session))
                 # All but full, which is when products compact.
-                found.append((path.name, context.with_(window=context.total.tokens * 20 // 19)))
+                found.append((path.name, context.with_(limit=Window(context.total.tokens * 20 // 19, "given"))))
     return tuple(found)
 
 

@@ -18,6 +18,7 @@ from workbench.compaction.strategies import strategy
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
 from workbench.compaction.strategies.progressive import ProgressivePolicy
 from workbench.session import Message, Text
+from workbench.tokens.window import Window
 from workbench.tui.bench.screen import BenchScreen
 from workbench.tui.screens.ask import AskScreen, read_preset_name, read_window
 from workbench.tui.screens.choose_preset import ChoosePresetScreen, choices, matching
@@ -267,10 +268,14 @@ def test_a_name_says_what_it_takes_the_place_of() -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "tokens"), [("200k", 200_000), ("1M", 1_000_000), ("200 000", 200_000), ("12_500", 12_500), ("", 7)]
+    ("typed", "tokens"), [("200k", 200_000), ("1M", 1_000_000), ("200 000", 200_000), ("12_500", 12_500), ("", None)]
 )
-def test_a_window_is_read_as_people_write_it(typed: str, tokens: int) -> None:
-    assert read_window(typed, 7).value == tokens
+def test_a_window_is_read_as_people_write_it(typed: str, tokens: int | None) -> None:
+    assert read_window(typed, Window(7, "recorded")).value == tokens
+
+
+def test_without_a_number_the_session_has_its_own_window() -> None:
+    assert read_window(" ", Window(258_400, "recorded")).note == "258 400 tokens, recorded by the session"
 
 
 @pytest.mark.parametrize("typed", ["many", "-5", "0", "1e9", "999", "900000000"])

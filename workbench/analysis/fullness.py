@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from workbench.finding.glances import Found
-from workbench.tokens import find_model
+from workbench.tokens.window import Window, known_window
 
 
-def window_of(found: Found) -> int | None:
-    """The context window in tokens that the tool recorded, or that the session's model is known to have."""
-    model = find_model(found.model) if found.model and not found.window else None
-    return found.window or (model.window if model else None)
+def glanced_window(found: Found) -> Window | None:
+    """The context window of the session's newest epoch, by what the tool recorded or the table knows."""
+    return known_window(None, found.window, found.model)
 
 
 def fullness(found: Found) -> float | None:
     """The share of its window that the last recorded call took, None where tokens or window are not known."""
-    window = window_of(found)
-    return found.tokens / window if found.tokens and window else None
+    window = glanced_window(found)
+    return found.tokens / window.tokens if found.tokens and window else None

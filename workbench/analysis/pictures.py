@@ -42,8 +42,8 @@ def growth_picture(found: Diagnosis) -> Picture:
         marks[_call_at(found.points, one.member)] = REFUSED
     here = [(call, point.tokens) for call, point in enumerate(found.points, 1) if point.epoch == found.epoch]
     rest = [(call, point.tokens) for call, point in enumerate(found.points, 1) if point.epoch != found.epoch]
-    levels = [Level("window", found.window)] if found.window else []
-    if found.limit and found.limit.tokens != found.window:
+    levels = [Level("window", found.window.tokens)] if found.window else []
+    if found.limit and (not found.window or found.limit.tokens != found.window.tokens):
         levels.append(Level("limit", found.limit.tokens, "╌"))
     name = found.preset.id or found.preset.strategy
     levels += trigger_levels(found.triggers, f"trigger of {name}")

@@ -19,6 +19,7 @@ from workbench.compaction.shape import SUMMARY_MARKER, Shape
 from workbench.compaction.strategy import Strategy
 from workbench.session import Message, leading_system
 from workbench.tokens.sizes import Basis, Sizes
+from workbench.tokens.window import Window
 
 
 class Running:
@@ -36,7 +37,7 @@ class Running:
         self.base = Context(
             Layout(Shape(()), sizes),
             manual=False,
-            window=window,
+            limit=Window(window, "given") if window else None,
             model=session.model,
             system=session.system,
             tools=session.tools,

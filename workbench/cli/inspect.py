@@ -20,6 +20,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.layers import Layer, layers
 from workbench.session import Compaction, Session, Span, exchanges_of, rounds_of
 from workbench.tokens.sizes import Basis
+from workbench.tokens.window import Source, Window
 
 if TYPE_CHECKING:
     from workbench.compaction.prompt_parts import PromptPart
@@ -121,6 +122,7 @@ class Inspected:
     title: str
     model: str | None
     window: int | None
+    window_source: Source | None
     messages: int
     rounds: int
     exchanges: int
@@ -165,6 +167,7 @@ def _inspected(found: Opened, exact: Exact | None) -> Inspected:
         title=session.title,
         model=session.model,
         window=context.window,
+        window_source=context.limit.source if context.limit else None,
         messages=len(session.messages),
         rounds=len(context.shape.rounds.rounds),
         exchanges=len(context.shape.exchanges),
@@ -291,7 +294,7 @@ def _tables(found: Opened, exact: Exact | None) -> None:
         [
             ("session", printable(session.title or session.id or str(session.path))),
             ("format", f"{session.format}, {counted(len(session.messages), 'message')} in the file"),
-            ("model", f"{printable(session.model or 'not recorded')}, {_window_words(context.window)}"),
+            ("model", f"{printable(session.model or 'not recorded')}, {_window_words(context.limit)}"),
             ("epoch", f"{found.epoch} of {len(session.epochs)}"),
             ("context", f"{size_words(total)}{share}"),
             ("units", f"{counted(len(shape.rounds.rounds), 'round')}, {counted(len(shape.exchanges), 'exchange')}"),
@@ -309,8 +312,8 @@ def _tables(found: Opened, exact: Exact | None) -> None:
     write_table(heads, [stretch.row() for stretch in stretches(context)])
 
 
-def _window_words(window: int | None) -> str:
-    return f"window of {grouped(window)} tokens" if window else "window unknown (name it with --window)"
+def _window_words(window: Window | None) -> str:
+    return f"window of {window}" if window else "window unknown (name it with --window)"
 
 
 def _warnings(session: Session) -> list[tuple[str, str]]:

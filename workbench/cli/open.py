@@ -23,7 +23,7 @@ OVERFLOWING = "claude-code-overflow.jsonl"
 @click.option("--fresh", is_flag=True, help="Leave aside pins, split and policy remembered for this session.")
 @click.option("--epoch", type=int, metavar="N", help="Open this epoch, from 1; the last one by default.")
 @click.option("--preset", metavar="NAME", help="The strategy and numbers to begin with; `cwb strategies` lists them.")
-@click.option("--window", type=click.IntRange(1), metavar="N", help="The model's context window in tokens.")
+@click.option("--window", type=click.IntRange(1), metavar="N", help="The context window, in tokens.")
 def command(
     files: tuple[Path, ...],
     choose: bool,

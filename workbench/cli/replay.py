@@ -13,6 +13,7 @@ from workbench.analysis.replay import Compacted, Replay, replays
 from workbench.analysis.replay_table import HEADS, cost_basis, row
 from workbench.base.figures import grouped
 from workbench.base.text import counted
+from workbench.bench import Bench
 from workbench.cli.loading import on_bench_and_course
 from workbench.cli.output import fields_of, only, plain, write_json, write_table
 from workbench.cli.selection import Selection, selection
@@ -51,13 +52,19 @@ def command(chosen: Selection, summarizer: str, drawn: bool, as_json: bool) -> N
     played = list(replays(course, policies, bench.window, answer))
     if as_json:
         calls = [course.message_of(index).id for index in course.calls]
-        about = {"window": bench.window, "summarizer": summarizer, "messages": len(course.messages)}
+        limit = bench.opened.limit
+        about = {
+            "window": limit.tokens if limit else None,
+            "window_source": limit.source if limit else None,
+            "summarizer": summarizer,
+            "messages": len(course.messages),
+        }
         write_json(about, {"calls": calls, "plain": course.plain, "replays": played})
         return
     if drawn:
         click.echo("\n".join(_plot(course, played, bench.window)))
         click.echo()
-    _table(course, played, summarizer)
+    _table(bench, course, played, summarizer)
     for one in played if len(played) == 1 else ():
         click.echo()
         _compactions(one)
@@ -68,13 +75,14 @@ def _plot(course: Course, played: list[Replay], window: int | None) -> list[str]
     return in_characters(picture, [pair for pair in picture.legend if pair[0] not in SIGNS])  # the table names these
 
 
-def _table(course: Course, played: list[Replay], summarizer: str) -> None:
+def _table(bench: Bench, course: Course, played: list[Replay], summarizer: str) -> None:
     calls = len(course.calls)
     rates = played[0].rates if played else Rates()
     click.echo(
         f"{counted(calls, 'call')}, {counted(len(course.messages), 'message')}; without any compaction the last call "
         f"would be sent {grouped(course.plain[-1] if calls else 0)} tokens. Summaries: {summarizer}."
     )
+    click.echo(f"Context window: {bench.opened.limit or 'unknown; name it with --window'}.")
     click.echo(cost_basis(rates) + "\n")
     rows = [list(row(sign, one)) for sign, one in zip(SIGNS, played, strict=False)]
     write_table(list(HEADS), rows)

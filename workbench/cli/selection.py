@@ -95,7 +95,7 @@ _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
                 "Cut a message's long texts and results in the middle. Pins win over both."),
     "split_at": (("--split-at", "split"), {"metavar": "ID"}, "The first message of the tail."),
     "epoch": (("--epoch",), {"type": int, "metavar": "N"}, "The epoch to compact, from 1; the last one by default."),
-    "window": (("--window",), {"type": click.IntRange(1), "metavar": "N"}, "The model's context window in tokens."),
+    "window": (("--window",), {"type": click.IntRange(1), "metavar": "N"}, "The context window, in tokens."),
 }
 # fmt: on
 """Flags, attributes and usual words of each option, in the order in which help lists them."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from workbench.analysis.fullness import fullness, window_of
+from workbench.analysis.fullness import fullness, glanced_window
 from workbench.analysis.transcript import one_line, printable
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
@@ -118,9 +118,14 @@ def _(one: Found) -> dict[str, Any]:
         **only(one, "tool", "format", "bytes", "time", "title"),
         "first_request": one.request,
         **only(one, "folder", "model", "tokens"),
-        "window": window_of(one),
+        **_window(one),
         **only(one, "compactions", "complete"),
     }
+
+
+def _window(one: Found) -> dict[str, Any]:
+    found = glanced_window(one)
+    return {"window": found.tokens if found else None, "window_source": found.source if found else None}
 
 
 def _list_parts(file: Path, *, as_json: bool) -> None:

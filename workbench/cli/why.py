@@ -150,7 +150,9 @@ def _(found: Diagnosis) -> dict[str, Any]:
     return {
         "epoch": found.epoch,
         "context": {**plain(found.total), "basis": found.total.basis},
-        **only(found, "window", "limit", "crossing", "growth_per_round", "rounds_left"),
+        "window": found.window.tokens if found.window else None,
+        "window_source": found.window.source if found.window else None,
+        **only(found, "limit", "crossing", "growth_per_round", "rounds_left"),
         "growth": [
             {"message": ids[point.message].id, **only(point, "epoch", "tokens", "basis", "compacted")}
             for point in found.points

@@ -200,10 +200,10 @@ def _smaller(context: Context, outcome: Outcome) -> Check:
 
 def _fits_window(context: Context, outcome: Outcome) -> Check:
     after = context.outcome_size(outcome).tokens
-    if context.window is None:
+    if context.limit is None:
         return Check("fits the window", False, True, "the model's window is not known")
-    detail = f"{grouped(after)} of {grouped(context.window)} tokens"
-    return Check("fits the window", False, after < context.window, detail)
+    detail = f"{grouped(after)} of {context.limit}"
+    return Check("fits the window", False, after < context.limit.tokens, detail)
 
 
 def _rests(context: Context, outcome: Outcome, strategy: Strategy[Any], policy: Policy) -> Check:

@@ -16,6 +16,7 @@ from workbench.formats.format import Api
 from workbench.session import Message, Tool
 from workbench.tokens.anchoring import span_basis
 from workbench.tokens.sizes import Basis, Size, Sizes, measure
+from workbench.tokens.window import Window
 
 SIZES_KEPT = 8
 """Outcomes whose size is remembered with a layout: the one before a step, and what others are compared with."""
@@ -26,8 +27,8 @@ class Context:
     """A context to be compacted, and what the person wants of it. Frozen; cheap to copy with `with_`.
 
     `pins` are ids of messages to keep verbatim. `split_at` is the id of the first tail message, set by hand; None for
-    the strategy's own split. `manual`: a run at the user's command, thresholds count as reached. `window` is the limit
-    of the model in tokens, None when unknown. `at` is when it is looked at, in seconds since the epoch; None for when
+    the strategy's own split. `manual`: a run at the user's command, thresholds count as reached. `limit` is the context
+    window and who says so, None when unknown. `at` is when it is looked at, in seconds since the epoch; None for when
     its newest message came. `rules` is the text of the project's rules file.
     """
 
@@ -35,7 +36,7 @@ class Context:
     pins: frozenset[str] = frozenset()
     split_at: str | None = None
     manual: bool = True
-    window: int | None = None
+    limit: Window | None = None
     at: float | None = None
     model: str | None = None
     system: str = ""
@@ -50,6 +51,11 @@ class Context:
     """Whether the session records that the model refused this context as too long."""
     api: Api | None = None
     """The API that the context goes to, None when unknown."""
+
+    @property
+    def window(self) -> int | None:
+        """The context window in tokens, None when unknown."""
+        return self.limit.tokens if self.limit else None
 
     @property
     def messages(self) -> Sequence[Message]:

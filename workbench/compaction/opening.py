@@ -14,8 +14,9 @@ from workbench.compaction.shape import Shape
 from workbench.formats.format import Api
 from workbench.formats.registry import by_id
 from workbench.session import Session
-from workbench.tokens import Counter, Scale, find_model, session_sizes
+from workbench.tokens import Counter, Scale, session_sizes
 from workbench.tokens.models import plain_name
+from workbench.tokens.window import window_of
 
 RULES = "code_law.md"
 RULES_CHARS = 200_000
@@ -33,16 +34,15 @@ def context_at(
     session: Session, epoch: int | None, counter: Counter, *, window: int | None = None, scale: Scale | None = None
 ) -> Context:
     """The context of an epoch, from 1, by default the newest, with the sizes that `counter` knows so far, by the scale
-    that an exact count taught, if there was one. `window` is that of the session's model where it is not given.
+    that an exact count taught, if there was one. `window` is what the person says the context window is.
 
     Raises BadInput for an epoch that the session does not have.
     """
     number = epoch_of(session, epoch)
     messages = session.context(number)
-    model = find_model(session.model) if session.model else None
     return Context(
         Layout(Shape(messages), session_sizes(session, messages, counter, scale)),
-        window=window or (model.window if model else None),
+        limit=window_of(session, number, window),
         model=session.model,
         system=session.system,
         tools=session.tools,

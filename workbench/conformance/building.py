@@ -12,6 +12,7 @@ from workbench.compaction.layout import Layout
 from workbench.compaction.shape import Shape
 from workbench.session import Block, Kind, Message, Records, Session, Text, ToolResult, ToolUse
 from workbench.tokens.sizes import Basis, Sizes, visible_chars
+from workbench.tokens.window import Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,10 @@ def summary(id: str, text: str) -> Message:
 
 
 def context_of(messages: Sequence[Message], **wishes: Any) -> Context:
+    """A context of these messages; `wishes` are fields of `Context`, and `window` in tokens, as a person gives it."""
+    window = wishes.pop("window", None)
+    if window:
+        wishes["limit"] = Window(window, "given")
     tokens = array("q", map(METER.tokens, messages))
     sizes = Sizes(tokens, Basis.CALIBRATED, 0, Basis.CALIBRATED, 0, METER)
     return Context(Layout(Shape(tuple(messages)), sizes), **wishes)

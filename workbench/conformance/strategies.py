@@ -100,7 +100,7 @@ def assert_lives_on(strategy: Strategy[Any], context: Context, policy: Policy) -
         after = context.from_outcome(outcome)
         assert after.total.tokens == context.outcome_size(outcome).tokens
         grown = [*after.messages, *loop(f"g{generation}-", 2)]
-        wishes = {"pins": after.pins, "window": context.window, "manual": context.manual}
+        wishes = {"pins": after.pins, "limit": context.limit, "manual": context.manual}
         context = context_of(grown, **wishes)
 
 

@@ -246,7 +246,6 @@ def _glance_events(path: Path, known: Format) -> Found:
 def _told(found: Found, session: Session | None, *, is_whole: bool) -> Found:
     if session is None:
         return found
-    window = session.facts.context_window
     return replace(
         found,
         title=session.title,
@@ -254,7 +253,7 @@ def _told(found: Found, session: Session | None, *, is_whole: bool) -> Found:
         folder=session.cwd or "",
         model=session.model or "",
         tokens=_tokens(session),
-        window=window if window and window > 0 else None,
+        window=session.epochs[-1].window,
         compactions=sum(epoch.ended_by is not None for epoch in session.epochs),
         complete=is_whole,
         whole=session if is_whole else None,

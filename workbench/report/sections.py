@@ -71,7 +71,7 @@ def _session(report: Report) -> Section:
         ("model", clean(session.model or "not recorded")),
         ("epoch", f"{bench.epoch} of {len(session.epochs)}"),
         ("context", f"{found.total} tokens in {grouped(found.total.messages)} messages"),
-        ("window", f"{grouped(found.window)} tokens" if found.window else "not known"),
+        ("window", str(found.window) if found.window else "not known"),
         ("counted by", bench.layout.sizes.meter.method),
     ]
     if session.title:

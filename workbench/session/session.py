@@ -124,12 +124,14 @@ class Epoch:
     `members` are indexes into `Session.messages`, in the order in which the model saw them; boundaries are left out.
     `copies` are those of them that the compaction before wrote down again: what the agent said and got in an earlier
     epoch, in a message of its own. No call of the model gave them here.
+    `window` is the context window in tokens that the file records for its calls, None where it records none.
     """
 
     number: int
     members: Sequence[int]
     ended_by: Compaction | None = None
     copies: frozenset[int] = frozenset()
+    window: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,17 +149,16 @@ class TooLong:
 class SessionFacts:
     """What a file says of its session beside the messages; None, nothing or "" where it does not say.
 
-    `part` names the session among several of its file, `agent` the sub-agent whose session it is. `context_window` and
-    `tokens_now` are tokens: the model's window, and the size of the context as the tool last told it. `exit_status` is
-    how a run ended. `summary_versions` are the versions of summaries by the ids of their messages. `version`,
-    `git_branch` and `project` are the tool's own. `unread` are the records that hold no message and stay where the list
-    is written anew. `own` is what only the format's writer needs, of the format's own type.
+    `part` names the session among several of its file, `agent` the sub-agent whose session it is. `tokens_now` is the
+    size of the context in tokens, as the tool last told it. `exit_status` is how a run ended. `summary_versions` are
+    the versions of summaries by the ids of their messages. `version`, `git_branch` and `project` are the tool's own.
+    `unread` are the records that hold no message and stay where the list is written anew. `own` is what only the
+    format's writer needs, of the format's own type.
     """
 
     part: str = ""
     agent: str = ""
     overflow_errors: tuple[TooLong, ...] = ()
-    context_window: int | None = None
     tokens_now: int | None = None
     exit_status: str = ""
     summary_versions: Mapping[str, int] = field(default_factory=dict)

@@ -126,7 +126,14 @@ class WorkbenchApp(App[None]):
 
     def on_read_again(self, wanted: ReadAgain) -> None:
         """Open the file of the bench once more and put the same work on it."""
-        opening = Opening(wanted.path, window=wanted.window, memory=self.memory, carry=wanted.work, part=wanted.part)
+        opening = Opening(
+            wanted.path,
+            window=wanted.window,
+            usual_window=self.settings.window,
+            memory=self.memory,
+            carry=wanted.work,
+            part=wanted.part,
+        )
         self.push_screen(LoadingScreen(opening, _import_bench))
 
     @on(LoadingScreen.Ready)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.analysis.fullness import fullness, window_of
+from workbench.analysis.fullness import fullness, glanced_window
 from workbench.base.resources import SAMPLES
 from workbench.finding.glances import Found, Unreadable, glance
 from workbench.formats.format import Part
@@ -169,8 +169,8 @@ def _filled(found: Found) -> str:
     """Tokens of the last recorded call, and how much of the window that is."""
     if not found.tokens:
         return ""
-    share, window = fullness(found), window_of(found)
-    full = f", {100 * share:.0f} % of {figure(window)}" if share is not None and window else ""
+    share, window = fullness(found), glanced_window(found)
+    full = f", {100 * share:.0f} % of {figure(window.tokens)}" if share is not None and window else ""
     return f"{figure(found.tokens)} at the last call{full}"
 
 

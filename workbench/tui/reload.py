@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from workbench.bench import Bench, open_bench
+from workbench.bench import Bench, open_bench, with_limit
 from workbench.compaction.layout import Layout
 from workbench.compaction.opening import context_at
 from workbench.remembered import carry_over, work_of
 from workbench.session import Session
 from workbench.tokens import Counter
+from workbench.tokens.window import still
 from workbench.tui.rows import Groups
 
 
@@ -45,7 +46,9 @@ def grown(bench: Bench, session: Session, counter: Counter) -> Grown | None:
     def change(old: Bench) -> Bench:
         if old.epoch != bench.epoch:
             return replace(old, session=session)
-        return replace(old, session=session, opened=opened.with_(window=old.window), result=None)
+        return replace(
+            old, session=session, opened=opened.with_(limit=still(old.opened.limit, opened.limit)), result=None
+        )
 
     present = change(bench)
     present.context.outcome_size(present.plan.outcome)
@@ -62,7 +65,9 @@ def continues(old: Layout, new: Layout) -> bool:
 
 
 def _fresh(bench: Bench, session: Session, counter: Counter) -> Grown:
-    carried = carry_over(work_of(bench), open_bench(session, counter, window=bench.window), counter)
+    opened = open_bench(session, counter)
+    opened = with_limit(opened, still(bench.opened.limit, opened.opened.limit))
+    carried = carry_over(work_of(bench), opened, counter)
     present = carried.bench
     present.context.outcome_size(present.plan.outcome)
     known = {message.id for message in bench.layout.messages}

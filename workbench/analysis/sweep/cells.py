@@ -25,8 +25,9 @@ from workbench.compaction.preset import Preset
 from workbench.formats.files import load
 from workbench.session import Session
 from workbench.summarizers.extractive import extractive
-from workbench.tokens import Counter, Scale, find_model
+from workbench.tokens import Counter, Scale
 from workbench.tokens.cache import CountCache
+from workbench.tokens.window import window_of
 
 
 @dataclass(frozen=True)
@@ -128,11 +129,11 @@ def swept(
         counter = Counter(CountCache(paths.token_counts()))
         counter.count_all(uncounted(session), lambda done, total: None, lambda: False)
         course = course_of(session, counter, scale=scale_of(session))
-        model = find_model(session.model) if session.model else None
+        own = window_of(session, 1)
     except Exception as error:
         # Whatever is wrong with one file of a hundred thousand, the others are not to be lost for it.
         return tuple(Cell(file, setting, error=_reason(error)) for setting in settings)
-    return tuple(_cell(file, course, plan, setting, model.window if model else None) for setting in settings)
+    return tuple(_cell(file, course, plan, setting, own.tokens if own else None) for setting in settings)
 
 
 def _cell(file: str, course: Course, plan: Plan, setting: tuple[Number, ...], own: int | None) -> Cell:

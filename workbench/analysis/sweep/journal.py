@@ -20,7 +20,7 @@ from workbench.analysis.sweep.cells import Cell, Plan, cell_fields, cell_from
 from workbench.base.errors import BadInput
 from workbench.base.files import refuse_special
 
-FIGURES = 1
+FIGURES = 2
 """Raised when a cell's figures come to mean something else: cells noted before are then not taken for done."""
 
 Stamp = tuple[int, int]

@@ -19,6 +19,7 @@ from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import Trigger
 from workbench.session import Session
 from workbench.tokens.sizes import Size
+from workbench.tokens.window import Window
 
 RECENT = 5
 """The rounds whose mean growth says how soon a limit that is not reached would be."""
@@ -29,8 +30,8 @@ class Diagnosis:
     """Why a context overflowed, or how near it is to it.
 
     `points` is the growth of the whole session, call by call; all else is of the epoch (from 1). `total` is the size of
-    its context, `window` the model's limit in tokens. `limit` is what counts as the overflow, None where nothing is
-    known of one; `crossing` where the session reaches it, played on without any compaction; where it does not, the
+    its context, `window` the context window and who says so. `limit` is what counts as the overflow, None where nothing
+    is known of one; `crossing` where the session reaches it, played on without any compaction; where it does not, the
     context would reach it in `rounds_left` rounds if they grew like the newest ones (`growth_per_round`, tokens).
     `triggers` are the chosen strategy's, as they stand at the end; `played` is the session under it. `layers`, `tools`,
     `files`, `rounds` and `largest` say what the tokens are spent on, `findings` what it comes to, in sentences.
@@ -39,7 +40,7 @@ class Diagnosis:
     session: Session
     epoch: int
     total: Size
-    window: int | None
+    window: Window | None
     limit: Limit | None
     crossing: Crossing | None
     growth_per_round: int
@@ -92,7 +93,7 @@ def diagnose(
         session=session,
         epoch=epoch,
         total=context.total,
-        window=context.window,
+        window=context.limit,
         limit=limit,
         crossing=crossed,
         growth_per_round=per_round,
@@ -130,6 +131,6 @@ def limit_of(context: Context, session: Session, epoch: int, points: Sequence[Po
         return Limit(sent, f"the agent compacted after a prompt of this size (epoch {epoch})")
     if sent and refused:
         return Limit(sent, "the model refused what came after a prompt of this size")
-    if context.window is not None:
-        return Limit(context.window, "the model's window")
+    if context.limit is not None:
+        return Limit(context.limit.tokens, f"the model's window, {context.limit.origin}")
     return None

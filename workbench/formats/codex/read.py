@@ -21,6 +21,7 @@ from workbench.formats.kit.jsonl import objects_of, records_of
 from workbench.formats.kit.magic import ZSTD
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, text_of
+from workbench.formats.kit.window import RecordedWindow
 from workbench.session.message import Block, Kind, Message, Opaque, Role, Text, ToolUse, Usage
 from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts
 
@@ -81,7 +82,7 @@ class _Reading:
     meta: dict[str, Any] = field(default_factory=dict)
     cwd: str | None = None
     model: str | None = None
-    window: int | None = None
+    window: RecordedWindow = field(default_factory=RecordedWindow)
     side: Side = ""
     early: bool | None = None
     waiting: Usage | None = None
@@ -98,7 +99,7 @@ def _take(reading: _Reading, value: dict[str, Any], index: int) -> None:
     elif kind == "response_item":
         _item(reading, payload, index, time)
     elif kind == "event_msg":
-        _event(reading, payload)
+        _event(reading, payload, reading.records.lines[index])
     elif kind == "turn_context":
         _context(reading, payload)
     elif kind == "compacted":
@@ -162,12 +163,15 @@ def _context(reading: _Reading, payload: dict[str, Any]) -> None:
         reading.model = intern(payload["model"])
 
 
-def _event(reading: _Reading, payload: dict[str, Any]) -> None:
+def _event(reading: _Reading, payload: dict[str, Any], line: int) -> None:
     kind = payload.get("type")
     if kind == "token_count":
         reading.side = ""
         if isinstance(payload.get("info"), dict):
+            reading.window.read(payload["info"].get("model_context_window"), line, reading.warnings)
             _tokens(reading, payload["info"])
+    elif kind == "task_started":
+        reading.window.read(payload.get("model_context_window"), line, reading.warnings)
     elif kind == "thread_rolled_back":
         turns = payload.get("num_turns")
         _roll_back(reading, turns if type(turns) is int else 0)
@@ -175,9 +179,7 @@ def _event(reading: _Reading, payload: dict[str, Any]) -> None:
 
 def _tokens(reading: _Reading, info: dict[str, Any]) -> None:
     """Usage of one response. The same totals twice are one record, repeated."""
-    window, total = info.get("model_context_window"), info.get("total_token_usage")
-    reading.window = window if type(window) is int else reading.window
-    last = info.get("last_token_usage")
+    total, last = info.get("total_token_usage"), info.get("last_token_usage")
     if total == reading.totals or not isinstance(last, dict):
         return
     reading.totals = total
@@ -229,7 +231,8 @@ def _compacted(reading: _Reading, payload: dict[str, Any], index: int, time: flo
     summary = next((draft.id for draft in made.values() if draft.kind == "summary"), None)
     ended_by = Compaction(tokens_before=reading.tokens, summary=summary, time=time)
     if before or reading.epochs:
-        reading.epochs.append(Epoch(len(reading.epochs) + 1, array("q", before), ended_by, copies))
+        window = reading.window.tokens
+        reading.epochs.append(Epoch(len(reading.epochs) + 1, array("q", before), ended_by, copies, window))
 
 
 def _replace(reading: _Reading, items: list[Any], index: int, before: list[int], time: float | None) -> None:
@@ -289,7 +292,8 @@ def _user_texts(reading: _Reading, before: list[int]) -> list[int]:
 
 def _session(path: Path, reading: _Reading) -> Session:
     messages = tuple(draft.message() for draft in reading.drafts)
-    newest = Epoch(len(reading.epochs) + 1, array("q", reading.history), copies=reading.copies)
+    window = reading.window.tokens
+    newest = Epoch(len(reading.epochs) + 1, array("q", reading.history), copies=reading.copies, window=window)
     epochs = (*reading.epochs, newest)
     gone = reading.gone.difference(*(epoch.members for epoch in epochs))
     branch = [number for number in range(len(messages)) if number not in gone] if gone else range(len(messages))
@@ -313,7 +317,6 @@ def _session(path: Path, reading: _Reading) -> Session:
         tools=tools_of(about.get("dynamic_tools")),
         warnings=tuple(reading.warnings + warnings),
         facts=SessionFacts(
-            context_window=reading.window,
             version=text_of(about.get("cli_version")),
             git_branch=text_of(dict_of(about.get("git")).get("branch")),
         ),

@@ -19,8 +19,17 @@ from workbench.formats.kit.jsonl import objects_of, records_of
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of, text_of
+from workbench.formats.kit.window import RecordedWindow
 from workbench.session.message import Block, Kind, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
 from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts
+
+_TELL_WINDOW = {
+    "session.compaction_complete": "tokenLimit",
+    "session.truncation": "tokenLimit",
+    "session.usage_info": "tokenLimit",
+    "session.usage_record": "maxPromptTokens",
+}
+"""Events that record the context window, in this field; older versions record none."""
 
 
 @dataclass(slots=True)
@@ -44,6 +53,7 @@ class _Reading:
     title: str = ""
     began: int | None = None
     tokens: int | None = None
+    window: RecordedWindow = field(default_factory=RecordedWindow)
     steering: str = ""
 
 
@@ -158,6 +168,8 @@ def _about(
     reading: _Reading, kind: str, data: dict[str, Any], id: str, time: float | None, index: int, line: int
 ) -> None:
     """An event that is no message."""
+    if kind in _TELL_WINDOW:
+        reading.window.read(data.get(_TELL_WINDOW[kind]), line, reading.warnings)
     if kind == "session.start":
         reading.about = data
         reading.model = _text(data.get("selectedModel")) or reading.model
@@ -203,7 +215,8 @@ def _compacted(reading: _Reading, data: Mapping[str, Any], id: str, time: float 
 
 def _end(reading: _Reading, compaction: Compaction, stays: list[int]) -> None:
     if reading.history or reading.epochs:
-        reading.epochs.append(Epoch(len(reading.epochs) + 1, array("q", reading.history), compaction))
+        number, members = len(reading.epochs) + 1, array("q", reading.history)
+        reading.epochs.append(Epoch(number, members, compaction, window=reading.window.tokens))
     reading.history = list(stays)
 
 
@@ -223,7 +236,8 @@ def _session(path: Path, reading: _Reading) -> Session:
     messages, about = tuple(reading.messages), reading.about
     if not reading.history and not reading.epochs and reading.sides:  # a sub-agent's events alone
         reading.history, reading.sides = list(range(len(messages))), set()
-    epochs = (*reading.epochs, Epoch(len(reading.epochs) + 1, array("q", reading.history)))
+    newest = Epoch(len(reading.epochs) + 1, array("q", reading.history), window=reading.window.tokens)
+    epochs = (*reading.epochs, newest)
     gone = reading.gone.difference(*(epoch.members for epoch in epochs)) | reading.sides
     place = dict_of(about.get("context"))
     id, cwd = about.get("sessionId"), place.get("cwd")

@@ -39,6 +39,7 @@ def draw_budget(bar: BudgetBar, was: View | None, now: View) -> None:
         bench, plan, outcome = now.shown, now.shown.plan, now.shown.outcome
         after, compacts = bench.context.outcome_size(outcome), outcome.status != "unchanged"
         parts = bench.strategy.layers(bench.context, outcome)
+        bar.tooltip = f"Context window: {bench.opened.limit or 'unknown; W sets it'}"
         bar.show(Budget(parts, plan.before, after, bench.window, plan.triggers, compacts))
 
 

@@ -70,8 +70,7 @@ def set_window(host: Host) -> None:
     from workbench.tui.screens.ask import Answer, ask_window
 
     def given(answer: Answer[int | None]) -> None:
-        said = f"window of {figure(answer.value)} tokens" if answer.value else "window unknown"
-        want(host, partial(steps.with_window, window=answer.value), said=said)
+        want(host, partial(steps.with_window, given=answer.value), said=f"window: {answer.note}")
 
     host.ask(ask_window(host.store.bench), given)
 

@@ -18,7 +18,7 @@ from textual.widgets import Input, Static
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.preset import BUNDLED, preset_path
-from workbench.tokens import find_model
+from workbench.tokens.window import Window, window_of
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure
 from workbench.tui.widgets.keys_line import KeysLine
@@ -94,12 +94,12 @@ _TOKENS = re.compile(r"(\d+(?:\.\d+)?)([km]?)", re.IGNORECASE)
 SMALLEST, LARGEST = 1_000, 100_000_000
 
 
-def read_window(typed: str, own: int | None) -> Answer[int | None]:
-    """Tokens as people write them: `200k`, `1M`, `200 000`; nothing means the model's own window. Raises BadInput."""
+def read_window(typed: str, own: Window | None) -> Answer[int | None]:
+    """Tokens as people write them: `200k`, `1M`, `200 000`; nothing, which is None, means the session's `own` window.
+    Raises BadInput."""
     text = "".join(typed.replace("_", "").split())
     if not text:
-        known = f"the model's own window, {figure(own)} tokens" if own else "unknown: shares of the window never fire"
-        return Answer(own, known)
+        return Answer(None, str(own) if own else "unknown: shares of the window never fire")
     found = _TOKENS.fullmatch(text)
     if not found:
         raise BadInput(f"{typed!r} is no number of tokens; write it as 200k, 1M or 200 000.")
@@ -110,14 +110,11 @@ def read_window(typed: str, own: int | None) -> Answer[int | None]:
 
 
 def ask_window(bench: Bench) -> AskScreen[int | None]:
-    """Ask for the model's window."""
-    model = bench.session.model
-    found = find_model(model) if model else None
-    own = found.window if found else None
-    about = f"How many tokens the model takes. {model or 'The model'} " + (
-        f"is known to take {figure(own)}." if own else "is not known here: without a window no share of it is reached."
-    )
-    return AskScreen("Window", about, str(bench.window or ""), lambda typed: read_window(typed, own))
+    """Ask for the context window. What stands there at first is what was given before."""
+    own = window_of(bench.session, bench.epoch)
+    known = f"Without a number: {own}." if own else "Neither session nor table tell: no share of it is reached."
+    about = f"How many tokens {bench.session.model or 'the model'} takes. {known}"
+    return AskScreen("Window", about, str(bench.given_window or ""), lambda typed: read_window(typed, own))
 
 
 def read_preset_name(typed: str) -> Answer[str]:

@@ -205,15 +205,16 @@ def open_on_bench(opening: Opening, progress: Progress, prepare: Callable[[], No
     mark = mark_of(source) if isinstance(source, Path) else None
     session = load(source, progress, opening.part) if isinstance(source, Path) else source
     prepare()  # when the file's bytes are let go
-    from workbench.bench import open_bench, with_kept_scale, with_window
+    from workbench.bench import open_bench, with_kept_scale, with_limit
     from workbench.tokens import CountCache, Counter
+    from workbench.tokens.window import Window
     from workbench.tui.rows import Groups
 
     counter = Counter(CountCache(paths.token_counts()))
     chosen = {} if opening.preset is None else {"preset": opening.preset}
     bench = open_bench(session, counter, epoch=opening.epoch, window=opening.window, **chosen)
-    if bench.window is None:
-        bench = with_window(bench, opening.usual_window)
+    if bench.window is None and opening.usual_window:
+        bench = with_limit(bench, Window(opening.usual_window, "settings"))
     bench, note = _with_earlier_work(opening, with_kept_scale(bench), counter)
     bench.context.outcome_size(bench.plan.outcome)
     if len(session.messages) > MANY:

@@ -1,0 +1,129 @@
+"""Which window is in force: the one given, else the one recorded for the epoch, else the one that the table knows."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from workbench.analysis.sweep.cells import plan_of, swept
+from workbench.api import context, replay, why
+from workbench.bench import Bench, at_epoch, open_bench, with_limit, with_window
+from workbench.compaction.preset import load_preset
+from workbench.conformance.building import agent, session_of, user
+from workbench.formats.files import load
+from workbench.session import Epoch, Session
+from workbench.tokens import Counter
+from workbench.tokens.window import Window, known_window, still, window_of
+
+OPUS, SONNET_LONG = "claude-opus-4-5", "claude-sonnet-4-5[1m]"
+REAL = [
+    ("sessions/codex/agentcmd-2025-09-25T15.jsonl", [272_000]),
+    ("sessions/codex/agentv-a60726a-2compacted.jsonl", [258_400] * 3),
+    ("sessions/codex/localpush-2026-02-23.jsonl", [258_400]),
+    ("sessions-more/codex/agentcmd-2025-09-25T09.jsonl", [272_000]),
+    ("sessions-more/codex/agentv-6eaddfe-3compacted.jsonl", [258_400] * 4),
+    # Copilot CLI 1.0.68 and 1.0.74 record no window.
+    ("sessions/copilot-cli/agentv-6a6787e-short.jsonl", [None]),
+    ("sessions/copilot-cli/starcar-84e7f6f-compaction.jsonl", [None] * 2),
+    ("sessions-more/copilot-cli/starcar-a9fe109-compactions.jsonl", [None] * 2),
+]
+
+
+@pytest.mark.parametrize(
+    ("given", "recorded", "model", "window"),
+    [
+        (100_000, 258_400, OPUS, "100 000 tokens, as given"),
+        (None, 258_400, OPUS, "258 400 tokens, recorded by the session"),
+        (None, 1, OPUS, "1 tokens, recorded by the session"),
+        (None, None, OPUS, "200 000 tokens, by the table of models"),
+        (None, None, SONNET_LONG, "1 000 000 tokens, by the table of models"),
+        (None, 258_400, "unheard of", "258 400 tokens, recorded by the session"),
+        (None, None, "unheard of", "None"),
+        (None, None, None, "None"),
+    ],
+)
+def test_who_says_more(given: int | None, recorded: int | None, model: str | None, window: str) -> None:
+    assert str(known_window(given, recorded, model)) == window
+
+
+GIVEN, RECORDED, SETTINGS = Window(1, "given"), Window(2, "recorded"), Window(3, "settings")
+
+
+@pytest.mark.parametrize(
+    ("old", "found", "then"),
+    [
+        (GIVEN, RECORDED, GIVEN),
+        (GIVEN, None, GIVEN),
+        (RECORDED, Window(9, "table"), Window(9, "table")),
+        (RECORDED, None, None),
+        (SETTINGS, None, SETTINGS),
+        (SETTINGS, RECORDED, RECORDED),
+        (None, RECORDED, RECORDED),
+    ],
+)
+def test_only_what_a_person_said_goes_along(old: Window | None, found: Window | None, then: Window | None) -> None:
+    assert still(old, found) == then
+
+
+def changing() -> Session:
+    """Three epochs: one of 258 400, one of 121 600, and one of another model that records none."""
+    messages = (user("u1", "one"), agent("a1", "1"), user("u2", "two"), agent("a2", "2"), user("u3", "3"))
+    messages = tuple(replace(one, model="gpt-5" if one.id == "a1" else OPUS) for one in messages)
+    spans = (([0, 1], 258_400), ([0, 1, 2, 3], 121_600), ([4], None))
+    epochs = tuple(Epoch(n, array("q", members), window=window) for n, (members, window) in enumerate(spans, 1))
+    return session_of(messages, epochs=epochs, model=OPUS)
+
+
+def bench_of(session: Session, epoch: int) -> Bench:
+    return open_bench(session, Counter(), epoch=epoch)
+
+
+def test_each_epoch_has_its_own_window_everywhere() -> None:
+    session, windows = changing(), [258_400, 121_600, 200_000]
+    assert [window_of(session, epoch) for epoch in (1, 2, 3)] == [
+        Window(258_400, "recorded"),
+        Window(121_600, "recorded"),
+        Window(200_000, "table"),
+    ]
+    assert [context(session, epoch=epoch).window for epoch in (1, 2, 3)] == windows
+    assert [bench_of(session, epoch).window for epoch in (1, 2, 3)] == windows
+    assert [found.tokens for n in (1, 2, 3) if (found := why(session, epoch=n).window)] == windows
+    assert [replay(session, presets="codex", epoch=epoch)[0].window for epoch in (1, 2, 3)] == windows
+
+
+def test_an_earlier_epoch_without_a_record_has_the_window_of_the_model_that_answered_there() -> None:
+    session = changing()
+    plain = replace(session, epochs=tuple(replace(epoch, window=None) for epoch in session.epochs))
+    gpt, opus = known_window(None, None, "gpt-5"), known_window(None, None, OPUS)
+    assert gpt != opus
+    assert [window_of(plain, epoch) for epoch in (1, 2, 3)] == [gpt, opus, opus]
+
+
+def test_another_epoch_on_the_bench_brings_its_window_unless_one_was_given() -> None:
+    first = bench_of(changing(), 1)
+    assert at_epoch(first, 2, Counter()).opened.limit == Window(121_600, "recorded")
+    given = with_window(first, 50_000)
+    assert (given.given_window, at_epoch(given, 2, Counter()).opened.limit) == (50_000, Window(50_000, "given"))
+    assert with_window(given, None).opened.limit == Window(258_400, "recorded")
+    assert with_limit(first, SETTINGS).given_window is None
+
+
+@pytest.mark.parametrize(("name", "windows"), REAL)
+def test_the_window_that_a_real_session_records(name: str, windows: list[int | None], shared: Path) -> None:
+    session = load(shared / name)
+    assert [epoch.window for epoch in session.epochs] == windows
+    sources = [found.source for n in range(len(windows)) if (found := window_of(session, n + 1))]
+    assert sources == ["recorded" if window else "table" for window in windows]
+    assert not [warning for warning in session.warnings if "context window" in warning.text]
+
+
+def test_a_sweep_plays_under_the_recorded_window(shared: Path) -> None:
+    file = str(shared / REAL[0][0])
+    for window in (None, 10_000):
+        plan = plan_of(load_preset("codex"), ["trigger_window_percent=1"], window, retained=False)
+        (cell,) = swept(file, plan, plan.settings)
+        played = replay(load(Path(file)), presets="codex", window=window or 272_000)[0]
+        assert cell.over == played.over_window

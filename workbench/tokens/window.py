@@ -1,0 +1,70 @@
+"""The context window of a session's epoch, and who says so: the one place that knows which word weighs more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.base.figures import grouped
+from workbench.session import Session
+from workbench.tokens.models import find
+
+Source = Literal["given", "recorded", "table", "settings"]
+
+_WORDS: dict[Source, str] = {
+    "given": "as given",
+    "recorded": "recorded by the session",
+    "table": "by the table of models",
+    "settings": "by your settings",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A context window in tokens, above 0, and its source: `given` by the person for this session, `recorded` by the
+    session, the `table` of models, or the person's `settings` for models that nobody knows."""
+
+    tokens: int
+    source: Source
+
+    @property
+    def origin(self) -> str:
+        """The source in words."""
+        return _WORDS[self.source]
+
+    def __str__(self) -> str:
+        return f"{grouped(self.tokens)} tokens, {self.origin}"
+
+
+def known_window(given: int | None, recorded: int | None, model: str | None) -> Window | None:
+    """What the person says, else what the session records, else what the table knows of the model; None where nobody
+    says anything. Raises BadInput for a broken table."""
+    if given:
+        return Window(given, "given")
+    if recorded:
+        return Window(recorded, "recorded")
+    info = find(model) if model else None
+    return Window(info.window, "table") if info else None
+
+
+def window_of(session: Session, epoch: int, given: int | None = None) -> Window | None:
+    """The window of an epoch (from 1): what was recorded for its own calls, or, by the table, that of the model which
+    answered last in it. Raises BadInput for a broken table."""
+    found = session.epochs[epoch - 1]
+    return known_window(given, found.window, _model_of(session, epoch))
+
+
+def _model_of(session: Session, epoch: int) -> str | None:
+    """The session's model; in an earlier epoch the one that answered last there."""
+    if epoch == len(session.epochs):
+        return session.model
+    members = (session.messages[number] for number in reversed(session.epochs[epoch - 1].members))
+    return next((one.model for one in members if one.model and one.kind != "meta"), session.model)
+
+
+def still(old: Window | None, found: Window | None) -> Window | None:
+    """The window of another epoch, or of a newer reading, after one was in force: what the person gave stays in force,
+    the settings do where nothing else is known."""
+    if old is not None and (old.source == "given" or (old.source == "settings" and found is None)):
+        return old
+    return found
