@@ -71,6 +71,7 @@ def _head(found: Diagnosis) -> None:
     rows = [
         ("epoch", f"{found.epoch} of {epochs}"),
         ("context", f"{found.total} tokens in {counted(found.total.messages, 'message')}"),
+        ("window", str(found.window or "unknown; give --window")),
         ("limit", limit),
         ("overflow", _overflow(found)),
         ("growth", f"{grouped(found.growth_per_round)} tokens per round, in the newest rounds"),

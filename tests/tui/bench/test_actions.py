@@ -72,7 +72,7 @@ def without(*ids: str) -> dict[str, str]:
 
 
 search = partial(finding.search, settle=0)
-window = partial(steps.with_window, window=5)
+window = partial(steps.with_window, given=5)
 NO_HIT = "Nothing that is listed holds what was searched for."
 MOVABLE = "Context reset has no split that can be moved: it chooses messages itself."
 

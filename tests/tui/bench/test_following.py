@@ -50,7 +50,7 @@ def test_it_is_read_again_with_the_work(desk: Desk, path: Path) -> None:
     desk.do("pin", "reread")
     (sent,) = desk.sent
     assert isinstance(sent, ReadAgain)
-    assert (sent.path, sent.window, sent.part) == (path, desk.bench.window, "")
+    assert (sent.path, sent.window, sent.part) == (path, None, "")  # a window that nobody gave is found anew
     assert len(sent.work.pins) == 1
 
 
