@@ -99,7 +99,7 @@ def test_soft_checks_fail_without_stopping_an_export() -> None:
     checks = by_name(outcome(Kept(0, 1), long, Kept(6, 8)), policy=low)
     assert [check for check in checks.values() if not check.passed] == [
         Check("smaller than before", False, False, f"155 → {grouped(5_010)} tokens"),
-        Check("fits the window", False, False, f"{grouped(5_010)} of {grouped(1_000)} tokens"),
+        Check("fits the window", False, False, f"{grouped(5_010)} of {grouped(1_000)} tokens, as given"),
         Check("under the threshold", False, False, f"history size fires: {grouped(20_172)} of 50 characters"),
     ]
     assert failures(tuple(checks.values())) == ()
