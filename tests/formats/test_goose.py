@@ -155,6 +155,22 @@ def test_the_three_forms_say_the_same(tmp_path: Path) -> None:
     assert "database" in FORMAT.codec.validate(path.read_bytes())[0]
 
 
+@pytest.mark.parametrize(
+    ("config", "window"),
+    [
+        ({"model_config": {"model_name": "m", "context_limit": 128_000}}, 128_000),
+        ({"model_config_json": '{"context_limit": 128000}'}, 128_000),
+        ({"model_config_json": "{"}, None),
+        ({"model_config": {"context_limit": None}}, None),
+        ({}, None),
+    ],
+)
+def test_the_window_is_the_limit_of_the_model_configuration(config: dict[str, Any], window: int | None) -> None:
+    about = {**ABOUT, **TIMES, **config, "conversation": MESSAGES}
+    session = read(FORMAT, json.dumps(about).encode())
+    assert ([epoch.window for epoch in session.epochs], session.warnings) == ([window], ())
+
+
 def test_a_database_holds_many_sessions(tmp_path: Path) -> None:
     path = database(tmp_path, *MESSAGES, more=2)
     data = path.read_bytes()

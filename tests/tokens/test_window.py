@@ -25,6 +25,7 @@ REAL = [
     ("sessions/codex/localpush-2026-02-23.jsonl", [258_400]),
     ("sessions-more/codex/agentcmd-2025-09-25T09.jsonl", [272_000]),
     ("sessions-more/codex/agentv-6eaddfe-3compacted.jsonl", [258_400] * 4),
+    ("sessions/openai-chat/openhands-litellm-log.json", [200_000]),
     # Copilot CLI 1.0.68 and 1.0.74 record no window.
     ("sessions/copilot-cli/agentv-6a6787e-short.jsonl", [None]),
     ("sessions/copilot-cli/starcar-84e7f6f-compaction.jsonl", [None] * 2),

@@ -25,6 +25,7 @@ from workbench.formats.kit.magic import SQLITE
 from workbench.formats.kit.mark import marked
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, text_of
+from workbench.formats.kit.window import RecordedWindow
 from workbench.session.message import Kind, Message, Role, Text, ToolResult
 from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts
 
@@ -162,7 +163,7 @@ def _session(path: Path, reading: _Reading) -> Session:
         format=ID,
         path=path,
         messages=tuple(messages),
-        epochs=_epochs(values, messages, [n for n in everything if messages[n].kind == "summary"]),
+        epochs=_epochs(values, messages, [n for n in everything if messages[n].kind == "summary"], _window(reading)),
         records=reading.records,
         id=text_of(session_id),
         title=name if isinstance(name, str) and name else first_words(messages),
@@ -171,6 +172,18 @@ def _session(path: Path, reading: _Reading) -> Session:
         warnings=tuple(reading.warnings),
         facts=SessionFacts(tokens_now=tokens if type(tokens) is int else None, own=Own(reading.form, about)),
     )
+
+
+def _window(reading: _Reading) -> int | None:
+    """The limit of the session's model configuration: an object of an export, a text in a database's row."""
+    config, window = reading.about.get("model_config") or reading.about.get("model_config_json"), RecordedWindow()
+    if isinstance(config, str):
+        try:
+            config = orjson.loads(config)
+        except orjson.JSONDecodeError:
+            return None
+    window.read(dict_of(config).get("context_limit"), None, reading.warnings)
+    return window.tokens
 
 
 def _is_summary(values: Sequence[Mapping[str, Any]], number: int) -> bool:
@@ -196,9 +209,10 @@ def _message(value: Mapping[str, Any], id: str, source: int, kind: Kind | None) 
 
 
 def _epochs(
-    values: Sequence[Mapping[str, Any]], messages: Sequence[Message], summaries: Sequence[int]
+    values: Sequence[Mapping[str, Any]], messages: Sequence[Message], summaries: Sequence[int], window: int | None
 ) -> tuple[Epoch, ...]:
-    """The context is what the agent sees now; before each summary that it once saw alone lies an older one."""
+    """The context is what the agent sees now; before each summary that it once saw alone lies an older one. All have
+    the session's `window`, in tokens: its model is recorded once."""
     sent = [is_sent(value.get("content")) for value in values]
     now = [number for number, value in enumerate(values) if sent[number] and _visibility(value)[1]]
     cuts = [
@@ -212,6 +226,6 @@ def _epochs(
         members = [number for number in range(start, cut) if sent[number]]
         if members:
             end = Compaction(summary=messages[cut].id, time=messages[cut].time)
-            epochs.append(Epoch(len(epochs) + 1, array("q", members), end))
+            epochs.append(Epoch(len(epochs) + 1, array("q", members), end, window=window))
         start = cut
-    return (*epochs, Epoch(len(epochs) + 1, array("q", now)))
+    return (*epochs, Epoch(len(epochs) + 1, array("q", now), window=window))

@@ -15,7 +15,7 @@ class RecordedWindow:
     tokens: int | None = None
     is_noted: bool = False
 
-    def read(self, value: Any, line: int, warnings: list[LoadWarning]) -> None:
+    def read(self, value: Any, line: int | None, warnings: list[LoadWarning]) -> None:
         """Take a recorded value. None says nothing; what can be no number of tokens is left out, and noted once."""
         if type(value) is int and value > 0:
             self.tokens = value

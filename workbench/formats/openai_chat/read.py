@@ -12,9 +12,10 @@ from workbench.formats.kit.blocks import arguments_of, as_text, from_anthropic, 
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse
 from workbench.formats.kit.values import dict_of, list_of
+from workbench.formats.kit.window import RecordedWindow
 from workbench.formats.openai_chat.signature import ID
 from workbench.session.message import Block, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
-from workbench.session.session import LoadWarning, Records, Session
+from workbench.session.session import Epoch, LoadWarning, Records, Session
 
 _ROLES: dict[Any, Role] = {
     "system": "system",
@@ -36,12 +37,15 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     if not isinstance(items, list):
         raise BadInput(f"{path}: has no list of messages; open an OpenAI Chat request body or its message list.")
     messages = tuple(_message(index, item, warnings) for index, item in enumerate(items))
+    window = RecordedWindow()
+    window.read(body.get("context_window"), None, warnings)  # of a LiteLLM log
     progress(len(data), len(data))
     return Session(
         format=ID,
         path=path,
         messages=messages,
         records=Records(data),
+        epochs=(Epoch(1, range(len(messages)), window=window.tokens),),
         model=_model(body),
         tools=tools_of(body.get("tools")),
         warnings=tuple(warnings),
