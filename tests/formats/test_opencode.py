@@ -237,12 +237,13 @@ def test_an_unfinished_answer_takes_no_usage_away() -> None:
 )
 def test_an_export_says_that_its_usage_is_of_another_context(newest: Json) -> None:
     step = {"type": "step-finish", "reason": "stop", "cost": 0, "tokens": TOKENS}
-    many = agent("msg_4", "msg_3", {"type": "step-start"}, newest, step, {"type": "step-start"}, text("3"), step, at=4)
+    image = {"type": "file", "mime": "image/png", "url": "data:image/png;base64,QUJD"}
+    many = agent("msg_4", "msg_3", {"type": "step-start"}, newest, step, {"type": "step-start"}, image, step, at=4)
     session = read(*COMPACTED[:3], many)
     assert set(billed(session)) == {60}
     context = session.context()
     assert set(billed(reread(FORMAT, FORMAT.codec.write(session, context).data))) == {60}
-    for shorter in (context[:-1], (context[0], *context[2:])):  # of the newest record a part, and all of it
+    for shorter in (context[:-1], (*context[:3], *context[4:])):  # of the newest record a part, and all of it
         written = FORMAT.codec.write(session, shorter)
         assert FORMAT.codec.validate(written.data) == []
         assert set(billed(reread(FORMAT, written.data))) == {None}
