@@ -89,7 +89,8 @@ def test_finished_compresses_even_where_no_round_can_be_archived() -> None:
     assert outcome.rungs == (Rung("compress tool results", before, after, note),)
     assert steps == [Step("compress tool results", note)]
     assert outcome.fate_counts[Fate.COMPRESSED] == 3
-    assert "nothing to compact" in outcome.reason
+    why = f"3 finished rounds, at least 10 stay: {grouped(before)} → {grouped(after)} tokens"
+    assert outcome.reason == f"tool results only: {why}"
     again, _ = run(context.from_outcome(outcome), policy())
     assert again.status == "unchanged"
 
