@@ -14,6 +14,7 @@ from workbench.formats.kit.document import parse
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of
+from workbench.formats.kit.window import RecordedWindow
 from workbench.formats.openhands import stores
 from workbench.formats.openhands.events import Event, Said, forgetting_of, is_counted, key_of, said_by
 from workbench.formats.openhands.signature import ID, is_output
@@ -93,13 +94,17 @@ def _session(path: Path, data: bytes, progress: Progress, state: Event) -> Sessi
     reading.epochs.append(Epoch(len(reading.epochs) + 1, reading.members()))
     progress(len(data), len(data))
     llm = dict_of(dict_of(state.get("agent")).get("llm"))
+    window = RecordedWindow()
+    metrics = dict_of(dict_of(dict_of(state.get("stats")).get("usage_to_metrics")).get("agent"))
+    usage = dict_of(metrics.get("accumulated_token_usage"))
+    window.read(usage.get("context_window") or None, None, warnings)  # 0 where the tool does not know it
     workspace = dict_of(state.get("workspace")).get("working_dir")
     newest = next((m.model for m in reversed(reading.messages) if m.model), None)
     return Session(
         format=ID,
         path=path,
         messages=tuple(reading.messages),
-        epochs=tuple(reading.epochs),
+        epochs=tuple(replace(epoch, window=window.tokens) for epoch in reading.epochs),
         records=Records(data),
         id=as_text(state.get("id") or ""),
         title=first_words(reading.messages),
