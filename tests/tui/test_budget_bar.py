@@ -50,6 +50,7 @@ def test_a_trigger_in_tokens_lies_at_its_limit_and_one_in_characters_in_proporti
     assert tick_of(tokens, budget()) == 160_000
     assert tick_of(chars, budget()) == round(10_000 + 140_001 / 2)
     assert tick_of(Trigger("marker", 0, 0, "", True), budget()) is None
+    assert tick_of(Trigger("memories", 71, 51, "lines", True), budget()) is None
     labels = text(tick_cells(budget(200_000, tokens, chars), 120))
     assert labels.index("▲≈80.0k trigger") < labels.index("▲160k trigger") < labels.index("▲200k limit")
 

@@ -286,15 +286,16 @@ class BenchScreen(Screen[None]):
         self.query_one(RoundsList).focus()
 
     def widen(self) -> None:
+        pager = self.query_one(Pager)
         if self.maximized is not None:
             self.minimize()
         else:
             if self._place != "middle":
                 self.show_pane(self.view.tab)
             # Before the others are hidden: what has the focus then gives it to the next, a field of the policy.
-            pager = self.query_one(Pager)
             pager.focus()
             self.maximize(pager, container=False)
+        self.call_after_refresh(pager.on_resize)  # Textual sends no Resize for this.
 
     def leave(self) -> None:
         view = self.view

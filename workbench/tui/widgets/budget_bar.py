@@ -61,13 +61,17 @@ class Budget:
         return max(self.window or 0, self.before.tokens, 1)
 
 
+_GROWING = ("characters", "messages", "rounds", "events", "tool uses")
+"""Units of what grows with the history, as lines of memories, commands and errors do not."""
+
+
 def tick_of(trigger: Trigger, budget: Budget) -> int | None:
-    """Where a trigger's limit lies on the token scale; other units by the history's share. None for yes or no."""
+    """Where a trigger's limit lies on the token scale; other units by the history's share. None where there is none."""
     if trigger.limit <= 0:
         return None
     if "token" in trigger.unit:
         return round(trigger.limit)
-    if trigger.value <= 0:
+    if trigger.value <= 0 or trigger.unit not in _GROWING:
         return None
     history = budget.before.tokens - budget.overhead
     return round(budget.overhead + history * trigger.limit / trigger.value)
