@@ -7,6 +7,7 @@ not in it is unknown and is said to be, never guessed.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import fsum
 
 from workbench.analysis.cache import Rates
 from workbench.compaction.context import Context
@@ -35,7 +36,7 @@ class Cost:
     @property
     def dollars(self) -> float | None:
         parts = (self.input, self.output, self.cache_read, self.cache_write)
-        return None if None in parts else sum(part for part in parts if part is not None)
+        return None if None in parts else fsum(part for part in parts if part is not None)
 
     def __str__(self) -> str:
         total = self.dollars

@@ -17,6 +17,7 @@ from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import fsum  # the same in every Python: since 3.12 `sum` rounds otherwise
 
 from workbench.analysis.cache import CacheLoss, Rates, cache_loss, rates_of
 from workbench.analysis.cost import MILLION, spent
@@ -153,7 +154,7 @@ class Replay:
             read = min(first_changed.get(number, cached), cached, sent)
             total += self.rates.read * read + self.rates.write * (sent - read)
             cached = sent
-        return (total / MILLION) + sum(one.summary_cost for one in self.compacted)
+        return (total / MILLION) + fsum(one.summary_cost for one in self.compacted)
 
 
 def replay(

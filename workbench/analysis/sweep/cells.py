@@ -171,7 +171,7 @@ def told(file: str, setting: tuple[Number, ...], played: Replay, held: Sequence[
         summaries=sum(each.requests for each in played.compacted),
         units=played.cost / (played.rates.input or 1.0),
         dollars=played.cost if played.rates.known else None,
-        retention=sum(held) / len(held) if held else None,
+        retention=math.fsum(held) / len(held) if held else None,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import fsum
 
 from workbench.analysis.sweep.axes import Number
 from workbench.analysis.sweep.cells import Cell, Plan
@@ -79,9 +80,9 @@ def _row(setting: tuple[Number, ...], cells: Sequence[Cell]) -> Row:
         sum(cell.over for cell in fine),
         sum(cell.sent for cell in fine) / count,
         sum(cell.rebilled for cell in fine) / count,
-        sum(known if dollars else (cell.units for cell in fine)) / count,
+        fsum(known if dollars else (cell.units for cell in fine)) / count,
         dollars,
-        sum(held) / len(held) if held else None,
+        fsum(held) / len(held) if held else None,
     )
 
 
