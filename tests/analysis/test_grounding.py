@@ -104,13 +104,13 @@ def test_a_path_may_be_joined_from_a_folder_and_what_lies_in_it() -> None:
     assert ground.check("I read /home/me/project/docs/notes/plan.md.").unfounded == ()
     assert len(ground.check("I read /home/you/project/docs/notes/plan.md.").unfounded) == 1
     for path, there in (
-        ("~/my/work/docs/plan.md", True),
-        ("C:\\work\\deep\\docs\\plan.md", True),
-        ("work/deep/docs/plan.md", False),
-        ("/work/docs/plan.md", False),
+        ("~/my/shop/docs/plan.md", True),
+        ("C:\\shop\\deep\\docs\\plan.md", True),
+        ("shop/deep/docs/plan.md", False),
+        ("/shop/docs/plan.md", False),
     ):
         ground = Ground(
-            [user("in ~/my/work and C:\\work\\deep and work/deep and /works"), *ran("cat docs/plan.md", "…")]
+            [user("in ~/my/shop and C:\\shop\\deep and shop/deep and /shops"), *ran("cat docs/plan.md", "…")]
         )
         assert (ground.check(f"I read `{path}`.").unfounded == ()) is there, path
 
