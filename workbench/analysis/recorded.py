@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Piece, unchanged
 from workbench.compaction.spans import each, without
-from workbench.session import Message, Session, Span
+from workbench.session import Compaction, Message, Session, Span, Text, ToolResult, ToolUse
+from workbench.tokens.visible import json_text
 
 
 def recorded_outcome(session: Session, epoch: int) -> Outcome:
@@ -19,7 +20,7 @@ def recorded_outcome(session: Session, epoch: int) -> Outcome:
     source = session.context(epoch)
     place = {index: here for here, index in enumerate(session.epochs[epoch - 1].members)}
     after = session.epochs[epoch].members
-    kept = sorted(place[index] for index in after if index in place)
+    kept = sorted({*(place[index] for index in after if index in place), *_written_again(session, epoch, ended)})
     if len(kept) == len(source):
         return unchanged(source, "nothing was taken away")
     less = _with_less(session, epoch, place) if ended.way == "clearing" else {}
@@ -38,6 +39,31 @@ def recorded_outcome(session: Session, epoch: int) -> Outcome:
         key=lambda span: span.start,
     )
     return Outcome("compacted", "recorded", source, tuple(_joined(pieces)), tuple(spans))
+
+
+def _written_again(session: Session, epoch: int, ended: Compaction) -> range:
+    """The newest messages that a compaction which wrote down anew what it kept has left: the places in the context of
+    those that are said again in the next epoch, whatever messages their parts stand in there."""
+    source, following = session.context(epoch), session.epochs[epoch]
+    if ended.way != "summary" or not following.copies:
+        return range(0)
+    again = {part for message in session.context(epoch + 1) if message.kind != "summary" for part in _parts(message)}
+    start = len(source)
+    while start and all(part in again for part in _parts(source[start - 1])):
+        start -= 1
+    return range(start, len(source))
+
+
+def _parts(message: Message) -> Iterator[tuple[str, str]]:
+    """What a message says, without its thoughts: in which role, and the words; of a call its name and input."""
+    for block in message.blocks:
+        match block:
+            case Text(text):
+                yield message.role, text
+            case ToolUse(_, name, given):
+                yield name, given if isinstance(given, str) else json_text(given)
+            case ToolResult():
+                yield "tool", block.text
 
 
 def _with_less(session: Session, epoch: int, place: Mapping[int, int]) -> dict[int, Message]:

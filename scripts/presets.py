@@ -1,0 +1,52 @@
+"""Whether each tool's preset does what the tool did: every recorded compaction beside the preset's own.
+
+    python scripts/presets.py FOLDER [FOLDER …]
+
+A compaction agrees where the preset fires at the same call, or the one beside it, and keeps just the messages that the
+agent kept (workbench/analysis/as_recorded.py). What a person asked for is judged by what is kept alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from bills import sessions_in
+
+from workbench.analysis.as_recorded import AsRecorded, as_recorded
+from workbench.analysis.course import uncounted
+from workbench.base import paths
+from workbench.bench import tools_preset
+from workbench.cli.output import write_table
+from workbench.compaction.preset import load_preset
+from workbench.tokens import Counter
+from workbench.tokens.cache import CountCache
+
+HEADS = ["file", "preset", "epoch", "compacted", "at call", "fires", "kept", "the preset keeps", "agrees", "difference"]
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("folders", nargs="+", type=Path)
+    counter = Counter(CountCache(paths.token_counts()))
+    rows = []
+    for folder in asked.parse_args().folders:
+        for path, _, session in sessions_in(folder):
+            name = session and tools_preset(session)
+            if not session or not name or len(session.epochs) == 1:
+                continue
+            counter.count_all(uncounted(session), lambda done, total: None, lambda: False)
+            rows += [row(path, name, one) for one in as_recorded(session, counter, load_preset(name))]
+    write_table(HEADS, rows)
+    print(f"\n{sum(row[8] == 'yes' for row in rows)} of {len(rows)} agree")
+
+
+def row(path: Path, preset: str, one: AsRecorded) -> list[str]:
+    fires = "never" if one.fires is None else str(one.fires)
+    agrees = "yes" if one.agrees else "no"
+    figures = [str(one.call), fires, str(len(one.kept)), str(len(one.keeps)), agrees, one.difference]
+    return [path.name, preset, str(one.epoch), one.cause, *figures]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""A recorded compaction beside the preset's: the call, one sooner, one later; what was kept, to the message."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.analysis.courses import counter_of, session_of
+from workbench.analysis.as_recorded import AsRecorded, as_recorded
+from workbench.analysis.recorded import recorded_outcome
+from workbench.compaction.outcome import Fate, FateSpan
+from workbench.compaction.preset import Preset
+from workbench.compaction.strategies.message_window import MessageWindowPolicy
+from workbench.conformance.building import chat, summary
+from workbench.session import Compaction, Epoch, Session
+
+KEEPS_TWO = MessageWindowPolicy(
+    trigger_messages=8, cut="newest_messages", keep_messages=2, min_tail_messages=0, safe_end="whole_pairs"
+)
+"""Before each call stand 1, 3, 5, … messages: due before the fifth, and after four."""
+
+
+def compacted(calls: int, kept: int, trigger: str = "auto") -> Session:
+    """A session of `calls` rounds that was then compacted to a summary and the newest `kept` messages."""
+    messages = [*chat(calls), summary("s", "they talked")]
+    end = 2 * calls
+    session = session_of(messages, range(end), (end, *range(end - kept, end)))
+    return replace(session, epochs=(replace(session.epochs[0], ended_by=Compaction(trigger)), session.epochs[1]))
+
+
+def beside(session: Session, policy: MessageWindowPolicy = KEEPS_TWO) -> AsRecorded:
+    (found,) = as_recorded(session, counter_of(session), Preset("", "message-window", "", "", policy))
+    return found
+
+
+@pytest.mark.parametrize(("calls", "fires", "same"), [(3, None, False), (4, 5, True), (5, 5, True), (6, 5, False)])
+def test_the_recorded_call_and_the_one_beside_it(calls: int, fires: int | None, same: bool) -> None:
+    found = beside(compacted(calls, 2))
+    assert (found.call, found.fires, found.same_call, found.agrees) == (calls + 1, fires, same, same)
+    verdict = "fires" if fires else "does not fire"
+    assert found.difference == ("" if same else f"messages {verdict}: {2 * calls} of 8 messages")
+
+
+@pytest.mark.parametrize(("kept", "difference"), [
+    (1, "keeps 1 message that the agent did not"),
+    (2, ""),
+    (4, "does not keep 2 messages that the agent did"),
+])  # fmt: skip
+def test_what_was_kept_to_the_message(kept: int, difference: str) -> None:
+    found = beside(compacted(5, kept))
+    assert (found.keeps, len(found.kept)) == ({"u4", "a4"}, kept)
+    assert (found.same_kept, found.difference) == (not difference, difference)
+
+
+def test_what_a_person_asked_for_is_judged_by_what_is_kept() -> None:
+    found = beside(compacted(2, 2, "manual"))
+    assert (found.cause, found.fires, found.agrees) == ("manual", None, True)
+    assert not beside(compacted(2, 1, "manual")).agrees
+    assert (beside(compacted(2, 2, "")).cause, beside(compacted(2, 2, "")).agrees) == ("not said", False)
+
+
+def test_each_epoch_is_played_from_what_the_file_records() -> None:
+    """The second begins with the summary and two messages: due before its third call."""
+    messages = [*chat(5), summary("s", "they talked"), *chat(8)[10:], summary("t", "and talked")]
+    epochs = (
+        Epoch(1, range(10), Compaction("auto")),
+        Epoch(2, (10, 8, 9, *range(11, 17)), Compaction("auto")),
+        Epoch(3, (17, 15, 16)),
+    )
+    session = replace(session_of(messages), epochs=epochs)
+    first, second = as_recorded(session, counter_of(session), Preset("", "message-window", "", "", KEEPS_TWO))
+    assert (first.epoch, first.call, first.fires, first.agrees) == (1, 6, 5, True)
+    assert (second.epoch, second.call, second.fires, second.agrees) == (2, 4, 3, True)
+
+
+def test_what_a_compaction_wrote_down_again_was_kept() -> None:
+    """The copies are messages of their own, and one of them holds what were two."""
+    said = chat(4)
+    both = replace(said[6], id="both", role="assistant", blocks=(*said[5].blocks, *said[7].blocks))
+    session = session_of([*said, summary("s", "they talked"), said[6], both], range(8), range(8, 11))
+    first, second = session.epochs
+    epochs = replace(first, ended_by=Compaction()), replace(second, copies=frozenset({9, 10}))
+    found = recorded_outcome(replace(session, epochs=epochs), 1)
+    assert found.fates == (FateSpan(0, 5, Fate.SUMMARIZED), FateSpan(5, 8, Fate.KEPT))
