@@ -1,6 +1,6 @@
 # Needs make and a Python from 3.11 on; everything else goes into .venv, which every target sets up first.
 
-.PHONY: run test lint types imports check screenshots bench mutants clean python
+.PHONY: run test lint types imports check screenshots bench mutants interop clean python
 .DEFAULT_GOAL := run
 
 # The first that is recent enough; 3.11 first because the pins in constraints.txt are tested with it most.
@@ -22,7 +22,7 @@ lint: $(READY)
 	@$(BIN) -m ruff format --check .
 
 types: $(READY)
-	@$(BIN) -m mypy -p workbench
+	@$(BIN) -m mypy -p workbench -p interop
 
 imports: $(READY)
 	@.venv/bin/lint-imports
@@ -34,6 +34,9 @@ screenshots: $(READY)  ## drive the app headless and write the pictures of the R
 
 bench: $(READY)  ## measure the workbench on a session of 100 MB, against baselines of the same run
 	@$(BIN) -m benchmarks.run
+
+interop: $(READY)  ## run the tools themselves against a server here and write docs/interop.md: make interop TOOL=codex
+	@$(BIN) -m interop $(TOOL)
 
 ROOM := compaction
 MINUTES := 10

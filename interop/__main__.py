@@ -1,0 +1,77 @@
+"""python -m interop [TOOL …]: installs the tools named, or all, tries them, and writes docs/interop.md.
+
+What is installed needs the network; what is tried gets none: this process then starts again in a network of its own,
+with nothing in it but the loopback, where the system lets it. Ends with 1 when something differs.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import shutil
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+from interop import server, table, tools
+from interop.homes import Missing, install
+from interop.tool import Tool
+from interop.trial import try_out
+
+_APART = "INTEROP_APART"
+
+
+def every_tool() -> dict[str, Tool]:
+    """By id: each module of `interop/tools/` has one, its TOOL."""
+    modules = (importlib.import_module(f"interop.tools.{one.name}") for one in pkgutil.iter_modules(tools.__path__))
+    found = [module.TOOL for module in modules]
+    return {tool.id: tool for tool in sorted(found, key=lambda tool: tool.id)}
+
+
+def main(names: list[str]) -> int:
+    known = every_tool()
+    if unknown := [name for name in names if name not in known]:
+        print(f"There is no tool {unknown[0]!r}; there are {', '.join(known)}.", file=sys.stderr)
+        return 2
+    chosen = [known[name] for name in names] or list(known.values())
+    if _APART in os.environ:
+        return _try(chosen)
+    day, ready = datetime.now(UTC).date().isoformat(), []
+    for tool in chosen:
+        try:
+            print(f"{tool.title} {tool.package.version} …", file=sys.stderr)
+            install(tool.id, tool.package)
+            ready.append(tool)
+        except Missing as reason:
+            print(f"{tool.title}: skipped, {reason}", file=sys.stderr)
+            table.update(tool, str(reason), day)
+    return _apart(ready) if ready else 0
+
+
+def _apart(chosen: list[Tool]) -> int:
+    """Tries them in another process, without a network where `unshare` can take it away."""
+    command, env = [sys.executable, "-m", "interop", *(tool.id for tool in chosen)], {**os.environ, _APART: "1"}
+    alone = ["unshare", "-rn", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
+    if shutil.which("unshare") and subprocess.run([*alone, "true"], capture_output=True).returncode == 0:
+        command = [*alone, *command]
+    else:
+        print("The network cannot be taken away here: the tools are tried with it.", file=sys.stderr)
+    return subprocess.run(command, env=env).returncode
+
+
+def _try(chosen: list[Tool]) -> int:
+    day, differs = datetime.now(UTC).date().isoformat(), False
+    for tool in chosen:
+        with server.running() as one:
+            trial = try_out(tool, one)
+        table.update(tool, trial, day)
+        differs = differs or bool(trial.failed)
+        for line in (f"{verdict.of}: {verdict.difference}" for verdict in trial.failed):
+            print(f"{tool.title}: {line}", file=sys.stderr)
+        print(f"{tool.title}: {'differs' if trial.failed else 'equal'}")
+    return int(differs)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

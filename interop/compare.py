@@ -1,0 +1,63 @@
+"""Whether what was sent is what was shown, unit by unit, and which known habits of the tool that took."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from interop.units import Unit, Units
+
+Change = Callable[[Units], Units]
+
+
+def as_it_is(units: Units) -> Units:
+    return units
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """A known and harmless difference between what a tool keeps and what it sends, under a name that the table shows.
+
+    `sent` and `shown` take it out of the request's units and of the context's. It is named only where without it the
+    two are not equal.
+    """
+
+    name: str
+    why: str
+    sent: Change = as_it_is
+    shown: Change = as_it_is
+
+
+def without(drop: Callable[[Unit], bool]) -> Change:
+    """What leaves out the units for which `drop` holds."""
+    return lambda units: tuple(unit for unit in units if not drop(unit))
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """`difference` is the first one in a phrase, "" where there is none; `allowed` names what had to be allowed."""
+
+    difference: str
+    allowed: tuple[str, ...] = ()
+
+
+def compare(sent: Units, shown: Units, allowances: tuple[Allowance, ...] = ()) -> Compared:
+    """The two held against each other, with as few of the allowances as make them equal."""
+    if difference := _difference(sent, shown, allowances):
+        return Compared(difference)
+    needed = allowances
+    for one in allowances:
+        fewer = tuple(other for other in needed if other is not one)
+        if not _difference(sent, shown, fewer):
+            needed = fewer
+    return Compared("", tuple(one.name for one in needed))
+
+
+def _difference(sent: Units, shown: Units, allowances: tuple[Allowance, ...]) -> str:
+    for one in allowances:
+        sent, shown = one.sent(sent), one.shown(shown)
+    for number, (there, here) in enumerate(zip_longest(sent, shown), 1):
+        if there != here:
+            return f"unit {number} of {len(sent)}: sent {there or 'nothing'}, shown {here or 'nothing'}"
+    return ""

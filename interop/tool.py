@@ -1,0 +1,82 @@
+"""What interop knows of a tool: how it is installed and run, what its requests are, and what is known of its habits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from interop.compare import Allowance
+from interop.homes import Home, Package
+from interop.server import Request
+from interop.server.script import Call
+
+
+def every_request(request: Request) -> bool:
+    return True
+
+
+def nothing(home: Home) -> None:
+    """For a tool that needs no settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One of the workbench's own compactions: a preset's or a strategy's id, changed fields, and whether the second of
+    the person's messages is pinned."""
+
+    by: str
+    fields: Mapping[str, int | float | str] = field(default_factory=dict)
+    pin: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.by}, pinned" if self.pin else self.by
+
+
+PLANS = (
+    Plan("exchange-summary"),
+    Plan("exchange-summary", pin=True),
+    Plan("ledger", {"budget_tokens": 2000}),
+    Plan("clear-tool-results"),
+)
+"""What every tool's session is compacted by; the preset of the tool's own format comes to it by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool, as plain functions on its home. None of them reads what the workbench reads of it.
+
+    id, title: as `make interop TOOL=id` and the table name it.
+    package: what is installed, at which version.
+    format: the format of its sessions, or a way of it, as `--to` takes it.
+    read(path): the call that reads a file of the project folder, by its relative path.
+    env(home): what is set in its environment beside HOME and PATH; the server's base URL, dummy keys, updates off.
+    configure(home): writes its settings into the home, before each trial.
+    make(home, prompts): makes a session of these prompts, one after the other; returns its file.
+    again(home, path, prompt): one more prompt in the session that lies where the tool itself put it.
+    compact(home, path): has the tool itself compact that session; returns the file that it goes on in.
+    launcher: the body of a shell script, under `command`'s name first on PATH while the printed steps run, that goes on
+        with the prompt in $PROMPT where the tool would open its screen; $TOOL is the tool itself, "$@" what it got.
+    resume(home, file, steps, prompts): for a package without a command, in place of running the steps by `sh`: goes on
+        in the exported file with each prompt in turn, by a process of its own.
+    turn(request): whether a request is a turn of the conversation, and not a title, a summary, a warm-up.
+    allowances: what is known to differ between what it keeps and what it sends, and harmless.
+    plans: what its session is compacted by.
+    """
+
+    id: str
+    title: str
+    package: Package
+    format: str
+    read: Callable[[str], Call]
+    make: Callable[[Home, Sequence[str]], Path]
+    again: Callable[[Home, Path, str], None]
+    env: Callable[[Home], Mapping[str, str]]
+    configure: Callable[[Home], None] = nothing
+    compact: Callable[[Home, Path], Path] | None = None
+    command: str = ""
+    launcher: str = 'exec "$TOOL" -p "$PROMPT" "$@"'
+    resume: Callable[[Home, Path, tuple[str, ...], Sequence[str]], None] | None = None
+    turn: Callable[[Request], bool] = every_request
+    allowances: tuple[Allowance, ...] = ()
+    plans: tuple[Plan, ...] = PLANS

@@ -1,0 +1,200 @@
+"""What is tried with one tool, column by column of the table.
+
+read       a session that the tool made goes on in it: what it sends is the context that the workbench shows
+own        the same after the tool's own compaction
+ours       that session compacted by the workbench, exported, and resumed twice by the printed steps: what the tool
+           sends is the context that was promised
+foreign    sessions of other tools, exported into this one's form, the same way
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import workbench
+from interop.compare import compare
+from interop.homes import Failed, Home, fresh
+from interop.server import Request, Server
+from interop.server.script import Call
+from interop.tool import Plan, Tool
+from interop.units import Unit, of_request, shown
+from workbench.base.errors import BadInput
+from workbench.bench import tools_preset
+from workbench.compaction.preset import preset_names
+from workbench.formats import export as exporting
+from workbench.formats.format import Written
+from workbench.session import Message, Session
+
+SAMPLES = Path(__file__).resolve().parents[1] / "sample_sessions"
+FOREIGN = ("claude-code-overflow.jsonl", "codex-two-compactions.jsonl", "openai-chat-tools.json")
+"""The samples of which the first two that are no files of the tool's own are exported into its form."""
+
+
+def steps(written: Written, where: Path) -> tuple[str, ...]:
+    home = written.home.replace("~", "$HOME", 1)
+    return (f'mkdir -p "$(dirname "{home}")"', f'cp "{where}" "{home}"', written.resume) if home else (written.resume,)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One comparison: of what, the first difference ("" for none), and which allowances it took."""
+
+    of: str
+    difference: str
+    allowed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The verdicts of a column, or why there are none."""
+
+    verdicts: tuple[Verdict, ...] = ()
+    not_tried: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    read: Column
+    own: Column
+    ours: Column
+    foreign: Column
+
+    @property
+    def failed(self) -> tuple[Verdict, ...]:
+        columns = (self.read, self.own, self.ours, self.foreign)
+        return tuple(verdict for column in columns for verdict in column.verdicts if verdict.difference)
+
+
+def scene(read: Callable[[str], Call]) -> tuple[str, ...]:
+    """What the person asks for in a session that a tool makes: calls alone and side by side, a long result and one with
+    odd characters, reasoning, plain answers."""
+    notes, odd, long, weir = map(read, ("notes.md", "odd.txt", "long.txt", "weir.cfg"))
+    return (
+        f"Look at notes and weir, please. {notes}{weir} [[then]] [[say The mill listens on port 8443.]]",
+        f"Never touch weir.cfg, whatever happens. {odd} [[then]] [[say It holds odd characters: é, 漢字, 🌾.]]",
+        f"Count the sacks. [[say First the list.]] {long} [[then]] {notes} [[then]] [[say There are 399 sacks.]]",
+        "And the price?\n\nIn “crowns”, <please> & thanks. [[think The price is not in the notes.]] [[say Unknown.]]",
+        f"Read the notes again. {notes} [[then]] [[say The port is still 8443.]]",
+    )
+
+
+def try_out(tool: Tool, server: Server) -> Trial:
+    """Everything of one tool, one column after the other; what went wrong is a verdict, too."""
+    home = prepared(tool, server)
+    try:
+        path = tool.make(home, scene(tool.read))
+    except Failed as error:
+        none = Column(not_tried="there is no session")
+        return Trial(Column((Verdict("a session", str(error)),)), none, none, none)
+    read = Column((_goes_on(tool, home, path, "a session it made"),))
+    ours = Column(tuple(_ours(tool, home, workbench.load(path))))
+    foreign = Column(tuple(_foreign(tool, home)))
+    return Trial(read, _own(tool, home, path), ours, foreign)
+
+
+def prepared(tool: Tool, server: Server) -> Home:
+    """A fresh home with the tool's settings and the stand-in for its command."""
+    home = fresh(tool.id, server)
+    home = Home(home.root, server, tool.env(home))
+    tool.configure(home)
+    if tool.command:
+        home.launch(tool.command, tool.launcher)
+    return home
+
+
+def _own(tool: Tool, home: Home, path: Path) -> Column:
+    if tool.compact is None:
+        return Column(not_tried="it does not compact without its screen")
+    try:
+        return Column((_goes_on(tool, home, tool.compact(home, path), "its own compaction"),))
+    except Failed as error:
+        return Column((Verdict("its own compaction", str(error)),))
+
+
+def _goes_on(tool: Tool, home: Home, path: Path, what: str) -> Verdict:
+    """Whether the tool sends, with the next prompt, the context of the file that it wrote."""
+    prompt = f"Go on after {what}."
+    context = workbench.load(path).context()
+    try:
+        with home.server.mark() as requests:
+            tool.again(home, path, prompt)
+        return _verdict(tool, what, requests, context, (prompt,))
+    except Failed as error:
+        return Verdict(what, str(error))
+
+
+def _ours(tool: Tool, home: Home, session: Session) -> Iterator[Verdict]:
+    own = tools_preset(session)
+    for plan in (*tool.plans, *([Plan(own)] if own else [])):
+        try:
+            promised = _compacted(session, plan)
+        except BadInput as error:
+            yield Verdict(str(plan), str(error))
+            continue
+        yield _exported(tool, home, str(plan), session, promised)
+
+
+def _compacted(session: Session, plan: Plan) -> tuple[Message, ...]:
+    """What the workbench promises. Raises BadInput where it made nothing of the session."""
+    asked = [message.id for message in session.context() if message.starts_round]
+    pins = asked[1:2] if plan.pin else ()
+    chosen = {"preset": plan.by} if plan.by in preset_names() else {"strategy": plan.by}
+    compacted = workbench.compact(session, pins=pins, **{**chosen, **plan.fields})  # type: ignore[arg-type]
+    if compacted.report.failed or compacted.report.status not in ("compacted", "fallback"):
+        raise BadInput(next((check.detail for check in compacted.report.failed), compacted.report.reason))
+    return tuple(compacted.outcome.messages)
+
+
+def _foreign(tool: Tool, home: Home) -> Iterator[Verdict]:
+    others = [session for name in FOREIGN if (session := workbench.load(SAMPLES / name)).format != tool.format]
+    for session in others[:2]:
+        yield _exported(tool, home, session.format, session, session.context())
+
+
+def _exported(tool: Tool, home: Home, what: str, session: Session, promised: Sequence[Message]) -> Verdict:
+    """Export, follow the printed steps, go on twice: the first difference, or what had to be allowed."""
+    prompts = (f"Go on with {what}, for the first time.", f"Go on with {what}, for the second time.")
+    try:
+        made = exporting.export(session, promised, tool.format)
+        if made.problems:
+            return Verdict(what, f"its own rules refuse the export: {made.verdict}")
+        folder = home.exports / str(len(list(home.exports.iterdir())))
+        folder.mkdir()
+        where = exporting.save(made, folder).where
+        with home.server.mark() as requests:
+            _resume(tool, home, where, steps(made.written, where), prompts)
+        first = _verdict(tool, what, requests, promised, prompts[:1])
+        return first if first.difference else _verdict(tool, what, requests, promised, prompts)
+    except (BadInput, Failed) as error:
+        return Verdict(what, str(error))
+
+
+def _resume(tool: Tool, home: Home, where: Path, steps: tuple[str, ...], prompts: Sequence[str]) -> None:
+    """The steps as printed; for the second prompt only the last, which opens the session that lies there by now."""
+    if tool.resume is not None:
+        return tool.resume(home, where, steps, prompts)
+    for prompt, these in zip(prompts, (steps, steps[-1:]), strict=True):
+        home.sh(these, {"PROMPT": prompt})
+    return None
+
+
+def _verdict(
+    tool: Tool, what: str, requests: Sequence[Request], context: Sequence[Message], prompts: Sequence[str]
+) -> Verdict:
+    """The request of the last prompt beside the context, the prompts and what was answered to those before it."""
+    expected = list(shown(context))
+    for prompt in prompts:
+        found = next((request for request in requests if tool.turn(request) and _asks(request, prompt)), None)
+        if found is None:
+            return Verdict(what, f"no request has the prompt “{prompt}”")
+        expected.append(Unit("user", "text", prompt))
+        sent = of_request(found.protocol, found.body)
+        compared = compare(sent, tuple(expected), tool.allowances)
+        expected.append(Unit("assistant", "text", found.answer.text))
+    return Verdict(what, compared.difference, compared.allowed)
+
+
+def _asks(request: Request, prompt: str) -> bool:
+    return any(prompt in unit.text for unit in of_request(request.protocol, request.body) if unit.role == "user")
