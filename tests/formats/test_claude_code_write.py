@@ -50,7 +50,7 @@ def test_kept_lines_change_only_in_session_parent_and_last_usage() -> None:
     assert values[3]["message"]["usage"] == {**dict.fromkeys(USAGE, 0), "service_tier": "standard"}
     assert {**values[3], "message": 0} == {**last, "sessionId": written.id, "message": 0, "workbench_spent": True}
     assert written.name == f"{written.id}.jsonl"
-    assert written.resume == f"cd /home/me/my_project && claude --resume {written.id}"
+    assert (written.folder, written.commands) == ("/home/me/my_project", (("claude", "--resume", written.id),))
     assert written.home == f"~/.claude/projects/-home-me-my-project/{written.name}"
     assert written.notes == ()
 

@@ -13,7 +13,7 @@ from workbench.conformance.formats import read as reread
 from workbench.formats.cline_sdk import FORMAT
 from workbench.formats.cline_sdk.read import read_folder
 from workbench.formats.cline_sdk.signature import recognise_folder
-from workbench.formats.export import export, resume_words, save
+from workbench.formats.export import export, save
 from workbench.formats.format import no_progress
 from workbench.formats.read_back import shape
 from workbench.session import Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
@@ -250,16 +250,12 @@ def test_an_export_comes_with_the_manifest_by_which_cline_finds_it(tmp_path: Pat
     session = read_folder(folder, no_progress)
     made = export(session, session.context()[:1])
     id, home = made.written.id, Path.home() / ".cline/data/sessions"
-    assert made.written.resume == f"cd '/w d' && cline --id {id}"
-    assert "which an export to a file writes with it" in resume_words(made.written, Path("-"))
+    assert (made.written.folder, made.written.commands) == ("/w d", (("cline", "--id", id),))
     saved = save(made, tmp_path)
     beside = json.loads((tmp_path / f"{id}.json").read_text())
     new = {"session_id": id, "messages_path": str(home / id / f"{id}.messages.json")}
     assert {key: beside[key] for key in about} == about | new
-    assert resume_words(made.written, saved.where).splitlines()[1] == (
-        f"after copying it to ~/.cline/data/sessions/{id}/{id}.messages.json, and {id}.json, which was written "
-        "with it, to the same folder"
-    )
+    assert saved.where == tmp_path / f"{id}.messages.json"
 
 
 def test_a_manifest_is_made_for_what_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -357,7 +357,7 @@ def test_kept_lines_stay_and_stale_counts_do_not() -> None:
     assert [json.loads(raw)["payload"].get("info") for raw in lines if b"token_count" in raw] == [None] * 4
     meta = json.loads(lines[0])["payload"]
     assert (meta["id"], meta["extra"], written.id in written.name) == (written.id, 1, True)
-    assert written.resume == f"codex resume {written.id}"
+    assert written.commands == (("codex", "resume", written.id),)
     assert not [m for m in read(FORMAT, written.data).messages if m.usage]
     again = FORMAT.codec.write(session, session.context())
     assert (again.data, again.id) == (rollout(*FIRST), "old")

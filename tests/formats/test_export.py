@@ -16,7 +16,7 @@ from workbench.base.in_use import RECENT_S, still_written
 from workbench.formats import registry
 from workbench.formats.export import export
 from workbench.formats.files import load
-from workbench.formats.format import Written, resumed_in
+from workbench.formats.format import Written
 
 HOUR = 3600.0
 
@@ -95,31 +95,15 @@ def test_appended_exports_keep_every_loaded_record() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "id", "home", "resume", "expected"),
+    ("name", "id", "home", "expected"),
     [
-        ("../../x.json", "a", "", "run a", ("____x.json", "", "run a")),
-        ("x\n.json", "a;b", "", "run a;b", ("x_.json", "", "")),
-        ("", "a", "~/a/../../b\x00", "run $(a)", ("session", "~/a/_/_/b_", "")),
-        (".hidden", "", "", "", ("hidden", "", "")),
+        ("../../x.json", "a", "", ("____x.json", "", True)),
+        ("x\n.json", "a;b", "", ("x_.json", "", False)),
+        ("x", "-a", "", ("x", "", False)),
+        ("", "", "~/a/../../b\x00", ("session", "~/a/_/_/b_", True)),
+        (".hidden", "", "", ("hidden", "", True)),
     ],
 )
-def test_names_places_and_commands_are_harmless(
-    name: str, id: str, home: str, resume: str, expected: tuple[str, str, str]
-) -> None:
-    written = Written(b"", name, id, resume, home)
-    assert (written.name, written.home, written.resume) == expected
-
-
-@pytest.mark.parametrize(
-    ("folder", "expected"),
-    [
-        ("/w/a-b", "cd /w/a-b && run x"),
-        ("/w/a b", "cd '/w/a b' && run x"),
-        ("/w/a'b", "run x"),
-        ("/w/$(a)", "run x"),
-        ("/w/a\nb", "run x"),
-        ("/w;a", "run x"),
-    ],
-)
-def test_a_command_names_the_folder_where_no_shell_can_mistake_it(folder: str, expected: str) -> None:
-    assert resumed_in(folder, "run x") == expected
+def test_names_places_and_commands_are_harmless(name: str, id: str, home: str, expected: tuple[str, str, bool]) -> None:
+    written = Written(b"", name, id, home, commands=(("run", id),))
+    assert (written.name, written.home, bool(written.commands)) == expected

@@ -453,8 +453,7 @@ def test_a_place_has_the_name_that_gemini_cli_gave_the_folder(
     for recorded, folder, name in ((boats, "/w/boats", "boats"), (here, str(tmp_path), "here"), ("abc", "", "abc")):
         session = read(FORMAT, lines({**HEAD, "projectHash": recorded}, *MESSAGES))
         written = FORMAT.codec.write(session, session.context()[:1])
-        command = f"gemini --resume {written.id}"
-        assert written.resume == (f"cd {folder} && {command}" if folder else command)
+        assert (written.folder, written.commands) == (folder, (("gemini", "--resume", written.id),))
         assert written.home == f"~/.gemini/tmp/{name}/chats/{written.name}"
         assert [note for note in written.notes if "folder" in note] == (
             [] if folder else ["its folder is not known, of which the file has a hash alone: resume it there"]

@@ -13,7 +13,7 @@ import pytest
 from workbench.base.errors import BadInput
 from workbench.conformance.formats import assert_exact, read
 from workbench.formats import goose
-from workbench.formats.format import Part, no_progress
+from workbench.formats.format import FILE, Part, no_progress
 from workbench.formats.goose import FORMAT
 from workbench.formats.look import Look
 from workbench.formats.read_back import shape
@@ -290,7 +290,7 @@ def test_a_session_of_a_database_is_exported_and_its_content_kept(tmp_path: Path
         {"r": 2},
         "2026-01-01T10:00:00.000Z",
     )
-    assert "import of sessions" in written.notes[-1]
+    assert written.commands == (("goose", "session", "import", FILE), ("goose", "session", "--resume"))
 
 
 def test_made_messages_come_back() -> None:

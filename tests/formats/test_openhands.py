@@ -275,11 +275,7 @@ def test_a_folder_names_the_event_that_it_goes_on_with(tmp_path: Path) -> None:
         events = json.loads(written.data)
         assert {"u3", "m3", "state"}.isdisjoint(e["id"] for e in events)
         assert [e.get("parent_id") for e in events] == [None, *(e["id"] for e in events[:-1])]
-        assert any(
-            f"leaf_event_id of the copy's base_state.json to the id of the list's last event: "
-            f"{events[-1]['id']}" in note
-            for note in written.notes
-        )
+        assert written.by_hand.endswith(f"to the id of the list's last event: {events[-1]['id']}")
 
 
 def test_a_root_that_begins_anew_and_a_parent_that_is_gone() -> None:

@@ -30,6 +30,7 @@ _UNSTEADY = (
     (r'(?m)^(\s*"(?:seconds|began|ended|age_s)": )[^\n]*?(,?)$', r"\1…\2"),
     (rf"(?m)^(began +|RUN\d_* +|rollout-){_STAMP}", r"\1WHEN"),
     (rf"\brollout-{_STAMP}", "rollout-WHEN"),
+    (r"(?<=sessions/)\d{4}/\d\d/\d\d", "DAY"),
     (r"(?m)^(RUN\d_* .*?  )\d+\.\d(?=  )", r"\1…"),
     (r"\b\d+\.\d s\b", "… s"),
     (r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "UUID"),

@@ -28,7 +28,8 @@ from workbench.compaction.edits import compacting, given
 from workbench.compaction.memories import changes
 from workbench.compaction.outcome import Outcome, Rung, verdict
 from workbench.compaction.strategy import Answer, Trigger
-from workbench.formats.export import Export, Saved, export, resume_words, save, send
+from workbench.formats.export import Export, Saved, export, save, send
+from workbench.formats.steps import steps
 from workbench.session import Usage
 from workbench.summarizers.named import parsed
 from workbench.summarizers.server_side import can_be_read, messages_for, with_blocks
@@ -158,6 +159,7 @@ def command(
         out=str(saved.where) if saved else None,
         written=saved is not None and saved.word == "written",
         export=made,
+        steps=steps(made.written, _lies(made, saved)) if made and saved else (),
     )
     if as_json:
         write_json(result)
@@ -176,6 +178,11 @@ def _code(outcome: Outcome, checks: Sequence[Check]) -> int:
 def _put(made: Export, out: Path, *, overwrite: bool) -> Saved:
     """Write an export to a file or to stdout."""
     return send(made, sys.stdout.buffer, STDOUT) if out == STDOUT else save(made, out, overwrite=overwrite)
+
+
+def _lies(made: Export, saved: Saved) -> Path:
+    """Where the export is, as though what went to stdout lay here under its own name."""
+    return Path(made.written.name) if saved.where == STDOUT else saved.where
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,13 +233,16 @@ class Result:
     out: str | None
     written: bool
     export: Export | None
+    steps: tuple[str, ...]
 
 
 @plain.register
 def _(made: Export) -> dict[str, Any]:
     return {
         "format": made.format.id,
-        **only(made.written, "id", "name", "resume", "home", "notes"),
+        **only(made.written, "id", "name"),
+        "resume": steps(made.written, Path(made.written.name))[-1] if made.written.commands else "",
+        **only(made.written, "home", "notes"),
         "bytes": len(made.written.data),
     }
 
@@ -261,7 +271,7 @@ def _report(result: Result, call: Call, saved: Saved | None, code: int, *, err: 
     ]
     if saved and result.export:
         written = result.export.written
-        rows += [(saved.word, str(saved.where)), ("resume", resume_words(written, saved.where))]
+        rows += [(saved.word, str(saved.where)), ("resume", "\n".join(result.steps))]
         rows.append(("notes", "\n".join(written.notes)))
     else:
         rows.append(("written", _why_nothing(result.status, code)))

@@ -139,18 +139,3 @@ def _hold_to(export: Export, data: bytes, where: str) -> None:
             f"{where} is not written, because as {export.format.title} it would not hold what was promised: {wrong}; "
             "choose another format."
         )
-
-
-def resume_words(written: Written, where: Path) -> str:
-    """How to go on with an export in its tool, "" where there is no way."""
-    if not written.resume:
-        return ""
-    if not written.home or where.resolve() == Path(written.home).expanduser().resolve():
-        return written.resume
-    if written.beside is None:
-        return f"{written.resume}\nafter copying it to {written.home}"
-    name = written.beside[0]
-    told = (
-        "which was written with it" if where.with_name(name).is_file() else "which an export to a file writes with it"
-    )
-    return f"{written.resume}\nafter copying it to {written.home}, and {name}, {told}, to the same folder"

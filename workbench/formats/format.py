@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from shlex import quote
 from typing import Literal
 
 from workbench.formats.look import Look
@@ -25,24 +24,31 @@ def no_progress(done: int, total: int) -> None:
     """For callers that do not watch."""
 
 
+FILE = "\0file"
+"""In a command, the word for the path at which the export lies when the command is run."""
+
+
 @dataclass(frozen=True, slots=True)
 class Written:
     """A session in its new form, not yet on disk.
 
-    `name` is the file name its tool expects; `id` the new session's id; `resume` the command that opens it in its tool
-    ("" where there is none) and `home` where the file must lie for that, if it must lie somewhere, with the file
-    `beside` it, by name and content, where the tool wants one; `notes` say what the format could not carry; one that is
+    `name` is the file name its tool expects; `id` the new session's id; `home` where the file must lie for its tool, if
+    it must lie somewhere, with the file `beside` it, by name and content, where the tool wants one; `commands` the
+    words of each command that is needed to resume it, in `folder` if that matters, and `by_hand` what to do where none
+    does it (`steps.py` makes lines for a shell of these). `notes` say what the format could not carry; one that is
     given several times is kept once, with its number.
 
     Ids and folders come out of sessions, which anyone may have written: `name` is made a plain file name, `home` never
-    leads up, and there is no command with an id that a shell could take for more than a word.
+    leads up, and there is no command with an id that a program could take for an option or for more than a word.
     """
 
     data: bytes
     name: str
     id: str = ""
-    resume: str = ""
     home: str = ""
+    folder: str = ""
+    commands: Sequence[Sequence[str]] = ()
+    by_hand: str = ""
     notes: Sequence[str] = ()
     beside: tuple[str, bytes] | None = None
 
@@ -54,26 +60,17 @@ class Written:
             object.__setattr__(self, "beside", (_plain(self.beside[0]), self.beside[1]))
         steps = _UNSEEN.sub("_", self.home).split("/")
         object.__setattr__(self, "home", "/".join("_" if step == ".." else step for step in steps))
-        if not _WORD.fullmatch(self.id) or not _COMMAND.fullmatch(self.resume):
-            object.__setattr__(self, "resume", "")
+        if self.id and not _WORD.fullmatch(self.id):
+            object.__setattr__(self, "commands", ())
 
 
 def _plain(name: str) -> str:
     return _NOT_IN_NAMES.sub("_", name).lstrip(".") or "session"
 
 
-def resumed_in(folder: str, command: str) -> str:
-    """The command that resumes a session in the folder whose sessions its tool looks for; without the folder where its
-    name has what a shell might take for more than a word."""
-    there = f"cd {quote(folder)} && {command}"
-    return there if _COMMAND.fullmatch(there) else command
-
-
 _NOT_IN_NAMES = re.compile(r"[/\\\x00-\x1f\x7f]|\.\.+(?=[/\\])")
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f]")
-_WORD = re.compile(r"[\w.:@+-]{0,300}")
-_COMMAND = re.compile(r"[\w.:@+~/ &=,'-]{0,2000}")
-"""What a command is made of: words, paths, `&&`, and quotes."""
+_WORD = re.compile(r"\w[\w.:@+-]{0,299}")
 
 Writer = Callable[[Session, Sequence[Message]], Written]
 Validator = Callable[[bytes], list[str]]

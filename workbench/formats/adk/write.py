@@ -14,7 +14,7 @@ from pathlib import Path
 from zlib import crc32
 
 from workbench.formats.adk.view import CALLS, View, others_in, speaker_of
-from workbench.formats.format import Written
+from workbench.formats.format import FILE, Written
 from workbench.formats.kit.blocks import as_object, kind_of, named, texts_of
 from workbench.formats.kit.document import new_name, parse, render, splice
 from workbench.formats.kit.item_list import Item, Notes, pieces, with_unread
@@ -24,13 +24,15 @@ from workbench.formats.kit.values import dict_of
 from workbench.session import Block, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 _ID = "adk"
+_AGENT = ("agent.py", "__init__.py", "root_agent.yaml")
+"""One of these makes a folder an agent's."""
+_BY_HAND = "adk run --resume THIS_FILE FOLDER_OF_THE_AGENT goes on with it; an app gives it to its session service"
 Key = Callable[[str], str]
 """How the file writes a key."""
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The loaded session with its events replaced; from another format, a new one for the app `workbench`."""
-    name = new_name(session.path)
     notes: Notes = []
     if session.format != _ID:
         messages, more = settled(messages)
@@ -41,17 +43,26 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         id = session.id or "session"
         body = {"id": id, "app_name": "workbench", "user_id": "user", "state": {}, "events": []}
         data = render(body | {"last_update_time": time.time()})
-        return Written(splice(data, "events", found), name, id, notes=notes)
+        return written(session, splice(data, "events", found), id, notes)
     data = session.records.data
     view = view_of(session)
     if not view.chosen and list(messages) == list(session.context()):
-        return Written(data, name, session.id)
+        return written(session, data, session.id, ())
     body = dict_of(parse(session.path or Path(), data)[0])
     events = [dict_of(event) for event in body["events"]]
     plain = _told(view, [_unhidden(message, events, notes) for message in messages], events, notes)
     found = pieces(session.messages, plain, own_renderer(session, body, events), notes)
     found = with_unread(found, session.facts.unread)
-    return Written(splice(data, "events", found), name, session.id, notes=notes)
+    return written(session, splice(data, "events", found), session.id, notes)
+
+
+def written(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+    """`adk run --save_session` puts a session into its agent's folder; from anywhere else, which agent is not known."""
+    name, agent = new_name(session.path), session.path.absolute().parent if session.path else None
+    if session.format != _ID or agent is None or not any((agent / mark).is_file() for mark in _AGENT):
+        return Written(data, name, id, by_hand=_BY_HAND, notes=notes)
+    command = ("adk", "run", "--resume", FILE, f"./{agent.name}")
+    return Written(data, name, id, folder=str(agent.parent), commands=(command,), notes=notes)
 
 
 def view_of(session: Session) -> View:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from workbench.formats.aider.signature import HEADING, ID, NEWLINE
-from workbench.formats.format import Written
+from workbench.formats.format import FILE, Written
 from workbench.formats.kit.blocks import as_text, kind_of, named, texts_of
+from workbench.formats.kit.folder import folder_of
 from workbench.formats.kit.item_list import Notes
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import as_user_text, settled
@@ -22,9 +23,8 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     notes: Notes = []
     native = session.format == ID
     data = session.records.data
-    home, resume = "the folder where aider runs", "aider --restore-chat-history"
     if native and list(messages) == list(session.context()):
-        return Written(data, ".aider.chat.history.md", "", resume, home)
+        return _written(session, data, notes)
     if not native:
         messages, more = settled(messages)
         notes.extend(more)
@@ -45,7 +45,15 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         raw = session.records[message.source[0]] if native and message.source else _rendered(role, text, notes)
         made.append(raw if raw.endswith(b"\n\n") else raw.rstrip(b"\n") + b"\n\n")
         before = role
-    return Written(b"".join(made), ".aider.chat.history.md", "", resume, home, notes)
+    return _written(session, b"".join(made), notes)
+
+
+def _written(session: Session, data: bytes, notes: Notes) -> Written:
+    """aider goes on with the history that it is given, and writes on in it: none that lies in its folder is touched."""
+    own = session.path.absolute().parent if session.format == ID and session.path else None
+    command = ("aider", "--chat-history-file", FILE, "--restore-chat-history")
+    folder = str(own) if own else folder_of(session)
+    return Written(data, ".aider.chat.history.md", folder=folder, commands=(command,), notes=notes)
 
 
 def _said(message: Message, notes: Notes) -> str:

@@ -25,11 +25,11 @@ _NOTHING = "ATIF is a record: no tool resumes one"
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The loaded trajectory with its steps replaced; from another format, a new one."""
     name = new_name(session.path)
-    notes: Notes = Notes({_NOTHING: 1})
+    notes: Notes = Notes()
     if session.format == _ID:
         data, id = session.records.data, session.id
         if list(messages) == list(session.context()):
-            return Written(data, name, id, notes=(_NOTHING,))
+            return Written(data, name, id, by_hand=_NOTHING)
     else:
         messages, more = settled(messages)
         notes.extend(more)
@@ -40,7 +40,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         if session.system:
             messages = [Message("system", "system", (Text(session.system),)), *messages]
     steps = _steps(session, messages, elements(data, "steps"), notes)
-    return Written(splice(data, "steps", steps), name, id, notes=notes)
+    return Written(splice(data, "steps", steps), name, id, by_hand=_NOTHING, notes=notes)
 
 
 def _steps(session: Session, messages: Sequence[Message], raws: Sequence[bytes], notes: Notes) -> list[bytes]:

@@ -30,6 +30,7 @@ from workbench.formats.augment.summaries import VERSION, current_version
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import RESUMED, as_text, is_summary, is_supervisors
 from workbench.formats.kit.document import elements, loads, render, splice
+from workbench.formats.kit.folder import folder_of, moved
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.mark import COPY, SPENT
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
@@ -138,12 +139,12 @@ def _saved(session: Session, pieces: Sequence[int | bytes] | None, notes: Sequen
     data = session.records.data
     remembered = _with_memories(field_of(data.removeprefix(_BOM), "agentState") or b"{}", session.memories)
     if pieces is None and not remembered:
-        return _written(data, session.id, ["nothing changed: this is the loaded session, its id included"])
+        return _written(session, data, session.id, ["nothing changed: this is the loaded session, its id included"])
     if pieces is not None:
         data = splice(data, "chatHistory", pieces)
     new_id = str(uuid4())
     changes = {"sessionId": render(new_id), "modified": render(iso()), **remembered}
-    return _written(replace_fields(data.removeprefix(_BOM), changes), new_id, notes)
+    return _written(session, replace_fields(data.removeprefix(_BOM), changes), new_id, notes)
 
 
 def _with_memories(state: bytes, memories: str) -> dict[str, bytes]:
@@ -268,13 +269,15 @@ def _fresh(session: Session, messages: Sequence[Message], *, flag: bool) -> Writ
     id, now = str(uuid4()), iso()
     state = {"userGuidelines": system, "workspaceGuidelines": "", "agentMemories": session.memories}
     document = {"sessionId": id, "created": now, "modified": now, "chatHistory": history, "agentState": state}
-    return _written(render(document), id, notes)
+    return _written(session, render(document), id, notes)
 
 
-def _written(data: bytes, id: str, notes: Sequence[str]) -> Written:
+def _written(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
     if b'"userEmail"' in data:
         notes = [*notes, "the file still holds the user's e-mail address (agentState.userEmail)"]
-    return Written(data, f"{id}.json", id, f"auggie --resume {id}", "~/.augment/sessions", tuple(dict.fromkeys(notes)))
+    home = f"{moved('AUGMENT_CACHE_DIR', otherwise='~/.augment')}/sessions/{id}.json"
+    notes = tuple(dict.fromkeys(notes))
+    return Written(data, f"{id}.json", id, home, folder_of(session), (("auggie", "--resume", id),), notes=notes)
 
 
 def _portable(message: Message, notes: list[str]) -> Message:

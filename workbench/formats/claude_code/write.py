@@ -20,10 +20,10 @@ from workbench.base.stamps import iso
 from workbench.formats.claude_code.attachments import SNAPSHOT
 from workbench.formats.claude_code.lines import Own
 from workbench.formats.claude_code.signature import ID
-from workbench.formats.format import Written, resumed_in
+from workbench.formats.format import Written
 from workbench.formats.kit.blocks import to_anthropic
 from workbench.formats.kit.document import render
-from workbench.formats.kit.folder import folder_of
+from workbench.formats.kit.folder import folder_of, moved
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.mark import SPENT
@@ -109,8 +109,9 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         data=b"".join(line + b"\n" for line in sheet.lines),
         name=name,
         id=id,
-        resume=resumed_in(cwd, f"claude --resume {id}"),
-        home=f"~/.claude/projects/{re.sub('[^A-Za-z0-9]', '-', cwd)}/{name}",
+        home=f"{moved('CLAUDE_CONFIG_DIR', otherwise='~/.claude')}/projects/{re.sub('[^A-Za-z0-9]', '-', cwd)}/{name}",
+        folder=cwd,
+        commands=(("claude", "--resume", id),),
         notes=tuple(notes),
     )
 

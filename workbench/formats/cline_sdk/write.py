@@ -14,10 +14,10 @@ from typing import Any
 
 from workbench.base.stamps import iso
 from workbench.formats.cline_sdk.signature import ID
-from workbench.formats.format import Written, resumed_in
+from workbench.formats.format import Written
 from workbench.formats.kit.blocks import from_anthropic, kind_of, to_anthropic
 from workbench.formats.kit.document import elements, loads, render, splice
-from workbench.formats.kit.folder import folder_of
+from workbench.formats.kit.folder import folder_of, moved
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.mark import MARK, SPENT
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
@@ -66,10 +66,15 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         made = b",".join(piece for piece in pieces if isinstance(piece, bytes))
         data = replace_fields(whole, {"messages": b"[" + made + b"]"})
     name = f"{id}.messages.json"
-    home = f"~/.cline/data/sessions/{id}/{name}"
+    home = f"{_sessions()}/{id}/{name}"
     manifest = _manifest(session, id, str(Path(home).expanduser()))
-    resume = resumed_in(manifest["cwd"], f"cline --id {id}")
-    return Written(data, name, id, resume, home, notes, (f"{id}.json", render(manifest)))
+    beside = (f"{id}.json", render(manifest))
+    return Written(data, name, id, home, manifest["cwd"], (("cline", "--id", id),), notes=notes, beside=beside)
+
+
+def _sessions() -> str:
+    data = moved("CLINE_DATA_DIR", otherwise=f"{moved('CLINE_DIR', otherwise='~/.cline')}/data")
+    return moved("CLINE_SESSION_DATA_DIR", otherwise=f"{data}/sessions")
 
 
 def _manifest(session: Session, id: str, path: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from workbench.base.stamps import iso
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import as_object, named, texts_of
 from workbench.formats.kit.document import render
-from workbench.formats.kit.folder import folder_of
+from workbench.formats.kit.folder import folder_of, moved
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.mark import MARK
@@ -51,7 +51,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     """The messages as a new events file; the loaded one if nothing changed. Never raises."""
     own = session.format == "copilot"
     if own and list(messages) == list(session.context()):
-        return _written(session.records.data, session.id, ["nothing changed: this is the loaded session"])
+        return _written(session, session.records.data, session.id, ["nothing changed: this is the loaded session"])
     sheet = _Sheet(session, own)
     messages = [message for message in messages if message.kind != "boundary"]
     if not own:
@@ -81,7 +81,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
             _started(sheet, message)
     for record in others[at:]:
         _copy(sheet, record)
-    return _written(b"".join(line + b"\n" for line in sheet.lines), id, sheet.notes)
+    return _written(session, b"".join(line + b"\n" for line in sheet.lines), id, sheet.notes)
 
 
 def _runs(messages: Sequence[Message]) -> Iterator[list[Message]]:
@@ -92,9 +92,9 @@ def _runs(messages: Sequence[Message]) -> Iterator[list[Message]]:
         yield sorted(found, key=lambda message: message.source) if kept else found
 
 
-def _written(data: bytes, id: str, notes: Sequence[str]) -> Written:
-    home = f"~/.copilot/session-state/{id}/events.jsonl"
-    return Written(data, "events.jsonl", id, f"copilot --resume {id}", home, notes)
+def _written(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+    home = f"{moved('COPILOT_HOME', otherwise='~/.copilot')}/session-state/{id}/events.jsonl"
+    return Written(data, "events.jsonl", id, home, folder_of(session), (("copilot", "--resume", id),), notes=notes)
 
 
 def _start(sheet: _Sheet, id: str) -> None:

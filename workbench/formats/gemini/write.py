@@ -10,7 +10,6 @@ reader.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,7 +18,7 @@ from typing import Any
 from uuid import uuid4
 
 from workbench.base.stamps import iso
-from workbench.formats.format import Written, resumed_in
+from workbench.formats.format import Written
 from workbench.formats.gemini.parts import (
     call_records,
     ignored,
@@ -30,7 +29,7 @@ from workbench.formats.gemini.parts import (
     with_own_result,
 )
 from workbench.formats.kit.document import elements, render
-from workbench.formats.kit.folder import folder_of
+from workbench.formats.kit.folder import folder_of, moved
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.mark import SPENT
@@ -143,12 +142,10 @@ def _filled(session: Session, messages: Sequence[Message], *, own: bool, whole: 
 def _written(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
     name = f"session-{datetime.now(UTC):%Y-%m-%dT%H-%M}-{id[:8]}.jsonl"
     folder, project = _project(session)
-    resume = f"gemini --resume {id}"
-    if folder:
-        resume = resumed_in(folder, resume)
-    else:
+    if not folder:
         notes = [*notes, "its folder is not known, of which the file has a hash alone: resume it there"]
-    return Written(data, name, id, resume, f"{_home()}/.gemini/tmp/{project}/chats/{name}", notes)
+    home = f"{_home()}/.gemini/tmp/{project}/chats/{name}"
+    return Written(data, name, id, home, folder, (("gemini", "--resume", id),), notes=notes)
 
 
 def _project(session: Session) -> tuple[str, str]:
@@ -170,7 +167,7 @@ def _project(session: Session) -> tuple[str, str]:
 
 def _home() -> str:
     """What Gemini CLI takes for the person's home."""
-    return os.environ.get("GEMINI_CLI_HOME", "").strip() or "~"
+    return moved("GEMINI_CLI_HOME", otherwise="~")
 
 
 def _hash(folder: str) -> str:

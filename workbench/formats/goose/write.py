@@ -12,7 +12,7 @@ from typing import Any
 from uuid import uuid4
 
 from workbench.base.stamps import iso, moment, seconds_of
-from workbench.formats.format import Written
+from workbench.formats.format import FILE, Written
 from workbench.formats.goose.content import Own, rendered
 from workbench.formats.kit.document import elements, render
 from workbench.formats.kit.folder import folder_of
@@ -25,7 +25,8 @@ from workbench.session import Message, Session
 
 _COUNTS = ("total_tokens", "input_tokens", "output_tokens")
 _SUMS = tuple(f"accumulated_{count}" for count in _COUNTS)
-_IMPORT = "goose takes it in with its import of sessions (in the desktop's session list); it then has an id of its own"
+_COMMANDS = (("goose", "session", "import", FILE), ("goose", "session", "--resume"))
+"""goose gives what it takes in an id of its own; without one it goes on with the newest."""
 _SEEN = b'{"userVisible":true,"agentVisible":true}'
 
 
@@ -38,7 +39,9 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     if same and form in ("document", "lines"):
         ending = "json" if form == "document" else "jsonl"
         name = f"{session.id or 'session'}.{ending}"
-        return Written(session.records.data, name, session.id, notes=("nothing changed: this is the loaded session",))
+        unchanged = ("nothing changed: this is the loaded session",)
+        folder = folder_of(session)
+        return Written(session.records.data, name, session.id, folder=folder, commands=_COMMANDS, notes=unchanged)
     notes: list[str] = []
     if not own:
         messages, more = adopted(session, messages, "goose")
@@ -55,7 +58,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     now = datetime.now(UTC)
     id = f"{now:%Y%m%d}_{uuid4().hex[:6]}"
     data = _document(session, form, about, id, entries)
-    return Written(data, f"{id}.json", id, notes=[*notes, _IMPORT])
+    return Written(data, f"{id}.json", id, folder=folder_of(session), commands=_COMMANDS, notes=notes)
 
 
 def _hidden(raw: bytes) -> bytes:

@@ -26,11 +26,11 @@ _NOTHING = "an Inspect log is a record: its viewer shows it, and nothing resumes
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The loaded log with the messages of its sample replaced; from another format, a new log of one sample."""
     name = new_name(session.path)
-    notes: Notes = Notes({_NOTHING: 1})
+    notes: Notes = Notes()
     if session.format == _ID:
         data, id = session.records.data, session.id
         if list(messages) == list(session.context()):
-            return Written(data, name, id, notes=(_NOTHING,))
+            return Written(data, name, id, by_hand=_NOTHING)
         names = {call.id: call.name for message in session.messages for call in message.calls}
         found = pieces(session.messages, messages, _renderer(names, own=True), notes)
     else:
@@ -46,7 +46,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         about = field_of(sample, "metadata") or b""
         spent = replace_fields(about if about.startswith(b"{") else b"{}", {SPENT: b"true"})
         sample = replace_fields(sample, {"metadata": spent})
-    return Written(splice(data, "samples", [sample]), name, id, notes=notes)
+    return Written(splice(data, "samples", [sample]), name, id, by_hand=_NOTHING, notes=notes)
 
 
 def _log(session: Session, id: str) -> Item:

@@ -12,6 +12,12 @@ def folder_of(session: Session) -> str:
     return session.cwd or here()
 
 
+def moved(variable: str, otherwise: str) -> str:
+    """Where a tool keeps its own files: the folder that its variable names, else the usual one, `~` for the home."""
+    named = os.environ.get(variable, "").strip()
+    return named.rstrip("/") if named.startswith(("/", "~/")) else otherwise
+
+
 def here() -> str:
     try:
         return os.getcwd()

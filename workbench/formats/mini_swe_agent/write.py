@@ -17,6 +17,7 @@ from workbench.formats.openai_chat.embedded import Item, pieces
 from workbench.session import Kind, Message, Session
 
 _BOM = b"\xef\xbb\xbf"
+_NOTHING = "a trajectory is a record: nothing resumes it"
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
@@ -26,7 +27,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     messages = [message for message in messages if message.blocks]
     name = f"{session.path.name.split('.')[0] if session.path else 'session'}.compacted.traj.json"
     if native and messages == list(session.context()):
-        return Written(session.records.data, name, session.id)
+        return Written(session.records.data, name, session.id, by_hand=_NOTHING)
     if not native:
         messages, more = settled(messages)
         notes.extend(more)
@@ -39,13 +40,13 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     found, more_notes = pieces(raws, messages, dress, kinds_of, _with_kind)
     notes.extend(more_notes)
     if bare:
-        return Written(splice(data, None, found), name, notes=notes)
+        return Written(splice(data, None, found), name, by_hand=_NOTHING, notes=notes)
     if not native:
         info = {"config": {"model": {"model_name": session.model or ""}}, "model_stats": {}, "exit_status": ""}
         data = render({"info": info, "messages": [], "trajectory_format": VERSION})
     data = splice(data, "messages", found)
     data = replace_fields(data, {COMPACTED: render(round(time.time(), 3))})
-    return Written(data, name, session.id if native else "", notes=notes)
+    return Written(data, name, session.id if native else "", by_hand=_NOTHING, notes=notes)
 
 
 def _raws(data: bytes, bare: bool) -> list[bytes]:

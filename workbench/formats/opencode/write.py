@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from workbench.formats.format import Written
+from workbench.formats.format import FILE, Written
 from workbench.formats.kit.blocks import as_object, as_text, named, texts_of
 from workbench.formats.kit.document import elements, loads, render, splice
 from workbench.formats.kit.folder import folder_of
@@ -92,7 +92,8 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     _records(sheet, messages)
     data = _document(sheet)
     name = f"{sheet.id}.json"
-    return Written(data, name, sheet.id, f"opencode import {name} && opencode --session {sheet.id}", notes=sheet.notes)
+    commands = (("opencode", "import", FILE), ("opencode", "--session", sheet.id))
+    return Written(data, name, sheet.id, folder=folder_of(session), commands=commands, notes=sheet.notes)
 
 
 def _without_prompt(sheet: _Sheet, messages: Sequence[Message]) -> list[Message]:

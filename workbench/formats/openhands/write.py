@@ -74,7 +74,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     _list(sheet, messages)
     whole = splice(session.records.data, None, sheet.out) if native else b"[" + b",\n".join(sheet.out) + b"]"
     folder = f"{_FOLDER}, {_HEAD.format(id=sheet.parent)}" if sheet.tree else _FOLDER
-    return Written(whole, name, notes=[*([folder] if sheet.v1 else []), *sheet.notes])
+    return Written(whole, name, by_hand=folder if sheet.v1 else "", notes=sheet.notes)
 
 
 def _list(sheet: _Sheet, messages: Sequence[Message]) -> None:

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from shlex import quote
 from typing import Any
 from uuid import uuid4
 
 from workbench.base.stamps import iso, moment
-from workbench.formats.format import Written
+from workbench.formats.format import FILE, Written
 from workbench.formats.kit.blocks import as_object, kind_of, named, texts_of
 from workbench.formats.kit.document import render
-from workbench.formats.kit.folder import folder_of
+from workbench.formats.kit.folder import folder_of, moved
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.mark import MARK, SPENT
@@ -92,8 +91,8 @@ def written(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Wri
     folder = folder_of(session).lstrip("/\\")
     for mark in "/\\:":
         folder = folder.replace(mark, "-")
-    home = f"~/.pi/agent/sessions/--{folder}--/{name}"
-    return Written(data, name, id, f"pi --session ~/{quote(home.removeprefix('~/'))}", home, notes)
+    home = f"{moved('PI_CODING_AGENT_DIR', otherwise='~/.pi/agent')}/sessions/--{folder}--/{name}"
+    return Written(data, name, id, home, folder_of(session), (("pi", "--session", FILE),), notes=notes)
 
 
 def header(session: Session, id: str, *, own: bool) -> bytes:

@@ -37,7 +37,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     notes: list[str] = []
     messages = [message for message in messages if message.kind != "boundary" and message.blocks]
     if native and session.facts.own is None and messages == list(session.context()):
-        return Written(session.records.data, NAME, notes=(_NEEDS,))
+        return Written(session.records.data, NAME, by_hand=_NEEDS)
     if not native:
         start = next((n for n, message in enumerate(messages) if not message.is_own_system), len(messages))
         if start or session.system:
@@ -67,7 +67,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     ):
         pieces[last] = replace_fields(pieces[last], {SPENT: b"true"})
     data = splice(session.records.data, None, pieces) if native else b"[" + b",".join(filter(None, pieces)) + b"]"
-    return Written(data, NAME, notes=(_NEEDS, *notes))
+    return Written(data, NAME, by_hand=_NEEDS, notes=notes)
 
 
 def _is_clines(session: Session) -> bool:

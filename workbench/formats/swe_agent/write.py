@@ -17,6 +17,7 @@ from workbench.formats.swe_agent.signature import ID
 from workbench.session import Kind, Message, Session
 
 _TYPES = {"system": "system_prompt", "assistant": "action"}
+_NOTHING = "a trajectory is a record: nothing resumes it"
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
@@ -26,7 +27,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     messages = [message for message in messages if message.blocks]
     name = f"{session.path.name.split('.')[0] if session.path else 'session'}.compacted.traj"
     if native and messages == list(session.context()):
-        return Written(session.records.data, name)
+        return Written(session.records.data, name, by_hand=_NOTHING)
     if native:
         data = replace_fields(session.records.data, {SPENT: b"true"})
         raws = elements(data, "history")
@@ -41,7 +42,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     notes.extend(more_notes)
     if native:
         notes.append("the steps under `trajectory` are left as they were recorded: only the history is what is sent")
-    return Written(splice(data, "history", found), name, notes=notes)
+    return Written(splice(data, "history", found), name, by_hand=_NOTHING, notes=notes)
 
 
 def _items(session: Session) -> list[Item]:

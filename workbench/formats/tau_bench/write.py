@@ -24,7 +24,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     if session.format == ID:
         data, id = session.records.data, session.id
         if list(messages) == list(session.context()):
-            return Written(data, name, id, notes=(_NOTHING,))
+            return Written(data, name, id, by_hand=_NOTHING)
         entry = _entry(data)
         found, notes = pieces(elements(entry, "traj"), messages, _plain, kinds, _with_kind)
     else:
@@ -36,8 +36,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
             found.insert(0, render({"role": "system", "content": session.system}))
         notes.extend(more)
         data = b"[]"
-    notes.append(_NOTHING)
-    return Written(splice(data, None, [splice(entry, "traj", found)]), name, id, notes=notes)
+    return Written(splice(data, None, [splice(entry, "traj", found)]), name, id, by_hand=_NOTHING, notes=notes)
 
 
 def _entry(data: bytes) -> bytes:

@@ -18,10 +18,12 @@ from textual.worker import Worker
 
 from workbench.base.errors import BadInput
 from workbench.base.files import make_folder
+from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.compaction.checks import Check, check, export_check, failures
 from workbench.formats import registry
-from workbench.formats.export import Export, Saved, export, resume_words, save
+from workbench.formats.export import Export, Saved, export, save
+from workbench.formats.steps import steps
 from workbench.summarizers.server_side import messages_for
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
@@ -74,8 +76,8 @@ def put_in_place(made: Export) -> Saved:
 class ExportScreen(ModalScreen[None]):
     HELP = """\
 Choose the format and the place of the new file. Everything that was checked stands in the middle: a hard check that \
-failed stops the export unless you insist. Afterwards the file can be put where its tool looks for it, and the command \
-that resumes it there is shown. Nothing is ever written over, and the open session is never changed."""
+failed stops the export unless you insist. Afterwards the file can be put where its tool looks for it, and the steps \
+that resume it there are shown. Nothing is ever written over, and the open session is never changed."""
     CSS = """
     ExportScreen { align: center middle; }
     ExportScreen > Vertical { width: 96; max-width: 98%; height: auto; max-height: 96%; padding: 0 2; }
@@ -91,7 +93,7 @@ that resumes it there is shown. Nothing is ever written over, and the open sessi
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Close", id="export.close", tooltip="Close; what is written stays."),
         Binding("p", "place", "Place", id="export.place", tooltip="Put the file where its tool looks for it."),
-        Binding("y", "copy", "Copy", id="export.copy", tooltip="Copy the command that resumes the session."),
+        Binding("y", "copy", "Copy", id="export.copy", tooltip="Copy the steps that resume the session in its tool."),
         Binding("r", "run", "Run first", id="export.run", tooltip="Close, and run the compaction on the bench."),
         help_key("export"),
     ]
@@ -128,7 +130,7 @@ that resumes it there is shown. Nothing is ever written over, and the open sessi
                 yield Button("Run first (r)", variant="primary", id="run")
                 yield Button("Export anyway", variant="error", id="anyway")
                 yield Button("Place in its tool (p)", variant="primary", id="place")
-                yield Button("Copy command (y)", id="copy")
+                yield Button("Copy steps (y)", id="copy")
                 yield Button("Close", id="close")
         yield KeysLine()
 
@@ -219,13 +221,13 @@ that resumes it there is shown. Nothing is ever written over, and the open sessi
     def _wrote(self, made: Export, saved: Saved) -> None:
         """Say where the file is and how to go on with it, and offer what can be done next."""
         self.written = (made, saved.where)
-        home, resume = place_of(made, saved.where), resume_words(made.written, saved.where)
+        home = place_of(made, saved.where)
         unchanged = "" if made.changed else " (nothing in it changed)"
-        self._say(f"✔ {saved.word} to {saved.where}{unchanged}" + (f"\nresume with: {resume}" if resume else ""))
+        self._say("\n".join([f"✔ {saved.word} to {saved.where}{unchanged}", "", *steps(made.written, saved.where)]))
         for name in ("#write", "#anyway", "#run"):
             self.query_one(name).display = False
         self.query_one("#place").display = home is not None
-        self.query_one("#copy").display = bool(made.written.resume)
+        self.query_one("#copy").display = True
         self.query_one("#place" if home else "#close").focus()
         self.refresh_bindings()
 
@@ -237,7 +239,7 @@ that resumes it there is shown. Nothing is ever written over, and the open sessi
             case "place":
                 return self.written is not None and place_of(*self.written) is not None
             case "copy":
-                return self.written is not None and bool(self.written[0].written.resume)
+                return self.written is not None
             case _:
                 return True
 
@@ -257,6 +259,8 @@ that resumes it there is shown. Nothing is ever written over, and the open sessi
 
     @on(Button.Pressed, "#copy")
     def action_copy(self) -> None:
-        if self.written and (command := self.written[0].written.resume):
-            self.app.copy_to_clipboard(command)
-            self.notify(f"Copied: {command}", markup=False)
+        if self.written:
+            made, where = self.written
+            lines = steps(made.written, where)
+            self.app.copy_to_clipboard("\n".join(lines))
+            self.notify(f"{counted(len(lines), 'step')} copied", markup=False)

@@ -1,0 +1,73 @@
+"""How a person goes on with an export in its tool: the lines that do it, for a shell.
+
+What a session says is data: ids and folders come out of files that anyone may have written. Each is quoted as one word,
+and one that would be an option, a relative folder or more than one line is in no step.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from shlex import quote
+
+from workbench.formats.format import FILE, Written
+
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_NO_COMMAND = "no tool resumes such a file by a command: the program that it came from takes it"
+
+
+def steps(written: Written, where: Path) -> tuple[str, ...]:
+    """What to run, line by line in one `sh`, to go on with an export that lies at `where`.
+
+    The first lines put it, and what is `beside` it, where its tool looks; what lies there already stays, so that the
+    steps may be run again. The last starts the tool. `~` stands for the home of whoever runs them. What no command
+    does is a comment.
+    """
+    where = where.absolute()
+    if _UNSEEN.search(f"{where}{written.home}"):
+        return ("# a name with control characters is on the way: move the file by hand",)
+    placed = _placed(written, where)
+    return (*placed, *_resumed(written, where))
+
+
+def _placed(written: Written, where: Path) -> list[str]:
+    home = written.home
+    if not home or where == Path(home).expanduser().absolute():
+        return []
+    folder = str(PurePosixPath(home).parent)
+    lines = [f"mkdir -p {_path(folder)}", _copied(where, home)]
+    if written.beside:
+        name = written.beside[0]
+        other = where.with_name(name)
+        if other.is_file():
+            lines.append(_copied(other, f"{folder}/{name}"))
+        else:
+            lines.append(f"# {name}, which its tool wants beside it, is written by an export to a file")
+    return lines
+
+
+def _copied(source: Path, target: str) -> str:
+    return f"test -e {_path(target)} || cp {quote(str(source))} {_path(target)}"
+
+
+def _resumed(written: Written, where: Path) -> list[str]:
+    if not written.commands:
+        return [f"# {_UNSEEN.sub(' ', written.by_hand) or _NO_COMMAND}"]
+    at = written.home or str(where)
+    command = " && ".join(_command(words, at) for words in written.commands)
+    folder = written.folder
+    if not folder.startswith("/") or _UNSEEN.search(folder):
+        return [command]
+    if not Path(folder).is_dir():
+        return [f"# {folder} is not on this machine: go to where its project is", command]
+    return [f"cd {quote(folder)} && {command}"]
+
+
+def _command(words: Sequence[str], at: str) -> str:
+    return " ".join(_path(at) if word == FILE else quote(word) for word in words)
+
+
+def _path(path: str) -> str:
+    """A path as one word; the shell puts the person's home for `~` where it stands outside of quotes."""
+    return f"~/{quote(path[2:])}" if path.startswith("~/") and path != "~/" else quote(path)
