@@ -111,7 +111,7 @@ def test_what_lies_beside_an_export_goes_with_it(machine: Path) -> None:
 def test_what_no_command_does_is_a_comment() -> None:
     assert steps(Written(b"", "x", by_hand="open\nit"), Path("/x")) == ("# open it",)
     (comment,) = steps(Written(b"", "x"), Path("/x"))
-    assert comment.startswith("# no command")
+    assert comment.startswith("# no tool resumes")
 
 
 @pytest.mark.parametrize("target", [one.id for one in registry.targets()])
