@@ -20,9 +20,9 @@ _NO_COMMAND = "no tool resumes such a file by a command: the program that it cam
 def steps(written: Written, where: Path) -> tuple[str, ...]:
     """What to run, line by line in one `sh`, to go on with an export that lies at `where`.
 
-    The first lines put it, and what is `beside` it, where its tool looks; what lies there already stays, so that the
-    steps may be run again. The last starts the tool. `~` stands for the home of whoever runs them. What no command
-    does is a comment.
+    The first lines put it, and what is `beside` it, where its tool looks, or have the tool take it in; what lies there
+    already stays, so that the steps may be run again. The last alone opens the session, there and then or at any later
+    time. `~` stands for the home of whoever runs them. What no command does is a comment.
     """
     where = where.absolute()
     if _UNSEEN.search(f"{where}{written.home}"):
@@ -55,13 +55,13 @@ def _resumed(written: Written, where: Path) -> list[str]:
     if not written.commands:
         return [f"# {_UNSEEN.sub(' ', written.by_hand) or _NO_COMMAND}"]
     at = written.home or str(where)
-    command = " && ".join(_command(words, at) for words in written.commands)
+    commands = [_command(words, at) for words in written.commands]
     folder = written.folder
     if not folder.startswith("/") or _UNSEEN.search(folder):
-        return [command]
+        return commands
     if not Path(folder).is_dir():
-        return [f"# {folder} is not on this machine: go to where its project is", command]
-    return [f"cd {quote(folder)} && {command}"]
+        return [f"# {folder} is not on this machine: go to where its project is", *commands]
+    return [f"cd {quote(folder)} && {command}" for command in commands]
 
 
 def _command(words: Sequence[str], at: str) -> str:
