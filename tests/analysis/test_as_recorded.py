@@ -8,7 +8,8 @@ import pytest
 
 from tests.analysis.courses import counter_of, session_of
 from workbench.analysis.as_recorded import AsRecorded, as_recorded
-from workbench.analysis.recorded import recorded_outcome
+from workbench.analysis.course import course_of
+from workbench.analysis.recorded import made_room, recorded_outcome, told_room
 from workbench.compaction.outcome import Fate, FateSpan
 from workbench.compaction.preset import Preset
 from workbench.compaction.strategies.message_window import MessageWindowPolicy
@@ -72,6 +73,24 @@ def test_each_epoch_is_played_from_what_the_file_records() -> None:
     first, second = as_recorded(session, counter_of(session), Preset("", "message-window", "", "", KEEPS_TWO))
     assert (first.epoch, first.call, first.fires, first.agrees) == (1, 6, 5, True)
     assert (second.epoch, second.call, second.fires, second.agrees) == (2, 4, 3, True)
+
+
+def test_where_recorded_compactions_lie_among_the_calls() -> None:
+    """Played from its start, and from the second epoch on, where two kept messages come first."""
+    messages = [*chat(5), summary("s", "they talked"), *chat(8)[10:], summary("t", "and talked"), *chat(9)[16:]]
+    epochs = (
+        Epoch(1, range(10), Compaction("auto", 90_000)),
+        Epoch(2, (10, 8, 9, *range(11, 17)), Compaction("auto", way="removal")),
+        Epoch(3, (17, 15, 16, 18, 19)),
+    )
+    session = replace(session_of(messages), epochs=epochs)
+    from_start, from_second = (course_of(session, counter_of(session), first=first) for first in (1, 2))
+    assert [(one.epoch, one.call, one.way) for one in made_room(from_start)] == [(1, 6, "summary"), (2, 9, "removal")]
+    assert [(one.epoch, one.call) for one in made_room(from_second)] == [(2, 5)]
+    assert told_room(made_room(from_start)) == (
+        "The file records that the agent itself compacted before call 6 at 90 000 tokens, and 1 time more."
+    )
+    assert told_room(()) == ""
 
 
 def test_what_a_compaction_wrote_down_again_was_kept() -> None:

@@ -1,13 +1,68 @@
-"""A compaction that the agent itself recorded, as an outcome that can be judged like any other."""
+"""The compactions that the agent itself recorded: where they lie, and each as an outcome that can be judged like any
+other."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from workbench.analysis.course import Course
+from workbench.base.figures import grouped
+from workbench.base.text import counted
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Piece, unchanged
 from workbench.compaction.spans import each, without
-from workbench.session import Compaction, Message, Session, Span, Text, ToolResult, ToolUse
+from workbench.session import Compaction, Message, Session, Span, Text, ToolResult, ToolUse, Way
 from workbench.tokens.visible import json_text
+
+DONE: Mapping[Way, str] = {
+    "summary": "compacted",
+    "clearing": "cleared old contents",
+    "removal": "took messages out",
+}
+"""What an agent did to make room, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeRoom:
+    """A compaction that the file records, as it lies in a course: before its call number `call` (from 1), at the end of
+    `epoch`. `tokens` is the context's size then, as the agent recorded it or, if that is more, as it was last sent; 0
+    where neither is known."""
+
+    epoch: int
+    call: int
+    way: Way
+    tokens: int
+
+    def __str__(self) -> str:
+        at = f" at {grouped(self.tokens)} tokens" if self.tokens else ""
+        return f"{DONE[self.way]} before call {grouped(self.call)}{at}"
+
+
+def made_room(course: Course) -> tuple[MadeRoom, ...]:
+    """Every compaction that the agent itself recorded, in the order of the calls."""
+    ends = zip(course.numbers, course.starts[1:], strict=False)
+    return tuple(
+        MadeRoom(number, bisect_left(course.calls, start) + 1, ended.way, size_at_end(course, number))
+        for number, start in ends
+        if (ended := course.session.epochs[number - 1].ended_by)
+    )
+
+
+def told_room(found: Sequence[MadeRoom]) -> str:
+    """What the agent did by its own record, in a sentence: the first time, and how often; "" for never."""
+    if not found:
+        return ""
+    more = f", and {counted(len(found) - 1, 'time')} more" if len(found) > 1 else ""
+    return f"The file records that the agent itself {found[0]}{more}."
+
+
+def size_at_end(course: Course, epoch: int) -> int:
+    """The tokens of an epoch's context when it ended: what the agent recorded of its compaction or, if that is more,
+    the largest prompt; 0 where neither is known."""
+    ended = course.session.epochs[epoch - 1].ended_by
+    sent = max((point.tokens for point in course.growth if point.epoch == epoch), default=0)
+    return max(sent, (ended.tokens_before if ended else None) or 0)
 
 
 def recorded_outcome(session: Session, epoch: int) -> Outcome:

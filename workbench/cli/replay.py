@@ -10,6 +10,7 @@ from workbench.analysis.cache import Rates
 from workbench.analysis.cost import paid
 from workbench.analysis.course import Course
 from workbench.analysis.pictures import SIGNS, in_characters, replay_picture
+from workbench.analysis.recorded import made_room, told_room
 from workbench.analysis.replay import Compacted, Replay, replays
 from workbench.analysis.replay_table import HEADS, cost_basis, cost_recorded, row
 from workbench.base.figures import grouped
@@ -61,7 +62,7 @@ def command(chosen: Selection, summarizer: str, drawn: bool, as_json: bool) -> N
             "messages": len(course.messages),
             "cost": paid(course.session),
         }
-        write_json(about, {"calls": calls, "plain": course.plain, "replays": played})
+        write_json(about, {"calls": calls, "plain": course.plain, "recorded": made_room(course), "replays": played})
         return
     if drawn:
         click.echo("\n".join(_plot(course, played, bench.window)))
@@ -85,7 +86,8 @@ def _table(bench: Bench, course: Course, played: list[Replay], summarizer: str) 
         f"would be sent {grouped(course.plain[-1] if calls else 0)} tokens. Summaries: {summarizer}."
     )
     click.echo(f"Context window: {bench.opened.limit or 'unknown; name it with --window'}.")
-    click.echo("\n".join(filter(None, (cost_basis(rates), cost_recorded(course.session)))) + "\n")
+    told = (told_room(made_room(course)), cost_basis(rates), cost_recorded(course.session))
+    click.echo("\n".join(filter(None, told)) + "\n")
     rows = [list(row(sign, one)) for sign, one in zip(SIGNS, played, strict=False)]
     write_table(list(HEADS), rows)
     for one in played:

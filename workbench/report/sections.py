@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from workbench.analysis import replay_table
 from workbench.analysis.pictures import Picture, growth_picture, replay_picture
+from workbench.analysis.recorded import made_room, told_room
 from workbench.analysis.retention import Retention
 from workbench.analysis.transcript import one_line, printable
 from workbench.analysis.why.fillers import Share
@@ -138,6 +139,7 @@ def _replay(report: Report) -> Section:
     words = (
         "The session from this epoch on, played under each policy; the agent's answers are taken to be the same. "
         "Summaries are estimated.",
+        *filter(None, (told_room(made_room(report.course)),)),
         replay_table.cost_basis(report.played[0].rates),
         *filter(None, (replay_table.cost_recorded(report.course.session),)),
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from workbench.analysis.bills import bills_of
 from workbench.analysis.course import Course
 from workbench.analysis.growth import Point
+from workbench.analysis.recorded import DONE
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.why import fillers, waste
 from workbench.analysis.why.counterfactual import Crossing, crossing
@@ -18,7 +19,7 @@ from workbench.compaction.layers import Layer, layers
 from workbench.compaction.preset import Preset
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import Trigger
-from workbench.session import Session, Way
+from workbench.session import Session
 from workbench.tokens.sizes import Size
 from workbench.tokens.window import Window
 
@@ -117,14 +118,6 @@ def diagnose(
     )
 
 
-_DONE: Mapping[Way, str] = {
-    "summary": "compacted",
-    "clearing": "cleared old contents",
-    "removal": "took messages out",
-}
-"""What an agent did to make room, in words."""
-
-
 def limit_of(context: Context, session: Session, epoch: int, points: Sequence[Point], refused: bool) -> Limit | None:
     """What counts as the overflow: where the agent itself compacted this epoch, the size that it recorded then, where
     that is more than the largest prompt that this epoch was sent, else that prompt, which it is as well where the model
@@ -133,9 +126,9 @@ def limit_of(context: Context, session: Session, epoch: int, points: Sequence[Po
     ended = session.epochs[epoch - 1].ended_by
     recorded = (ended.tokens_before if ended else None) or 0
     if ended is not None and recorded > sent:
-        return Limit(recorded, f"the agent {_DONE[ended.way]} at this size, as it recorded (epoch {epoch})", ended=True)
+        return Limit(recorded, f"the agent {DONE[ended.way]} at this size, as it recorded (epoch {epoch})", ended=True)
     if sent and ended is not None:
-        return Limit(sent, f"the agent {_DONE[ended.way]} after a prompt of this size (epoch {epoch})", ended=True)
+        return Limit(sent, f"the agent {DONE[ended.way]} after a prompt of this size (epoch {epoch})", ended=True)
     if sent and refused:
         return Limit(sent, "the model refused what came after a prompt of this size")
     if context.limit is not None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from workbench.analysis.bills import Gap
 from workbench.analysis.course import Course
+from workbench.analysis.recorded import made_room, told_room
 from workbench.analysis.replay import Replay, replay
 from workbench.analysis.why.counterfactual import Delay, delay, delay_without
 from workbench.analysis.why.fillers import Large
@@ -79,7 +80,7 @@ def findings(
         found += _spots(course, bound, least, kind, spots, f"{counted(len(spots), thing)} {what}", instead)
     found += _cut(waste, least)
     found += [one for one in (_overhead(context, layers), _one_message(context, largest)) if one]
-    return (*_bills(gaps), *sorted(found, key=lambda one: -one.tokens), _strategy(played, course, limit))
+    return (*_bills(gaps), *sorted(found, key=lambda one: -one.tokens), _strategy(played, course))
 
 
 def _bills(gaps: Sequence[Gap]) -> list[Finding]:
@@ -201,22 +202,20 @@ def _one_message(context: Context, largest: Sequence[Large]) -> Finding | None:
     return Finding("message", text, one.tokens, (one.message,))
 
 
-def _strategy(played: Replay, course: Course, limit: Limit | None) -> Finding:
-    """What the chosen strategy would have done, by replay; where that is nothing, what the agent did all the same."""
+def _strategy(played: Replay, course: Course) -> Finding:
+    """What the chosen strategy would have done, by replay, and beside it what the agent did by the file."""
     here = f" from epoch {course.numbers[0]} on" if course.numbers[0] > 1 else ""
+    over = f"{grouped(played.over_window)} of {grouped(len(played.sent))} calls would have gone over the window"
+    theirs = f" {told_room(found)}" if (found := made_room(course)) else ""
     if not played.compacted:
         why = f" ({played.missed[0].reason})" if played.missed else ""
-        text = f"{played.name} would not have compacted the session{here} at all{why}"
-        if course.session.epochs[course.numbers[0] - 1].ended_by:
-            at = f" at {grouped(limit.tokens)} tokens" if limit and limit.ended else ""
-            text += f"; the file records that the agent itself made room{at}"
-        over = f"; {grouped(played.over_window)} calls would have gone over the window" if played.over_window else ""
-        return Finding("strategy", f"{text}{over}.", played.peak)
+        over = f"; {over}" if played.over_window else ""
+        text = f"{played.name} would not have compacted the session{here} at all{why}{over}.{theirs}"
+        return Finding("strategy", text, played.peak)
     first = played.compacted[0]
     text = (
         f"{played.name} would have compacted the session{here} first before call {first.call} (round {first.round}), "
         f"from {grouped(first.before)} to {grouped(first.after)} tokens, "
-        f"{counted(len(played.compacted), 'time')} in all; "
-        f"{grouped(played.over_window)} of {grouped(len(played.sent))} calls would have gone over the window."
+        f"{counted(len(played.compacted), 'time')} in all; {over}.{theirs}"
     )
     return Finding("strategy", text, first.before - first.after, tuple(one.message for one in played.compacted))
