@@ -8,6 +8,7 @@ from workbench.analysis.holding import Said, sought
 from workbench.analysis.retention import retention, unread
 from workbench.analysis.suggested_pins import suggest
 from workbench.analysis.transcript import transcript
+from workbench.compaction.conversation import OneText
 from workbench.compaction.ledger.gather import noted
 from workbench.compaction.ledger.text import line_of
 from workbench.compaction.outcome import Fate, FateSpan, Made, Outcome
@@ -46,7 +47,7 @@ TALK = (
 
 
 def test_an_extractive_summary_tells_the_answers_and_nothing_put_in() -> None:
-    made = extractive(SummaryRequest("k", TALK, "", str))
+    made = extractive(SummaryRequest("k", TALK, "", OneText(str)))
     assert isinstance(made, Summary)
     assert "- Bake a loaf as in @loaf.md." in made.text.split("\n")
     assert f"- Rye flour (asked: {QUESTION})" in made.text.split("\n")
@@ -102,7 +103,7 @@ def test_what_the_user_said_is_looked_up_in_the_users_words() -> None:
 
 
 def test_what_an_earlier_summary_says_is_in_the_head() -> None:
-    request = SummaryRequest("k", TALK, "", str, previous="The cellar is in `cellar_map.py`.")
+    request = SummaryRequest("k", TALK, "", OneText(str), previous="The cellar is in `cellar_map.py`.")
     said = "The cellar is in `cellar_map.py`."
     run = Run(outcome(said), (request,), (Summary(said),), (), 0.0)
     found = grounded(run)

@@ -145,7 +145,7 @@ async def _one(number: int, side: Side, on_heard: OnHeard | None) -> Tried:
         if on_heard is not None:
             on_heard(number, event)
 
-    summarizer = named(side.name, on_event=heard, tools=bench.session.tools, session=bench.session)
+    summarizer = named(side.name, on_event=heard, session=bench.session)
     run = await driver.run(bench.compacting(), summarizer, on_event=recorder.told)
     return await asyncio.to_thread(_judged, side, run)
 

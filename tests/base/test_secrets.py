@@ -17,6 +17,7 @@ from tests.commands import cwb
 from tests.paths import ROOT, SAMPLES
 from workbench.base.errors import BadInput
 from workbench.base.secrets import MASK, error_line, masked
+from workbench.compaction.conversation import OneText
 from workbench.compaction.strategy import Answer, SummaryFailed, SummaryRequest
 from workbench.summarizers import journal
 from workbench.summarizers.anthropic_errors import trouble_of
@@ -72,7 +73,7 @@ def test_a_secret_is_masked_and_nothing_beside_it(line: str) -> None:
 
 LEAKS = (f"sk-ant-{LETTERS}", "hunter2", "AKIA" + "B" * 16, f"github_pat_{LETTERS}", f"hf_{LETTERS}")
 LEAK = "before {}, https://u:{}@h, {}, {} and {} after".format(*LEAKS)
-REQUEST = SummaryRequest("test", (), "sum up", lambda: "sum up")
+REQUEST = SummaryRequest("test", (), "sum up", OneText(lambda: "sum up"))
 
 
 def _answer() -> Answer:

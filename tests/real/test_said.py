@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from workbench.compaction.conversation import OneText
 from workbench.compaction.ledger.gather import noted
 from workbench.compaction.strategy import Summary, SummaryRequest
 from workbench.conformance.building import context_of
@@ -24,7 +25,7 @@ def test_every_choice_is_kept(name: str, chosen: int, shared: Path) -> None:
     picked = [answer.text for answer in answers(messages) if answer.chosen]
     assert len(picked) == chosen
     assert [fact.text for fact in find(messages) if fact.kind == "decision" and fact.detail] == picked
-    told = extractive(SummaryRequest("summary", messages, "", str, max_chars=COMFORTABLE))
+    told = extractive(SummaryRequest("summary", messages, "", OneText(str), max_chars=COMFORTABLE))
     assert isinstance(told, Summary)
     assert [text for text in picked if f"- {text} (asked: " not in told.text] == []
     kept = [one.entry.text for one in noted(context_of(messages).shape) if one.entry.state == "answer"]

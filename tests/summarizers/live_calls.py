@@ -9,6 +9,7 @@ import pytest
 
 from tests.facts.talk import agent, user
 from tests.summarizers.fake_api import KEY, MODEL, FakeApi
+from workbench.compaction.conversation import OneText
 from workbench.compaction.strategy import Answer, SummaryRequest
 from workbench.summarizers.anthropic import live
 from workbench.summarizers.live_events import LiveEvent
@@ -26,7 +27,7 @@ NO_STALL = replace(QUICK, stall_s=0.1)
 def request(text: str = "the history " * 1_000, **settings: object) -> SummaryRequest:
     whole = f"{PROMPT}\n{text}"
     return SummaryRequest(
-        "summary", HEAD, PROMPT, lambda: whole, chars=len(text), **{"timeout_s": 20.0, **settings}  # type: ignore[arg-type]
+        "summary", HEAD, PROMPT, OneText(lambda: whole), chars=len(text), **{"timeout_s": 20.0, **settings}  # type: ignore[arg-type]
     )  # fmt: skip
 
 

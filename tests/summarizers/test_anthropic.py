@@ -21,8 +21,13 @@ from tests.summarizers.fake_api import (
     stalling,
 )
 from tests.summarizers.live_calls import NO_SILENCE, NO_STALL, PROMPT, QUICK, ask, request
+from workbench.compaction.conversation import ASK, RequestShape
+from workbench.compaction.strategies import user_messages
+from workbench.compaction.strategies.user_messages import UserMessagesPolicy
 from workbench.compaction.strategy import Summary, SummaryFailed, SummaryRequest
-from workbench.session import Tool, Usage
+from workbench.conformance.building import agent, call, context_of, result, user
+from workbench.conformance.strategies import run
+from workbench.session import Records, Session, Tool, Usage
 from workbench.summarizers.anthropic import live
 from workbench.summarizers.live_events import Adapted, Ended, Retrying, Sent, Shrunk, Used, Wrote, heard, sentence
 from workbench.summarizers.patience import Limits
@@ -55,6 +60,9 @@ async def test_an_answer_streams_in(api: FakeApi) -> None:
 
 
 READ = {"name": "Read", "description": "Reads.", "input_schema": {"type": "object"}}
+SESSION = Session(
+    "pi", None, (), Records(b""), system="You are careful.", tools=(Tool("Read", json.dumps(READ)),), model="m"
+)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +77,7 @@ READ = {"name": "Read", "description": "Reads.", "input_schema": {"type": "objec
 )
 async def test_what_is_asked_for_is_what_is_sent(api: FakeApi, asked: SummaryRequest, field: str, sent: object) -> None:
     api.replies = [answer("ok")]
-    got, _ = await ask(asked, tools=[Tool("Read", json.dumps(READ))])
+    got, _ = await ask(asked, session=SESSION)
     assert isinstance(got, Summary)
     assert api.received[0].body.get(field) == sent
     if field == "temperature":
@@ -235,3 +243,69 @@ async def test_without_a_key_one_sentence_says_what_to_do(api: FakeApi, monkeypa
     assert "set ANTHROPIC_API_KEY" in got.detail
     assert api.received == []
     assert [type(event) for event in events] == [Ended]
+
+
+# --- messages instead of a text -------------------------------------------------------------------------------------
+
+TALK = [
+    user("u1", "go " * 400),
+    agent("a1", "", call("c1", "Read", file_path="a.py")),
+    result("r1", ("c1", "x" * 6_000)),
+    agent("a2", "found"),
+    user("u2", "and now? " * 400),
+    agent("a3", "fixed"),
+]
+
+
+def conversation(shape: RequestShape) -> SummaryRequest:
+    """What user-messages asks of this talk."""
+    policy = UserMessagesPolicy(user_message_tokens=0, prompt="Sum up.", request_shape=shape)
+    context = context_of(TALK, system=SESSION.system, tools=SESSION.tools)
+    return run(user_messages.STRATEGY, context, policy)[1][0]
+
+
+@pytest.mark.parametrize(
+    ("shape", "system", "last", "choice"),
+    [
+        ("messages", "You are careful.", "Sum up.", None),
+        ("messages_without_tools", "You are careful.", "Sum up.", {"type": "none"}),
+        ("messages_under_prompt", "Sum up.", ASK["en"], {"type": "none"}),
+    ],
+)
+async def test_a_conversation_goes_as_its_messages(
+    api: FakeApi, shape: RequestShape, system: str, last: str, choice: object
+) -> None:
+    """Tools go along wherever a call stands, for the API refuses calls of tools that are not defined."""
+    api.replies = [answer("A summary.")]
+    got, events = await ask(conversation(shape), session=SESSION)
+    assert isinstance(got, Summary)
+    body = api.received[0].body
+    assert (body["system"], body["tools"], body.get("tool_choice")) == (system, [READ], choice)
+    assert [turn["role"] for turn in body["messages"]] == ["user", "assistant"] * 3 + ["user"]
+    used, answered = body["messages"][1]["content"][0], body["messages"][2]["content"][0]
+    assert (used["type"], used["id"]) == ("tool_use", answered["tool_use_id"])
+    assert body["messages"][0]["content"][0]["text"] == "go " * 400
+    assert body["messages"][-1] == {"role": "user", "content": last}
+    (told,) = [event for event in events if isinstance(event, Sent)]
+    assert told.chars == len(json.dumps(body["messages"], separators=(",", ":")))
+
+
+async def test_a_conversation_without_its_session_is_not_sent(api: FakeApi) -> None:
+    got, _ = await ask(conversation("messages"))
+    assert got == SummaryFailed("error", "This request sends a session's own messages; open the session first.")
+    assert api.received == []
+
+
+async def test_of_a_conversation_that_is_too_long_the_oldest_messages_go(api: FakeApi) -> None:
+    """The next user's message that answers no call comes first; when nothing more can go, it says so."""
+    api.replies = [TOO_LONG, answer("A summary.")]
+    got, events = await ask(conversation("messages"), session=SESSION)
+    assert isinstance(got, Summary)
+    whole, rest = (received.body["messages"] for received in api.received)
+    assert rest == whole[4:]
+    (told,) = [event for event in events if isinstance(event, Shrunk)]
+    assert "; the oldest messages were left out: " in sentence(told)
+    api.replies = [TOO_LONG] * 2
+    got, _ = await ask(conversation("messages"), session=SESSION)
+    assert isinstance(got, SummaryFailed)
+    assert got.kind == "overflow"

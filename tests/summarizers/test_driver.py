@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from tests.facts.talk import user
+from workbench.compaction.conversation import OneText
 from workbench.compaction.outcome import Outcome, unchanged
 from workbench.compaction.strategy import Answer, Compacting, Step, Summary, SummaryRequest
 from workbench.summarizers.driver import Answered, Event, Failed, RequestsMade, StepTaken, drive, run
@@ -19,7 +20,7 @@ MESSAGES = (user("hello"),)
 
 
 def request(purpose: str, timeout_s: float = 5.0) -> SummaryRequest:
-    return SummaryRequest(purpose, MESSAGES, "sum up", lambda: f"sum up {purpose}", timeout_s=timeout_s)
+    return SummaryRequest(purpose, MESSAGES, "sum up", OneText(lambda: f"sum up {purpose}"), timeout_s=timeout_s)
 
 
 class Told(list[str]):

@@ -13,6 +13,7 @@ from tests.summarizers.fake_api import KEY, MODEL, FakeApi, Reply, document, err
 from tests.summarizers.live_calls import QUICK
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
+from workbench.compaction.conversation import OneText
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Piece
 from workbench.compaction.strategies import exchange_summary
 from workbench.compaction.strategy import SummaryFailed, SummaryRequest
@@ -35,7 +36,7 @@ def session_of(messages: tuple[Message, ...]) -> Session:
 
 
 SESSION = session_of(MESSAGES)
-ASKED = SummaryRequest("summary", MESSAGES, "sum up", lambda: "sum up …", chars=9_000)
+ASKED = SummaryRequest("summary", MESSAGES, "sum up", OneText(lambda: "sum up …"), chars=9_000)
 
 
 def made(*blocks: Any, stop: str = "compaction", **billed: Any) -> Reply:
@@ -79,7 +80,7 @@ async def test_at_a_threshold_tool_results_may_be_cleared_first(api: FakeApi) ->
 
 
 async def test_an_earlier_summary_goes_first(api: FakeApi) -> None:
-    asked = SummaryRequest("summary", MESSAGES, "sum up", lambda: "…", previous="Before: the lexer.")
+    asked = SummaryRequest("summary", MESSAGES, "sum up", OneText(lambda: "…"), previous="Before: the lexer.")
     api.replies = [made(BLOCK)]
     await server_side(MODEL, SESSION)(asked)
     assert "Before: the lexer." in api.received[0].body["messages"][0]["content"]

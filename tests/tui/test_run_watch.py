@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from workbench.compaction.conversation import OneText
 from workbench.compaction.strategy import Step, Summary, SummaryFailed, SummaryRequest
 from workbench.session import Usage
 from workbench.summarizers.driver import Answered, Failed, RequestsMade, StepTaken
@@ -12,7 +13,7 @@ from workbench.tui.widgets.draft_editor import common, location
 
 
 def request(name: str) -> SummaryRequest:
-    return SummaryRequest(name, (), "", lambda: name)
+    return SummaryRequest(name, (), "", OneText(lambda: name))
 
 
 def test_calls_at_once_are_each_shown_with_state_time_and_tokens() -> None:

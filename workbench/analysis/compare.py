@@ -125,7 +125,7 @@ def column_of(context: Context, preset: Preset, run: Run, edits: Edits = UNEDITE
     one = strategy(preset.strategy)
     triggers = one.triggered(given(context, edits), preset.policy)
     checks = check(context, run.outcome, one, preset.policy)
-    return _column(context, run.outcome, preset, triggers, spent(context, run), checks, seconds)
+    return _column(context, run.outcome, preset, triggers, spent(context, run, _fresh(context)), checks, seconds)
 
 
 def theirs(session: Session, epoch: int, context: Context) -> Column | None:

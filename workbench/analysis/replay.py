@@ -269,9 +269,9 @@ class _Playing:
         self, index: int, size: int, fired: tuple[Trigger, ...], context: Context, after: Context, run: Run
     ) -> Compacted:
         course, rates = self.running.course, self.rates
-        loss, summaries = cache_loss(context, run.outcome), spent(context, run)
-        summary = summaries.cost(rates)
         fresh = max(0, size - self.sent[-1]) if self.sent else size
+        loss, summaries = cache_loss(context, run.outcome), spent(context, run, fresh)
+        summary = summaries.cost(rates)
         return Compacted(
             call=len(self.full) + 1,
             message=course.message_of(index).id,

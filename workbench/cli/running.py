@@ -78,7 +78,7 @@ def run_named(bench: Bench, generator: Compacting, name: Name, *, journal: bool)
         recorder.heard(event)
         watched.heard(event)
 
-    summarizer = named(name, on_event=heard, tools=bench.session.tools, session=bench.session)
+    summarizer = named(name, on_event=heard, session=bench.session)
 
     async def run() -> driver.Run:
         await need_key(name)

@@ -62,7 +62,8 @@ class Head:
 
     `kept`: what stays of them whatever the strategy does (own system messages, earlier summaries if the policy keeps
     them, both with their pairs, and pins); `pins` are those of the whole context. `fresh`: what a summary is to be made
-    of, pins included. `earlier`: summaries among them; `carried`: those whose text goes into the request.
+    of, pins included. `earlier`: summaries among them; `carried`: those whose text goes into the request; `given_up`:
+    those that go without a word.
     """
 
     lead: int
@@ -71,6 +72,7 @@ class Head:
     pins: frozenset[int]
     earlier: tuple[int, ...]
     carried: tuple[int, ...]
+    given_up: tuple[int, ...]
     fresh: tuple[Span, ...]
 
     def is_spent(self, staying: Iterable[int]) -> bool:
@@ -93,6 +95,7 @@ def head_of(context: Context, stop: int, choice: EarlierSummary) -> Head:
         pins,
         earlier,
         carried_summaries(context, earlier, choice),
+        earlier if choice == "drop" else (),
         tuple(without([Span(start, stop)], {*own, *earlier})) if start < stop else (),
     )
 

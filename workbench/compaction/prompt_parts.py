@@ -5,13 +5,12 @@ A strategy that puts the prompt together itself tells it in its own parts, as it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.base.figures import grouped
 from workbench.compaction.context import Context
+from workbench.compaction.conversation import tools_text
 from workbench.compaction.render import tagged
-from workbench.session import Tool
 from workbench.tokens.sizes import Basis
 
 
@@ -47,8 +46,3 @@ def system_and_tools(context: Context, lead: int, name: str) -> PromptPart:
     text = "\n\n".join(filter(None, [context.system, *spoken, tools_text(context.tools)]))
     note = f"{grouped(missing)} tokens of it were sent and are not in the file" if missing else ""
     return PromptPart(name, tokens, sizes.overhead_basis, text, note)
-
-
-def tools_text(tools: Sequence[Tool]) -> str:
-    """The definitions of tools as the session holds them, a line each."""
-    return "\n".join(tool.schema for tool in tools)

@@ -1,6 +1,7 @@
 """What a summarizer is asked: the prompt, an earlier summary if there is one, and what it is shown of the context.
 
-    prompt · earlier summary? · the messages: all of them, or their beginning and their end with a marker between
+    one text          prompt · earlier summary? · the messages: all of them, or two ends with a marker between
+    as messages       system prompt · tools · the messages, the oldest left out where there are too many · prompt
 
 A message of which nothing is shown was not summarized: its fate is for the strategy to say. Only what may
 be shown is rendered, so that a plan over 60 000 messages costs what its limit costs.
@@ -8,14 +9,15 @@ be shown is rendered, so that a plan over 60 000 messages costs what its limit c
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 from workbench.base.figures import grouped
-from workbench.base.text import clip_at_sentence
+from workbench.base.text import clip_at_sentence, counted
 from workbench.compaction.context import Context
+from workbench.compaction.conversation import ASK, AsMessages, Body, Conversation, OneText
 from workbench.compaction.fates import Stroke
 from workbench.compaction.language import Language
 from workbench.compaction.outcome import Fate
@@ -55,6 +57,12 @@ class Asked:
         how = (EXTEND if self.carry_on else NEST)[self.language]
         return f"{self.prompt}\n\n{how}\n<earlier_summary>\n{self.previous}\n</earlier_summary>\n\n"
 
+    @property
+    def last(self) -> str:
+        """What is asked after the messages themselves, among which an earlier summary stands."""
+        carried_on = self.carry_on and self.previous
+        return f"{self.prompt}\n\n{EXTEND[self.language]}" if carried_on else self.prompt
+
     def carried(self, summary: str) -> str:
         """The new summary, after the earlier one where that is carried on."""
         return f"{self.previous}\n\n{summary}" if self.carry_on and self.previous else summary
@@ -74,6 +82,17 @@ class Style:
     closing: str
     at_most: Callable[[Span], int] | None = None
     in_part: Callable[[Span], Mapping[int, tuple[int, int]]] = lambda span: {}
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """The conversation itself is sent, as `shape` says, its messages before `stop` without those `left_out`; at most
+    `limit` characters of them and the prompt, 0 for no limit."""
+
+    shape: AsMessages
+    stop: int
+    left_out: frozenset[int]
+    limit: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,8 +271,13 @@ def within(hard_limit: int, asked: Asked, style: Style) -> Bounds:
     return without_middle(hard_limit - len(asked.before) - len(style.opening) - len(style.closing))
 
 
+def as_text(asked: Asked, style: Style, shown: Excerpt) -> OneText:
+    """The prompt and what is shown of the messages, as one text."""
+    return OneText(lambda: f"{asked.before}{style.opening}{shown.render()}{style.closing}")
+
+
 def request_for(
-    context: Context, asked: Asked, style: Style, shown: Excerpt, settings: RequestSettings, *, exact: bool = True
+    context: Context, asked: Asked, body: Body, shown: Excerpt, settings: RequestSettings, *, exact: bool = True
 ) -> SummaryRequest:
     """The request about the messages of which something is shown."""
     messages: list[Message] = []
@@ -272,7 +296,7 @@ def request_for(
         asked.purpose,
         messages,
         asked.prompt,
-        lambda: f"{asked.before}{style.opening}{shown.render()}{style.closing}",
+        body,
         previous=asked.previous,
         chars=shown.chars,
         seen=seen,
@@ -281,22 +305,59 @@ def request_for(
     )
 
 
+def conversation(context: Context, spans: Sequence[Span], asked: Asked, until: Until) -> tuple[Conversation, Excerpt]:
+    """The conversation, and what of the messages `spans` it shows.
+
+    Over the limit, in characters of the API's form, the oldest messages are left out, up to the first place at which
+    no tool pair is torn: a conversation has no middle that could be cut. System messages and earlier summaries stay.
+    """
+    shape, chars, api = context.shape, context.shape.chars, context.shape.api_chars
+    over = api[until.stop] + len(asked.last) - (until.limit or UNBOUNDED.limit)
+    start = bisect_left(range(until.stop), over, shape.lead, key=api.__getitem__)
+    while start < until.stop and shape.open_across[start]:
+        start += 1
+    standing = {*shape.own_system, *shape.summaries}
+    apart = {index for index in until.left_out if index not in shape.partners}
+    there = [i for i in range(until.stop) if (i >= start or i in standing) and i not in apart]
+    shown = tuple(Span(max(span.start, start), span.stop) for span in spans if span.stop > start)
+    under = until.shape == "messages_under_prompt"
+    body = Conversation(
+        until.shape,
+        asked.last if under else context.system,
+        context.tools if until.shape == "messages" else (),
+        tuple(context.messages[index] for index in there),
+        ASK[asked.language] if under else asked.last,
+    )
+    seen = sum(chars[span.stop] - chars[span.start] for span in shown)
+    return body, Excerpt(lambda: body.text, seen, shown, {}, cut=start > shape.lead)
+
+
 def summarized(
     context: Context,
     spans: Sequence[Span],
     asked: Asked,
-    style: Style,
+    style: Style | Until,
     bounds: Bounds,
     settings: RequestSettings,
     trace: list[str],
 ) -> Generator[Requests, tuple[Answer, ...] | None, tuple[str, Excerpt] | SummaryFailed]:
     """Show the messages `spans` within `bounds`, ask, and give the answer, an earlier summary that is carried on before
-    it, with what was shown."""
-    shown = excerpt(context, spans, style, bounds)
-    if shown.cut:
-        ends = f"the first {grouped(bounds.first)} and the last {grouped(bounds.last)} characters"
-        trace.append(f"the request is cut: of the messages {ends} are shown")
-    answer = yield from answer_to(request_for(context, asked, style, shown, settings), trace)
+    it, with what was shown. The bounds are those of one text."""
+    body: Body
+    if isinstance(style, Until):
+        body, shown = conversation(context, spans, asked, style)
+        if not shown.spans:
+            return SummaryFailed("overflow", f"no whole message fits into {grouped(style.limit)} characters")
+        if shown.cut:
+            left_out = sum(map(len, spans)) - sum(map(len, shown.spans))
+            trace.append(f"the request is cut: the oldest {counted(left_out, 'message')} are not sent")
+    else:
+        shown = excerpt(context, spans, style, bounds)
+        body = as_text(asked, style, shown)
+        if shown.cut:
+            ends = f"the first {grouped(bounds.first)} and the last {grouped(bounds.last)} characters"
+            trace.append(f"the request is cut: of the messages {ends} are shown")
+    answer = yield from answer_to(request_for(context, asked, body, shown, settings), trace)
     return answer if isinstance(answer, SummaryFailed) else (asked.carried(answer), shown)
 
 

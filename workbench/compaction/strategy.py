@@ -15,6 +15,7 @@ from typing import Any, Generic, Literal, TypeVar
 from workbench.base.figures import grouped
 from workbench.base.secrets import masked
 from workbench.compaction.context import Context
+from workbench.compaction.conversation import Body
 from workbench.compaction.gauge import Gauge, Meter, read_on
 from workbench.compaction.language import Language
 from workbench.compaction.layers import Layer, layers
@@ -89,8 +90,8 @@ class RequestSettings:
 class SummaryRequest(RequestSettings):
     """One call of a summarizer.
 
-    `messages` are the input messages of which it shows something, `prompt` is what is asked; `render` gives the
-    request's whole text exactly as it would be sent (prompt included), lazily because it may be megabytes.
+    `messages` are the input messages of which it shows something, `prompt` is what is asked, and `body` is what would
+    be sent, prompt included: one text, or a conversation, which may hold more messages than are to be summarized.
     `previous` is an earlier summary given as context (policy `earlier_summary`: nest or extend).
     `chars` is about how much there is to summarize, for estimates that must not render the text.
     `exact` is false when the request depends on an answer that was only estimated.
@@ -100,7 +101,7 @@ class SummaryRequest(RequestSettings):
     purpose: str
     messages: Sequence[Message]
     prompt: str
-    render: Callable[[], str]
+    body: Body
     previous: str = ""
     chars: int = 0
     exact: bool = True
@@ -112,8 +113,8 @@ class SummaryRequest(RequestSettings):
 
     @cached_property
     def text(self) -> str:
-        """The request exactly as it would be sent."""
-        return self.render()
+        """The request as text: just what would be sent of one text, a conversation with its messages in tags."""
+        return self.body.text
 
     @cached_property
     def key(self) -> str:

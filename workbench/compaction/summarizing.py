@@ -8,9 +8,12 @@ from typing import Any, ClassVar, Self
 from pydantic import model_validator
 
 from workbench.compaction import vocabulary
+from workbench.compaction.conversation import RequestShape
+from workbench.compaction.keeping import Head
 from workbench.compaction.language import NAMES, Language, told_in, version_of
 from workbench.compaction.policy import Policy
 from workbench.compaction.prompts import fill, load_prompt
+from workbench.compaction.request import Style, Until
 from workbench.compaction.strategy import RequestSettings
 from workbench.compaction.vocabulary import EarlierSummary
 
@@ -85,6 +88,18 @@ class Summarizing(Worded):
     def request(self) -> RequestSettings:
         """What these settings ask of a summarizer."""
         return RequestSettings(language=self.language, max_chars=self.summary_char_limit)
+
+
+class Shaped(Summarizing):
+    """Summarizing what a conversation holds up to a place, so that it can be sent as it is, too."""
+
+    request_shape: RequestShape = vocabulary.request_shape("text")
+
+    def sent(self, head: Head, style: Style) -> Style | Until:
+        """How a head is sent: as one text in `style`, or as the messages that they are."""
+        if self.request_shape == "text":
+            return style
+        return Until(self.request_shape, head.stop, frozenset(head.given_up), self.request_char_limit)
 
 
 class Prompted(Summarizing):

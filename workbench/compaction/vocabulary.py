@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+from workbench.compaction.conversation import RequestShape
 from workbench.compaction.language import Language
 from workbench.compaction.policy import Needs, setting
 from workbench.compaction.prompts import load_prompt
@@ -48,6 +49,20 @@ def request_char_limit(default: int, needs: Needs | None = None) -> Any:
         needs=needs,
         ge=0,
     )
+
+
+def request_shape(default: RequestShape) -> Any:
+    return setting(
+        default,
+        "request",
+        "How the model is asked: one text that tells the messages; the messages themselves, under the session's own "
+        "system prompt and tools, and the prompt last, which a prompt cache holds but for the prompt; the same without "
+        "tools; or the messages under the prompt as system prompt. Over the limit the oldest messages are not sent.",
+    )
+
+
+AS_TEXT: Needs = {"request_shape": ("text",)}
+"""For what counts only where one text is sent."""
 
 
 def result_char_limit(default: int, needs: Needs | None = None) -> Any:

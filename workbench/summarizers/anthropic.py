@@ -1,28 +1,27 @@
 """Summaries by a live model over the Messages API, streamed, through the official client.
 
-What is sent is the request's text as one user message, and nothing else: the preview shows it exactly. The session is
-never touched; an answer that is no summary (empty, cut off, refused, inflated) is a `SummaryFailed` of its own kind, so
-that the strategy falls back and the screen can say why.
+What is sent is the request's text as one user message, and nothing else: the preview shows it exactly; or, of a request
+that is a conversation, the session's messages as an export would write them. The session is never touched; an answer
+that is no summary (empty, cut off, refused, inflated) is a `SummaryFailed` of its own kind, so that the strategy falls
+back and the screen can say why.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import BadInput
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
-from workbench.formats.kit.chat import definitions_for
-from workbench.session import Tool, Usage
+from workbench.session import Session, Usage
 from workbench.summarizers.anthropic_errors import Trouble, trouble_of
 from workbench.summarizers.connection import connect, secrets_of
 from workbench.summarizers.live_events import Adapted, Ended, OnLiveEvent, Retrying, Sent, Shrunk, Used, Wrote, nobody
 from workbench.summarizers.patience import Limits, wait_or_give_up
-from workbench.summarizers.shrinking import shrunk
 from workbench.summarizers.summarizer import Summarizer
+from workbench.summarizers.wire import Sending, sending
 from workbench.tokens import find_model
 
 if TYPE_CHECKING:
@@ -33,11 +32,12 @@ SAMPLING_VERSION = "2023-06-01"
 
 
 def live(
-    model: str, *, on_event: OnLiveEvent | None = None, limits: Limits | None = None, tools: Sequence[Tool] = ()
+    model: str, *, on_event: OnLiveEvent | None = None, limits: Limits | None = None, session: Session | None = None
 ) -> Summarizer:
     """A summarizer that asks `model`. Cancelling it closes the connection.
 
-    `tools` are offered to requests that want tools offered. Events are told on the event loop, text as it arrives.
+    `session` is what its conversations and the tools that it offers are from. Events are told on the event loop, text
+    as it arrives.
     """
     tell = on_event or nobody
     patience = limits or Limits()
@@ -46,10 +46,11 @@ def live(
         # Rendering and hashing megabytes, and the client's import, would freeze a screen.
         key = await asyncio.to_thread(lambda: request.key)
         began = time.perf_counter()
-        call = _Call(request, key, model, tools if request.tools else (), tell, patience, began + request.timeout_s)
+        call = _Call(request, key, model, tell, patience, began + request.timeout_s)
         try:
+            whole = await asyncio.to_thread(sending, request, session)
             async with asyncio.timeout(request.timeout_s), await connect(request.timeout_s + 5) as client:
-                answer = await call.answer(client)
+                answer = await call.answer(client, whole)
         except TimeoutError:
             answer = SummaryFailed("timeout", f"no whole answer within {request.timeout_s:g} s")
         except BadInput as refused:
@@ -83,22 +84,19 @@ class _Call:
     request: SummaryRequest
     key: str
     model: str
-    tools: Sequence[Tool]
     tell: OnLiveEvent
     limits: Limits
     deadline: float
     heard: _Heard = field(default_factory=_Heard)
     left_out: set[str] = field(default_factory=set)
 
-    async def answer(self, client: AsyncAnthropic) -> Answer:
-        # Some sessions hold lone surrogates, which no request can carry.
-        prompt = self.request.text.encode("utf-8", "replace").decode()
+    async def answer(self, client: AsyncAnthropic, prompt: Sending) -> Answer:
         tries = attempt = shrinks = 0
         began = time.perf_counter()
         while True:
             attempt += 1
             tries += 1
-            self.tell(Sent(self.key, self.model, attempt, len(prompt)))
+            self.tell(Sent(self.key, self.model, attempt, prompt.chars))
             trouble = await self._attempt(client, prompt)
             if trouble is None:
                 return judged(self.request, self.heard, time.perf_counter() - began)
@@ -107,12 +105,12 @@ class _Call:
                 tries = 0
                 self.tell(Adapted(self.key, trouble.field, trouble.sentence))
             elif trouble.remedy == "shrink":
-                smaller = shrunk(prompt, self.request.prompt, trouble.room) if shrinks < self.limits.shrinks else None
+                smaller = prompt.smaller(trouble.room) if shrinks < self.limits.shrinks else None
                 if smaller is None:
                     tried = f"; cutting it {shrinks} times did not help" if shrinks else ""
                     return SummaryFailed("overflow", trouble.sentence + tried)
                 shrinks += 1
-                self.tell(Shrunk(self.key, shrinks, len(prompt), len(smaller), trouble.sentence))
+                self.tell(Shrunk(self.key, shrinks, prompt.chars, smaller.chars, trouble.sentence, smaller.cut))
                 prompt, tries = smaller, 0
             else:
                 wait = wait_or_give_up(trouble, tries, self.limits, self.deadline)
@@ -121,7 +119,7 @@ class _Call:
                 self.tell(Retrying(self.key, attempt, wait, trouble.sentence))
                 await asyncio.sleep(wait)
 
-    async def _attempt(self, client: AsyncAnthropic, prompt: str) -> Trouble | None:
+    async def _attempt(self, client: AsyncAnthropic, prompt: Sending) -> Trouble | None:
         """Send `prompt` and hear the answer to its end; what went wrong, None if nothing did."""
         self.heard = _Heard()
         limits = self.limits
@@ -141,7 +139,7 @@ class _Call:
             return Trouble("error", "the connection failed (the answer broke off before its end)", "retry")
         return None
 
-    async def _listen(self, client: AsyncAnthropic, prompt: str, clock: asyncio.Timeout) -> None:
+    async def _listen(self, client: AsyncAnthropic, prompt: Sending, clock: asyncio.Timeout) -> None:
         loop = asyncio.get_running_loop()
         async with client.messages.stream(**self._body(prompt)) as stream:
             async for event in stream:
@@ -162,25 +160,21 @@ class _Call:
         self.heard.usage = usage_of(usage, self.heard.usage, final=final)
         self.tell(Used(self.key, self.heard.usage))
 
-    def _body(self, prompt: str) -> dict[str, Any]:
+    def _body(self, prompt: Sending) -> dict[str, Any]:
         request = self.request
         info = find_model(self.model)
         most = info.max_output if info and info.max_output else request.max_output_tokens
         body: dict[str, Any] = {
             "model": self.model,
             "max_tokens": min(request.max_output_tokens, most),
-            "messages": [{"role": "user", "content": prompt}],
+            **prompt.fields,
+            "messages": list(prompt.messages),
         }
         if "thinking" not in self.left_out:
             body["thinking"] = {"type": "disabled"}
         if request.temperature is not None and "temperature" not in self.left_out:
             body["extra_body"] = {"temperature": request.temperature}
             body["extra_headers"] = {"anthropic-version": SAMPLING_VERSION}
-        if self.tools:
-            body["tools"] = [
-                {"name": name, "description": about, "input_schema": schema}
-                for name, about, schema in definitions_for(self.tools, ())
-            ]
         return body
 
 

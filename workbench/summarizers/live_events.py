@@ -50,13 +50,14 @@ class Retrying:
 
 @dataclass(frozen=True, slots=True)
 class Shrunk:
-    """The prompt was too long: `before` characters were cut in the middle to `after`. The text so far is void."""
+    """The prompt was too long: of `before` characters `after` are left, cut as `how` says. The text so far is void."""
 
     key: str
     number: int
     before: int
     after: int
     why: str
+    how: str = "the middle was cut"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +108,8 @@ def sentence(event: LiveEvent) -> str:
             return f"sent {chars:,} characters to {model}{again}"
         case Retrying(_, _, wait_s, why):
             return f"{why}; trying again in {wait_s:.1f} s"
-        case Shrunk(_, _, before, after, why):
-            return f"{why}; the middle was cut: {before:,} → {after:,} characters"
+        case Shrunk(_, _, before, after, why, how):
+            return f"{why}; {how}: {before:,} → {after:,} characters"
         case Adapted(_, field, why):
             return f"{why}; sent without {field}"
         case Ended(_, how, seconds, _):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.base.errors import BadInput
-from workbench.session import Session, Tool
+from workbench.session import Session
 from workbench.summarizers.anthropic import live
 from workbench.summarizers.estimate import estimate
 from workbench.summarizers.extractive import extractive
@@ -92,19 +91,18 @@ def named(
     *,
     on_event: OnLiveEvent | None = None,
     limits: Limits | None = None,
-    tools: Sequence[Tool] = (),
     session: Session | None = None,
 ) -> Summarizer:
     """The summarizer of a name. Reads the file of `typed:FILE` and the run of `recorded:RUN_ID`, asks no server yet.
 
-    `on_event`, `limits` and `tools` (offered to requests that want them) are for live and rehearsed ones; `session` is
-    what `server:…` ones send the messages of. Raises BadInput for an unknown name, a file that cannot be read, a run
+    `on_event` and `limits` are for live and rehearsed ones; `session` is what the messages and tools that are sent are
+    from. Raises BadInput for an unknown name, a file that cannot be read, a run
     that was not kept, and for `server:…` without a session.
     """
     name = parsed(text) if isinstance(text, str) else text
     match name.kind:
         case "anthropic":
-            return live(name.detail, on_event=on_event, limits=limits, tools=tools)
+            return live(name.detail, on_event=on_event, limits=limits, session=session)
         case "server":
             if session is None:
                 raise BadInput(f"{name} compacts a session's own messages; open the session first.")

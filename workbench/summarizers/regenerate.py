@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from workbench.compaction.conversation import Body, Conversation, OneText
 from workbench.compaction.prompts import fill, load_prompt
 from workbench.compaction.strategy import SummaryRequest
 from workbench.compaction.text import without_summary_tags
@@ -23,10 +24,16 @@ def regeneration(request: SummaryRequest, draft: str, section: Section, instruct
     return replace(
         request,
         purpose=f"section “{title}” again",
-        render=lambda: f"{request.text}\n\n{asked}",
+        body=_with_more(request.body, asked),
         form="sections" if section.title else request.form,
         sections=(section.title,) if section.title else request.sections,
     )
+
+
+def _with_more(body: Body, asked: str) -> Body:
+    if isinstance(body, Conversation):
+        return replace(body, last=f"{body.last}\n\n{asked}")
+    return OneText(lambda: f"{body.text}\n\n{asked}")
 
 
 def regenerated(draft: str, section: Section, answer: str) -> str:

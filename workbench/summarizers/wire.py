@@ -1,25 +1,93 @@
-"""A context as the Messages API takes it: what is counted and compacted on the server is what an export would send."""
+"""A context as the Messages API takes it: what is counted, summarized and compacted there is what an export would
+send."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
 
 from workbench.base.errors import BadInput
+from workbench.compaction.conversation import Conversation
+from workbench.compaction.strategy import SummaryRequest
 from workbench.formats.anthropic_messages.write import write as anthropic_body
+from workbench.formats.kit.chat import definitions_for
 from workbench.session import Message, Session
+from workbench.summarizers.shrinking import shrunk, without_oldest
+
+Fields = dict[str, Any]
 
 
-def wire_body(session: Session, messages: Sequence[Message]) -> dict[str, Any]:
+def wire_body(session: Session, messages: Sequence[Message]) -> Fields:
     """`system`, `tools` and `messages` as the exporter writes them, of any session; no model, no limits.
 
     Kept messages of a Messages API body go byte for byte, images included; in other formats images are placeholders.
     Raises BadInput when nothing of the messages can be sent.
     """
     written = orjson.loads(anthropic_body(session, messages).data)
-    document: dict[str, Any] = written if isinstance(written, dict) else {"messages": written}
+    document: Fields = written if isinstance(written, dict) else {"messages": written}
     if not any(message.kind != "boundary" and message.blocks for message in messages) or not document.get("messages"):
         raise BadInput("Nothing of this context can be sent to the Messages API; choose another part of the session.")
     return {name: document[name] for name in ("system", "tools", "messages") if document.get(name)}
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """What is sent for a request: `messages`, and `fields` beside them. One text begins with what is `asked`."""
+
+    messages: Sequence[Fields]
+    fields: Fields
+    asked: str | None
+
+    @property
+    def chars(self) -> int:
+        """The length of the text, or of the messages as JSON."""
+        return len(self.messages[0]["content"]) if self.asked is not None else len(orjson.dumps(self.messages))
+
+    @property
+    def cut(self) -> str:
+        """How it is made smaller."""
+        return "the oldest messages were left out" if self.asked is None else "the middle was cut"
+
+    def smaller(self, room: float | None) -> Sending | None:
+        """The same with less of the head, where the model finds it too long: of a text the middle goes, of messages the
+        oldest; None when it cannot be cut any further. `room` is the share that the server has room for."""
+        if self.asked is None:
+            rest = without_oldest(self.messages, room)
+            return None if rest is None else replace(self, messages=rest)
+        text = shrunk(self.messages[0]["content"], self.asked, room)
+        return None if text is None else replace(self, messages=[_user(text)])
+
+
+def sending(request: SummaryRequest, session: Session | None) -> Sending:
+    """A request as the Messages API takes it; tools go along with a text that wants them.
+
+    A conversation keeps its own system prompt and tools. Where it is to have no tools, and calls stand in it, their
+    definitions go along all the same, for the API demands them, and none may be called. Raises BadInput for a
+    conversation without the session that its messages are from.
+    """
+    body = request.body
+    if not isinstance(body, Conversation):
+        offered = definitions_for(session.tools, ()) if request.tools and session else []
+        tools = [{"name": name, "description": about, "input_schema": schema} for name, about, schema in offered]
+        return Sending([_user(_sendable(request.text))], {"tools": tools} if tools else {}, request.prompt)
+    if session is None:
+        raise BadInput("This request sends a session's own messages; open the session first.")
+    fields = wire_body(session, body.messages)
+    messages = [*fields.pop("messages"), _user(_sendable(body.last))]
+    if body.shape == "messages_under_prompt":
+        fields["system"] = _sendable(body.system)
+    if body.shape != "messages" and "tools" in fields:
+        fields["tool_choice"] = {"type": "none"}
+    return Sending(messages, fields, None)
+
+
+def _user(text: str) -> Fields:
+    return {"role": "user", "content": text}
+
+
+def _sendable(text: str) -> str:
+    """Some sessions hold lone surrogates, which no request can carry."""
+    return text.encode("utf-8", "replace").decode()

@@ -18,7 +18,7 @@ from workbench.compaction.outcome import Fate, Kept, Made, Outcome, Piece
 from workbench.compaction.progressive.retained import Texts, request_of, summary_alone, texts_for
 from workbench.compaction.progressive.rungs import Cut, Group
 from workbench.compaction.prompts import fill
-from workbench.compaction.request import Asked, Excerpt, cleaned, excerpt, request_for, tagged_style, within
+from workbench.compaction.request import Asked, Excerpt, as_text, cleaned, excerpt, request_for, tagged_style, within
 from workbench.compaction.spans import each, joined, kept
 from workbench.compaction.strategy import Answer, Requests, RequestSettings, SummaryFailed, SummaryRequest
 from workbench.compaction.vocabulary import EarlierSummary
@@ -116,7 +116,7 @@ def _replacements(
         style = tagged_style(context, spans)
         shown = excerpt(context, spans, style, within(wording.hard_limit, asked, style))
         settings = RequestSettings(language=wording.language, max_chars=wording.max_chars)
-        request = request_for(context, asked, style, shown, settings, exact=exact)
+        request = request_for(context, asked, as_text(asked, style, shown), shown, settings, exact=exact)
         found.append(Replacement(group, tuple(spans), consumed, nested, asked, shown, request))
     return found
 

@@ -25,7 +25,7 @@ from workbench.compaction.render import LABELS, WHOLE
 from workbench.compaction.request import UNBOUNDED, Asked, Bounds, labelled_style, summarized
 from workbench.compaction.spans import each, kept
 from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, Trigger, judged
-from workbench.compaction.summarizing import Prompted, shipped
+from workbench.compaction.summarizing import Prompted, Shaped, shipped
 from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
 
 TEMPLATES: dict[Language, str] = {
@@ -35,7 +35,7 @@ TEMPLATES: dict[Language, str] = {
 MARKER = {"en": "\n\n... [middle of the conversation left out] ...\n\n", "zh": "\n\n... [中间部分已省略] ...\n\n"}
 
 
-class ContextResetPolicy(Prompted, TokenLimits):
+class ContextResetPolicy(Prompted, Shaped, TokenLimits):
     """The thresholds of its design and its guard (docs/strategies.md, Sources)."""
 
     trigger_window_percent: float = vocabulary.trigger_window_percent(90.0)
@@ -66,7 +66,7 @@ class ContextResetPolicy(Prompted, TokenLimits):
         "request",
         "Share of that limit shown of the beginning.",
         unit="%",
-        needs={"request_char_limit": ...},
+        needs={"request_char_limit": ..., **vocabulary.AS_TEXT},
         ge=0,
         le=50,
     )
@@ -75,7 +75,7 @@ class ContextResetPolicy(Prompted, TokenLimits):
         "request",
         "Share of that limit shown of the end.",
         unit="%",
-        needs={"request_char_limit": ...},
+        needs={"request_char_limit": ..., **vocabulary.AS_TEXT},
         ge=0,
         le=50,
     )
@@ -119,7 +119,8 @@ def compact(context: Context, policy: ContextResetPolicy, trace: list[str]) -> C
     previous = text_of_summaries(context, head.carried, template, *TEMPLATES.values())
     carry_on = policy.earlier_summary == "extend"
     asked = Asked("summary of the conversation", policy.asks(), previous, carry_on, policy.language)
-    told = yield from summarized(context, head.fresh, asked, style, _guard(policy), policy.request, trace)
+    how = policy.sent(head, style)
+    told = yield from summarized(context, head.fresh, asked, how, _guard(policy), policy.request, trace)
     if isinstance(told, SummaryFailed):
         return unchanged(context.messages, str(told), trace)
     summary, shown = told

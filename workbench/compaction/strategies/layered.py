@@ -31,7 +31,7 @@ from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Fate, Made, Outcome, Piece, Rung, Status, unchanged
 from workbench.compaction.policy import Converted, setting
 from workbench.compaction.prompt_parts import PromptPart
-from workbench.compaction.request import Asked, Excerpt, answer_to, excerpt, request_for, tagged_style, within
+from workbench.compaction.request import Asked, Excerpt, answer_to, as_text, excerpt, request_for, tagged_style, within
 from workbench.compaction.shape import Shape
 from workbench.compaction.spans import each, indexes_of, joined, kept
 from workbench.compaction.strategy import (
@@ -212,7 +212,7 @@ def _question(context: Context, policy: LayeredPolicy, cut: Cut, trace: list[str
         fewer = sum(message_at(index) is not context.messages[index] for index in indexes_of(shown.spans))
         trace.append(f"tool results compressed for the summarizer: {grouped(fewer)} messages")
     settings = replace(policy.request, form="sections", sections=SECTIONS, marks=MARKS, timeout_s=policy.timeout_s)
-    return Question(request_for(context, asked, style, shown, settings), asked, shown, carried)
+    return Question(request_for(context, asked, as_text(asked, style, shown), shown, settings), asked, shown, carried)
 
 
 def _archive(

@@ -14,6 +14,7 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.compaction import vocabulary
 from workbench.compaction.context import Context, memories_in
+from workbench.compaction.conversation import OneText
 from workbench.compaction.flags import flag
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.lint import lint_prompt
@@ -124,7 +125,7 @@ def _request(older: list[str], recent: Sequence[str], room: int, policy: Memorie
         "memories",
         memories,
         prompt,
-        lambda: "\n\n".join(filter(None, parts)) + "\n",
+        OneText(lambda: "\n\n".join(filter(None, parts)) + "\n"),
         form="memories",
         language=policy.language,
         max_lines=room,

@@ -42,7 +42,7 @@ from workbench.compaction.request import UNBOUNDED, Asked, Bounds, labelled_styl
 from workbench.compaction.shape import Shape
 from workbench.compaction.spans import each, kept
 from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, judged
-from workbench.compaction.summarizing import Prompted, shipped
+from workbench.compaction.summarizing import Prompted, Shaped, shipped
 from workbench.compaction.triggers import MessageLimits, message_triggers
 from workbench.compaction.vocabulary import EarlierSummary
 from workbench.session import Message, Span
@@ -58,7 +58,7 @@ MARKERS = {"zh": "...[已截断]", "en": "...[cut]"}
 DROPPED = {"zh": "[更早的消息已被丢弃]", "en": "[Earlier messages were dropped.]"}
 
 
-class MessageWindowPolicy(Prompted, MessageLimits):
+class MessageWindowPolicy(Prompted, Shaped, MessageLimits):
     """When the window closes and where it ends; the defaults are the design's, each product has its own."""
 
     trigger_messages: int = vocabulary.trigger_messages(40)
@@ -118,15 +118,22 @@ class MessageWindowPolicy(Prompted, MessageLimits):
     )
     keep_first: int = vocabulary.keep_first()
     text_char_limit: int = setting(
-        500, "request", "So much of a text is shown in the request.", unit="characters", old=("text_limit",), ge=1
+        500,
+        "request",
+        "So much of a text is shown in the request.",
+        unit="characters",
+        old=("text_limit",),
+        needs=vocabulary.AS_TEXT,
+        ge=1,
     )
-    result_char_limit: int = vocabulary.result_char_limit(200)
+    result_char_limit: int = vocabulary.result_char_limit(200, needs=vocabulary.AS_TEXT)
     call_char_limit: int = setting(
         0,
         "request",
         "So much of a call's input is shown in the request. 0: the tool's name alone.",
         unit="characters",
         old=("call_input_limit",),
+        needs=vocabulary.AS_TEXT,
         ge=0,
     )
     request_char_limit: int = vocabulary.request_char_limit(12_000)
@@ -135,7 +142,7 @@ class MessageWindowPolicy(Prompted, MessageLimits):
         "request",
         "Which part of a longer request the model is not shown.",
         old=("transcript_cut",),
-        needs={"request_char_limit": ...},
+        needs={"request_char_limit": ..., **vocabulary.AS_TEXT},
     )
     language: Language = vocabulary.language("zh")
     summary_char_limit: int = vocabulary.summary_char_limit(1_500, "")
@@ -198,7 +205,7 @@ def compact(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> 
     carry_on = policy.earlier_summary == "extend"
     asked = Asked("summary of the window", prompt_of(policy), previous, carry_on, policy.language)
     settings = replace(policy.request, temperature=policy.temperature, marks=openings(policy))
-    told = yield from summarized(context, head.fresh, asked, style, _bounds(policy), settings, trace)
+    told = yield from summarized(context, head.fresh, asked, policy.sent(head, style), _bounds(policy), settings, trace)
     if isinstance(told, SummaryFailed):
         return _fallen_back(context, policy, str(told), trace)
     summary, shown = told

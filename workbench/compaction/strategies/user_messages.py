@@ -36,7 +36,7 @@ from workbench.compaction.request import Asked, labelled_style, summarized, with
 from workbench.compaction.restoring import Allowance, Restored, restored
 from workbench.compaction.spans import each, kept
 from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, Trigger, judged
-from workbench.compaction.summarizing import Prompted, shipped
+from workbench.compaction.summarizing import Prompted, Shaped, shipped
 from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
 from workbench.session import Message, Span, Text
 
@@ -50,7 +50,7 @@ TEMPLATES: dict[Language, str] = {
 }
 
 
-class UserMessagesPolicy(Prompted, TokenLimits):
+class UserMessagesPolicy(Prompted, Shaped, TokenLimits):
     """What of the user's words stays, what the summary is asked for, and what is given back after it."""
 
     trigger_window_percent: float = vocabulary.trigger_window_percent(90.0)
@@ -111,7 +111,7 @@ def compact(context: Context, policy: UserMessagesPolicy, trace: list[str]) -> C
     carry_on = policy.earlier_summary == "extend"
     asked = Asked("summary of the conversation", policy.asks(), previous, carry_on, policy.language)
     bounds = within(policy.request_char_limit, asked, style)
-    told = yield from summarized(context, head.fresh, asked, style, bounds, policy.request, trace)
+    told = yield from summarized(context, head.fresh, asked, policy.sent(head, style), bounds, policy.request, trace)
     if isinstance(told, SummaryFailed):
         return unchanged(context.messages, str(told), trace)
     summary, shown = told

@@ -283,9 +283,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
         ask = (
             by_hand
             if name == BY_HAND
-            else await asyncio.to_thread(
-                lambda: named(name, on_event=self._heard, limits=self.limits, tools=session.tools, session=session)
-            )
+            else await asyncio.to_thread(lambda: named(name, on_event=self._heard, limits=self.limits, session=session))
         )
 
         async def watched(request: SummaryRequest) -> Answer:

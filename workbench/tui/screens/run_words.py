@@ -15,6 +15,7 @@ from workbench.analysis.retention import HeldFact
 from workbench.base import paths
 from workbench.base.text import counted, plural
 from workbench.bench import Bench
+from workbench.compaction.conversation import Conversation
 from workbench.compaction.outcome import verdict
 from workbench.compaction.strategy import SummaryFailed, SummaryRequest
 from workbench.drafts import Draft, Quote, Reading
@@ -22,6 +23,7 @@ from workbench.session import Usage
 from workbench.summarizers.named import Name
 from workbench.summarizers.sections import Section, bare
 from workbench.summarizers.server_side import conversation_of
+from workbench.summarizers.wire import sending as sent
 from workbench.tui.middle.tabs import checks_title
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.run_watch import Watch
@@ -88,10 +90,17 @@ def quote_parts(quotes: Sequence[Quote], name: Name, bench: Bench) -> tuple[Part
 
 
 def sent_text(request: SummaryRequest, name: Name, bench: Bench) -> str:
-    """What a request sends: its text; to a server that compacts by itself the messages, as JSON. Raises BadInput."""
-    if name.kind != "server":
-        return request.text
-    return json.dumps(conversation_of(bench.session, request), ensure_ascii=False, indent=1)
+    """What a request sends: its text; of messages that go to a server the body, as JSON. Raises BadInput."""
+    if name.kind == "server":
+        return _json(conversation_of(bench.session, request))
+    if name.kind == "anthropic" and isinstance(request.body, Conversation):
+        body = sent(request, bench.session)
+        return _json({**body.fields, "messages": body.messages})
+    return request.text
+
+
+def _json(body: object) -> str:
+    return json.dumps(body, ensure_ascii=False, indent=1)
 
 
 def sending(quotes: Sequence[Quote], name: Name) -> str:

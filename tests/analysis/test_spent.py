@@ -1,0 +1,66 @@
+"""What summaries take: the beginning of a conversation is read from the cache, one text is new to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from workbench.analysis.cache import rates_of
+from workbench.analysis.spent import Spent, spent
+from workbench.compaction.context import Context
+from workbench.compaction.conversation import RequestShape
+from workbench.compaction.layout import Layout
+from workbench.compaction.strategies.user_messages import STRATEGY, UserMessagesPolicy
+from workbench.compaction.strategy import Summary
+from workbench.conformance.building import agent, context_of, summary, user
+from workbench.session import Tool
+from workbench.summarizers.driver import drive
+
+TALK = [user("u", "x" * 39_996), agent("a", "y" * 159_996)]
+"""10 000 and 40 000 tokens, and 10 000 of system prompt and tools before them."""
+
+
+def beside(context: Context, tokens: int) -> Context:
+    sizes = replace(context.layout.sizes, overhead=tokens)
+    return context.with_(layout=Layout(context.shape, sizes))
+
+
+def taken(shape: RequestShape, fresh: int = 0, *, talk: list = TALK, **settings: object) -> Spent:  # type: ignore[type-arg]
+    """A prompt of 1 000 tokens, an answer of 2 000."""
+    tools = (Tool("Bash", "t" * 12_000),)
+    context = beside(context_of(talk, system="s" * 28_000, tools=tools), 10_000)
+    policy = UserMessagesPolicy(user_message_tokens=0, prompt="p" * 4_000, request_shape=shape, **settings)
+    run = drive(STRATEGY.compact(context, policy), lambda request: Summary("z" * 8_000))
+    return spent(context, run, fresh)
+
+
+@pytest.mark.parametrize(
+    ("shape", "fresh", "expected", "dollars"),
+    [
+        # 51 006 × $3 + 2 000 × $15, a million each; 6 are the words that say who speaks
+        ("text", 0, Spent(1, 51_006, 2_000), 0.183018),
+        # 60 000 × $0.30 + 1 000 × $3 + 2 000 × $15
+        ("messages", 0, Spent(1, 61_000, 2_000, 60_000), 0.051),
+        # 45 000 × $0.30 + 16 000 × $3 + 2 000 × $15: an answer of 15 000 tokens was not sent yet
+        ("messages", 15_000, Spent(1, 61_000, 2_000, 45_000), 0.0915),
+        # without 3 000 tokens of tools no prefix is the same: 58 000 × $3 + 2 000 × $15
+        ("messages_without_tools", 0, Spent(1, 58_000, 2_000), 0.204),
+        # the prompt, the messages, "Write the summary now, …": 51 013 × $3 + 2 000 × $15
+        ("messages_under_prompt", 0, Spent(1, 51_013, 2_000), 0.183039),
+    ],
+)
+def test_the_shape_decides_what_a_summary_costs(
+    shape: RequestShape, fresh: int, expected: Spent, dollars: float
+) -> None:
+    found = taken(shape, fresh)
+    assert found == expected
+    assert found.cost(rates_of("claude-sonnet-4-5")) == pytest.approx(dollars)
+
+
+def test_what_is_left_out_breaks_the_prefix() -> None:
+    """An earlier summary that is given up is not sent: behind it nothing is in the cache, before it all is."""
+    talk = [*TALK, summary("old", "o" * 396), user("n", "n" * 3_996)]
+    found = taken("messages", talk=talk, earlier_summary="drop")
+    assert found == Spent(1, 62_000, 2_000, 60_000)
+    assert taken("messages", talk=talk, earlier_summary="nest") == Spent(1, 62_100, 2_000, 61_100)
