@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 
 from interop.units import Unit, Units
 
@@ -29,6 +29,12 @@ class Allowance:
     shown: Change = as_it_is
 
 
+def results_in_order(units: Units) -> Units:
+    """Neighbouring results in the order of their calls, whichever came back first."""
+    runs = groupby(units, key=lambda unit: unit.kind == "result")
+    return tuple(unit for result, run in runs for unit in (sorted(run, key=lambda one: one.call) if result else run))
+
+
 def without(drop: Callable[[Unit], bool]) -> Change:
     """What leaves out the units for which `drop` holds."""
     return lambda units: tuple(unit for unit in units if not drop(unit))
@@ -43,11 +49,11 @@ class Compared:
 
 
 def compare(sent: Units, shown: Units, allowances: tuple[Allowance, ...] = ()) -> Compared:
-    """The two held against each other, with as few of the allowances as make them equal."""
+    """The two held against each other, with as few of the allowances as make them equal; earlier ones are preferred."""
     if difference := _difference(sent, shown, allowances):
         return Compared(difference)
     needed = allowances
-    for one in allowances:
+    for one in reversed(allowances):
         fewer = tuple(other for other in needed if other is not one)
         if not _difference(sent, shown, fewer):
             needed = fewer

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from interop.tool import Tool
-from interop.trial import Column, Trial
+from interop.trial import ORDER, TOLD, Column, Trial
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "interop.md"
 _HEAD = """# Tried with the tools themselves
@@ -74,7 +74,11 @@ def _section(tool: Tool, outcome: Trial | str) -> str:
             said = verdict.difference or "equal" + (f"; allowed: {', '.join(verdict.allowed)}" * bool(verdict.allowed))
             lines.append(f"- {verdict.of}: {_plain(said)}\n")
     used = {name for column in (outcome.read, outcome.own, outcome.ours, outcome.foreign) for name in _allowed(column)}
-    told = [f"- *{one.name}*: {one.why}\n" for one in tool.allowances if one.name in used]
+    told = [
+        f"- *{one.name}*: {one.why}\n"
+        for one in (*tool.allowances, ORDER, *(one for _, one in TOLD))
+        if one.name in used
+    ]
     return "".join(lines) + ("\nAllowed:\n\n" + "".join(told) if told else "")
 
 

@@ -9,12 +9,13 @@ foreign    sessions of other tools, exported into this one's form, the same way
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import workbench
-from interop.compare import compare
+from interop.compare import Allowance, compare, results_in_order, without
 from interop.homes import Failed, Home, fresh
 from interop.server import Request, Server
 from interop.server.script import Call
@@ -72,9 +73,9 @@ def scene(read: Callable[[str], Call]) -> tuple[str, ...]:
     odd characters, reasoning, plain answers."""
     notes, odd, long, weir = map(read, ("notes.md", "odd.txt", "long.txt", "weir.cfg"))
     return (
-        f"Look at notes and weir, please. {notes}{weir} [[then]] [[say The mill listens on port 8443.]]",
-        f"Never touch weir.cfg, whatever happens. {odd} [[then]] [[say It holds odd characters: é, 漢字, 🌾.]]",
         f"Count the sacks. [[say First the list.]] {long} [[then]] {notes} [[then]] [[say There are 399 sacks.]]",
+        f"Never touch weir.cfg, whatever happens. {odd} [[then]] [[say It holds odd characters: é, 漢字, 🌾.]]",
+        f"Look at notes and weir, please. {notes}{weir} [[then]] [[say The mill listens on port 8443.]]",
         "And the price?\n\nIn “crowns”, <please> & thanks. [[think The price is not in the notes.]] [[say Unknown.]]",
         f"Read the notes again. {notes} [[then]] [[say The port is still 8443.]]",
     )
@@ -150,7 +151,7 @@ def _compacted(session: Session, plan: Plan) -> tuple[Message, ...]:
 def _foreign(tool: Tool, home: Home) -> Iterator[Verdict]:
     others = [session for name in FOREIGN if (session := workbench.load(SAMPLES / name)).format != tool.format]
     for session in others[:2]:
-        yield _exported(tool, home, session.format, session, session.context())
+        yield _exported(tool, home, session.format, replace(session, cwd=str(home.project)), session.context())
 
 
 def _exported(tool: Tool, home: Home, what: str, session: Session, promised: Sequence[Message]) -> Verdict:
@@ -165,8 +166,10 @@ def _exported(tool: Tool, home: Home, what: str, session: Session, promised: Seq
         where = exporting.save(made, folder).where
         with home.server.mark() as requests:
             _resume(tool, home, where, steps(made.written, where), prompts)
-        first = _verdict(tool, what, requests, promised, prompts[:1])
-        return first if first.difference else _verdict(tool, what, requests, promised, prompts)
+        told = [allowance for note, allowance in TOLD if any(re.search(note, one) for one in made.written.notes)]
+        told += [ORDER] if made.format.id != session.format else []
+        first = _verdict(tool, what, requests, promised, prompts[:1], told)
+        return first if first.difference else _verdict(tool, what, requests, promised, prompts, told)
     except (BadInput, Failed) as error:
         return Verdict(what, str(error))
 
@@ -180,8 +183,49 @@ def _resume(tool: Tool, home: Home, where: Path, steps: tuple[str, ...], prompts
     return None
 
 
+ORDER = Allowance(
+    "order of results",
+    "Results of parallel calls are written in the order of the calls, where the other tool has them as they came.",
+    sent=results_in_order,
+    shown=results_in_order,
+)
+TOLD = (
+    (
+        "reasoning|thinking",
+        Allowance(
+            "told: reasoning",
+            "Reasoning of another model is left out, as a note of the export says.",
+            sent=without(lambda unit: unit.kind == "reasoning"),
+            shown=without(lambda unit: unit.kind == "reasoning"),
+        ),
+    ),
+    (
+        "system prompt was left out",
+        Allowance(
+            "told: system prompt",
+            "The tool sends its own system prompt, as a note of the export says.",
+            shown=without(lambda unit: unit.role == "system"),
+        ),
+    ),
+    (
+        "only the session's own format knows",
+        Allowance(
+            "told: blocks",
+            "Blocks that only the other format knows are left out, as a note of the export says.",
+            shown=without(lambda unit: unit.kind == "other"),
+        ),
+    ),
+)
+"""What an export's notes say that it could not carry, by words of the note."""
+
+
 def _verdict(
-    tool: Tool, what: str, requests: Sequence[Request], context: Sequence[Message], prompts: Sequence[str]
+    tool: Tool,
+    what: str,
+    requests: Sequence[Request],
+    context: Sequence[Message],
+    prompts: Sequence[str],
+    told: Sequence[Allowance] = (),
 ) -> Verdict:
     """The request of the last prompt beside the context, the prompts and what was answered to those before it."""
     expected = list(shown(context))
@@ -191,7 +235,7 @@ def _verdict(
             return Verdict(what, f"no request has the prompt “{prompt}”")
         expected.append(Unit("user", "text", prompt))
         sent = of_request(found.protocol, found.body)
-        compared = compare(sent, tuple(expected), tool.allowances)
+        compared = compare(sent, tuple(expected), (*tool.allowances, *told))
         expected.append(Unit("assistant", "text", found.answer.text))
     return Verdict(what, compared.difference, compared.allowed)
 

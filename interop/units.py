@@ -120,16 +120,18 @@ def _anthropic(body: Mapping[str, Any]) -> Iterator[Unit]:
 
 
 def _responses(body: Mapping[str, Any]) -> Iterator[Unit]:
+    """A developer's message is a system message under a newer name."""
     calls, given = _Calls(), body.get("input") or ()
     items: Sequence[Any] = [{"role": "user", "content": given}] if isinstance(given, str) else given
     for item in items:
         match item.get("type", "message"):
             case "message":
+                role = "system" if item["role"] == "developer" else str(item["role"])
                 for part in _blocks(item["content"]):
                     if "text" in part:
-                        yield Unit(str(item["role"]), "text", part["text"])
+                        yield Unit(role, "text", part["text"])
                     else:
-                        yield Unit(str(item["role"]), "media", str(part.get("type")))
+                        yield Unit(role, "media", str(part.get("type")))
             case "reasoning":
                 yield Unit("assistant", "reasoning", "\n".join(part["text"] for part in item.get("summary") or ()))
             case "function_call":

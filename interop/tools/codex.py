@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import ceil
 from pathlib import Path
 
+from interop.compare import Allowance, without
 from interop.homes import Home, Package
 from interop.server.script import Call
 from interop.tool import Tool
+from interop.units import Unit, Units
 
 _OPTIONS = ("--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")
 
@@ -49,6 +53,53 @@ def _again(home: Home, path: Path, prompt: str) -> None:
     home.run("codex", "exec", "resume", path.stem[-36:], *_OPTIONS, prompt)
 
 
+def _compact(home: Home, path: Path) -> Path:
+    """The next prompt comes to a context that is over the limit, so that Codex compacts before it."""
+    limit = ("-c", "model_auto_compact_token_limit=1000")
+    home.run("codex", "exec", "resume", path.stem[-36:], *_OPTIONS, *limit, "Go on after the compaction.")
+    return path
+
+
+def _without_prompt(units: Units) -> Units:
+    prompt = units and units[0].role == "system" and units[0].text.startswith("You are Codex")
+    return units[1:] if prompt else units
+
+
+_INJECTED = ("<skills_instructions>", "<permissions instructions>", "<tools>", "<environment_context>")
+
+
+def _is_injected(unit: Unit) -> bool:
+    return unit.role in ("system", "user") and unit.text.startswith(_INJECTED)
+
+
+_ROOM = 48_000
+"""Bytes of a result that Codex sends: 12 000 tokens of four bytes, for the model that is set here."""
+
+
+def _cut(unit: Unit) -> Unit:
+    """A result as Codex cuts it when it is longer."""
+    data = unit.text.encode()
+    if unit.kind != "result" or len(data) <= _ROOM:
+        return unit
+    head, tail = data[: _ROOM // 2].decode(errors="ignore"), data[-_ROOM // 2 :].decode(errors="ignore")
+    return replace(unit, text=f"{head}…{ceil((len(data) - _ROOM) / 4)} tokens truncated…{tail}")
+
+
+_ALLOWED = (
+    Allowance(
+        "long results",
+        f"Of a result longer than {_ROOM} bytes Codex sends both ends.",
+        shown=lambda units: tuple(map(_cut, units)),
+    ),
+    Allowance("prompt", "The system prompt is sent as the first developer message.", sent=_without_prompt),
+    Allowance(
+        "preamble",
+        "Permissions, skills and the environment are told anew, before the new prompt, when a run begins.",
+        sent=without(_is_injected),
+        shown=without(_is_injected),
+    ),
+)
+
 TOOL = Tool(
     id="codex",
     title="Codex",
@@ -59,6 +110,8 @@ TOOL = Tool(
     again=_again,
     env=_env,
     configure=_configure,
+    compact=_compact,
+    allowances=_ALLOWED,
     command="codex",
     launcher=f'exec "$TOOL" exec "$@" {" ".join(_OPTIONS)} "$PROMPT"',
 )

@@ -1,0 +1,140 @@
+"""Claude Code from npm."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+
+from interop.compare import Allowance, without
+from interop.homes import Home, Package
+from interop.server import Request
+from interop.server.script import Call
+from interop.tool import Tool
+from interop.units import Unit, Units
+
+_OPTIONS = ("--model", "claude-sonnet-4-5", "--allowedTools", "Read", "Bash")
+
+
+def _read(path: str) -> Call:
+    return Call("Bash", {"command": f"cat {path}", "description": "Print a file"})
+
+
+def _env(home: Home) -> Mapping[str, str]:
+    return {
+        "ANTHROPIC_BASE_URL": home.server.url,
+        "ANTHROPIC_API_KEY": "dummy",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_TELEMETRY": "1",
+        "DISABLE_ERROR_REPORTING": "1",
+    }
+
+
+def _make(home: Home, prompts: Sequence[str]) -> Path:
+    home.run("claude", "-p", prompts[0], *_OPTIONS)
+    (path,) = (home.home / ".claude/projects").glob("*/*.jsonl")
+    for prompt in prompts[1:]:
+        _again(home, path, prompt)
+    return path
+
+
+def _again(home: Home, path: Path, prompt: str) -> None:
+    home.run("claude", "-p", prompt, "--resume", path.stem, *_OPTIONS)
+
+
+def _compact(home: Home, path: Path) -> Path:
+    home.run("claude", "-p", "/compact", "--resume", path.stem, *_OPTIONS)
+    return path
+
+
+def _turn(request: Request) -> bool:
+    """Titles and the like are asked for without tools."""
+    return bool(request.body.get("tools"))
+
+
+_REMINDER = re.compile(r"\s*(<system-reminder>.*?</system-reminder>)\s*", re.DOTALL)
+
+
+def _turns(units: Units) -> Iterator[list[Unit]]:
+    """What stands between two of the agent's units, and each run of these."""
+    return (list(run) for _, run in groupby(units, key=lambda unit: unit.role == "assistant"))
+
+
+def _reminders_first(units: Units) -> Units:
+    """Each turn's reminders before its words and results, in the order of their texts."""
+    said: list[Unit] = []
+    for turn in _turns(units):
+        if turn[0].role == "assistant":
+            said += turn
+            continue
+        reminders = sorted(found for unit in turn for found in _REMINDER.findall(unit.text))
+        said += [Unit("user", "text", text) for text in reminders]
+        plain = [replace(unit, text=_REMINDER.sub("", unit.text)) for unit in turn]
+        said += [unit for unit in plain if unit.text or unit.kind == "result"]
+    return tuple(said)
+
+
+def _one_break_less(units: Units) -> Units:
+    """Texts without the line break that parts them from the next one in the same message."""
+    pairs = zip(units, (*units[1:], None), strict=True)
+    return tuple(
+        replace(unit, text=unit.text.removesuffix("\n")) if then and unit.role == then.role == "user" else unit
+        for unit, then in pairs
+    )
+
+
+def _tokens_left(unit: Unit) -> bool:
+    return unit.text.startswith("<system-reminder>\n<total_tokens>")
+
+
+def _no_reminders(units: Units) -> Units:
+    return tuple(unit for unit in _reminders_first(units) if not _REMINDER.fullmatch(unit.text))
+
+
+_ALLOWED = (
+    Allowance(
+        "line breaks", "Texts that are sent in one message are parted by a line break more.", sent=_one_break_less
+    ),
+    Allowance(
+        "no response",
+        "Behind a message of the person's that was never answered “No response requested.” is sent.",
+        sent=without(lambda unit: unit == Unit("assistant", "text", "No response requested.")),
+    ),
+    Allowance(
+        "place of reminders",
+        "Reminders that are kept beside a message are sent before its words, or inside the last result.",
+        sent=_reminders_first,
+        shown=_reminders_first,
+    ),
+    Allowance(
+        "tokens left",
+        "How many tokens are left is told anew, and not as it was.",
+        sent=without(_tokens_left),
+        shown=without(_tokens_left),
+    ),
+    Allowance(
+        "reminders",
+        "A run tells its own reminders: environment, date, tokens left, skills.",
+        sent=_no_reminders,
+        shown=_no_reminders,
+    ),
+)
+
+TOOL = Tool(
+    id="claude-code",
+    title="Claude Code",
+    package=Package("npm", "@anthropic-ai/claude-code", "2.1.330"),
+    format="claude-code",
+    read=_read,
+    make=_make,
+    again=_again,
+    env=_env,
+    compact=_compact,
+    command="claude",
+    launcher=f'exec "$TOOL" -p "$PROMPT" {" ".join(_OPTIONS[:2])} "$@" {" ".join(_OPTIONS[2:])}',
+    turn=_turn,
+    allowances=_ALLOWED,
+)
