@@ -15,7 +15,7 @@ import sys
 from datetime import UTC, datetime
 
 from interop import server, table, tools
-from interop.homes import Missing, install
+from interop.homes import ROOT, Missing, install
 from interop.tool import Tool
 from interop.trial import try_out
 
@@ -50,14 +50,16 @@ def main(names: list[str]) -> int:
 
 
 def _apart(chosen: list[Tool]) -> int:
-    """Tries them in another process, without a network where `unshare` can take it away."""
-    command, env = [sys.executable, "-m", "interop", *(tool.id for tool in chosen)], {**os.environ, _APART: "1"}
+    """Tries them in another process, which knows nothing of this machine's user, and has no network where `unshare` can
+    take it away."""
+    command = [sys.executable, "-m", "interop", *(tool.id for tool in chosen)]
     alone = ["unshare", "-rn", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
     if shutil.which("unshare") and subprocess.run([*alone, "true"], capture_output=True).returncode == 0:
         command = [*alone, *command]
     else:
         print("The network cannot be taken away here: the tools are tried with it.", file=sys.stderr)
-    return subprocess.run(command, env=env).returncode
+    env = {"PATH": os.environ["PATH"], "HOME": str(ROOT / "nobody"), "LANG": "C.UTF-8", _APART: "1"}
+    return subprocess.run(command, env=env, cwd=ROOT.parent).returncode
 
 
 def _try(chosen: list[Tool]) -> int:

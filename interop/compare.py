@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, zip_longest
 
 from interop.units import Unit, Units
@@ -33,6 +34,18 @@ def results_in_order(units: Units) -> Units:
     """Neighbouring results in the order of their calls, whichever came back first."""
     runs = groupby(units, key=lambda unit: unit.kind == "result")
     return tuple(unit for result, run in runs for unit in (sorted(run, key=lambda one: one.call) if result else run))
+
+
+def as_objects(units: Units) -> Units:
+    """Calls whose arguments are no JSON object with these in one."""
+
+    def wrapped(unit: Unit) -> Unit:
+        name, _, arguments = unit.text.partition(" ")
+        if unit.kind != "call" or arguments.startswith("{"):
+            return unit
+        return replace(unit, text=f"{name} {json.dumps({'raw': arguments}, ensure_ascii=False)}")
+
+    return tuple(map(wrapped, units))
 
 
 def without(drop: Callable[[Unit], bool]) -> Change:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import workbench
-from interop.compare import Allowance, compare, results_in_order, without
+from interop.compare import Allowance, as_objects, compare, results_in_order, without
 from interop.homes import Failed, Home, fresh
 from interop.server import Request, Server
 from interop.server.script import Call
@@ -25,17 +25,12 @@ from workbench.base.errors import BadInput
 from workbench.bench import tools_preset
 from workbench.compaction.preset import preset_names
 from workbench.formats import export as exporting
-from workbench.formats.format import Written
+from workbench.formats.steps import steps
 from workbench.session import Message, Session
 
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_sessions"
 FOREIGN = ("claude-code-overflow.jsonl", "codex-two-compactions.jsonl", "openai-chat-tools.json")
 """The samples of which the first two that are no files of the tool's own are exported into its form."""
-
-
-def steps(written: Written, where: Path) -> tuple[str, ...]:
-    home = written.home.replace("~", "$HOME", 1)
-    return (f'mkdir -p "$(dirname "{home}")"', f'cp "{where}" "{home}"', written.resume) if home else (written.resume,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +192,14 @@ TOLD = (
             "Reasoning of another model is left out, as a note of the export says.",
             sent=without(lambda unit: unit.kind == "reasoning"),
             shown=without(lambda unit: unit.kind == "reasoning"),
+        ),
+    ),
+    (
+        "",
+        Allowance(
+            "arguments as an object",
+            "Arguments that are no JSON object stand in one, under `raw`, for an API that takes objects only.",
+            shown=as_objects,
         ),
     ),
     (

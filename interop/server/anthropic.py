@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from interop.server.script import Asked, Turn
+from interop.server.script import Asked, Turn, typed
 from interop.server.stream import STREAM, events
 
 TOO_LONG = {
@@ -22,17 +22,9 @@ def asked(body: Mapping[str, Any]) -> Asked:
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
         if message["role"] == "assistant":
             since += 1
-        elif any(block["type"] == "tool_result" for block in blocks) and not _texts(blocks):
-            continue
-        else:
-            prompt, since, before = _texts(blocks), 0, before + since
+        elif text := typed(block["text"] for block in blocks if block["type"] == "text"):
+            prompt, since, before = text, 0, before + since
     return Asked(prompt, since, before, bool(body.get("tools")))
-
-
-def _texts(blocks: list[dict[str, Any]]) -> str:
-    """What was typed: tools put their reminders in beside it."""
-    texts = [block["text"] for block in blocks if block["type"] == "text"]
-    return "\n".join(text for text in texts if not text.lstrip().startswith("<system-reminder>"))
 
 
 def answer(turn: Turn, body: Mapping[str, Any], path: str, number: int, tokens: int) -> tuple[str, bytes]:

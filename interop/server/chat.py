@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from interop.server.script import Asked, Turn
+from interop.server.script import Asked, Turn, typed
 from interop.server.stream import STREAM, data
 
 TOO_LONG = {
@@ -23,15 +23,13 @@ def asked(body: Mapping[str, Any]) -> Asked:
     for message in body.get("messages") or ():
         if message["role"] == "assistant":
             since += 1
-        elif message["role"] == "user" and (text := _text(message.get("content") or "")):
+        elif message["role"] == "user" and (text := typed(_texts(message.get("content") or ""))):
             prompt, since, before = text, 0, before + since
     return Asked(prompt, since, before, bool(body.get("tools")))
 
 
-def _text(content: Any) -> str:
-    """What was typed: what a tool put in stands in tags of its own."""
-    texts = [content] if isinstance(content, str) else [part.get("text", "") for part in content]
-    return "\n".join(text for text in texts if not text.lstrip().startswith("<"))
+def _texts(content: Any) -> list[str]:
+    return [content] if isinstance(content, str) else [part.get("text", "") for part in content]
 
 
 def answer(turn: Turn, body: Mapping[str, Any], path: str, number: int, tokens: int) -> tuple[str, bytes]:

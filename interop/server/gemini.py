@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from interop.server.script import Asked, Turn
+from interop.server.script import Asked, Turn, typed
 from interop.server.stream import STREAM, data
 
 TOO_LONG = {
@@ -26,7 +26,7 @@ def asked(body: Mapping[str, Any]) -> Asked:
             since += 1
         elif any("functionResponse" in part for part in parts):
             continue
-        elif text := "\n".join(part["text"] for part in parts if not part.get("text", "<").lstrip().startswith("<")):
+        elif text := typed(part["text"] for part in parts if "text" in part):
             prompt, since, before = text, 0, before + since
     return Asked(prompt, since, before, bool(body.get("tools")))
 

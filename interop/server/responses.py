@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from interop.server.script import Asked, Turn
+from interop.server.script import Asked, Turn, typed
 from interop.server.stream import STREAM, events
 
 TOO_LONG = {
@@ -27,15 +27,13 @@ def asked(body: Mapping[str, Any]) -> Asked:
             since, speaking = since + (not speaking), True  # one turn may be several items
             continue
         speaking = False
-        if kind == "message" and item["role"] == "user" and (text := _text(item["content"])):
+        if kind == "message" and item["role"] == "user" and (text := typed(_texts(item["content"]))):
             prompt, since, before = text, 0, before + since
     return Asked(prompt, since, before, bool(body.get("tools")))
 
 
-def _text(content: Any) -> str:
-    """What was typed: what a tool put in stands in tags of its own."""
-    texts = [content] if isinstance(content, str) else [part.get("text", "") for part in content]
-    return "\n".join(text for text in texts if not text.lstrip().startswith("<"))
+def _texts(content: Any) -> list[str]:
+    return [content] if isinstance(content, str) else [part.get("text", "") for part in content]
 
 
 def answer(turn: Turn, body: Mapping[str, Any], path: str, number: int, tokens: int) -> tuple[str, bytes]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,13 +42,18 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a request asks: the texts of the person's last message, the model's turns since it and before it, and
+    """What a request asks: what the person typed last, the model's turns since it and before it, and
     whether there are tools to call."""
 
     prompt: str
     since: int
     before: int
     tools: bool
+
+
+def typed(texts: Iterable[str]) -> str:
+    """The person's words of a message: its last text that is in no tags, as tools put theirs in."""
+    return next((text for text in reversed([*texts]) if not text.lstrip().startswith("<")), "")
 
 
 _OPENING = re.compile(r"\[\[(call|think|say|tokens|too long|then)\b ?")
