@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby, zip_longest
 
@@ -20,14 +20,15 @@ def as_it_is(units: Units) -> Units:
 class Allowance:
     """A known and harmless difference between what a tool keeps and what it sends, under a name that the table shows.
 
-    `sent` and `shown` take it out of the request's units and of the context's. It is named only where without it the
-    two are not equal.
+    `sent` and `shown` take it out of the request's units and of the context's; `beside` says what may be sent beside
+    what is shown, though all that is shown must be sent. It is named only where without it the two are not equal.
     """
 
     name: str
     why: str
     sent: Change = as_it_is
     shown: Change = as_it_is
+    beside: Callable[[Unit], bool] = lambda unit: False
 
 
 def results_in_order(units: Units) -> Units:
@@ -76,7 +77,18 @@ def compare(sent: Units, shown: Units, allowances: tuple[Allowance, ...] = ()) -
 def _difference(sent: Units, shown: Units, allowances: tuple[Allowance, ...]) -> str:
     for one in allowances:
         sent, shown = one.sent(sent), one.shown(shown)
+        sent = tuple(_without_beside(sent, shown, one.beside))
     for number, (there, here) in enumerate(zip_longest(sent, shown), 1):
         if there != here:
             return f"unit {number} of {len(sent)}: sent {there or 'nothing'}, shown {here or 'nothing'}"
     return ""
+
+
+def _without_beside(sent: Units, shown: Units, beside: Callable[[Unit], bool]) -> Iterator[Unit]:
+    """What was sent but for what may be beside what is shown, and is."""
+    at = 0
+    for unit in sent:
+        if beside(unit) and unit not in shown[at : at + 1]:
+            continue
+        at += 1
+        yield unit

@@ -90,10 +90,6 @@ def _tokens_left(unit: Unit) -> bool:
     return unit.text.startswith("<system-reminder>\n<total_tokens>")
 
 
-def _no_reminders(units: Units) -> Units:
-    return tuple(unit for unit in _reminders_first(units) if not _REMINDER.fullmatch(unit.text))
-
-
 _ALLOWED = (
     Allowance(
         "line breaks", "Texts that are sent in one message are parted by a line break more.", sent=_one_break_less
@@ -118,8 +114,7 @@ _ALLOWED = (
     Allowance(
         "reminders",
         "A run tells its own reminders: environment, date, tokens left, skills.",
-        sent=_no_reminders,
-        shown=_no_reminders,
+        beside=lambda unit: bool(_REMINDER.fullmatch(unit.text)),
     ),
 )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import ceil
 from pathlib import Path
 
-from interop.compare import Allowance, without
+from interop.compare import Allowance
 from interop.homes import Home, Package
 from interop.server.script import Call
 from interop.tool import Tool
@@ -95,8 +95,7 @@ _ALLOWED = (
     Allowance(
         "preamble",
         "Permissions, skills and the environment are told anew, before the new prompt, when a run begins.",
-        sent=without(_is_injected),
-        shown=without(_is_injected),
+        beside=_is_injected,
     ),
 )
 
