@@ -286,11 +286,10 @@ def save(compacted: Compacted, path: str | Path, format: str = "", *, overwrite:
     """
     if failed := compacted.report.failed:
         raise BadInput(f"The result is not whole and is not written: {failed[0].name}: {failed[0].detail}.")
+    given, outcome = compacted.context, compacted.outcome
+    left = given if outcome.status == "not_smaller" else given.from_outcome(outcome)
     made = exporting.export(
-        compacted.session,
-        _in_force(compacted.context, compacted.outcome),
-        format or None,
-        memories=compacted.outcome.memories,
+        compacted.session, _in_force(given, outcome), format or None, outcome.memories, carried=left.carried
     )
     if made.problems:
         raise BadInput(f"{made.format.title} could not load this and it is not written: {made.verdict}")

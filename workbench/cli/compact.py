@@ -123,7 +123,7 @@ def command(
     made = None
     if out is not None or to is not None:
         messages = messages_for(outcome, answers, to or bench.session.format)
-        made = export(bench.session, messages, to, outcome.memories)
+        made = export(bench.session, messages, to, outcome.memories, carried=context.from_outcome(outcome).carried)
         checks = (*checks, export_check(not made.problems, made.verdict))
     code = _code(outcome, checks)
     saved = _put(made, out, overwrite=force) if made and out and (force or code == DONE) else None

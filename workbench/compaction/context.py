@@ -13,8 +13,8 @@ from workbench.compaction.outcome import Kept, Outcome, Piece
 from workbench.compaction.past import Past
 from workbench.compaction.shape import Shape
 from workbench.formats.format import Api
-from workbench.session import Message, Tool
-from workbench.tokens.anchoring import span_basis
+from workbench.session import Carried, Message, Tool
+from workbench.tokens.anchoring import carried_by, span_basis
 from workbench.tokens.sizes import Basis, Size, Sizes, measure
 from workbench.tokens.window import Window
 
@@ -148,6 +148,13 @@ class Context:
         whole, sizes = self.upto(len(self)), self.layout.sizes
         exact = 0 < len(self) == sizes.anchored_until
         return Size(whole.messages, whole.chars, whole.tokens + sizes.overhead, Basis.EXACT if exact else whole.basis)
+
+    @property
+    def carried(self) -> Carried:
+        """What an export of this context says of itself; of a window, only one that no table would say again."""
+        limit = self.limit
+        window = limit.tokens if limit and limit.source in ("given", "recorded") else None
+        return carried_by(self.layout.sizes, self.messages, self.model, window)
 
     def measure(self, messages: Sequence[Message]) -> Size:
         """The size of any messages, old or new, by the meter."""

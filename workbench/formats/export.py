@@ -15,10 +15,11 @@ from workbench.base.files import write_atomically
 from workbench.base.in_use import still_written
 from workbench.base.text import counted
 from workbench.formats import registry
+from workbench.formats.carried import NO_PLACE, carrying, with_carried
 from workbench.formats.files import gc_paused
 from workbench.formats.format import Format, Written, no_progress
 from workbench.formats.read_back import difference
-from workbench.session import Message, Session
+from workbench.session import Carried, Message, Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,8 @@ class Export:
     """A session in its new form and what its format's validator says of it; not yet on disk.
 
     Promised are `messages`, and the memories of `source`; `changed`, whether they are others than the loaded session's,
-    or in another format. `judged` is False where the format has no validator.
+    or in another format. `carried` is what the file says of itself, None where it says nothing. `judged` is False where
+    the format has no validator.
     """
 
     format: Format
@@ -35,6 +37,7 @@ class Export:
     source: Session
     messages: tuple[Message, ...]
     changed: bool
+    carried: Carried | None = None
     judged: bool = True
 
     @property
@@ -57,9 +60,15 @@ class Saved:
 
 
 def export(
-    session: Session, messages: Sequence[Message], format_id: str | None = None, memories: str | None = None
+    session: Session,
+    messages: Sequence[Message],
+    format_id: str | None = None,
+    memories: str | None = None,
+    *,
+    carried: Carried | None = None,
 ) -> Export:
-    """`messages` as a session in `session`'s own format, or in the one named; `memories` replace the session's.
+    """`messages` as a session in `session`'s own format, or in the one named; `memories` replace the session's, and
+    `carried` is what the file is to say of itself, if anything changed.
 
     `format_id` may name a way of a format behind a colon (`codex:appended`). A session's file that is still being
     written is pointed out in the notes, and so are memories that the format has no place for. Raises BadInput for an
@@ -80,6 +89,12 @@ def export(
     changed = not same_history or source.memories != session.memories
     with session.records.held():
         written = target.write(source, messages)
+        copied = written.data == session.records.data
+        noted = None if copied or carried is None else carrying(target.format.codec, written.data, carried)
+        if noted is not None:
+            written = replace(written, data=noted)
+        elif carried is not None and not copied:
+            notes.append(NO_PLACE)
         problems = target.validate(written.data) if target.validate else []
         if problems and target.validate and same_history and changed:  # what was wrong with the history before
             before = target.validate(session.records.data)
@@ -90,7 +105,16 @@ def export(
         )
     written = replace(written, notes=(*written.notes, *notes))
     judged = target.validate is not None
-    return Export(target.format, written, tuple(problems), source, tuple(messages), changed, judged)
+    return Export(
+        target.format,
+        written,
+        tuple(problems),
+        source,
+        tuple(messages),
+        changed,
+        None if noted is None else carried,
+        judged,
+    )
 
 
 def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
@@ -127,13 +151,16 @@ def _hold_to(export: Export, data: bytes, where: str) -> None:
     """Raises BadInput unless the format's own reader finds in `data` what was promised."""
     with gc_paused():
         try:
-            found = export.format.codec.read(Path(export.written.name), data, no_progress)
+            codec = export.format.codec
+            found = with_carried(codec, codec.read(Path(export.written.name), data, no_progress))
         except BadInput as error:
             wrong = f"it cannot be read again: {str(error).rstrip('.')}"
         else:
             wrong = difference(export.source, export.messages, found, export.written.notes)
-            if export.format.codec.memories and found.memories != export.source.memories:
+            if codec.memories and found.memories != export.source.memories:
                 wrong = wrong or "the memories do not come back"
+            if export.carried and found.facts.carried != export.carried:
+                wrong = wrong or "what it says of its size does not come back"
     if wrong:
         raise BadInput(
             f"{where} is not written, because as {export.format.title} it would not hold what was promised: {wrong}; "

@@ -13,6 +13,7 @@ from workbench.base.errors import BadInput
 from workbench.base.files import reason
 from workbench.formats import registry
 from workbench.formats.absurd import judged
+from workbench.formats.carried import with_carried
 from workbench.formats.format import Format, Part, Progress, no_progress
 from workbench.formats.look import HEAD, Look
 from workbench.formats.refusal import refused_folder
@@ -51,6 +52,7 @@ def load_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: 
             session = replace(session, facts=replace(session.facts, part=part))
         else:
             session = codec.read(path, data, progress)
+    session = with_carried(codec, session)
     if len(data) > LARGE and session.records.data is data:
         session.records.let_go(path)
     return judged(session)
@@ -90,11 +92,11 @@ def _load_folder(path: Path, progress: Progress) -> Session:
         found, _ = registry.detect_folder(path)
     except BadInput:
         raise BadInput(refused_folder(path, _first_inside(path))) from None
-    read_folder = found.codec.read_folder
-    if read_folder is None:
+    codec = found.codec
+    if codec.read_folder is None:
         raise BadInput(f"{path} is a folder; name a session file in it.")
     with gc_paused():
-        return judged(read_folder(path, progress))
+        return judged(with_carried(codec, codec.read_folder(path, progress)))
 
 
 def _first_inside(folder: Path) -> str:

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from workbench.formats.kit.place import Place
 from workbench.formats.look import Look
 from workbench.session import Message, Session
 
@@ -125,6 +126,8 @@ class Codec:
       it holds one. `read` then gives the first or newest, with a warning that there are more. `read_part` alone is for
       what a session keeps apart and nobody need choose from: its sub-agents.
     requests(session): the requests that the file records whole, in their order; None for a tool that records none.
+    place: where a file has room for what an export says of itself (`formats/carried.py`); None where its tool takes
+      nothing but what it knows.
     memories: whether `read` finds an agent's long-term memories in the file and `write` puts `session.memories` there.
     """
 
@@ -136,6 +139,7 @@ class Codec:
     sessions_in: Callable[[Path, bytes], tuple[Part, ...]] | None = None
     read_part: Callable[[Path, bytes, str, Progress], Session] | None = None
     requests: Callable[[Session], Iterator[Sent]] | None = None
+    place: Place | None = None
     memories: bool = False
 
 

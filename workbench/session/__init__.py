@@ -18,11 +18,23 @@ from workbench.session.message import (
     ToolUse,
     Usage,
 )
-from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts, Tool, TooLong, Way
+from workbench.session.session import (
+    Carried,
+    Compaction,
+    Epoch,
+    LoadWarning,
+    Records,
+    Session,
+    SessionFacts,
+    Tool,
+    TooLong,
+    Way,
+)
 from workbench.session.structure import Pair, Rounds, Span, exchanges_of, leading_system, pairs_of, rounds_of
 
 __all__ = [
     "Block",
+    "Carried",
     "Compaction",
     "Epoch",
     "Kind",

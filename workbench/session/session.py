@@ -158,6 +158,22 @@ class TooLong:
 
 
 @dataclass(frozen=True, slots=True)
+class Carried:
+    """What an export of this program says of the context that it holds, as its messages do not: its size as promised.
+
+    `window` is its context window in tokens, None where neither the session nor the person had said one. `prompt` are
+    the tokens that are sent before the conversation: the system prompt, recorded or not, the tools, and the session's
+    own system messages in front. `scale` is the factor on the figures of the model's family by which the messages
+    behind those have the tokens that were promised. It holds until a call of the model is billed for the context.
+    """
+
+    model: str | None
+    window: int | None
+    prompt: int
+    scale: float
+
+
+@dataclass(frozen=True, slots=True)
 class SessionFacts:
     """What a file says of its session beside the messages; None, nothing or "" where it does not say.
 
@@ -166,8 +182,8 @@ class SessionFacts:
     it. `cost` is the whole session's in dollars, as recorded, where its calls do not say theirs. `exit_status` is how a
     run ended. `summary_versions` are the versions of summaries by the ids of their messages. `version`, `git_branch`
     and `project` are the tool's own.
-    `unread` are the records that hold no message and stay where the list is written anew. `own` is what only the
-    format's writer needs, of the format's own type.
+    `unread` are the records that hold no message and stay where the list is written anew. `carried` is what an export
+    of this program says of itself. `own` is what only the format's writer needs, of the format's own type.
     """
 
     part: str = ""
@@ -182,6 +198,7 @@ class SessionFacts:
     git_branch: str = ""
     project: str = ""
     unread: tuple[int, ...] = ()
+    carried: Carried | None = None
     own: object = None
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from workbench.base.text import counted
-from workbench.session import Message, Session
+from workbench.session import Carried, Message, Session, leading_system
 from workbench.tokens.calibration import Family, Scale, calibrate, family_of
 from workbench.tokens.counting import Counter, Weight, guess
 from workbench.tokens.engine import estimate_tokens
@@ -24,6 +24,9 @@ from workbench.tokens.sizes import Basis, Sizes
 
 ABSURD_RATIO = 4
 """A stretch billed at less than a quarter or more than four times of what it weighs holds something unrecorded…"""
+
+COMPACTED = "the session that was compacted"
+"""Where the scale of an export comes from."""
 
 ABSURD_TOKENS = 4_000
 """…if it is also off by so many tokens: short stretches carry reminders that no file records."""
@@ -114,12 +117,13 @@ def sizes_of(
     counter: Counter,
     overhead_texts: Iterable[str] = (),
     overhead_hint: int | None = None,
+    carried: Carried | None = None,
 ) -> Sizes:
     """The sizes of a context as far as they are known now; call it again when more has been counted.
 
     Never counts a message that `counter` has not counted yet: those are estimates. `overhead_texts` (the system prompt,
-    the tool definitions) and `overhead_hint` (what the tool itself counts for them) serve where the context
-    records no API call that shows it.
+    the tool definitions), `overhead_hint` (what the tool itself counts for them) and before both what an export of this
+    program `carried` serve where the context records no API call that shows it.
     """
     calls = calls_of(messages, model)
     family = family_of(model) if model or not calls else calls[-1].family
@@ -127,11 +131,17 @@ def sizes_of(
     of = family.tokens
     base = [of(message.role, weight) for message, weight in zip(messages, weights, strict=True)]
     counted = all(weight.counted for weight in weights)
+    carried = None if calls else carried
     scale = calibrate(_ordinary_stretches(calls, base)) if counted else Scale()
+    if carried:
+        scale = Scale(carried.scale, source=COMPACTED)
     meter = SessionMeter(counter, family, scale, counted)
     plan = _Plan([round(scale.value * figure) for figure in base], weights, family)
     if calls:
         plan.anchor(calls)
+    elif carried:
+        plan.overhead = max(0, carried.prompt - sum(plan.tokens[: leading_system(messages)]))
+        plan.overhead_basis = Basis.CALIBRATED
     elif overhead_hint is not None:
         plan.overhead, plan.overhead_basis = overhead_hint, Basis.CALIBRATED
     elif texts := [text for text in overhead_texts if text]:
@@ -144,8 +154,17 @@ def session_sizes(session: Session, messages: Sequence[Message], counter: Counte
     the scale that an exact count taught, if there was one. Wherever an epoch's tokens are shown, these are the figures.
     """
     texts = (session.system, *(tool.schema for tool in session.tools))
-    sizes = sizes_of(messages, session.model, counter, texts, session.facts.overhead)
+    sizes = sizes_of(messages, session.model, counter, texts, session.facts.overhead, session.facts.carried)
     return rescaled(sizes, scale) if scale else sizes
+
+
+def carried_by(sizes: Sizes, messages: Sequence[Message], model: str | None, window: int | None) -> Carried:
+    """What an export says of a context with these sizes, so that it has them when it is opened again."""
+    lead = leading_system(messages)
+    told, counts = sum(sizes.tokens[lead:]), sum(map(sizes.meter.tokens, messages[lead:]))
+    factor = sizes.meter.scale.value if isinstance(sizes.meter, SessionMeter) else 1.0
+    scale = factor * told / counts if told > 0 and counts else factor
+    return Carried(model, window, sizes.overhead + sum(sizes.tokens[:lead]), scale)
 
 
 def billed_beyond(messages: Sequence[Message], model: str | None, sizes: Sizes) -> array[int]:

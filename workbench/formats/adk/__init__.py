@@ -17,6 +17,8 @@ from workbench.formats.format import Codec, Format, Way
 
 def _codec() -> Codec:
     from workbench.formats.adk import append, read, rules, write
+    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.place import in_document
 
     return Codec(
         read.read,
@@ -25,6 +27,7 @@ def _codec() -> Codec:
         sessions_in=read.sessions_in,
         read_part=read.read_part,
         ways=(Way("appended", "an event with actions.compaction behind what it hides", append.append),),
+        place=in_document(CARRIED, ("state",)),
     )
 
 

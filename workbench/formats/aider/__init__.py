@@ -14,8 +14,17 @@ from workbench.formats.format import Codec, Format
 
 def _codec() -> Codec:
     from workbench.formats.aider import read, rules, write
+    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.place import in_quoted_line
 
-    return Codec(read.read, write.write, rules.validate, sessions_in=read.sessions_in, read_part=read.read_part)
+    return Codec(
+        read.read,
+        write.write,
+        rules.validate,
+        sessions_in=read.sessions_in,
+        read_part=read.read_part,
+        place=in_quoted_line(CARRIED),
+    )
 
 
 FORMAT = Format(ID, "aider chat history", recognise, _codec, preset="aider")

@@ -12,7 +12,7 @@ from workbench.base.errors import BadInput
 from workbench.formats.aider.signature import HEADING, ID, LINE_END, NEWLINE
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import kind_of
-from workbench.formats.kit.mark import MARK, marked
+from workbench.formats.kit.mark import CARRIED, MARK, marked
 from workbench.formats.kit.said import with_said
 from workbench.formats.kit.several import numbered
 from workbench.formats.kit.titles import first_words
@@ -92,6 +92,8 @@ def _messages(own: bytes, records: Records) -> list[Message]:
         found = _NOTED.search(raw) if mark == _CONSOLE else None
         if found:
             noted = found[1].decode()
+            continue
+        if mark == _CONSOLE and CARRIED.encode() in raw:
             continue
         text = _text(mark, raw)
         if not text.strip():

@@ -13,8 +13,17 @@ from workbench.formats.format import Codec, Format
 
 def _codec() -> Codec:
     from workbench.formats.atif import read, rules, write
+    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.place import in_document
 
-    return Codec(read.read, write.write, rules.validate, sessions_in=read.sessions_in, read_part=read.read_part)
+    return Codec(
+        read.read,
+        write.write,
+        rules.validate,
+        sessions_in=read.sessions_in,
+        read_part=read.read_part,
+        place=in_document(CARRIED, ("extra",)),
+    )
 
 
 FORMAT = Format(ID, "ATIF trajectory", recognise, _codec, keys=KEYS)

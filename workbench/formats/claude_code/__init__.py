@@ -22,8 +22,17 @@ from workbench.formats.format import Codec, Format
 
 def _codec() -> Codec:
     from workbench.formats.claude_code import read, requests, rules, write
+    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.place import in_first_line
 
-    return Codec(read.read, write.write, rules.validate, read_part=read.read_part, requests=requests.requests)
+    return Codec(
+        read.read,
+        write.write,
+        rules.validate,
+        read_part=read.read_part,
+        requests=requests.requests,
+        place=in_first_line(CARRIED),
+    )
 
 
 FORMAT = Format(ID, "Claude Code", recognise, _codec, api="anthropic-messages", keys=KEYS, preset="claude-code")

@@ -12,8 +12,10 @@ from workbench.formats.format import Codec, Format
 
 def _codec() -> Codec:
     from workbench.formats.cline_sdk import read, rules, write
+    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.place import in_document
 
-    return Codec(read.read, write.write, rules.validate, read_folder=read.read_folder)
+    return Codec(read.read, write.write, rules.validate, read_folder=read.read_folder, place=in_document(CARRIED, ()))
 
 
 FORMAT = Format(ID, "Cline SDK session", recognise, _codec, recognise_folder, keys=KEYS, preset="cline")

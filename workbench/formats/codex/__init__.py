@@ -14,12 +14,15 @@ from workbench.formats.format import Codec, Format, Way
 
 def _codec() -> Codec:
     from workbench.formats.codex import read, rules, write
+    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.place import in_first_line
 
     return Codec(
         read.read,
         write.write,
         rules.validate,
         ways=(Way("appended", "a compaction behind the loaded rollout", write.append),),
+        place=in_first_line(CARRIED, "payload"),
     )
 
 

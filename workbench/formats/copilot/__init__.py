@@ -13,8 +13,10 @@ from workbench.formats.format import Codec, Format
 
 def _codec() -> Codec:
     from workbench.formats.copilot import read, rules, write
+    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.place import in_first_line
 
-    return Codec(read.read, write.write, rules.validate)
+    return Codec(read.read, write.write, rules.validate, place=in_first_line(CARRIED, "data"))
 
 
 FORMAT = Format(ID, "Copilot CLI events", recognise, _codec, keys=KEYS)

@@ -16,12 +16,15 @@ from workbench.formats.gemini.signature import ID, KEYS, recognise
 
 def _codec() -> Codec:
     from workbench.formats.gemini import read, rules, write
+    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.place import in_first_line
 
     return Codec(
         read.read,
         write.write,
         rules.validate,
         ways=(Way("appended", "a $set.messages behind the loaded history", write.append),),
+        place=in_first_line(CARRIED),
     )
 
 

@@ -12,8 +12,17 @@ from workbench.formats.goose.signature import ID, KEYS, recognise
 
 def _codec() -> Codec:
     from workbench.formats.goose import read, rules, write
+    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.place import in_document
 
-    return Codec(read.read, write.write, rules.validate, sessions_in=read.sessions_in, read_part=read.read_part)
+    return Codec(
+        read.read,
+        write.write,
+        rules.validate,
+        sessions_in=read.sessions_in,
+        read_part=read.read_part,
+        place=in_document(CARRIED, ()),
+    )
 
 
 FORMAT = Format(ID, "goose", recognise, _codec, keys=KEYS, preset="goose")

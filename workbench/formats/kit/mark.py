@@ -18,6 +18,10 @@ COPY = "workbench_copy"
 """That the record stands in the file once more, where it was read."""
 
 
+CARRIED = "workbench_carried"
+"""What an export says of its context as a whole (`formats/carried.py`), once in the file."""
+
+
 def marked(record: Mapping[str, Any]) -> Kind | None:
     """The kind that this program wrote into a record; None where it wrote none."""
     kind = record.get(MARK)

@@ -11,9 +11,14 @@ from workbench.formats.langchain.signature import ID, KEYS, recognise
 
 
 def _codec() -> Codec:
+    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.place import in_document
     from workbench.formats.langchain import read, rules, write
+    from workbench.formats.langchain.signature import PLACES
 
-    return Codec(read.read, write.write, rules.validate)
+    forms = (("kwargs",), ("data",), ())
+    ways = ((*place, 0, *form, "additional_kwargs") for place in PLACES for form in forms)
+    return Codec(read.read, write.write, rules.validate, place=in_document(CARRIED, *ways))
 
 
 FORMAT = Format(ID, "LangChain messages", recognise, _codec, keys=KEYS, preset="langchain")

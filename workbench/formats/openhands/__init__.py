@@ -14,6 +14,8 @@ from workbench.formats.openhands.signature import ID, KEYS, recognise, recognise
 
 
 def _codec() -> Codec:
+    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.place import in_document
     from workbench.formats.openhands import read, rules, write
 
     return Codec(
@@ -23,6 +25,7 @@ def _codec() -> Codec:
         read_folder=read.read_folder,
         sessions_in=read.sessions_in,
         read_part=read.read_part,
+        place=in_document(CARRIED, (0,)),
     )
 
 

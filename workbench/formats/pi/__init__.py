@@ -12,6 +12,8 @@ from workbench.formats.pi.signature import ID, KEYS, recognise
 
 
 def _codec() -> Codec:
+    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.place import in_first_line
     from workbench.formats.pi import append, read, rules, write
 
     return Codec(
@@ -19,6 +21,7 @@ def _codec() -> Codec:
         write.write,
         rules.validate,
         ways=(Way("appended", "a compaction entry behind the loaded session", append.append),),
+        place=in_first_line(CARRIED),
     )
 
 

@@ -17,9 +17,11 @@ from workbench.formats.roo_cline.signature import ID, KEYS, recognise, recognise
 
 
 def _codec() -> Codec:
+    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.place import in_document
     from workbench.formats.roo_cline import read, rules, write
 
-    return Codec(read.read, write.write, rules.validate, read_folder=read.read_folder)
+    return Codec(read.read, write.write, rules.validate, read_folder=read.read_folder, place=in_document(CARRIED, (0,)))
 
 
 FORMAT = Format(

@@ -11,9 +11,18 @@ from workbench.formats.tau_bench.signature import ID, KEYS, recognise
 
 
 def _codec() -> Codec:
+    from workbench.formats.kit.mark import CARRIED
+    from workbench.formats.kit.place import in_document
     from workbench.formats.tau_bench import read, rules, write
 
-    return Codec(read.read, write.write, rules.validate, sessions_in=read.sessions_in, read_part=read.read_part)
+    return Codec(
+        read.read,
+        write.write,
+        rules.validate,
+        sessions_in=read.sessions_in,
+        read_part=read.read_part,
+        place=in_document(CARRIED, (0, "info")),
+    )
 
 
 FORMAT = Format(ID, "tau-bench results", recognise, _codec, api="openai-chat", keys=KEYS)

@@ -48,7 +48,8 @@ def draft(bench: Bench, format_id: str) -> Draft:
     """Write the outcome in a format, in memory, and judge it. Raises BadInput."""
     outcome = bench.outcome
     messages = messages_for(outcome, bench.result.answers if bench.result else (), format_id)
-    made = export(bench.session, messages, format_id, outcome.memories)
+    carried = bench.context.from_outcome(outcome).carried
+    made = export(bench.session, messages, format_id, outcome.memories, carried=carried)
     checks = check(bench.context, outcome, bench.strategy, bench.policy)
     return Draft(made, (*checks, export_check(not made.problems, made.verdict), *_preview_check(bench)))
 

@@ -1,0 +1,222 @@
+"""What an export says of itself: opened again it shows the tokens, the model and the window that were promised."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.formats.written import WRITTEN
+from tests.paths import SAMPLES
+from workbench.base.errors import BadInput
+from workbench.bench import open_bench
+from workbench.compaction.context import Context
+from workbench.compaction.opening import context_at
+from workbench.conformance.building import agent, session_of, user
+from workbench.formats import registry
+from workbench.formats.carried import NO_PLACE, with_carried
+from workbench.formats.export import export, save
+from workbench.formats.files import load, load_bytes
+from workbench.formats.format import Codec
+from workbench.formats.kit.mark import CARRIED
+from workbench.formats.kit.place import in_document, in_first_line, in_quoted_line
+from workbench.session import Carried, Message, Records, Session, Text, Usage
+from workbench.tokens import Counter
+
+CARRIES = Carried("claude-sonnet-4-5", 180_000, 21_000, 1.25)
+PRESETS = ("claude-code", "ledger", "clear-tool-results", "trim")
+NOWHERE = ("anthropic-messages", "openai-chat")
+"""Bodies of an API that refuses what it does not know."""
+
+
+@cache
+def samples() -> tuple[Session, ...]:
+    return tuple(load(path) for path in sorted(SAMPLES.iterdir()) if path.name != "README.md")
+
+
+def sample_of(format_id: str) -> Session:
+    """The smallest sample of a format with a bill in it, the smallest of all where none has one."""
+    own = [session for session in samples() if session.format == format_id]
+    return min(own, key=lambda one: (not any(m.bill for m in one.context()), len(one.messages)))
+
+
+@pytest.mark.parametrize("target", [one.id for one in registry.targets()])
+@pytest.mark.parametrize("preset", PRESETS)
+def test_an_export_opened_again_shows_what_was_promised(target: str, preset: str, tmp_path: Path) -> None:
+    session = sample_of(target.partition(":")[0])
+    counter = Counter()
+    counter.count_all(session.messages, lambda done, total: None, lambda: False)
+    bench = open_bench(session, counter, epoch=len(session.epochs), preset=preset, window=123_000)
+    outcome = bench.offline.outcome
+    left = bench.context.from_outcome(outcome)
+    made = export(session, outcome.messages, target, outcome.memories, carried=left.carried)
+    if made.written.data == session.records.data:
+        pytest.skip("nothing was compacted: it is a copy")
+    if session.format in NOWHERE:
+        assert NO_PLACE in made.written.notes
+        return
+    found = load(save(made, tmp_path / made.written.name).where)
+    again = Counter()
+    again.count_all(found.messages, lambda done, total: None, lambda: False)
+    opened = context_at(found, None, again)
+    promised = bench.context.outcome_size(outcome).tokens
+    assert abs(opened.total.tokens - promised) <= promised * 0.02
+    assert (opened.model, opened.window) == (bench.context.model, 123_000)
+
+
+@pytest.mark.parametrize("target", [one.id for one in WRITTEN if one.id not in NOWHERE])
+def test_a_session_goes_into_every_format_with_what_it_carries(target: str, tmp_path: Path) -> None:
+    session = session_of([user("u", "Mend it."), agent("a", "Done."), user("v", "And now?")], model="gpt-5")
+    made = export(session, session.messages, target, carried=CARRIES)
+    assert NO_PLACE not in made.written.notes
+    assert made.problems == ()
+    found = load(save(made, tmp_path / made.written.name).where)
+    assert found.facts.carried == CARRIES
+    assert (found.model, found.epochs[-1].window) == (CARRIES.model, CARRIES.window)
+    again = export(found, found.context()[1:], target, carried=replace(CARRIES, prompt=7))
+    then = load(save(again, tmp_path / f"again-{again.written.name}").where)
+    assert then.facts.carried == replace(CARRIES, prompt=7)
+    assert again.written.data.count(CARRIED.encode()) == 1
+
+
+@pytest.mark.parametrize("target", NOWHERE)
+def test_a_body_of_an_api_says_that_it_has_no_place(target: str) -> None:
+    session = session_of([user("u", "Mend it.")])
+    made = export(session, session.messages, target, carried=CARRIES)
+    assert NO_PLACE in made.written.notes
+    assert CARRIED.encode() not in made.written.data
+    assert made.carried is None
+
+
+def test_a_copy_carries_nothing_new() -> None:
+    session = sample_of("codex")
+    made = export(session, session.context(), carried=CARRIES)
+    assert made.written.data == session.records.data
+    assert made.carried is None
+
+
+def test_what_does_not_come_back_is_not_written(tmp_path: Path) -> None:
+    session = session_of([user("u", "Mend it.")])
+    made = export(session, session.messages, "pi", carried=CARRIES)
+    with pytest.raises(BadInput, match="what it says of its size does not come back"):
+        save(replace(made, carried=replace(CARRIES, prompt=0)), tmp_path / "out.jsonl")
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- sizes by hand --------------------------------------------------------------------------------------------------
+
+
+def _opened(messages: list[Message], prompt: int) -> Context:
+    session = session_of(messages, model="gpt-5")
+    counter = Counter()
+    counter.count_all(session.messages, lambda done, total: None, lambda: False)
+    carried = Carried("gpt-5", None, prompt, 3.0)
+    return context_at(replace(session, facts=replace(session.facts, carried=carried)), None, counter)
+
+
+def test_the_scale_and_the_prompt_are_the_exports() -> None:
+    """gpt-5: a message is its o200k tokens and 4 more. "one two three" has 3; (3 + 4) × 3 = 21."""
+    context = _opened([user("u", "one two three")], 100)
+    assert (list(context.layout.sizes.tokens), context.layout.sizes.overhead, context.total.tokens) == ([21], 100, 121)
+    assert "3.00 from the session that was compacted" in context.layout.sizes.meter.method
+
+
+def test_own_system_messages_are_part_of_the_prompt() -> None:
+    """The first of 21 tokens is within the 100, so that 79 are not seen; never less than nothing."""
+    rules = Message("s", "system", (Text("one two three"),))
+    for prompt, hidden in ((100, 79), (21, 0), (20, 0)):
+        sizes = _opened([rules, user("u", "one two three")], prompt).layout.sizes
+        assert (list(sizes.tokens), sizes.overhead) == ([21, 21], hidden)
+
+
+def test_a_bill_weighs_more_than_what_is_carried() -> None:
+    billed = replace(agent("a", "one two three"), usage=Usage(input=500), source=(0,))
+    context = _opened([user("u", "one"), billed], 100)
+    assert context.layout.sizes.overhead == 500 - 5
+    assert "compacted" not in context.layout.sizes.meter.method
+
+
+def test_a_tool_that_went_on_says_itself_which_model_and_window() -> None:
+    codec = Codec(lambda path, data, progress: session_of([]), place=in_document(CARRIED, ()))
+    data = b'{"workbench_carried":{"model":"carried","window":1000,"prompt":5,"scale":1.5}}'
+    billed = replace(agent("a", "ok"), usage=Usage(input=50))
+
+    def seen(messages: list[Message], model: str | None, window: int | None) -> tuple[str | None, int | None]:
+        session = session_of(messages, model=model)
+        epochs = (replace(session.epochs[0], window=window),)
+        found = with_carried(codec, replace(session, records=Records(data), epochs=epochs))
+        assert found.facts.carried == Carried("carried", 1000, 5, 1.5)
+        return found.model, found.epochs[-1].window
+
+    assert seen([user("u", "hi")], "own", 2000) == ("carried", 1000)
+    assert seen([user("u", "hi"), billed], "own", 2000) == ("own", 2000)
+    assert seen([user("u", "hi"), billed], None, None) == ("carried", 1000)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "7",
+        "[]",
+        '{"model":7,"window":null,"prompt":0,"scale":1}',
+        '{"model":"","window":null,"prompt":0,"scale":1}',
+        '{"model":"m","window":0,"prompt":0,"scale":1}',
+        '{"model":"m","window":true,"prompt":0,"scale":1}',
+        '{"model":"m","window":9007199254740992,"prompt":0,"scale":1}',
+        '{"model":"m","window":1,"prompt":-1,"scale":1}',
+        '{"model":"m","window":1,"prompt":1.5,"scale":1}',
+        '{"model":"m","window":1,"prompt":0,"scale":0}',
+        '{"model":"m","window":1,"prompt":0,"scale":true}',
+        '{"model":"m","window":1,"prompt":0,"scale":1e400}',
+        '{"model":"m","window":1,"prompt":0}',
+    ],
+)
+def test_a_note_that_nobody_would_write_is_no_note(note: str) -> None:
+    line = json.dumps({"type": "user", "message": {"role": "user", "content": "hi"}, "uuid": "u", "sessionId": "s"})
+    data = (line[:-1] + f', "{CARRIED}": {note}}}\n').encode()
+    assert load_bytes(Path("s.jsonl"), data).facts.carried is None
+
+
+# --- places ---------------------------------------------------------------------------------------------------------
+
+NOTE = b'{"a":1}'
+
+
+def test_a_place_in_a_document() -> None:
+    root, deep, text = (
+        in_document("k", ()),
+        in_document("k", ("absent", 0, "x"), ("list", 1, "x")),
+        in_document("k", ("meta",), as_text=True),
+    )
+    assert root.put(b'\xef\xbb\xbf{ "b" : 2 }', NOTE) == b'\xef\xbb\xbf{ "b" : 2 ,"k":{"a":1}}'
+    assert root.put(b'{"k": 7, "b": 2}', NOTE) == b'{"k": {"a":1}, "b": 2}'
+    assert deep.put(b'{"list": [0, {"y": 1}]}', NOTE) == b'{"list": [0, {"y": 1,"x":{"k":{"a":1}}}]}'
+    assert deep.put(b'{"list": [0, {"x": null}]}', NOTE) == b'{"list": [0, {"x": {"k":{"a":1}}}]}'
+    assert text.put(b"{}", NOTE) == b'{"meta":{"k":"{\\"a\\":1}"}}'
+    for place, data in ((root, b"[]"), (deep, b'{"list": [0]}'), (deep, b'{"list": [0, 1]}'), (root, b"{")):
+        assert place.put(data, NOTE) is None
+    for place, data in ((root, b'{"b": 2}'), (deep, b'{"list": [0, {}]}'), (text, b"{}")):
+        made = place.put(data, NOTE)
+        assert made is not None
+        assert place.found(made) == {"a": 1}
+        assert place.found(data) is None
+
+
+def test_a_place_in_the_first_line() -> None:
+    place = in_first_line("k", "payload")
+    assert place.put(b'{"payload":{}}\n{"b":2}\n', NOTE) == b'{"payload":{"k":{"a":1}}}\n{"b":2}\n'
+    assert place.found(b'{"payload":{"k":{"a":1}}}\n') == {"a": 1}
+    assert place.found(b'{"payload":{}}\n{"payload":{"k":{"a":1}}}\n') is None
+    assert place.put(b"7\n", NOTE) is None
+
+
+def test_a_place_in_a_quoted_line() -> None:
+    place = in_quoted_line("k")
+    made = b'# heading\n> k: {"a":1}\n\n#### hi  \n'
+    assert place.put(b"# heading\n\n#### hi  \n", NOTE) == made
+    assert place.put(made, NOTE) == made
+    assert place.found(made) == {"a": 1}
+    assert place.found(b"# heading\n") is None

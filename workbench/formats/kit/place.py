@@ -1,0 +1,121 @@
+"""Where a file has room for a note of this program's, which its tool passes over.
+
+A place is known by the keys that lead there, from the document or from its first line; a number leads to an element of
+a list. It is read and written without touching a byte beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from workbench.formats.kit.document import loads, render
+from workbench.formats.kit.json_spans import array_items, field_of, replace_fields
+
+Keys = tuple[str | int, ...]
+
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """put(data, note): the file with the note, a JSON object; None where this file has no room for it.
+    found(data): the value that stands there; None where nothing does."""
+
+    put: Callable[[bytes, bytes], bytes | None]
+    found: Callable[[bytes], Any]
+
+
+def in_document(key: str, *ways: Keys, as_text: bool = False) -> Place:
+    """Under `key` in the object that the first of these ways leads to in the document. `as_text`: as a string, where
+    values can be nothing else."""
+
+    def put(data: bytes, note: bytes) -> bytes | None:
+        bom = _BOM if data.startswith(_BOM) else b""
+        value = render(note.decode()) if as_text else note
+        made = (_put(data.removeprefix(_BOM), way, key, value) for way in ways)
+        whole = next((one for one in made if one is not None), None)
+        return None if whole is None else bom + whole
+
+    def found(data: bytes) -> Any:
+        if f'"{key}"'.encode() not in data:
+            return None
+        return _found(_value(data.removeprefix(_BOM)), ways, key)
+
+    return Place(put, found)
+
+
+def in_first_line(key: str, *keys: str) -> Place:
+    """Under `key` in the object that these keys lead to in the first line."""
+
+    def put(data: bytes, note: bytes) -> bytes | None:
+        line, end, rest = data.partition(b"\n")
+        made = _put(line, keys, key, note)
+        return None if made is None else made + end + rest
+
+    def found(data: bytes) -> Any:
+        line = data.partition(b"\n")[0]
+        return _found(_value(line), [keys], key) if f'"{key}"'.encode() in line else None
+
+    return Place(put, found)
+
+
+def in_quoted_line(key: str) -> Place:
+    """In a line of its own behind the first, quoted by `> `."""
+    line = re.compile(rb"^> " + key.encode() + rb": (\{.*\})\s*$", re.MULTILINE)
+
+    def put(data: bytes, note: bytes) -> bytes | None:
+        heading, end, rest = line.sub(b"", data).partition(b"\n")
+        return b"%s\n> %s: %s\n%s" % (heading, key.encode(), note, end and rest)
+
+    def found(data: bytes) -> Any:
+        quoted = line.search(data)
+        return _value(quoted[1]) if quoted else None
+
+    return Place(put, found)
+
+
+def _put(raw: bytes, way: Sequence[str | int], key: str, value: bytes) -> bytes | None:
+    try:
+        if not way:
+            return replace_fields(raw, {key: value}) if raw.lstrip()[:1] == b"{" else None
+        step, *rest = way
+        if isinstance(step, int):
+            start, stop = array_items(raw.decode("latin-1"))[step]
+            inner = _put(raw[start:stop], rest, key, value)
+            return None if inner is None else raw[:start] + inner + raw[stop:]
+        there = field_of(raw, step)
+        if rest and there is None:
+            return None
+        inner = _put(b"{}" if there in (None, b"null") else there or b"", rest, key, value)
+        return None if inner is None else replace_fields(raw, {step: inner})
+    except (ValueError, IndexError):
+        return None
+
+
+def _found(value: Any, ways: Sequence[Keys], key: str) -> Any:
+    for way in ways:
+        there = value
+        for step in (*way, key):
+            if isinstance(there, dict) and isinstance(step, str):
+                there = there.get(step)
+            elif isinstance(there, list) and isinstance(step, int) and step < len(there):
+                there = there[step]
+            else:
+                there = None
+        if isinstance(there, str):
+            there = _value(there.encode(errors="replace"))
+        if there is not None:
+            return there
+    return None
+
+
+def _value(raw: bytes) -> Any:
+    try:
+        return loads(raw)
+    except (ValueError, RecursionError, orjson.JSONDecodeError):
+        return None

@@ -1,0 +1,42 @@
+"""Where a list of events has room for what an export says of itself: in a V0 event, which keeps keys that nobody
+knows; a V1 event keeps none, but an update of the state may have any key and value, and no model is sent one."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+from workbench.base.stamps import moment
+from workbench.formats.kit.document import loads, render, splice
+from workbench.formats.kit.mark import CARRIED
+from workbench.formats.kit.place import Place, in_document
+from workbench.formats.kit.values import dict_of, list_of
+from workbench.formats.openhands.signature import is_v1
+
+_FIRST = in_document(CARRIED, (0,))
+_UPDATE = "ConversationStateUpdateEvent"
+
+
+def _put(data: bytes, note: bytes) -> bytes | None:
+    events = list_of(loads(data))
+    if not any(map(is_v1, map(dict_of, events))):
+        return _FIRST.put(data, note)
+    head = {"id": str(uuid4()), "timestamp": moment(None).replace(tzinfo=None).isoformat(), "source": "environment"}
+    update = render(head | {"key": CARRIED, "value": loads(note), "kind": _UPDATE})
+    older: list[int | bytes] = [place for place, event in enumerate(events) if not _notes(event)]
+    return splice(data, None, [*older, update])
+
+
+def _found(data: bytes) -> Any:
+    if CARRIED.encode() not in data:
+        return None
+    events = list_of(loads(data))
+    told = [event["value"] for event in events if _notes(event)]
+    return told[-1] if told else _FIRST.found(data)
+
+
+def _notes(event: Any) -> bool:
+    return dict_of(event).get("kind") == _UPDATE and event.get("key") == CARRIED
+
+
+PLACE = Place(_put, _found)
