@@ -125,6 +125,8 @@ class Codec:
     sessions_in(path, data), read_part(path, data, id, progress): for a file that may hold several sessions; None where
       it holds one. `read` then gives the first or newest, with a warning that there are more. `read_part` alone is for
       what a session keeps apart and nobody need choose from: its sub-agents.
+    addressed(session, data, id, notes): `data`, which is `session` under that id, with the name, the place and the
+      commands by which its tool finds it; None where it is not looked for under any.
     requests(session): the requests that the file records whole, in their order; None for a tool that records none.
     place: where a file has room for what an export says of itself (`formats/carried.py`); None where its tool takes
       nothing but what it knows.
@@ -138,6 +140,7 @@ class Codec:
     read_folder: Callable[[Path, Progress], Session] | None = None
     sessions_in: Callable[[Path, bytes], tuple[Part, ...]] | None = None
     read_part: Callable[[Path, bytes, str, Progress], Session] | None = None
+    addressed: Callable[[Session, bytes, str, Sequence[str]], Written] | None = None
     requests: Callable[[Session], Iterator[Sent]] | None = None
     place: Place | None = None
     memories: bool = False

@@ -24,6 +24,7 @@ def _codec() -> Codec:
         read.read,
         write.write,
         rules.validate,
+        addressed=write.addressed,
         sessions_in=read.sessions_in,
         read_part=read.read_part,
         ways=(Way("appended", "an event with actions.compaction behind what it hides", append.append),),

@@ -11,7 +11,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from workbench.formats.adk.view import compaction_of
-from workbench.formats.adk.write import Key, key_of, own_renderer, view_of, write, written
+from workbench.formats.adk.write import Key, addressed, key_of, own_renderer, view_of, write
 from workbench.formats.format import Written
 from workbench.formats.kit.document import parse, render, splice
 from workbench.formats.kit.item_list import Item, Notes
@@ -55,7 +55,7 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
         event |= {"id": uuid4().hex[:8], "timestamp": end + number * step}
     made = [_compaction(opening, min(hidden), end, key), *new]
     found = [*range(first), *map(render, made), *range(first, len(events))]
-    return written(session, splice(session.records.data, "events", found), session.id, notes)
+    return addressed(session, splice(session.records.data, "events", found), session.id, notes)
 
 
 def _again(

@@ -43,20 +43,20 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         id = session.id or "session"
         body = {"id": id, "app_name": "workbench", "user_id": "user", "state": {}, "events": []}
         data = render(body | {"last_update_time": time.time()})
-        return written(session, splice(data, "events", found), id, notes)
+        return addressed(session, splice(data, "events", found), id, notes)
     data = session.records.data
     view = view_of(session)
     if not view.chosen and list(messages) == list(session.context()):
-        return written(session, data, session.id, ())
+        return addressed(session, data, session.id, ())
     body = dict_of(parse(session.path or Path(), data)[0])
     events = [dict_of(event) for event in body["events"]]
     plain = _told(view, [_unhidden(message, events, notes) for message in messages], events, notes)
     found = pieces(session.messages, plain, own_renderer(session, body, events), notes)
     found = with_unread(found, session.facts.unread)
-    return written(session, splice(data, "events", found), session.id, notes)
+    return addressed(session, splice(data, "events", found), session.id, notes)
 
 
-def written(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
     """`adk run --save_session` puts a session into its agent's folder; from anywhere else, which agent is not known."""
     name, agent = new_name(session.path), session.path.absolute().parent if session.path else None
     if session.format != _ID or agent is None or not any((agent / mark).is_file() for mark in _AGENT):

@@ -24,7 +24,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     native = session.format == ID
     data = session.records.data
     if native and list(messages) == list(session.context()):
-        return _written(session, data, notes)
+        return addressed(session, data, "", notes)
     if not native:
         messages, more = settled(messages)
         notes.extend(more)
@@ -45,15 +45,15 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         raw = session.records[message.source[0]] if native and message.source else _rendered(role, text, notes)
         made.append(raw if raw.endswith(b"\n\n") else raw.rstrip(b"\n") + b"\n\n")
         before = role
-    return _written(session, b"".join(made), notes)
+    return addressed(session, b"".join(made), "", notes)
 
 
-def _written(session: Session, data: bytes, notes: Notes) -> Written:
+def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
     """aider goes on with the history that it is given, and writes on in it: none that lies in its folder is touched."""
     own = session.path.absolute().parent if session.format == ID and session.path else None
     command = ("aider", "--chat-history-file", FILE, "--restore-chat-history")
     folder = str(own) if own else folder_of(session)
-    return Written(data, ".aider.chat.history.md", folder=folder, commands=(command,), notes=notes)
+    return Written(data, ".aider.chat.history.md", id, folder=folder, commands=(command,), notes=notes)
 
 
 def _said(message: Message, notes: Notes) -> str:

@@ -21,6 +21,7 @@ def _codec() -> Codec:
         read.read,
         write.write,
         rules.validate,
+        addressed=write.addressed,
         ways=(
             Way("flagged", "the summary flagged isHistorySummary", write.flagged),
             Way("inserted", "the flagged summary in the loaded history", write.inserted),

@@ -139,12 +139,12 @@ def _saved(session: Session, pieces: Sequence[int | bytes] | None, notes: Sequen
     data = session.records.data
     remembered = _with_memories(field_of(data.removeprefix(_BOM), "agentState") or b"{}", session.memories)
     if pieces is None and not remembered:
-        return _written(session, data, session.id, ["nothing changed: this is the loaded session, its id included"])
+        return addressed(session, data, session.id, ["nothing changed: this is the loaded session, its id included"])
     if pieces is not None:
         data = splice(data, "chatHistory", pieces)
     new_id = str(uuid4())
     changes = {"sessionId": render(new_id), "modified": render(iso()), **remembered}
-    return _written(session, replace_fields(data.removeprefix(_BOM), changes), new_id, notes)
+    return addressed(session, replace_fields(data.removeprefix(_BOM), changes), new_id, notes)
 
 
 def _with_memories(state: bytes, memories: str) -> dict[str, bytes]:
@@ -269,10 +269,10 @@ def _fresh(session: Session, messages: Sequence[Message], *, flag: bool) -> Writ
     id, now = str(uuid4()), iso()
     state = {"userGuidelines": system, "workspaceGuidelines": "", "agentMemories": session.memories}
     document = {"sessionId": id, "created": now, "modified": now, "chatHistory": history, "agentState": state}
-    return _written(session, render(document), id, notes)
+    return addressed(session, render(document), id, notes)
 
 
-def _written(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
     if b'"userEmail"' in data:
         notes = [*notes, "the file still holds the user's e-mail address (agentState.userEmail)"]
     home = f"{moved('AUGMENT_CACHE_DIR', otherwise='~/.augment')}/sessions/{id}.json"

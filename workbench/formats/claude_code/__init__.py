@@ -29,6 +29,7 @@ def _codec() -> Codec:
         read.read,
         write.write,
         rules.validate,
+        addressed=write.addressed,
         read_part=read.read_part,
         requests=requests.requests,
         place=in_first_line(CARRIED),

@@ -103,17 +103,13 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     for record in others[at:]:
         _kept(sheet, record)
     notes += [f"{count} {what}" for what, count in Counter(sheet.left_out).items()]
-    cwd = sheet.common["cwd"]
-    name = f"{id}.jsonl"
-    return Written(
-        data=b"".join(line + b"\n" for line in sheet.lines),
-        name=name,
-        id=id,
-        home=f"{moved('CLAUDE_CONFIG_DIR', otherwise='~/.claude')}/projects/{re.sub('[^A-Za-z0-9]', '-', cwd)}/{name}",
-        folder=cwd,
-        commands=(("claude", "--resume", id),),
-        notes=tuple(notes),
-    )
+    return addressed(session, b"".join(line + b"\n" for line in sheet.lines), id, notes)
+
+
+def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+    folder, config = folder_of(session), moved("CLAUDE_CONFIG_DIR", otherwise="~/.claude")
+    home = f"{config}/projects/{re.sub('[^A-Za-z0-9]', '-', folder)}/{id}.jsonl"
+    return Written(data, f"{id}.jsonl", id, home, folder, (("claude", "--resume", id),), notes=notes)
 
 
 def _common(session: Session, id: str) -> dict[str, Any]:

@@ -15,7 +15,14 @@ def _codec() -> Codec:
     from workbench.formats.kit.mark import CARRIED
     from workbench.formats.kit.place import in_document
 
-    return Codec(read.read, write.write, rules.validate, read_folder=read.read_folder, place=in_document(CARRIED, ()))
+    return Codec(
+        read.read,
+        write.write,
+        rules.validate,
+        addressed=write.addressed,
+        read_folder=read.read_folder,
+        place=in_document(CARRIED, ()),
+    )
 
 
 FORMAT = Format(ID, "Cline SDK session", recognise, _codec, recognise_folder, keys=KEYS, preset="cline")

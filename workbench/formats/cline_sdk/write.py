@@ -65,6 +65,10 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         whole = render(head | ({"system_prompt": system} if system else {}))
         made = b",".join(piece for piece in pieces if isinstance(piece, bytes))
         data = replace_fields(whole, {"messages": b"[" + made + b"]"})
+    return addressed(session, data, id, notes)
+
+
+def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
     name = f"{id}.messages.json"
     home = f"{_sessions()}/{id}/{name}"
     manifest = _manifest(session, id, str(Path(home).expanduser()))

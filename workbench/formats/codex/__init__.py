@@ -21,6 +21,7 @@ def _codec() -> Codec:
         read.read,
         write.write,
         rules.validate,
+        addressed=write.addressed,
         ways=(Way("appended", "a compaction behind the loaded rollout", write.append),),
         place=in_first_line(CARRIED, "payload"),
     )

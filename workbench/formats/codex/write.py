@@ -19,7 +19,7 @@ from workbench.base.stamps import iso
 from workbench.formats.codex.items import Side, rendered, side_of
 from workbench.formats.format import Written
 from workbench.formats.kit.document import render
-from workbench.formats.kit.folder import folder_of, moved
+from workbench.formats.kit.folder import folder_of, moved, written_at
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.settle import adopted
@@ -51,9 +51,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     """The messages as a new rollout; the loaded one if nothing changed. Never raises."""
     own = session.format == "codex"
     if own and list(messages) == list(session.context()):
-        return _written(
-            session, session.records.data, session.id, None, ["nothing changed: this is the loaded session"]
-        )
+        return addressed(session, session.records.data, session.id, ["nothing changed: this is the loaded session"])
     sheet = _Sheet()
     messages = [message for message in messages if message.kind != "boundary"]
     if own:
@@ -88,7 +86,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     if not sheet.shown:
         opening = next((message for message in messages if message.role == "user" and message.text), None)
         _line(sheet, "event_msg", _user_event(opening.text if opening else "(empty)"), None)
-    return _written(session, b"".join(line + b"\n" for line in sheet.lines), id, now, sheet.notes)
+    return addressed(session, b"".join(line + b"\n" for line in sheet.lines), id, sheet.notes)
 
 
 def append(session: Session, messages: Sequence[Message]) -> Written:
@@ -128,7 +126,7 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
     if not any(_is_shown(loads(line)) for line in lines):
         opening = next((message.text for message in messages if message.role == "user" and message.text), "(empty)")
         new.append(render({"timestamp": iso(), "type": "event_msg", "payload": _user_event(opening)}))
-    return _written(session, b"".join(line + b"\n" for line in new), id, now, sheet.notes)
+    return addressed(session, b"".join(line + b"\n" for line in new), id, sheet.notes)
 
 
 def _call_types(session: Session) -> dict[str, str]:
@@ -180,8 +178,8 @@ def _spent(lines: Sequence[bytes]) -> list[bytes]:
     return []
 
 
-def _written(session: Session, data: bytes, id: str, now: datetime | None, notes: Sequence[str]) -> Written:
-    now = now or datetime.now(UTC)
+def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+    now = written_at(session, id)
     name = f"rollout-{now:%Y-%m-%dT%H-%M-%S}-{id}.jsonl"
     home = f"{moved('CODEX_HOME', otherwise='~/.codex')}/sessions/{now:%Y/%m/%d}/{name}"
     return Written(data, name, id, home, folder_of(session), (("codex", "resume", id),), notes=notes)

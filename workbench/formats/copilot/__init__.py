@@ -16,7 +16,9 @@ def _codec() -> Codec:
     from workbench.formats.kit.mark import CARRIED
     from workbench.formats.kit.place import in_first_line
 
-    return Codec(read.read, write.write, rules.validate, place=in_first_line(CARRIED, "data"))
+    return Codec(
+        read.read, write.write, rules.validate, addressed=write.addressed, place=in_first_line(CARRIED, "data")
+    )
 
 
 FORMAT = Format(ID, "Copilot CLI events", recognise, _codec, keys=KEYS)

@@ -51,7 +51,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     """The messages as a new events file; the loaded one if nothing changed. Never raises."""
     own = session.format == "copilot"
     if own and list(messages) == list(session.context()):
-        return _written(session, session.records.data, session.id, ["nothing changed: this is the loaded session"])
+        return addressed(session, session.records.data, session.id, ["nothing changed: this is the loaded session"])
     sheet = _Sheet(session, own)
     messages = [message for message in messages if message.kind != "boundary"]
     if not own:
@@ -81,7 +81,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
             _started(sheet, message)
     for record in others[at:]:
         _copy(sheet, record)
-    return _written(session, b"".join(line + b"\n" for line in sheet.lines), id, sheet.notes)
+    return addressed(session, b"".join(line + b"\n" for line in sheet.lines), id, sheet.notes)
 
 
 def _runs(messages: Sequence[Message]) -> Iterator[list[Message]]:
@@ -92,7 +92,7 @@ def _runs(messages: Sequence[Message]) -> Iterator[list[Message]]:
         yield sorted(found, key=lambda message: message.source) if kept else found
 
 
-def _written(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
     home = f"{moved('COPILOT_HOME', otherwise='~/.copilot')}/session-state/{id}/events.jsonl"
     return Written(data, "events.jsonl", id, home, folder_of(session), (("copilot", "--resume", id),), notes=notes)
 

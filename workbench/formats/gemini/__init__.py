@@ -23,6 +23,7 @@ def _codec() -> Codec:
         read.read,
         write.write,
         rules.validate,
+        addressed=write.addressed,
         ways=(Way("appended", "a $set.messages behind the loaded history", write.append),),
         place=in_first_line(CARRIED),
     )

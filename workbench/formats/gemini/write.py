@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -29,7 +28,7 @@ from workbench.formats.gemini.parts import (
     with_own_result,
 )
 from workbench.formats.kit.document import elements, render
-from workbench.formats.kit.folder import folder_of, moved
+from workbench.formats.kit.folder import folder_of, moved, written_at
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.mark import SPENT
@@ -67,12 +66,12 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     own = session.format == "gemini"
     whole = own and not len(session.records)
     if own and not whole and list(messages) == list(session.context()):
-        return _written(session, session.records.data, session.id, [_UNCHANGED])
+        return addressed(session, session.records.data, session.id, [_UNCHANGED])
     sheet = _filled(session, messages, own=own, whole=whole)
     id = str(uuid4())
     first = _metadata_of_document(session, id) if whole else _metadata(session, id, own=own)
     lines = [sheet.raws[piece] if isinstance(piece, int) else piece for piece in sheet.pieces]
-    return _written(session, _as_lines([first, *lines]), id, sheet.notes)
+    return addressed(session, _as_lines([first, *lines]), id, sheet.notes)
 
 
 def append(session: Session, messages: Sequence[Message]) -> Written:
@@ -93,7 +92,7 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
         kept = kept[1:] if kept and "id" not in (object_of(kept[0]) or {}) else kept
     new = [sheet.raws[piece] if isinstance(piece, int) else piece for piece in sheet.pieces]
     record = b'{"$set":{"messages":[%s],"lastUpdated":%s}}' % (b",".join(new), render(iso()))
-    return _written(session, _as_lines([first, *kept, record]), id, sheet.notes)
+    return addressed(session, _as_lines([first, *kept, record]), id, sheet.notes)
 
 
 def _renamed(raw: bytes, id: str) -> bytes:
@@ -139,8 +138,8 @@ def _filled(session: Session, messages: Sequence[Message], *, own: bool, whole: 
     return sheet
 
 
-def _written(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
-    name = f"session-{datetime.now(UTC):%Y-%m-%dT%H-%M}-{id[:8]}.jsonl"
+def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+    name = f"session-{written_at(session, id):%Y-%m-%dT%H-%M}-{id[:8]}.jsonl"
     folder, project = _project(session)
     if not folder:
         notes = [*notes, "its folder is not known, of which the file has a hash alone: resume it there"]

@@ -19,6 +19,7 @@ def _codec() -> Codec:
         read.read,
         write.write,
         rules.validate,
+        addressed=write.addressed,
         sessions_in=read.sessions_in,
         read_part=read.read_part,
         place=in_document(CARRIED, ()),

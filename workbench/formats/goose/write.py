@@ -7,6 +7,7 @@ for the agent alone. The size that the session claims is left open: goose compac
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
@@ -25,8 +26,7 @@ from workbench.session import Message, Session
 
 _COUNTS = ("total_tokens", "input_tokens", "output_tokens")
 _SUMS = tuple(f"accumulated_{count}" for count in _COUNTS)
-_COMMANDS = (("goose", "session", "import", FILE), ("goose", "session", "--resume"))
-"""goose gives what it takes in an id of its own; without one it goes on with the newest."""
+_UNCHANGED = "nothing changed: this is the loaded session"
 _SEEN = b'{"userVisible":true,"agentVisible":true}'
 
 
@@ -39,9 +39,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     if same and form in ("document", "lines"):
         ending = "json" if form == "document" else "jsonl"
         name = f"{session.id or 'session'}.{ending}"
-        unchanged = ("nothing changed: this is the loaded session",)
-        folder = folder_of(session)
-        return Written(session.records.data, name, session.id, folder=folder, commands=_COMMANDS, notes=unchanged)
+        return replace(addressed(session, session.records.data, session.id, [_UNCHANGED]), name=name)
     notes: list[str] = []
     if not own:
         messages, more = adopted(session, messages, "goose")
@@ -58,7 +56,13 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     now = datetime.now(UTC)
     id = f"{now:%Y%m%d}_{uuid4().hex[:6]}"
     data = _document(session, form, about, id, entries)
-    return Written(data, f"{id}.json", id, folder=folder_of(session), commands=_COMMANDS, notes=notes)
+    return addressed(session, data, id, notes)
+
+
+def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+    """goose takes a file in under an id of its own, and without one goes on with the newest."""
+    commands = (("goose", "session", "import", FILE), ("goose", "session", "--resume"))
+    return Written(data, f"{id}.json", id, folder=folder_of(session), commands=commands, notes=notes)
 
 
 def _hidden(raw: bytes) -> bytes:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from datetime import datetime
 
+from workbench.base.stamps import moment
 from workbench.session import Session
 
 
@@ -16,6 +19,14 @@ def moved(variable: str, otherwise: str) -> str:
     """Where a tool keeps its own files: the folder that its variable names, else the usual one, `~` for the home."""
     named = os.environ.get(variable, "").strip()
     return named.rstrip("/") if named.startswith(("/", "~/")) else otherwise
+
+
+def written_at(session: Session, id: str) -> datetime:
+    """When the session of this id was written, by which some tools name its file: now, unless it is the loaded one."""
+    with suppress(OSError):
+        if session.path is not None and id == session.id:
+            return moment(session.path.stat().st_mtime)
+    return moment(None)
 
 
 def here() -> str:

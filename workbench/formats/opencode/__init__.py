@@ -27,6 +27,7 @@ def _codec() -> Codec:
         read.read,
         write.write,
         rules.validate,
+        addressed=write.addressed,
         read_folder=read.read_folder,
         sessions_in=read.sessions_in,
         read_part=read.read_part,

@@ -90,10 +90,12 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         sheet.notes.extend(more)
     sheet.times = _times(messages)
     _records(sheet, messages)
-    data = _document(sheet)
-    name = f"{sheet.id}.json"
-    commands = (("opencode", "import", FILE), ("opencode", "--session", sheet.id))
-    return Written(data, name, sheet.id, folder=folder_of(session), commands=commands, notes=sheet.notes)
+    return addressed(session, _document(sheet), sheet.id, sheet.notes)
+
+
+def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+    commands = (("opencode", "import", FILE), ("opencode", "--session", id))
+    return Written(data, f"{id}.json", id, folder=folder_of(session), commands=commands, notes=notes)
 
 
 def _without_prompt(sheet: _Sheet, messages: Sequence[Message]) -> list[Message]:

@@ -20,6 +20,7 @@ def _codec() -> Codec:
         read.read,
         write.write,
         rules.validate,
+        addressed=write.addressed,
         ways=(Way("appended", "a compaction entry behind the loaded session", append.append),),
         place=in_first_line(CARRIED),
     )

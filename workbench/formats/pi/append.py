@@ -18,7 +18,7 @@ from workbench.formats.kit.jsonl import object_of
 from workbench.formats.kit.mark import SPENT
 from workbench.formats.kit.tail import usage_reset
 from workbench.formats.pi.signature import ID
-from workbench.formats.pi.write import NO_USAGE, Sheet, header, kept, last_response, made, new_id, write, written
+from workbench.formats.pi.write import NO_USAGE, Sheet, addressed, header, kept, last_response, made, new_id, write
 from workbench.session import Message, Session, Text, Usage
 
 WRAPPED = (
@@ -64,7 +64,7 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
             made(sheet, message)
     new = str(uuid4())
     head = header(session, new, own=True)
-    return written(session, b"".join(line + b"\n" for line in (head, *sheet.lines)), new, [*sheet.notes, _NOTE])
+    return addressed(session, b"".join(line + b"\n" for line in (head, *sheet.lines)), new, [*sheet.notes, _NOTE])
 
 
 def _spent(raw: bytes) -> bytes:

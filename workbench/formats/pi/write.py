@@ -17,7 +17,7 @@ from workbench.base.stamps import iso, moment
 from workbench.formats.format import FILE, Written
 from workbench.formats.kit.blocks import as_object, kind_of, named, texts_of
 from workbench.formats.kit.document import render
-from workbench.formats.kit.folder import folder_of, moved
+from workbench.formats.kit.folder import folder_of, moved, written_at
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.mark import MARK, SPENT
@@ -58,7 +58,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     """The messages as a new session; the loaded one if nothing changed. Never raises."""
     own = session.format == ID
     if own and list(messages) == list(session.context()):
-        return written(session, session.records.data, session.id, ["nothing changed: this is the loaded session"])
+        return addressed(session, session.records.data, session.id, ["nothing changed: this is the loaded session"])
     sheet = Sheet(session, own)
     messages = [message for message in messages if message.kind != "boundary"]
     if not own:
@@ -83,11 +83,11 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         kept(sheet, message, first=index == 0, unbilled=message.id == unbilled)
     for record in others[at:]:
         _copy(sheet, record, {})
-    return written(session, b"".join(line + b"\n" for line in sheet.lines), id, sheet.notes)
+    return addressed(session, b"".join(line + b"\n" for line in sheet.lines), id, sheet.notes)
 
 
-def written(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
-    name = f"{iso().replace(':', '-').replace('.', '-')}_{id}.jsonl"
+def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+    name = f"{iso(written_at(session, id).timestamp()).replace(':', '-').replace('.', '-')}_{id}.jsonl"
     folder = folder_of(session).lstrip("/\\")
     for mark in "/\\:":
         folder = folder.replace(mark, "-")
