@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from filecmp import cmp
 from pathlib import Path, PurePosixPath
 from shlex import quote
 
@@ -36,19 +37,22 @@ def _placed(written: Written, where: Path) -> list[str]:
     if not home or where == Path(home).expanduser().absolute():
         return []
     folder = str(PurePosixPath(home).parent)
-    lines = [f"mkdir -p {_path(folder)}", _copied(where, home)]
+    lines = [f"mkdir -p {_path(folder)}", *_copied(where, home)]
     if written.beside:
         name = written.beside[0]
         other = where.with_name(name)
         if other.is_file():
-            lines.append(_copied(other, f"{folder}/{name}"))
+            lines += _copied(other, f"{folder}/{name}")
         else:
             lines.append(f"# {name}, which its tool wants beside it, is written by an export to a file")
     return lines
 
 
-def _copied(source: Path, target: str) -> str:
-    return f"test -e {_path(target)} || cp {quote(str(source))} {_path(target)}"
+def _copied(source: Path, target: str) -> list[str]:
+    there = Path(target).expanduser()
+    is_other = there.is_file() and source.is_file() and not cmp(source, there, shallow=False)
+    said = [f"# what lies at {target} stays: it is another, or went on since"] if is_other else []
+    return [*said, f"test -e {_path(target)} || cp {quote(str(source))} {_path(target)}"]
 
 
 def _resumed(written: Written, where: Path) -> list[str]:

@@ -52,6 +52,7 @@ _KEPT_BEFORE = ("preservedMessages", "preservedSegment")
 _LASTING = (SNAPSHOT.encode(), b"content-replacement")
 """What a record holds that matters to all that follows it."""
 
+_NO_SESSION = "Claude Code prints or exports such a file and does not open it; cwb compact FILE -o NEW writes a session"
 _SIGNED = ("claude-code", "anthropic-messages")
 
 
@@ -107,6 +108,8 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
 
 
 def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
+    if id == session.id and isinstance(session.facts.own, Own) and session.facts.own.rewritten:
+        return Written(data, f"{id}.jsonl", id, by_hand=_NO_SESSION, notes=notes)
     folder, config = folder_of(session), moved("CLAUDE_CONFIG_DIR", otherwise="~/.claude")
     home = f"{config}/projects/{re.sub('[^A-Za-z0-9]', '-', folder)}/{id}.jsonl"
     return Written(data, f"{id}.jsonl", id, home, folder, (("claude", "--resume", id),), notes=notes)

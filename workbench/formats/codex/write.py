@@ -19,7 +19,7 @@ from workbench.base.stamps import iso
 from workbench.formats.codex.items import Side, rendered, side_of
 from workbench.formats.format import Written
 from workbench.formats.kit.document import render
-from workbench.formats.kit.folder import folder_of, moved, written_at
+from workbench.formats.kit.folder import folder_of, moved, own_name, written_at
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.settle import adopted
@@ -179,9 +179,11 @@ def _spent(lines: Sequence[bytes]) -> list[bytes]:
 
 
 def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
-    now = written_at(session, id)
-    name = f"rollout-{now:%Y-%m-%dT%H-%M-%S}-{id}.jsonl"
-    home = f"{moved('CODEX_HOME', otherwise='~/.codex')}/sessions/{now:%Y/%m/%d}/{name}"
+    name = own_name(session, id)
+    if not name.startswith("rollout-"):
+        name = f"rollout-{written_at(session, id):%Y-%m-%dT%H-%M-%S}-{id}.jsonl"
+    day = name.removeprefix("rollout-")[:10].replace("-", "/")
+    home = f"{moved('CODEX_HOME', otherwise='~/.codex')}/sessions/{day}/{name}"
     return Written(data, name, id, home, folder_of(session), (("codex", "resume", id),), notes=notes)
 
 

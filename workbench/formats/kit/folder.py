@@ -29,6 +29,12 @@ def written_at(session: Session, id: str) -> datetime:
     return moment(None)
 
 
+def own_name(session: Session, id: str) -> str:
+    """The file's name as its tool gave it to the loaded session, with its id at the end; "" for another id or name."""
+    name = session.path.name if session.path and id and id == session.id else ""
+    return name if name.partition(".")[0].endswith(id) else ""
+
+
 def here() -> str:
     try:
         return os.getcwd()

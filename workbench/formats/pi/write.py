@@ -17,7 +17,7 @@ from workbench.base.stamps import iso, moment
 from workbench.formats.format import FILE, Written
 from workbench.formats.kit.blocks import as_object, kind_of, named, texts_of
 from workbench.formats.kit.document import render
-from workbench.formats.kit.folder import folder_of, moved, written_at
+from workbench.formats.kit.folder import folder_of, moved, own_name, written_at
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.mark import MARK, SPENT
@@ -87,7 +87,8 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
 
 
 def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
-    name = f"{iso(written_at(session, id).timestamp()).replace(':', '-').replace('.', '-')}_{id}.jsonl"
+    stamp = iso(written_at(session, id).timestamp()).replace(":", "-").replace(".", "-")
+    name = own_name(session, id) or f"{stamp}_{id}.jsonl"
     folder = folder_of(session).lstrip("/\\")
     for mark in "/\\:":
         folder = folder.replace(mark, "-")

@@ -1,0 +1,58 @@
+"""How a person goes on with a session in its tool, as it lies: where the tool keeps it, or where it was put."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from workbench.finding.places import Place, places
+from workbench.formats.format import Written
+from workbench.formats.registry import by_id
+from workbench.formats.steps import steps
+from workbench.session import Session
+
+
+def steps_of(session: Session) -> tuple[str, ...]:
+    """What to run to go on with a loaded session as it is, line by line in one `sh`; the last line opens it.
+
+    One that lies where its tool keeps sessions stays there. What no command does is a comment.
+    """
+    path = session.path or Path()
+    written = _addressed(session)
+    if path.is_dir() and (path / written.name).is_file():
+        path = path / written.name
+    if path.suffix == ".zst":
+        written = replace(written, home=f"{written.home}.zst")
+    if session.path and _is_kept(session.path, session.format, places()):
+        written = replace(written, home="", beside=None, commands=written.commands[-1:])
+    return steps(written, path)
+
+
+def can_be_resumed(lines: tuple[str, ...]) -> bool:
+    """Whether steps open the session, or only tell a person what to do."""
+    return not lines[-1].startswith("# ")
+
+
+def _addressed(session: Session) -> Written:
+    format = by_id(session.format)
+    if format.codec.addressed is not None:
+        return format.codec.addressed(session, b"", session.id, ())
+    if format.codec.write is not None:
+        return format.codec.write(session, session.context())
+    return Written(b"", "", by_hand=f"{format.title} is only read here: go on with it where it came from")
+
+
+def _is_kept(path: Path, format: str, looked_at: Iterable[Place]) -> bool:
+    """Whether a file, or a folder that is a session, lies where its tool keeps sessions."""
+    found = path.absolute()
+    for place in looked_at:
+        if place.format == format and found.is_relative_to(place.folder):
+            names = found.relative_to(place.folder).parts
+            for pattern in place.patterns:
+                wanted = pattern.split("/")
+                whole = len(names) == len(wanted) or (path.is_dir() and len(names) < len(wanted))
+                if whole and all(map(fnmatchcase, names, wanted)):
+                    return True
+    return False
