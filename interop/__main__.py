@@ -1,4 +1,6 @@
-"""python -m interop [TOOL …]: installs the tools named, or all, tries them, and writes docs/interop.md.
+"""python -m interop [--record] [TOOL …]: installs the tools named, or all, tries them, and writes docs/interop.md.
+
+With --record what was equal becomes the fixtures of `tests/interop/`.
 
 What is installed needs the network; what is tried gets none: this process then starts again in a network of its own,
 with nothing in it but the loopback, where the system lets it. Ends with 1 when something differs.
@@ -16,8 +18,9 @@ from datetime import UTC, datetime
 
 from interop import server, table, tools
 from interop.homes import ROOT, Missing, install
+from interop.record import record_all
 from interop.tool import Tool
-from interop.trial import try_out
+from interop.trial import prepared, try_out
 
 _APART = "INTEROP_APART"
 
@@ -30,29 +33,30 @@ def every_tool() -> dict[str, Tool]:
 
 
 def main(names: list[str]) -> int:
-    known = every_tool()
+    record, known = "--record" in names, every_tool()
+    names = [name for name in names if name != "--record"]
     if unknown := [name for name in names if name not in known]:
         print(f"There is no tool {unknown[0]!r}; there are {', '.join(known)}.", file=sys.stderr)
         return 2
     chosen = [known[name] for name in names] or list(known.values())
     if _APART in os.environ:
-        return _try(chosen)
+        return _try(chosen, record)
     day, ready = datetime.now(UTC).date().isoformat(), []
     for tool in chosen:
         try:
             print(f"{tool.title} {tool.package.version} …", file=sys.stderr)
             install(tool.id, tool.package)
-            ready.append(tool)
+            ready.append(tool.id)
         except Missing as reason:
             print(f"{tool.title}: skipped, {reason}", file=sys.stderr)
             table.update(tool, str(reason), day)
-    return _apart(ready) if ready else 0
+    return _apart([*(["--record"] if record else []), *ready]) if ready else 0
 
 
-def _apart(chosen: list[Tool]) -> int:
+def _apart(arguments: list[str]) -> int:
     """Tries them in another process, which knows nothing of this machine's user, and has no network where `unshare` can
     take it away."""
-    command = [sys.executable, "-m", "interop", *(tool.id for tool in chosen)]
+    command = [sys.executable, "-m", "interop", *arguments]
     alone = ["unshare", "-rn", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
     if shutil.which("unshare") and subprocess.run([*alone, "true"], capture_output=True).returncode == 0:
         command = [*alone, *command]
@@ -62,11 +66,14 @@ def _apart(chosen: list[Tool]) -> int:
     return subprocess.run(command, env=env, cwd=ROOT.parent).returncode
 
 
-def _try(chosen: list[Tool]) -> int:
+def _try(chosen: list[Tool], record: bool) -> int:
     day, differs = datetime.now(UTC).date().isoformat(), False
     for tool in chosen:
         with server.running() as one:
-            trial = try_out(tool, one)
+            home = prepared(tool, one)
+            trial = try_out(tool, home)
+            if record:
+                record_all(tool, trial, home)
         table.update(tool, trial, day)
         differs = differs or bool(trial.failed)
         for line in (f"{verdict.of}: {verdict.difference}" for verdict in trial.failed):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from interop.tool import Tool
-from interop.trial import ORDER, TOLD, Column, Trial
+from interop.trial import BETWEEN_FORMATS, TOLD, Column, Trial
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "interop.md"
 _HEAD = """# Tried with the tools themselves
@@ -76,7 +76,7 @@ def _section(tool: Tool, outcome: Trial | str) -> str:
     used = {name for column in (outcome.read, outcome.own, outcome.ours, outcome.foreign) for name in _allowed(column)}
     told = [
         f"- *{one.name}*: {one.why}\n"
-        for one in (*tool.allowances, ORDER, *(one for _, one in TOLD))
+        for one in (*tool.allowances, *BETWEEN_FORMATS, *(one for _, one in TOLD))
         if one.name in used
     ]
     return "".join(lines) + ("\nAllowed:\n\n" + "".join(told) if told else "")

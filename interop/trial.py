@@ -34,12 +34,23 @@ FOREIGN = ("claude-code-overflow.jsonl", "codex-two-compactions.jsonl", "openai-
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """A session file as it lay there, the prompt that followed, and the request that it led to."""
+
+    file: str
+    data: bytes
+    prompt: str
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
-    """One comparison: of what, the first difference ("" for none), and which allowances it took."""
+    """One comparison: of what, the first difference ("" for none), which allowances it took, and what was compared."""
 
     of: str
     difference: str
     allowed: tuple[str, ...] = ()
+    seen: Seen | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +87,8 @@ def scene(read: Callable[[str], Call]) -> tuple[str, ...]:
     )
 
 
-def try_out(tool: Tool, server: Server) -> Trial:
+def try_out(tool: Tool, home: Home) -> Trial:
     """Everything of one tool, one column after the other; what went wrong is a verdict, too."""
-    home = prepared(tool, server)
     try:
         path = tool.make(home, scene(tool.read))
     except Failed as error:
@@ -112,11 +122,12 @@ def _own(tool: Tool, home: Home, path: Path) -> Column:
 def _goes_on(tool: Tool, home: Home, path: Path, what: str) -> Verdict:
     """Whether the tool sends, with the next prompt, the context of the file that it wrote."""
     prompt = f"Go on after {what}."
+    data = path.read_bytes() if path.is_file() else b""
     context = workbench.load(path).context()
     try:
         with home.server.mark() as requests:
             tool.again(home, path, prompt)
-        return _verdict(tool, what, requests, context, (prompt,))
+        return next(_verdicts(tool, what, (path.name, data), requests, context, (prompt,)))
     except Failed as error:
         return Verdict(what, str(error))
 
@@ -161,10 +172,9 @@ def _exported(tool: Tool, home: Home, what: str, session: Session, promised: Seq
         where = exporting.save(made, folder).where
         with home.server.mark() as requests:
             _resume(tool, home, where, steps(made.written, where), prompts)
-        told = [allowance for note, allowance in TOLD if any(re.search(note, one) for one in made.written.notes)]
-        told += [ORDER] if made.format.id != session.format else []
-        first = _verdict(tool, what, requests, promised, prompts[:1], told)
-        return first if first.difference else _verdict(tool, what, requests, promised, prompts, told)
+        file = (where.name, made.written.data)
+        found = list(_verdicts(tool, what, file, requests, promised, prompts, allowed_by(made)))
+        return next((one for one in found if one.difference), replace(found[-1], seen=found[0].seen))
     except (BadInput, Failed) as error:
         return Verdict(what, str(error))
 
@@ -178,12 +188,20 @@ def _resume(tool: Tool, home: Home, where: Path, steps: tuple[str, ...], prompts
     return None
 
 
-ORDER = Allowance(
-    "order of results",
-    "Results of parallel calls are written in the order of the calls, where the other tool has them as they came.",
-    sent=results_in_order,
-    shown=results_in_order,
+BETWEEN_FORMATS = (
+    Allowance(
+        "order of results",
+        "Results of parallel calls are written in the order of the calls, where the other tool has them as they came.",
+        sent=results_in_order,
+        shown=results_in_order,
+    ),
+    Allowance(
+        "arguments as an object",
+        "Arguments that are no JSON object stand in one, under `raw`, for an API that takes objects only.",
+        shown=as_objects,
+    ),
 )
+"""What becomes of any session in another tool's form."""
 TOLD = (
     (
         "reasoning|thinking",
@@ -192,14 +210,6 @@ TOLD = (
             "Reasoning of another model is left out, as a note of the export says.",
             sent=without(lambda unit: unit.kind == "reasoning"),
             shown=without(lambda unit: unit.kind == "reasoning"),
-        ),
-    ),
-    (
-        "",
-        Allowance(
-            "arguments as an object",
-            "Arguments that are no JSON object stand in one, under `raw`, for an API that takes objects only.",
-            shown=as_objects,
         ),
     ),
     (
@@ -222,25 +232,33 @@ TOLD = (
 """What an export's notes say that it could not carry, by words of the note."""
 
 
-def _verdict(
+def allowed_by(made: exporting.Export) -> list[Allowance]:
+    """What an export allows: by its notes, and by going from one format to another."""
+    told = [allowance for note, allowance in TOLD if any(re.search(note, one) for one in made.written.notes)]
+    return [*told, *(BETWEEN_FORMATS if made.format.id != made.source.format else ())]
+
+
+def _verdicts(
     tool: Tool,
     what: str,
+    file: tuple[str, bytes],
     requests: Sequence[Request],
     context: Sequence[Message],
     prompts: Sequence[str],
     told: Sequence[Allowance] = (),
-) -> Verdict:
-    """The request of the last prompt beside the context, the prompts and what was answered to those before it."""
+) -> Iterator[Verdict]:
+    """For each prompt the first request that has it, beside the context, the prompts and what was answered to them."""
     expected = list(shown(context))
     for prompt in prompts:
         found = next((request for request in requests if tool.turn(request) and _asks(request, prompt)), None)
         if found is None:
-            return Verdict(what, f"no request has the prompt “{prompt}”")
+            yield Verdict(what, f"no request has the prompt “{prompt}”")
+            return
         expected.append(Unit("user", "text", prompt))
         sent = of_request(found.protocol, found.body)
         compared = compare(sent, tuple(expected), (*tool.allowances, *told))
         expected.append(Unit("assistant", "text", found.answer.text))
-    return Verdict(what, compared.difference, compared.allowed)
+        yield Verdict(what, compared.difference, compared.allowed, Seen(*file, prompt, found))
 
 
 def _asks(request: Request, prompt: str) -> bool:

@@ -61,7 +61,8 @@ def _compact(home: Home, path: Path) -> Path:
 
 
 def _without_prompt(units: Units) -> Units:
-    prompt = units and units[0].role == "system" and units[0].text.startswith("You are Codex")
+    """What Codex injects stands in tags, the prompt does not."""
+    prompt = units and units[0].role == "system" and not units[0].text.startswith("<")
     return units[1:] if prompt else units
 
 

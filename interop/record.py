@@ -1,0 +1,145 @@
+"""What a trial saw, made small: a session file and the request that followed, as fixtures of `tests/interop/`.
+
+Nothing of a vendor's is kept: every line of every text that was not invented for the scene is replaced by filler, in
+the file and in the request alike, so that what is equal stays equal. Folders get invented names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from interop.homes import PROJECT, ROOT, Home
+from interop.tool import Tool
+from interop.trial import Seen, Trial, Verdict, scene
+from interop.units import Protocol
+
+FIXTURES = ROOT.parent / "tests" / "interop" / "recorded"
+_CONVERSATION: dict[Protocol, str] = {
+    "anthropic": "messages",
+    "responses": "input",
+    "chat": "messages",
+    "gemini": "contents",
+}
+"""Where a request of a protocol has its conversation; nothing else of it is kept."""
+
+
+def record_all(tool: Tool, trial: Trial, home: Home) -> None:
+    """A fixture for the session as the tool made it, for its own compaction, and for one of ours."""
+    ours = (verdict for verdict in trial.ours.verdicts if verdict.of == "exchange-summary, pinned")
+    chosen = {"made": trial.read.verdicts, "its-own-compaction": trial.own.verdicts, "our-compaction": tuple(ours)}
+    lines = _invented(tool, home)
+    for name, verdicts in chosen.items():
+        for verdict in verdicts:
+            if verdict.seen and verdict.seen.data and not verdict.difference:
+                _write(name, tool, verdict, verdict.seen, _filler(home, lines))
+
+
+def _invented(tool: Tool, home: Home) -> frozenset[str]:
+    """Every line that was made up for a trial: prompts, answers, calls and what they find."""
+    turns = [request.answer for request in home.server.requests]
+    calls = [json.dumps(call.arguments, ensure_ascii=False) for turn in turns for call in turn.calls]
+    said = [text for turn in turns for text in (turn.text, turn.reasoning)]
+    found = [text for name, text in PROJECT.items() if name != "long.txt"]
+    texts = (*scene(tool.read), *said, *calls, *found, home.server.summary)
+    return frozenset(line.strip() for text in texts for line in text.split("\n"))
+
+
+def _write(name: str, tool: Tool, verdict: Verdict, seen: Seen, fill: Callable[[Any], Any]) -> None:
+    """The session's file, and `name`.sent.json with the request's conversation and what had to be allowed."""
+    folder = FIXTURES / tool.id
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = [fill(json.loads(line)) for line in _documents(seen.data)]
+    text = "".join(f"{json.dumps(part, ensure_ascii=False)}\n" for part in parts)
+    protocol = seen.request.protocol
+    sent = {
+        "version": tool.package.version,
+        "allowed": verdict.allowed,
+        "prompt": seen.prompt,
+        "protocol": protocol,
+        "body": {_CONVERSATION[protocol]: fill(seen.request.body[_CONVERSATION[protocol]])},
+    }
+    told = json.dumps(sent, ensure_ascii=False, indent=1) + "\n"
+    if str(ROOT.parent) in text + told:
+        raise ValueError(f"{tool.id}/{name}: a folder of this machine is still in it")
+    (folder / f"{name}{Path(seen.file).suffix}").write_text(text, encoding="utf-8")
+    (folder / f"{name}.sent.json").write_text(told, encoding="utf-8")
+
+
+def _documents(data: bytes) -> Sequence[bytes]:
+    """The lines of a file of lines, or the whole of one that is a document."""
+    try:
+        json.loads(data)
+    except ValueError:
+        return [line for line in data.split(b"\n") if line.strip()]
+    return [data]
+
+
+def _filler(home: Home, lines: frozenset[str]) -> Callable[[Any], Any]:
+    """What puts filler into every text of a JSON value, and invented folders in place of this machine's."""
+    dashed = re.sub(r"[^A-Za-z0-9]", "-", str(home.project))
+    folders = {str(home.project): "/home/ada/mill", str(home.home): "/home/ada", dashed: "-home-ada-mill"}
+
+    def moved(text: str) -> str:
+        for here, there in folders.items():
+            text = text.replace(here, there)
+        return text
+
+    def field(key: str, value: Any) -> Any:
+        if key in _SCHEMAS and isinstance(value, dict):
+            return {"type": "object"}
+        return _emptied(value) if key in _PROMPTS else fill(value)
+
+    def fill(value: Any) -> Any:
+        match value:
+            case str():
+                return "\n".join(_filled(moved(value).split("\n"), lines))
+            case list():
+                return [fill(one) for one in value]
+            case dict():
+                return {moved(key): field(key, one) for key, one in value.items()}
+            case _:
+                return value
+
+    return fill
+
+
+_PROMPTS = ("system", "systemPrompt", "base_instructions", "instructions", "description")
+_SCHEMAS = ("input_schema", "inputSchema", "parameters", "parametersJsonSchema")
+"""Keys under which a vendor's system prompts stand, and its tools' descriptions and schemas."""
+
+
+def _emptied(value: Any) -> Any:
+    """A system prompt or a schema with nothing in it but its form."""
+    match value:
+        case str():
+            return "[left out]"
+        case list():
+            return [_emptied(one) for one in value]
+        case dict():
+            return {key: one if key == "type" else _emptied(one) for key, one in value.items()}
+        case _:
+            return value
+
+
+def _filled(text: Sequence[str], lines: frozenset[str]) -> Iterator[str]:
+    """The lines of a text, each run of those that nobody invented as one."""
+    for kept, run in groupby(text, key=lambda line: _is_kept(line, lines)):
+        these = list(run)
+        if kept:
+            yield from these
+        else:
+            mark = hashlib.sha256("\n".join(these).encode()).hexdigest()[:6]
+            yield f"[left out: {len(these)} lines, {mark}]"
+
+
+def _is_kept(line: str, lines: frozenset[str]) -> bool:
+    """One that says nothing (an id, a tag, a path), or that was invented."""
+    bare = line.strip()
+    tag = re.fullmatch(r"</?[\w-]+( [\w ]+)?>|<total_tokens>.*</total_tokens>", bare)
+    return not re.search(r"\s", bare) or bool(tag) or bare in lines or bare.startswith("Go on ")

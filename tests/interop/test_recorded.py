@@ -1,0 +1,61 @@
+"""What the tools sent of sessions that they wrote, and of those that we wrote for them: the context that is shown.
+
+`python -m interop --record` makes the files, and the requests that followed; here no tool is needed.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import workbench
+from interop.__main__ import every_tool
+from interop.compare import Allowance, Compared, compare
+from interop.record import FIXTURES
+from interop.trial import allowed_by
+from interop.units import Unit, of_request, shown
+from workbench.formats import export as exporting
+from workbench.session import Message
+
+RECORDED = sorted(FIXTURES.glob("*/*.sent.json"))
+TOOLS = every_tool()
+
+
+def held(sent: dict[str, Any], context: tuple[Message, ...], allowances: tuple[Allowance, ...]) -> Compared:
+    expected = (*shown(context), Unit("user", "text", sent["prompt"]))
+    return compare(of_request(sent["protocol"], sent["body"]), expected, allowances)
+
+
+def session_of(path: Path) -> Path:
+    (session,) = (one for one in path.parent.glob(f"{path.name.removesuffix('.sent.json')}.*") if one != path)
+    return session
+
+
+def test_there_are_recordings() -> None:
+    names = {path.parent.name for path in RECORDED}
+    assert names >= {"claude-code", "codex"}
+    assert names <= TOOLS.keys()
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: f"{path.parent.name}-{path.name.partition('.')[0]}")
+def test_the_context_shown_is_what_was_sent(path: Path) -> None:
+    sent = json.loads(path.read_text(encoding="utf-8"))
+    context = workbench.load(session_of(path)).context()
+    found = held(sent, context, TOOLS[path.parent.name].allowances)
+    assert found == Compared("", tuple(sent["allowed"]))
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: f"{path.parent.name}-{path.name.partition('.')[0]}")
+def test_written_anew_it_is_still_what_was_sent(path: Path, tmp_path: Path) -> None:
+    """Every message is rendered from its blocks, none copied from the file."""
+    sent = json.loads(path.read_text(encoding="utf-8"))
+    session, tool = workbench.load(session_of(path)), TOOLS[path.parent.name]
+    anew = tuple(replace(message, source=()) for message in session.context())
+    made = exporting.export(session, anew, tool.format)
+    written = exporting.save(made, tmp_path).where
+    found = held(sent, workbench.load(written).context(), (*tool.allowances, *allowed_by(made)))
+    assert found.difference == ""
