@@ -149,13 +149,14 @@ def test_messages_of_a_style_that_is_only_read_come_back_in_anthropics() -> None
 
 
 def test_what_would_not_be_smaller_is_left_as_it_is(tmp_path: Path) -> None:
-    messages = [{"role": "user", "content": "Never touch file1.py again."}]
+    messages = [{"role": "user", "content": "Never touch file1.py again."}, {"role": "assistant", "content": "No."}]
     done = workbench.compact(messages, budget_tokens=1)
     assert done.report.status == "not_smaller"
     assert done.report.after.tokens > done.report.before.tokens
     assert done.messages == messages
     assert [one.text for one in workbench.load(workbench.save(done, tmp_path / "x.json")).messages] == [
-        "Never touch file1.py again."
+        "Never touch file1.py again.",
+        "No.",
     ]
 
 

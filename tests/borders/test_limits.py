@@ -17,7 +17,8 @@ from pydantic import ValidationError
 from workbench.compaction.assembled.tool_result_rules import RULES, ToolKind, Use
 from workbench.compaction.context import Context
 from workbench.compaction.exchange.abridge import abridge
-from workbench.compaction.ledger.room import in_tokens, shares_of
+from workbench.compaction.ledger.room import shares_of
+from workbench.compaction.ledger.ruler import in_tokens
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.progressive import rungs
 from workbench.compaction.progressive.importance import SIGNALS, scores
@@ -262,6 +263,7 @@ READ = context_of(
                 result(f"r{n}", (f"c{n}", "x" * 99)),
             )
         ),
+        agent("z", "seen"),
     ]
 )
 """Three files; given back, each is 30 tokens: the 99 characters and 21 that name it."""

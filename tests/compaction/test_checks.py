@@ -46,6 +46,27 @@ def test_a_whole_outcome_passes_everything() -> None:
     assert [c.name for c in by_name(unchanged(MESSAGES, "")).values() if c.hard and not c.passed] == []
 
 
+READ = MESSAGES[:3]
+NEWEST = [*READ, result("r1", ("c1", "x" * 400)), user("now", "go on")]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "gone"),
+    [
+        ((Kept(0, 5),), ()),
+        ((Kept(0, 3), Made(result("r1", ("c1", "x")), (Span(3, 4),)), Kept(4, 5)), ()),
+        ((Kept(0, 1), Made(user("n", "go on, it said"), (Span(1, 5),))), ("r1",)),
+        ((Kept(0, 1), Made(user("n", "it goes on"), (Span(1, 5),))), ("r1", "now")),
+    ],
+)
+def test_what_the_agent_has_not_read_is_there_or_named(pieces: tuple[Piece, ...], gone: tuple[str, ...]) -> None:
+    kept = [FateSpan(0, 3, Fate.KEPT), FateSpan(3, 4, Fate.COMPRESSED, "part"), FateSpan(4, 5, Fate.KEPT)]
+    fates = (FateSpan(0, 1, Fate.KEPT), FateSpan(1, 5, Fate.SUMMARIZED, "all")) if gone else tuple(kept)
+    made = Outcome("compacted", "", NEWEST, pieces, fates)
+    found = {one.name: one for one in check(context_of(NEWEST), made, STRATEGY, POLICY)}["unread there"]
+    assert (found.hard, found.passed, found.messages) == (False, not gone, gone)
+
+
 EMPTY = Made(Message("e", "assistant", (Text(" "),)))
 UNKNOWN = "An API that is not known would refuse 1 message: a3 opens the conversation, which the assistant may not"
 

@@ -107,7 +107,7 @@ def test_pins_and_errors_and_parallel_results() -> None:
     assert [one.text for one in first.results] == [MARK, MARK]
     assert all(one.is_error for one in first.results)
     assert outcome.messages[5] is messages[5]
-    kept, _ = run(STRATEGY, context_of(messages[:3]), ClearToolResultsPolicy(keep_tool_uses=1))
+    kept, _ = run(STRATEGY, context_of([*messages[:3], agent("b", "read")]), ClearToolResultsPolicy(keep_tool_uses=1))
     assert [one.text for one in kept.messages[2].results] == [MARK, "2" * 200]
 
 

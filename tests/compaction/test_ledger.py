@@ -8,12 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Context
 from workbench.compaction.ledger.draft import _without_last
 from workbench.compaction.ledger.entries import KINDS, Entry
 from workbench.compaction.ledger.gather import Noted, noted
-from workbench.compaction.ledger.room import Shares, cut_within, in_tokens
+from workbench.compaction.ledger.room import Shares, plan_within
+from workbench.compaction.ledger.ruler import in_tokens
 from workbench.compaction.ledger.text import WORDS, Ledger, read_ledger, written
+from workbench.compaction.ledger.unread import LEAST_CHARS
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.strategies.ledger import STRATEGY, LedgerPolicy
 from workbench.conformance.building import METER, agent, call, chat, context_of, loop, result, summary, user
@@ -141,6 +144,94 @@ def test_what_has_no_room_is_named_least_important_first() -> None:
 def test_pins_over_the_budget_are_kept_and_told() -> None:
     outcome = assert_holds(STRATEGY, context_of(work(), pins=frozenset(["r5"])), LedgerPolicy(budget_tokens=100))
     assert any(line.startswith("over the budget by") for line in outcome.trace)
+
+
+def test_one_large_pin_leaves_what_the_user_wants_and_a_check_tells_of_the_budget() -> None:
+    """A pin of 3 000 tokens in a budget of 400: before, no entry was left and nothing was said."""
+    large = [*work(), agent("p", "", call("p1", "Read", file_path="/p/big.py")), result("pin", ("p1", "w" * 12_000))]
+    policy = LedgerPolicy(budget_tokens=400, narrative_percent=0)
+    context = context_of([*large, agent("last", "seen")], pins=frozenset(["pin"]))
+    outcome = assert_holds(STRATEGY, context, policy)
+    ledger = read_ledger(outcome.messages[0].text)
+    assert ledger is not None
+    assert {(one.kind, one.state) for one in ledger.entries} == {
+        ("instruction", ""),
+        ("request", "first"),
+        ("request", "open"),
+    }
+    within = budget_check(context, outcome, policy)
+    assert (within.hard, within.passed) == (False, False)
+    assert within.detail.endswith("of 400 tokens")
+
+
+def budget_check(context: Context, outcome: Outcome, policy: LedgerPolicy) -> Check:
+    (found,) = [one for one in check(context, outcome, STRATEGY, policy) if one.name == "within its budget"]
+    return found
+
+
+@pytest.mark.parametrize(("budget", "passed"), [(-1, False), (0, True), (1, True)])
+def test_the_budget_is_kept_to_the_last_token(budget: int, passed: bool) -> None:
+    """What stays is system, pin and the newest answer, nothing else is said: the empty ledger is all beside it."""
+    context = context_of([user("u", "x" * 4_000), agent("a", "y" * 400)], pins=frozenset(["a"]))
+    outcome, _ = run(STRATEGY, context, LedgerPolicy(budget_tokens=300, narrative_percent=0))
+    taken = context.outcome_size(outcome).tokens
+    policy = LedgerPolicy(budget_tokens=taken + budget, narrative_percent=0)
+    assert budget_check(context, outcome, policy).passed == passed
+
+
+READING = [
+    user("u", "Read both. Never log the token."),
+    agent("c", "", call("k1", "Read", file_path="a.py"), call("k2", "Read", file_path="b.py")),
+    result("r1", ("k1", "\n".join(f"a, line {n}" for n in range(200)))),
+    result("r2", ("k2", "\n".join(f"b, line {n}" for n in range(600)))),
+]
+
+
+@pytest.mark.parametrize("more", [[], chat(20, "old")])
+def test_results_that_are_not_read_yet_are_shortened_to_the_budget_and_told(more: list[Message]) -> None:
+    """Of 9 090 and 2 490 characters as much stays as there is room for, of both the same; neither loses its end."""
+    context = context_of([*more, *READING])
+    outcome = assert_holds(STRATEGY, context, LedgerPolicy(budget_tokens=1_000, narrative_percent=0))
+    calls, first, second = outcome.messages[-3:]
+    assert calls is READING[1]
+    texts = [one.text for message in (first, second) for one in message.results]
+    for text, letter, last in zip(texts, "ab", (199, 599), strict=True):
+        assert text.startswith(f"{letter}, line 0\n")
+        assert text.endswith(f"\n{letter}, line {last}")
+        assert "characters are left out here for lack of room …]" in text
+    assert abs(len(texts[0]) - len(texts[1])) < 5
+    assert [outcome.fate_at(len(more) + n).fate for n in range(1, 4)] == [Fate.KEPT, Fate.COMPRESSED, Fate.COMPRESSED]
+    taken = context.outcome_size(outcome).tokens
+    assert 800 < taken <= 1_000
+    assert any(line.startswith("2 messages that the agent has not read yet: shortened") for line in outcome.trace)
+    assert budget_check(context, outcome, LedgerPolicy(budget_tokens=1_000)).passed
+
+
+def test_of_what_is_not_read_yet_beginning_and_end_stay_whatever_the_budget() -> None:
+    outcome = assert_holds(STRATEGY, context_of(READING), LedgerPolicy(budget_tokens=1, narrative_percent=0))
+    text, whole = (one.results[0].text for one in (outcome.messages[-1], READING[-1]))
+    half = LEAST_CHARS // 2
+    gone = f"{len(whole) - LEAST_CHARS:,}".replace(",", " ")
+    said = f"[… {gone} characters are left out here for lack of room …]"
+    assert text == f"{whole[:half]}\n{said}\n{whole[-half:]}"
+    assert not budget_check(context_of(READING), outcome, LedgerPolicy(budget_tokens=1)).passed
+
+
+def test_a_running_request_alone_is_shortened_without_a_ledger() -> None:
+    context = context_of([user("u", "begin " + "x" * 8_000 + " end")])
+    outcome = assert_holds(STRATEGY, context, LedgerPolicy(budget_tokens=200, narrative_percent=0))
+    (only,) = outcome.messages
+    assert (only.id, outcome.fate_at(0).fate) == ("u", Fate.COMPRESSED)
+    assert only.text.startswith("begin x")
+    assert only.text.endswith("x end")
+    assert context.outcome_size(outcome).tokens <= 200
+
+
+def test_a_pin_that_is_not_read_yet_stays_as_it_is() -> None:
+    outcome = assert_holds(
+        STRATEGY, context_of(READING, pins=frozenset(["r2"])), LedgerPolicy(budget_tokens=500, narrative_percent=0)
+    )
+    assert outcome.messages[-1] is READING[3]
 
 
 def test_without_a_model_an_earlier_summary_is_carried_on() -> None:
@@ -327,9 +418,9 @@ def test_room_that_the_ledger_does_not_need_is_the_tails_until_both_are_settled(
     87 left hold 5: 47. The 103 left hold 6, and 6 is what the 111 hold that these leave."""
     answers = [agent(f"a{n}", f"see https://example.org/{n:02}" + " x" * 20) for n in range(10)]
     context = context_of([user("u", "go on with it"), *answers])
-    shares = Shares(in_tokens(context), 999, room=150, ledger=150, narrative=0)
-    cut, chosen = cut_within(context, shares, ())
-    assert (cut, [one.first for one in chosen]) == (5, [0, 4, 3, 2, 1])
+    shares = Shares(in_tokens(context), 999, room=150, ledger=150, narrative=0, binding=999)
+    plan = plan_within(context, shares, (), "en")
+    assert (plan.cut, [one.first for one in plan.chosen]) == (5, [0, 4, 3, 2, 1])
 
 
 @pytest.mark.parametrize(("over", "left"), [(0, 3), (1, 2), (7, 2), (8, 1), (14, 1), (15, 0), (99, 0)])

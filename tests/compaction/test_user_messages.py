@@ -31,7 +31,7 @@ def reads(*files: tuple[str, str]) -> list[Message]:
 def test_what_just_fits_stays_whole_and_what_is_cut_fills_its_room(room: int, expected: str) -> None:
     """396 characters are 100 tokens, 392 are 99."""
     messages = [user("1", "a" * 396), agent("x", "ok"), user("2", "b" * 396)]
-    outcome, _ = run(STRATEGY, context_of(messages), UserMessagesPolicy(user_message_tokens=room))
+    outcome, _ = run(STRATEGY, context_of(messages), UserMessagesPolicy(user_message_tokens=room, unread="summarize"))
     left = [f"{len(m.text)}{'' if any(m is one for one in messages) else ' cut'}" for m in outcome.messages[:-1]]
     assert ", ".join(left) == expected
 

@@ -43,6 +43,8 @@ def check(context: Context, outcome: Outcome, strategy: Strategy[Any], policy: P
         _all_accounted_for(outcome),
         _summary_not_empty(outcome),
         *_in_form(outcome, strategy, policy),
+        _unread_there(context, outcome),
+        *_within_budget(context, outcome, strategy, policy),
         _smaller(context, outcome),
         _fits_window(context, outcome),
         _rests(context, outcome, strategy, policy),
@@ -187,6 +189,30 @@ def _in_form(outcome: Outcome, strategy: Strategy[Any], policy: Policy) -> Itera
     more = [f"and {len(faults) - FAULTS} more"] if len(faults) > FAULTS else []
     detail = "; ".join([*faults[:FAULTS], *more])
     yield Check("summary in its form", False, not faults, detail, tuple(id for id, one in found.items() if one))
+
+
+def _unread_there(context: Context, outcome: Outcome) -> Check:
+    """What stands after the agent's newest answer is there: as it was, shortened, or as text in another message."""
+    unread = context.shape.unread
+    elsewhere = [i for i in unread if outcome.fate_at(i).fate not in (Fate.KEPT, Fate.PINNED, Fate.COMPRESSED)]
+    gone = [message for i in elsewhere if not _told_again(message := outcome.source[i], outcome)]
+    told = f"{counted(len(gone), 'message')} that the agent has not read yet: at most a summary tells of it"
+    seen = f"{counted(len(unread), 'message')} not read yet" if unread else "the agent has read everything"
+    return Check("unread there", False, not gone, told if gone else seen, tuple(message.id for message in gone))
+
+
+def _told_again(message: Message, outcome: Outcome) -> bool:
+    return bool(message.text) and any(message.text in other.text for other in outcome.messages)
+
+
+def _within_budget(context: Context, outcome: Outcome, strategy: Strategy[Any], policy: Policy) -> Iterator[Check]:
+    """Whether the new messages have at most what the policy gives them, where it gives the whole result a budget."""
+    if strategy.budget is None or outcome.status == "unchanged":
+        return
+    budget, size = strategy.budget(context, policy), context.outcome_size(outcome)
+    taken = size.chars if budget.unit == "characters" else size.tokens - context.layout.sizes.overhead
+    detail = f"{grouped(taken)} of {grouped(budget.most)} {budget.unit}"
+    yield Check("within its budget", False, taken <= budget.most, detail)
 
 
 def _smaller(context: Context, outcome: Outcome) -> Check:

@@ -10,7 +10,7 @@ from itertools import accumulate, chain
 
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
-from workbench.compaction.keeping import may_open, pinned_with_pairs, with_pairs
+from workbench.compaction.keeping import before_unread, may_open, pinned_with_pairs, with_pairs
 from workbench.compaction.outcome import Fate, Made, Outcome, Piece
 from workbench.compaction.spans import each, kept, without
 from workbench.session import Message, Span, Text
@@ -57,11 +57,11 @@ class Oldest:
         return self.lead + bisect_left(range(self.lead, len(self.context) + 1), True, key=lambda c: left(c) <= target)
 
     def whole_cut(self, ideal: int) -> int:
-        """The next cut from `ideal` on that tears no tool pair and leaves more than system messages; the last such
-        before it if none follows."""
+        """The next cut from `ideal` on that tears no tool pair, leaves what the agent has not read yet, and more than
+        system messages; the last such before it if none follows."""
         torn, messages = self.context.shape.open_across, self.context.messages
         spoken = (c for c in range(len(messages) - 1, self.lead - 1, -1) if not messages[c].is_own_system)
-        last = next(spoken, self.lead)
+        last = min(next(spoken, self.lead), before_unread(self.context.shape))
         later = next((c for c in range(max(ideal, self.lead), last + 1) if not torn[c]), None)
         if later is not None:
             return later

@@ -34,6 +34,13 @@ def pinned_with_pairs(context: Context) -> frozenset[int]:
     return with_pairs(context.shape, (index_of[id] for id in context.pins if id in index_of))
 
 
+def before_unread(shape: Shape) -> int:
+    """The last cut that tears no tool pair and has all behind it that the agent has not read yet, with the calls whose
+    results it is; the number of messages where it has read them all."""
+    start = min(with_pairs(shape, shape.unread), default=len(shape.messages))
+    return next((cut for cut in range(start, 0, -1) if not shape.open_across[cut]), 0)
+
+
 def carried_summaries(context: Context, earlier: Iterable[int], choice: EarlierSummary) -> tuple[int, ...]:
     """The earlier summaries whose text a request carries; an agent's reply to a summary says nothing of its own."""
     if choice not in ("nest", "extend"):

@@ -182,6 +182,19 @@ class Shape:
         return next((m for m in reversed(self.messages) if m.role == "assistant" and m.kind == "normal"), None)
 
     @cached_property
+    def unread(self) -> tuple[int, ...]:
+        """Indexes of what stands after the agent's newest answer: the results of its newest calls, the running request.
+        It has not read them. Where it has not answered at all, what stands after a summary, else the newest message.
+        Summaries and the session's own system messages are none of them."""
+        messages = self.messages
+        back = range(len(messages) - 1, -1, -1)
+        answers = (i for i in back if messages[i].role == "assistant" and messages[i].kind == "normal")
+        summaries = (i for i in back if messages[i].kind == "summary")
+        read = next(answers, next(summaries, len(messages) - 2))
+        after = range(max(read + 1, 0), len(messages))
+        return tuple(i for i in after if messages[i].kind != "summary" and not messages[i].is_own_system)
+
+    @cached_property
     def events(self) -> int:
         """Blocks of all messages: texts, calls, results."""
         return sum(len(message.blocks) for message in self.messages)

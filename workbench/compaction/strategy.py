@@ -213,6 +213,14 @@ class Traits:
 
 
 @dataclass(frozen=True, slots=True)
+class Budget:
+    """What the messages of a result may have at most, what is sent beside them not counted."""
+
+    most: int
+    unit: Literal["tokens", "characters"]
+
+
+@dataclass(frozen=True, slots=True)
 class Remedy:
     """A policy under which a context would have stayed small without a model: `does` begins a sentence about it, `kind`
     is its name among what a diagnosis finds."""
@@ -295,6 +303,8 @@ class Strategy(Generic[P]):
     abridged: Callable[[Context, P, int], Abridged] | None = None
     """What of the messages before an index goes beside the summary, retold without a model."""
     pasted: Pasted[P] | None = None
+    budget: Callable[[Context, P], Budget] | None = None
+    """What the whole result may have, where a policy says so; a check tells of what is over it."""
     remedy: Callable[[int], Remedy] | None = None
     """For a context that holds so many tokens at most."""
     traits: Traits = Traits()

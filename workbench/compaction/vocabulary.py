@@ -12,6 +12,8 @@ from workbench.compaction.prompts import load_prompt
 
 EarlierSummary = Literal["drop", "keep", "nest", "extend"]
 
+Unread = Literal["keep", "summarize"]
+
 SUMMARY_TEMPLATE = "The summary message, with {summary}."
 REPLY = "What the agent says after the summary."
 
@@ -22,6 +24,15 @@ def earlier_summary(default: EarlierSummary) -> Any:
         "summary",
         "What becomes of an earlier summary: drop it; keep it where it stands; nest it in the new request as context; "
         "or extend it: summarize only what came after and carry its text on.",
+    )
+
+
+def unread(default: Unread) -> Any:
+    return setting(
+        default,
+        "split",
+        "What the agent has not read yet, the results of its newest calls with them, or the running request: it stays, "
+        "behind the summary; or it is summarized with the rest.",
     )
 
 

@@ -19,7 +19,7 @@ from workbench.compaction.outcome import Fate, Made, Outcome
 from workbench.compaction.policy import Policy
 from workbench.compaction.settings import settings_of
 from workbench.compaction.strategy import Answer, FailureKind, Step, Strategy, Summary, SummaryFailed, SummaryRequest
-from workbench.conformance.building import agent, chat, context_of, loop, summary, user
+from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
 from workbench.conformance.drawn import contexts, policies
 from workbench.session import Message, Text, pairs_of
 from workbench.summarizers.driver import drive
@@ -137,6 +137,28 @@ def everything_is_accounted_for(strategy: Strategy[Any], policy: Policy) -> None
     @given(contexts(), policies(policy), st.sampled_from(["A summary.", FAILED, SummaryFailed("timeout", "120 s")]))
     def holds(context: Context, drawn: Policy, answer: str | SummaryFailed) -> None:
         assert_holds(strategy, context, drawn, answer)
+
+    holds()
+
+
+def what_the_agent_has_not_read_stays(strategy: Strategy[Any], policy: Policy) -> None:
+    """Results of the newest calls and a running request are there whatever the budget: whole, or with their beginning
+    and their end. A policy that says that they are summarized is asked to keep them."""
+    fixed = {"unread": "keep"} if "unread" in type(policy).model_fields else {}
+
+    @settings(max_examples=60, deadline=None)
+    @given(contexts(), policies(policy), st.lists(st.integers(0, 3_000), max_size=3), st.integers(0, 3_000))
+    def holds(context: Context, drawn: Policy, sizes: list[int], request: int) -> None:
+        texts = [f"begin-{n} {'x ' * size}end-{n}" for n, size in enumerate(sizes)]
+        asked = f"begin-asked {'y ' * request}end-asked"
+        calls = [call(f"new-{n}", command="ls") for n in range(len(texts))]
+        results = [result(f"got-{n}", (f"new-{n}", text)) for n, text in enumerate(texts)]
+        newest = [agent("calls", "", *calls), *results] if calls else [user("asked", asked)]
+        whole = context_of([*context.messages, *newest]).layout
+        outcome = assert_holds(strategy, context.with_(layout=whole), drawn.with_(**fixed))
+        there = "\n".join(text for m in outcome.messages for text in (m.text, *(one.text for one in m.results)))
+        for text in texts or [asked]:
+            assert text in there or all(end in there for end in (text[:9], text[-7:])), text[:20]
 
     holds()
 
@@ -288,6 +310,7 @@ def every_field_has_a_help_and_a_place_and_every_number_a_range(strategy: Strate
 
 CHECKS = (
     everything_is_accounted_for,
+    what_the_agent_has_not_read_stays,
     generations_follow_one_another,
     an_earlier_summary_is_treated_as_the_policy_says,
     summarized_means_that_some_of_it_reached_a_request,

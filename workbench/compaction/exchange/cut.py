@@ -156,7 +156,8 @@ class Cut:
 def cut_exchanges(context: Context, history: History, numbers: Numbers, trace: list[str]) -> Cut | str:
     """The cut, or why there is nothing to compact. `trace` tells of it."""
     shape, exchanges, sizes = context.shape, history.exchanges, history.sizes
-    length = _before_late_results(shape, exchanges, _head_length(context, history, numbers, trace), trace)
+    wanted = min(_head_length(context, history, numbers, trace), _read(shape, exchanges))
+    length = _before_late_results(shape, exchanges, wanted, trace)
     if length == 0:
         return "the head is empty"
     trace.append(
@@ -193,6 +194,13 @@ def _head_length(context: Context, history: History, numbers: Numbers, trace: li
         return bisect_left(history.exchanges, first_tail)
     trace.append(f"tail by size: below {grouped(numbers.tail_chars)} characters, at least {numbers.min_tail} exchanges")
     return head_length(history.sizes, numbers.tail_chars, numbers.min_tail)
+
+
+def _read(shape: Shape, exchanges: Sequence[int]) -> int:
+    """How many exchanges the agent has answered: the one that it has not read yet is never in the head."""
+    if not shape.unread:
+        return len(exchanges)
+    return bisect_left(exchanges, shape.exchange_index(shape.unread[0] + 1) - 1)
 
 
 def _before_late_results(shape: Shape, exchanges: Sequence[int], length: int, trace: list[str]) -> int:

@@ -11,7 +11,8 @@ from workbench.compaction.context import Context
 from workbench.compaction.language import Language
 from workbench.compaction.ledger.entries import counted_by_group
 from workbench.compaction.ledger.gather import Noted, noted, numbering
-from workbench.compaction.ledger.room import Ruler, Shares, cost_of
+from workbench.compaction.ledger.room import Plan, Shares, cost_of
+from workbench.compaction.ledger.ruler import Ruler
 from workbench.compaction.ledger.text import Ledger, written
 from workbench.compaction.outcome import Made
 from workbench.session import Message, Span, Text
@@ -23,22 +24,26 @@ class Draft:
 
     context: Context
     shares: Shares
-    cut: int
+    plan: Plan
     staying: tuple[int, ...]
     besides: int
     stands_for: tuple[Span, ...]
     language: Language
 
-    def made(self, chosen: tuple[Noted, ...], narrative: str) -> tuple[Made, tuple[Noted, ...], tuple[str, ...]]:
+    def made(self, narrative: str) -> tuple[Made, tuple[Noted, ...], tuple[str, ...]]:
         """The message, the entries it has, and lines for the trace. The narrative gives way before what is binding,
-        and whole lines cost a little more or less than apart: what is over goes from the end."""
-        ruler, said = self.shares.ruler, [one for one in noted(self.context.shape) if one.first < self.cut]
+        and whole lines cost a little more or less than apart: what is over goes from the end. What is binding does not
+        give way to pins and to what is not read yet."""
+        ruler, cut, chosen = self.shares.ruler, self.plan.cut, self.plan.chosen
+        said = [one for one in noted(self.context.shape) if one.first < cut]
         narrative = clip_at_sentence(narrative, self.shares.narrative_chars)
         while True:
             ledger = self._ledger(chosen, said, narrative)
             message = self._message(ledger)
             over = self.besides + ruler.of_message(message) - self.shares.budget
             if over <= 0 or not (chosen or narrative):
+                break
+            if self.plan.squeezed and not narrative and chosen[-1].entry.binding:
                 break
             if narrative and (not chosen or chosen[-1].entry.binding):
                 narrative = (
@@ -48,14 +53,14 @@ class Draft:
                 chosen = _without_last(chosen, ruler, over)
         lines = [
             f"budget: {grouped(self.shares.budget)} {ruler.unit}; ledger {grouped(ruler.of_message(message))} with "
-            f"{len(chosen)} of {len(said)} entries, tail {grouped(ruler.span(self.cut, len(self.context)))}"
+            f"{len(chosen)} of {len(said)} entries, tail {grouped(ruler.span(cut, len(self.context)))}"
         ]
         if ledger.left_out:
             counts = ", ".join(f"{count} {group}" for group, count in ledger.left_out)
             lines.append(f"left out for lack of room: {counts}")
         if over > 0:
             lines.append(
-                f"over the budget by {grouped(over)} {ruler.unit}: what stays takes that much without a ledger"
+                f"over the budget by {grouped(over)} {ruler.unit}: what stays and what the user wants take that much"
             )
         return Made(message, self.stands_for), chosen, tuple(lines)
 
@@ -64,7 +69,7 @@ class Draft:
         there = {id(one) for one in chosen}
         left_out = counted_by_group((one.entry for one in said if id(one) not in there), self.language)
         entries = sorted((one.entry for one in chosen), key=lambda entry: entry.source)
-        pinned, upto = number.after_cut(self.staying, self.cut)
+        pinned, upto = number.after_cut(self.staying, self.plan.cut)
         return Ledger(upto, pinned, tuple(entries), narrative, left_out, self.language)
 
     def _message(self, ledger: Ledger) -> Message:

@@ -1,49 +1,21 @@
-"""What a budget has room for: whose share is how large, where the tail begins, which entries fit.
-
-Tokens and characters are measured alike, so that an agent may count in either.
-"""
+"""What a budget has room for: whose share is how large, where the tail begins, which entries fit."""
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Literal
 
 from workbench.compaction.context import Context
+from workbench.compaction.keeping import with_pairs
+from workbench.compaction.language import Language
 from workbench.compaction.ledger.gather import Noted, noted
+from workbench.compaction.ledger.ruler import Ruler
 from workbench.compaction.ledger.text import Ledger, line_of, written
+from workbench.compaction.ledger.unread import Unread, unread_within
 from workbench.compaction.shape import Shape, per_shape
-from workbench.session import Message, pairs_of
-from workbench.tokens.sizes import visible_chars
-
-
-@dataclass(frozen=True, slots=True)
-class Ruler:
-    """How a budget is measured: `sums` are the context's messages as prefix sums."""
-
-    unit: Literal["tokens", "characters"]
-    sums: array[int]
-    of_text: Callable[[str], int]
-    of_message: Callable[[Message], int]
-
-    def span(self, start: int, stop: int) -> int:
-        return self.sums[stop] - self.sums[start]
-
-    def each(self, indexes: Iterable[int]) -> int:
-        return sum(self.span(index, index + 1) for index in indexes)
-
-
-def in_tokens(context: Context) -> Ruler:
-    """Messages by the figures they have in the context, new text by its meter."""
-    meter = context.layout.sizes.meter
-    return Ruler("tokens", context.layout.tokens, meter.text_tokens, meter.tokens)
-
-
-def in_characters(context: Context) -> Ruler:
-    return Ruler("characters", context.shape.chars, len, visible_chars)
+from workbench.session import pairs_of
 
 
 def fitting(entries: Iterable[Noted], ruler: Ruler, room: int, binding_room: int) -> tuple[tuple[Noted, ...], int]:
@@ -81,13 +53,15 @@ FRAME_SLACK = 60
 @dataclass(frozen=True, slots=True)
 class Shares:
     """The budget and what of it is whose. `room` is what is left after what stays wherever the cut is and a ledger's
-    frame; of it `ledger` and `narrative` are those two's shares."""
+    frame; of it `ledger` and `narrative` are those two's shares. `binding` is what entries of what the user wants may
+    take: the budget but for the frame, however much of it stays anyway."""
 
     ruler: Ruler
     budget: int
     room: int
     ledger: int
     narrative: int
+    binding: int
 
     @property
     def narrative_chars(self) -> int:
@@ -100,29 +74,54 @@ def shares_of(
     """The shares of `budget`. `always`: the messages that stay wherever the cut is, ascending."""
     frame = ruler.of_text(written(Ledger(10**6, tuple(range(len(always))), ()))) + FRAME_SLACK
     room = max(budget - ruler.each(always) - frame, 0)
-    return Shares(ruler, budget, room, int(room * ledger_percent / 100), int(room * narrative_percent / 100))
+    ledger, narrative = int(room * ledger_percent / 100), int(room * narrative_percent / 100)
+    return Shares(ruler, budget, room, ledger, narrative, max(budget - frame, 0))
 
 
-def cut_within(context: Context, shares: Shares, always: Sequence[int]) -> tuple[int, tuple[Noted, ...]]:
-    """Where the tail begins, and what the ledger says of the messages before it. A ledger that needs less than its
-    share leaves the rest to the tail, one whose binding entries need more takes it from there."""
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Where the tail begins, what the ledger says of the messages before it, and what the agent has not read yet.
+    `squeezed`: what stays leaves the chosen entries less than they take."""
+
+    cut: int
+    chosen: tuple[Noted, ...]
+    unread: Unread
+    squeezed: bool
+
+
+def plan_within(context: Context, shares: Shares, always: Sequence[int], language: Language) -> Plan:
+    """What goes where. A ledger that needs less than its share leaves the rest to the tail, one whose binding entries
+    need more takes it from there, and where it has nothing left, from what is over the budget; what is not read yet is
+    always there, in as few words as its room asks for."""
     ruler, everything = shares.ruler, noted(context.shape)
 
     def said_before(cut: int) -> tuple[tuple[Noted, ...], int]:
         said = (one for one in everything if one.first < cut)
-        return fitting(said, ruler, shares.ledger, shares.room)
+        return fitting(said, ruler, shares.ledger, shares.binding)
+
+    def planned(cut: int, unread: Unread) -> Plan:
+        chosen, taken = said_before(cut)
+        return Plan(cut, chosen, unread, shares.room - unread.takes < taken)
+
+    def tail_within(room: int) -> tuple[int, Unread]:
+        """The longest tail for this room, what is not read yet in it or beside it."""
+        unread = unread_within(context, ruler, room, always, language)
+        staying = sorted({*always, *unread.indexes})
+        return _tail_within(context, ruler, staying, max(room - unread.takes, 0)), unread
 
     if context.split_at is not None:
         cut = _whole_cut(context, context.shape.index_of[context.split_at])
-        return cut, said_before(cut)[0]
-    cut = _tail_within(context, ruler, always, shares.room - shares.ledger - shares.narrative)
+        newest = with_pairs(context.shape, context.shape.unread)
+        tail = ruler.each({*range(cut, len(context))}.difference(always, newest))
+        room = shares.room - said_before(cut)[1] - shares.narrative - tail
+        return planned(cut, unread_within(context, ruler, room, always, language))
+    cut, unread = tail_within(shares.room - shares.ledger - shares.narrative)
     for _ in range(3):
-        chosen, taken = said_before(cut)
-        moved = _tail_within(context, ruler, always, shares.room - taken - shares.narrative)
+        moved, unread = tail_within(shares.room - said_before(cut)[1] - shares.narrative)
         if moved == cut:
-            return cut, chosen
+            break
         cut = moved
-    return cut, said_before(cut)[0]
+    return planned(cut, unread)
 
 
 def _tail_within(context: Context, ruler: Ruler, always: Sequence[int], room: int) -> int:

@@ -2,7 +2,7 @@
 
 A rung gets the context, the messages that stay whatever it does (`keep`, closed over tool pairs), and its own numbers.
 The first request goes into the summary's message whenever something else does. An earlier summary is never in a group:
-what becomes of it is the policy's `earlier_summary`.
+what becomes of it is the policy's `earlier_summary`. Nor is what the agent has not read yet.
 """
 
 from __future__ import annotations
@@ -114,17 +114,21 @@ def full_summary(context: Context, keep: Collection[int]) -> Cut:
 
 
 def _rest(purpose: str, context: Context, keep: Collection[int], stay: Iterable[int], newest: int, note: str) -> Cut:
-    """The messages that neither stay nor are among the newest `newest` of the rest."""
+    """The messages that neither stay nor are among the newest `newest` of the rest, those not read yet among them."""
     stay = list(stay)
+    unread = with_pairs(context.shape, context.shape.unread).difference(keep, with_pairs(context.shape, stay))
+    newest = max(newest - len(unread), 0)
     rest = _others(context, keep, stay)
     near = rest[-newest:] if newest else []
-    return _cut(purpose, _others(context, keep, [*stay, *near]), f"{note}, the newest {len(near)} of the rest too")
+    note = f"{note}, the newest {len(near) + len(unread)} of the rest too"
+    return _cut(purpose, _others(context, keep, [*stay, *near]), note)
 
 
 def _others(context: Context, keep: Collection[int], stay: Iterable[int]) -> list[int]:
-    """What is left to summarize when `stay`, with its tool pairs, stays beside `keep`; with it goes the request."""
+    """What is left to summarize when `stay` and what is not read yet, with their tool pairs, stay beside `keep`; with
+    it goes the request."""
     request = request_of(context.shape)
-    staying = {*with_pairs(context.shape, stay), *context.shape.summaries} - {request}
+    staying = {*with_pairs(context.shape, [*stay, *context.shape.unread]), *context.shape.summaries} - {request}
     others = [index for index in range(len(context)) if index not in staying and index not in keep]
     return others if others != [request] else []
 

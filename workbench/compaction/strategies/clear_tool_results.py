@@ -105,7 +105,7 @@ def compact(context: Context, policy: ClearToolResultsPolicy, trace: list[str]) 
     """Clear all but the newest tool uses, oldest first, in place."""
     answered, clearing = answered_uses(context.shape), _clearing(context.shape, policy)
     pins = pinned_with_pairs(context)
-    spared = clearing.spared(answered, policy.keep_tool_uses, pins)
+    spared = clearing.spared(answered, policy.keep_tool_uses, pins | frozenset(context.shape.unread))
     other = clearing.other(context.messages, spared)
     chosen = len(clearing.uses) - len(spared)
     changed = len(clearing.all.new) - sum(instead is None for instead in other.values())
@@ -146,11 +146,12 @@ class _Clearing:
         new = {index: message for index, message in made if message is not shape.messages[index]}
         self.all = Replaced(len(shape.messages), new)
 
-    def spared(self, answered: Sequence[Use], keep: int, pins: Collection[int]) -> frozenset[Use]:
-        """Of the uses that may be cleared, the `keep` newest of all, and those that a pin holds."""
+    def spared(self, answered: Sequence[Use], keep: int, held: Collection[int]) -> frozenset[Use]:
+        """Of the uses that may be cleared, the `keep` newest of all, and those that a held message
+        has: a pin, or what the agent has not read yet."""
         newest = (use for use in answered[-keep:] if use.name not in self._excluded) if keep else ()
-        held = (use for index in pins for use in self._touching.get(index, ()))
-        return frozenset((*newest, *held))
+        theirs = (use for index in held for use in self._touching.get(index, ()))
+        return frozenset((*newest, *theirs))
 
     def other(self, messages: Sequence[Message], spared: Collection[Use]) -> dict[int, Message | None]:
         """What stands in the places that a spared use touches, None for the message itself."""

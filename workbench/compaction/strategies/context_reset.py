@@ -3,7 +3,7 @@
 What goes where:
 
     before   [system] m1 m2 … mn
-    after    [system] [pins] "[System] Context cleared. Summary of previous conversation: …" [last request?]
+    after    [system] [pins] "[System] Context cleared. Summary of previous conversation: …" [last request?] [unread?]
 """
 
 from __future__ import annotations
@@ -15,7 +15,14 @@ from workbench.base.figures import grouped
 from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.keeping import head_fates, head_of, in_order, summary_made, text_of_summaries
+from workbench.compaction.keeping import (
+    before_unread,
+    head_fates,
+    head_of,
+    in_order,
+    summary_made,
+    text_of_summaries,
+)
 from workbench.compaction.language import Language
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Outcome, unchanged
@@ -27,6 +34,7 @@ from workbench.compaction.spans import each, kept
 from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, Trigger, judged
 from workbench.compaction.summarizing import Prompted, Shaped, shipped
 from workbench.compaction.triggers import TokenLimits, count_trigger, token_triggers
+from workbench.session import Span
 
 TEMPLATES: dict[Language, str] = {
     "en": "[System] Context cleared. Summary of previous conversation: \n {summary}",
@@ -84,6 +92,7 @@ class ContextResetPolicy(Prompted, Shaped, TokenLimits):
     keep_last_request: bool = setting(
         False, "result", "The user's newest own message stays, after the summary. Without it, that goes too."
     )
+    unread: vocabulary.Unread = vocabulary.unread("keep")
 
     worded: ClassVar = {
         "prompt": shipped("context-reset"),
@@ -109,8 +118,9 @@ def triggers(now: Gauge, policy: ContextResetPolicy) -> tuple[Trigger, ...]:
 
 def compact(context: Context, policy: ContextResetPolicy, trace: list[str]) -> Compacting:
     """See the module's docstring. The design has no fallback: without a summary the input comes back."""
-    head = head_of(context, len(context), policy.earlier_summary)
-    last = _last_request(context, policy)
+    stop = before_unread(context.shape) if policy.unread == "keep" else len(context)
+    head = head_of(context, stop, policy.earlier_summary)
+    last = _last_request(context, policy, stop)
     staying = head.kept | last
     if head.is_spent(staying):
         return unchanged(context.messages, "nothing to compact: nothing is there that could go", trace)
@@ -126,19 +136,19 @@ def compact(context: Context, policy: ContextResetPolicy, trace: list[str]) -> C
     summary, shown = told
     text = fill(template, {"summary": summary})
     made = summary_made(context, head, staying, "user", text, policy.said("reply"))
-    turn = min(last, default=len(context))
+    turn = min(last, default=stop)
     before = each(sorted(index for index in staying if index < turn))
     after = each(sorted(index for index in staying if index >= turn))
-    pieces = in_order(context, kept(before), made, kept(after))
+    pieces = in_order(context, kept(before), made, kept([*after, Span(stop, len(context))]))
     fates = head_fates(context, head, shown, staying)
     return judged(context, Outcome("compacted", "", context.messages, pieces, fates, trace=tuple(trace)))
 
 
-def _last_request(context: Context, policy: ContextResetPolicy) -> frozenset[int]:
+def _last_request(context: Context, policy: ContextResetPolicy, stop: int) -> frozenset[int]:
     if not policy.keep_last_request:
         return frozenset()
     own = (i for i in range(len(context) - 1, -1, -1) if context.messages[i].starts_round)
-    return frozenset([found]) if (found := next(own, None)) is not None else frozenset()
+    return frozenset([found]) if (found := next(own, stop)) < stop else frozenset()
 
 
 def _guard(policy: ContextResetPolicy) -> Bounds:

@@ -17,22 +17,26 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import ClassVar
 
+from workbench.base.figures import grouped
+from workbench.base.text import counted
 from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.keeping import head_of, pinned_with_pairs, text_of_summaries, with_pairs
+from workbench.compaction.keeping import head_of, in_place, pinned_with_pairs, text_of_summaries, with_pairs
 from workbench.compaction.ledger.draft import Draft
 from workbench.compaction.ledger.gather import numbering
-from workbench.compaction.ledger.room import cut_within, in_characters, in_tokens, shares_of
+from workbench.compaction.ledger.room import plan_within, shares_of
+from workbench.compaction.ledger.ruler import Ruler, in_characters, in_tokens
 from workbench.compaction.ledger.text import read_ledger
+from workbench.compaction.ledger.unread import Unread
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Fate, Outcome, Piece, Status, unchanged
 from workbench.compaction.policy import Needs, setting
 from workbench.compaction.render import LABELS, Limits
 from workbench.compaction.request import Asked, Excerpt, labelled_style, summarized, within
 from workbench.compaction.spans import each, joined, kept, without
-from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, Traits, Trigger, judged
+from workbench.compaction.strategy import Budget, Compacting, Strategy, SummaryFailed, Traits, Trigger, judged
 from workbench.compaction.summarizing import Prompted, shipped
 from workbench.compaction.triggers import TokenLimits, token_triggers
 from workbench.session import Span
@@ -103,19 +107,20 @@ def triggers(now: Gauge, policy: LedgerPolicy) -> tuple[Trigger, ...]:
 def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compacting:
     """See the module's docstring. A narrative that fails is done without: status `fallback`."""
     always = frozenset(with_pairs(context.shape, context.shape.own_system)) | pinned_with_pairs(context)
-    ruler = in_characters(context) if policy.budget_chars else in_tokens(context)
-    budget = policy.budget_chars or policy.budget_tokens or _share_of_window(context, policy)
+    budget, ruler = budget_of(context, policy).most, ruler_of(context, policy)
     for_narrative = policy.narrative_percent or (CARRIED_PERCENT if context.shape.summaries else 0)
     shares = shares_of(context, ruler, budget, sorted(always), policy.ledger_percent, for_narrative)
-    if context.split_at is None and shares.ruler.span(0, len(context)) <= shares.budget:
+    if context.split_at is None and ruler.span(0, len(context)) <= budget:
         return unchanged(context.messages, "nothing to compact: all of it fits the budget", trace)
-    cut, chosen = cut_within(context, shares, sorted(always))
+    plan = plan_within(context, shares, sorted(always), policy.language)
+    cut, unread = plan.cut, plan.unread
     head = head_of(context, cut, policy.earlier_summary)
     earlier = _earlier_ledger(context, cut)
-    staying = tuple(sorted(head.kept - earlier))
+    staying = tuple(sorted((head.kept | {index for index in unread.indexes if index < cut}) - earlier))
     fresh = without(head.fresh, earlier)
+    trace += _told(unread)
     if not without(fresh, staying):
-        return unchanged(context.messages, "nothing to compact: every message before the tail stays", trace)
+        return _only_shortened(context, unread, trace)
     carried = sorted({*head.carried, *(earlier if policy.earlier_summary in ("nest", "extend") else ())})
 
     max_chars = min(shares.narrative_chars, policy.summary_char_limit or shares.narrative_chars)
@@ -141,17 +146,20 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
         else:
             narrative, shown = answer
     gone = joined(without(fresh, staying), {*carried, *earlier})
-    tail = shares.ruler.span(cut, len(context)) + shares.ruler.each((*range(context.shape.lead), *staying))
-    draft = Draft(context, shares, cut, staying, tail, tuple(gone), policy.language)
-    made, entries, line = draft.made(chosen, narrative.strip())
+    besides = ruler.span(cut, len(context)) + ruler.each((*range(context.shape.lead), *staying))
+    besides += unread.takes - ruler.each(unread.indexes)
+    draft = Draft(context, shares, plan, staying, besides, tuple(gone), policy.language)
+    made, entries, line = draft.made(narrative.strip())
     trace += line
-    rest = kept([*each(staying), Span(cut, len(context))])
+    behind = [*each(staying), Span(cut, len(context))]
+    rest = (piece for span in behind for piece in in_place(span, unread.within(span)))
     pieces: tuple[Piece, ...] = (*kept([Span(0, context.shape.lead)]), made, *rest)
     strokes = [
         Stroke(Fate.ABRIDGED, each(sorted({*earlier, *(one.at for one in entries if 0 <= one.at < cut)}))),
         *shown.strokes(),
         Stroke(Fate.SUMMARIZED, each(carried), "all"),
         Stroke(Fate.KEPT, [Span(0, context.shape.lead), *each(staying), Span(cut, len(context))]),
+        Stroke(Fate.COMPRESSED, each(sorted(unread.shorter)), "part"),
         Stroke(Fate.PINNED, each(sorted(head.pins))),
     ]
     fates = painted(len(context), strokes)
@@ -159,9 +167,36 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
     return judged(context, Outcome(status, failed, context.messages, pieces, fates, trace=tuple(trace), tail=cut))
 
 
-def _share_of_window(context: Context, policy: LedgerPolicy) -> int:
+def _told(unread: Unread) -> list[str]:
+    """What the trace says of texts that had to be shortened."""
+    count = len(unread.shorter)
+    what = f"{counted(count, 'message')} that the agent has not read yet"
+    return [f"{what}: shortened to fit, to {grouped(unread.takes)} with what they answer"] if count else []
+
+
+def _only_shortened(context: Context, unread: Unread, trace: list[str]) -> Outcome:
+    """The outcome where nothing is there that a ledger could stand for."""
+    if not unread.shorter:
+        return unchanged(context.messages, "nothing to compact: every message before the tail stays", trace)
+    pieces = in_place(Span(0, len(context)), unread.shorter)
+    strokes = [
+        Stroke(Fate.KEPT, [Span(0, len(context))]),
+        Stroke(Fate.COMPRESSED, each(sorted(unread.shorter)), "part"),
+        Stroke(Fate.PINNED, each(sorted(pinned_with_pairs(context)))),
+    ]
+    fates = painted(len(context), strokes)
+    return judged(context, Outcome("compacted", "", context.messages, tuple(pieces), fates, trace=tuple(trace)))
+
+
+def ruler_of(context: Context, policy: LedgerPolicy) -> Ruler:
+    return in_characters(context) if policy.budget_chars else in_tokens(context)
+
+
+def budget_of(context: Context, policy: LedgerPolicy) -> Budget:
+    """The one given, in characters before tokens; else a share of the window."""
     whole = context.window or context.upto(len(context)).tokens
-    return int(whole * policy.budget_window_percent / 100)
+    most = policy.budget_chars or policy.budget_tokens or int(whole * policy.budget_window_percent / 100)
+    return Budget(most, ruler_of(context, policy).unit)
 
 
 def _earlier_ledger(context: Context, cut: int) -> frozenset[int]:
@@ -189,5 +224,6 @@ STRATEGY = Strategy(
     when_due=compact,
     prompts={"ledger-narrative": "prompt"},
     lint=lambda policy: lint_prompt(policy.asks()),
+    budget=budget_of,
     unasked={"narrative_percent": 0},
 )

@@ -22,6 +22,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
 from workbench.compaction.keeping import (
     Head,
+    before_unread,
     head_fates,
     head_of,
     in_order,
@@ -222,10 +223,11 @@ def _window_end(context: Context, policy: MessageWindowPolicy, trace: list[str])
     layout, count = context.layout, len(context)
     lead = layout.shape.lead
     if context.split_at is not None:
-        end = safe_end(layout.shape, lead, max(layout.shape.index_of[context.split_at], lead), "whole_pairs")
+        by_hand = min(layout.shape.index_of[context.split_at], before_unread(layout.shape))
+        end = safe_end(layout.shape, lead, max(by_hand, lead), "whole_pairs")
         trace.append(f"split by hand before message {end + 1}")
         return end
-    most = max(count - policy.min_tail_messages, lead)
+    most = max(min(count - policy.min_tail_messages, before_unread(layout.shape)), lead)
     ideal = min(max(_ideal_end(layout, lead, policy), lead), most)
     end = safe_end(layout.shape, lead, ideal, policy.safe_end, most if policy.search == "forward" else None)
     if policy.safe_end == "plain_chat" and (pairs := safe_end(layout.shape, lead, ideal, "whole_pairs")) != end:

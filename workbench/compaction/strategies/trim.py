@@ -14,6 +14,7 @@ from workbench.base.figures import grouped
 from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
+from workbench.compaction.keeping import before_unread
 from workbench.compaction.outcome import Fate, Made, Outcome, unchanged
 from workbench.compaction.policy import Converted, setting
 from workbench.compaction.strategy import Compacting, Step, Strategy, Traits, judged
@@ -146,7 +147,8 @@ def _cut(old: Oldest, policy: TrimPolicy, ideal: int) -> int:
         *shape.round_starts,
         *([shape.rounds.current_input.start] if len(shape.rounds.current_input) else []),
     ]
-    whole = [start for start in starts if not shape.open_across[start] and start >= old.lead]
+    unread = before_unread(shape)
+    whole = [start for start in starts if not shape.open_across[start] and old.lead <= start <= unread]
     return next((start for start in whole if start >= ideal), whole[-1] if whole else old.lead)
 
 

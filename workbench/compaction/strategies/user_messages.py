@@ -4,7 +4,7 @@ Codex's shape; with no tokens for user messages it is the summary-only shape of 
 where:
 
     before   [system] u1 a r a · u2 a r · u3 a
-    after    [system] u1… (its middle cut) u2 u3 · summary · [files restored]      (pins among the user messages)
+    after    [system] u1… (its middle cut) u2 u3 · summary · [files restored] [unread]   (pins among the user messages)
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import (
     Head,
+    before_unread,
     head_fates,
     head_of,
     in_order,
@@ -63,6 +64,7 @@ class UserMessagesPolicy(Prompted, Shaped, TokenLimits):
         ge=0,
     )
     keep_first: int = vocabulary.keep_first()
+    unread: vocabulary.Unread = vocabulary.unread("keep")
     keep_preamble: bool = setting(
         False, "split", "What stands before the first request stays: instructions and context that the agent injected."
     )
@@ -99,7 +101,8 @@ class Words:
 
 def compact(context: Context, policy: UserMessagesPolicy, trace: list[str]) -> Compacting:
     """See the module's docstring. A failed summary has no fallback: the input comes back with the reason."""
-    head = head_of(context, len(context), policy.earlier_summary)
+    stop = before_unread(context.shape) if policy.unread == "keep" else len(context)
+    head = head_of(context, stop, policy.earlier_summary)
     beside = head.kept | _first(context, policy, head)
     words = _words(context, policy, head, beside, trace)
     staying = beside | words.whole
@@ -117,8 +120,9 @@ def compact(context: Context, policy: UserMessagesPolicy, trace: list[str]) -> C
     summary, shown = told
     text = fill(template, {"summary": summary})
     made = summary_made(context, head, staying, "user", text, policy.said("reply"))
-    files = _files(context, policy, staying, trace)
-    pieces = in_order(context, _before(staying, words), [*made, *(file.made for file in files)], ())
+    files = _files(context, policy, staying | frozenset(range(stop, len(context))), trace)
+    news = [*made, *(file.made for file in files)]
+    pieces = in_order(context, _before(staying, words), news, kept([Span(stop, len(context))]))
     whole = [words.cut[0]] if words.cut else []
     whole += [span.start for file in files if file.whole for span in file.made.stands_for]
     fates = head_fates(context, head, shown, staying, compressed=each(sorted(whole)))
@@ -127,9 +131,9 @@ def compact(context: Context, policy: UserMessagesPolicy, trace: list[str]) -> C
 
 def _first(context: Context, policy: UserMessagesPolicy, head: Head) -> frozenset[int]:
     """The first messages and the preamble, without earlier summaries."""
-    stop = min(head.lead + policy.keep_first, len(context))
+    stop = min(head.lead + policy.keep_first, head.stop)
     if policy.keep_preamble:
-        stop = max(stop, context.shape.rounds.preamble.stop if context.shape.rounds.rounds else 0)
+        stop = max(stop, min(context.shape.rounds.preamble.stop if context.shape.rounds.rounds else 0, head.stop))
     chosen = (i for i in range(head.lead, stop) if context.messages[i].kind != "summary")
     return with_pairs(context.shape, chosen)
 
@@ -140,7 +144,7 @@ def _words(context: Context, policy: UserMessagesPolicy, head: Head, beside: fro
     left, whole = policy.user_message_tokens, set[int]()
     cut: tuple[int, Message] | None = None
     if left:
-        for index in range(len(context) - 1, head.lead - 1, -1):
+        for index in range(head.stop - 1, head.lead - 1, -1):
             message = context.messages[index]
             if not message.starts_round or index in beside:
                 continue

@@ -1,0 +1,38 @@
+"""How a budget is measured: tokens and characters alike, so that an agent may count in either."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.compaction.context import Context
+from workbench.session import Message
+from workbench.tokens.sizes import visible_chars
+
+
+@dataclass(frozen=True, slots=True)
+class Ruler:
+    """How a budget is measured: `sums` are the context's messages as prefix sums."""
+
+    unit: Literal["tokens", "characters"]
+    sums: array[int]
+    of_text: Callable[[str], int]
+    of_message: Callable[[Message], int]
+
+    def span(self, start: int, stop: int) -> int:
+        return self.sums[stop] - self.sums[start]
+
+    def each(self, indexes: Iterable[int]) -> int:
+        return sum(self.span(index, index + 1) for index in indexes)
+
+
+def in_tokens(context: Context) -> Ruler:
+    """Messages by the figures they have in the context, new text by its meter."""
+    meter = context.layout.sizes.meter
+    return Ruler("tokens", context.layout.tokens, meter.text_tokens, meter.tokens)
+
+
+def in_characters(context: Context) -> Ruler:
+    return Ruler("characters", context.shape.chars, len, visible_chars)
