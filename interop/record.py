@@ -32,7 +32,7 @@ _CONVERSATION: dict[Protocol, str] = {
 def record_all(tool: Tool, trial: Trial, home: Home) -> None:
     """A fixture for the session as the tool made it, for its own compaction, and for one of ours."""
     ours = (verdict for verdict in trial.ours.verdicts if verdict.of == "exchange-summary, pinned")
-    chosen = {"made": trial.read.verdicts, "its-own-compaction": trial.own.verdicts, "our-compaction": tuple(ours)}
+    chosen = {"made": trial.read.verdicts, "its-own-compaction": trial.own.verdicts[:1], "our-compaction": tuple(ours)}
     lines = _invented(tool, home)
     for name, verdicts in chosen.items():
         for verdict in verdicts:

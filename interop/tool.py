@@ -54,7 +54,8 @@ class Tool:
     configure(home): writes its settings into the home, before each trial.
     make(home, prompts): makes a session of these prompts, one after the other; returns its file.
     again(home, path, prompt): one more prompt in the session that lies where the tool itself put it.
-    compact(home, path): has the tool itself compact that session; returns the file that it goes on in.
+    compactions: by name, what has the tool itself compact that session: (home, path) gives the file that it goes on
+        in. They are tried one after the other on the same session.
     launcher: the body of a shell script, under `command`'s name first on PATH while the printed steps run, that goes on
         with the prompt in $PROMPT where the tool would open its screen; $TOOL is the tool itself, "$@" what it got.
     resume(home, file, steps, prompts): for a package without a command, in place of running the steps by `sh`: goes on
@@ -73,7 +74,7 @@ class Tool:
     again: Callable[[Home, Path, str], None]
     env: Callable[[Home], Mapping[str, str]]
     configure: Callable[[Home], None] = nothing
-    compact: Callable[[Home, Path], Path] | None = None
+    compactions: Mapping[str, Callable[[Home, Path], Path]] = field(default_factory=dict)
     command: str = ""
     launcher: str = 'exec "$TOOL" -p "$PROMPT" "$@"'
     resume: Callable[[Home, Path, tuple[str, ...], Sequence[str]], None] | None = None

@@ -23,6 +23,7 @@ from interop.tool import Plan, Tool
 from interop.units import Unit, of_request, shown
 from workbench.base.errors import BadInput
 from workbench.bench import tools_preset
+from workbench.compaction.context import Context
 from workbench.compaction.preset import preset_names
 from workbench.formats import export as exporting
 from workbench.formats.steps import steps
@@ -31,6 +32,10 @@ from workbench.session import Message, Session
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_sessions"
 FOREIGN = ("claude-code-overflow.jsonl", "codex-two-compactions.jsonl", "openai-chat-tools.json")
 """The samples of which the first two that are no files of the tool's own are exported into its form."""
+
+
+CLOSE = 0.02
+"""The part of its tokens by which an export may look larger or smaller than was promised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +116,22 @@ def prepared(tool: Tool, server: Server) -> Home:
 
 
 def _own(tool: Tool, home: Home, path: Path) -> Column:
-    if tool.compact is None:
+    """Each of its compactions on what the one before left; the first that goes wrong is the last."""
+    if not tool.compactions:
         return Column(not_tried="it does not compact without its screen")
-    try:
-        return Column((_goes_on(tool, home, tool.compact(home, path), "its own compaction"),))
-    except Failed as error:
-        return Column((Verdict("its own compaction", str(error)),))
+    verdicts: list[Verdict] = []
+    for name, compact in tool.compactions.items():
+        before = len(workbench.load(path).epochs)
+        try:
+            path = compact(home, path)
+            verdicts.append(_goes_on(tool, home, path, name))
+        except Failed as error:
+            verdicts.append(Verdict(name, str(error)))
+        if not verdicts[-1].difference and len(workbench.load(path).epochs) == before:
+            verdicts[-1] = Verdict(name, "no compaction is seen in its file")
+        if verdicts[-1].difference:
+            break
+    return Column(tuple(verdicts))
 
 
 def _goes_on(tool: Tool, home: Home, path: Path, what: str) -> Verdict:
@@ -136,14 +151,14 @@ def _ours(tool: Tool, home: Home, session: Session) -> Iterator[Verdict]:
     own = tools_preset(session)
     for plan in (*tool.plans, *([Plan(own)] if own else [])):
         try:
-            promised = _compacted(session, plan)
+            promised = _promised(session, plan)
         except BadInput as error:
             yield Verdict(str(plan), str(error))
             continue
         yield _exported(tool, home, str(plan), session, promised)
 
 
-def _compacted(session: Session, plan: Plan) -> tuple[Message, ...]:
+def _promised(session: Session, plan: Plan) -> Context:
     """What the workbench promises. Raises BadInput where it made nothing of the session."""
     asked = [message.id for message in session.context() if message.starts_round]
     pins = asked[1:2] if plan.pin else ()
@@ -151,30 +166,34 @@ def _compacted(session: Session, plan: Plan) -> tuple[Message, ...]:
     compacted = workbench.compact(session, pins=pins, **{**chosen, **plan.fields})  # type: ignore[arg-type]
     if compacted.report.failed or compacted.report.status not in ("compacted", "fallback"):
         raise BadInput(next((check.detail for check in compacted.report.failed), compacted.report.reason))
-    return tuple(compacted.outcome.messages)
+    return compacted.context.from_outcome(compacted.outcome)
 
 
 def _foreign(tool: Tool, home: Home) -> Iterator[Verdict]:
     others = [session for name in FOREIGN if (session := workbench.load(SAMPLES / name)).format != tool.format]
     for session in others[:2]:
-        yield _exported(tool, home, session.format, replace(session, cwd=str(home.project)), session.context())
+        yield _exported(tool, home, session.format, replace(session, cwd=str(home.project)), workbench.context(session))
 
 
-def _exported(tool: Tool, home: Home, what: str, session: Session, promised: Sequence[Message]) -> Verdict:
+def _exported(tool: Tool, home: Home, what: str, session: Session, promised: Context) -> Verdict:
     """Export, follow the printed steps, go on twice: the first difference, or what had to be allowed."""
     prompts = (f"Go on with {what}, for the first time.", f"Go on with {what}, for the second time.")
     try:
-        made = exporting.export(session, promised, tool.format)
+        made = exporting.export(session, promised.messages, tool.format, carried=promised.carried)
         if made.problems:
             return Verdict(what, f"its own rules refuse the export: {made.verdict}")
         folder = home.exports / str(len(list(home.exports.iterdir())))
         folder.mkdir()
         where = exporting.save(made, folder).where
+        found = workbench.context(workbench.load(where)).total.tokens
+        same_format = made.format.id == session.format  # between formats the notes tell of what has no place
+        if same_format and abs(found - promised.total.tokens) > promised.total.tokens * CLOSE:
+            return Verdict(what, f"{promised.total.tokens} tokens were promised, and {found} are shown of the export")
         with home.server.mark() as requests:
             _resume(tool, home, where, steps(made.written, where), prompts)
         file = (where.name, made.written.data)
-        found = list(_verdicts(tool, what, file, requests, promised, prompts, allowed_by(made)))
-        return next((one for one in found if one.difference), replace(found[-1], seen=found[0].seen))
+        verdicts = list(_verdicts(tool, what, file, requests, promised.messages, prompts, allowed_by(made)))
+        return next((one for one in verdicts if one.difference), replace(verdicts[-1], seen=verdicts[0].seen))
     except (BadInput, Failed) as error:
         return Verdict(what, str(error))
 

@@ -79,11 +79,12 @@ def running() -> Iterator[Server]:
                 count = {"input_tokens": len(raw) // 4, "totalTokens": len(raw) // 4}
                 return self._reply(200, "application/json", json.dumps(count).encode())
             (name, protocol) = known[0]
-            turn = turn_for(protocol.asked(body), server.summary)
+            asked = protocol.asked(body)
+            turn = turn_for(asked, server.summary)
             with lock:
                 server.requests.append(Request(path, name, body, turn))
                 number = len(server.requests)
-            if turn.too_long:
+            if turn.most is not None and asked.before > turn.most:
                 return self._reply(400, "application/json", json.dumps(protocol.TOO_LONG).encode())
             kind, data = protocol.answer(turn, body, path, number, turn.tokens or len(raw) // 4)
             return self._reply(200, kind, data)

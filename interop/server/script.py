@@ -5,7 +5,7 @@
     [[say WORDS]]                         the answer's text; without it the answer is counted: "Answer 3."
     [[then]]                              the next turn of the same prompt, after the results
     [[tokens 170000]]                     what the answer says that its prompt took
-    [[too long]]                          the request is refused, because the context is too long
+    [[too long 6]]                        the request is refused while it holds more than so many earlier answers
 
 A turn that a prompt says nothing of, and every one after its last, is a counted answer. Nothing is remembered between
 requests: how many turns a prompt had already is seen in the request.
@@ -31,13 +31,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What a model says once. `tokens` of the prompt: 0 for as many as its size tells."""
+    """What a model says once. `tokens` of the prompt: 0 for as many as its size tells. `most`: of earlier answers,
+    where a request with more of them is refused as too long."""
 
     text: str
     calls: tuple[Call, ...] = ()
     reasoning: str = ""
     tokens: int = 0
-    too_long: bool = False
+    most: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,5 +100,5 @@ def _turns(prompt: str) -> list[Turn]:
             case "tokens":
                 turns[-1] = replace(turn, tokens=int(said))
             case _:
-                turns[-1] = replace(turn, too_long=True)
+                turns[-1] = replace(turn, most=int(said))
     return turns

@@ -50,6 +50,20 @@ def _compact(home: Home, path: Path) -> Path:
     return path
 
 
+def _over_limit(home: Home, path: Path) -> Path:
+    """The answer says that its prompt took more than the threshold, so that Claude Code compacts before the next."""
+    limit = {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "200000"}
+    prompt = f"Look once more. [[tokens 170000]] {_read('notes.md')} [[then]] [[say Nothing new.]]"
+    home.run("claude", "-p", prompt, "--resume", path.stem, *_OPTIONS, env=limit)
+    return path
+
+
+def _refused(home: Home, path: Path) -> Path:
+    """The API says that it is too long, as long as more than six answers stand before the prompt."""
+    _again(home, path, "One thing more. [[too long 6]]")
+    return path
+
+
 def _turn(request: Request) -> bool:
     """Titles and the like are asked for without tools."""
     return bool(request.body.get("tools"))
@@ -127,7 +141,7 @@ TOOL = Tool(
     make=_make,
     again=_again,
     env=_env,
-    compact=_compact,
+    compactions={"after a refusal": _refused, "/compact": _compact, "over its limit": _over_limit},
     command="claude",
     launcher=f'exec "$TOOL" -p "$PROMPT" {" ".join(_OPTIONS[:2])} "$@" {" ".join(_OPTIONS[2:])}',
     turn=_turn,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -167,7 +168,7 @@ CALLS = (Call("read", {"path": "[[a]]"}), Call("read", {"path": "b"}))
         (Asked("Hello.", 0, 0, True), Turn("Answer 1.")),
         (Asked("Make a summary.", 0, 9, True), Turn("SUM")),
         (Asked(f"Make a summary of: {PROMPT}", 0, 0, False), Turn("SUM")),
-        (Asked("[[tokens 170]] [[too long]]", 0, 0, True), Turn("Answer 1.", tokens=170, too_long=True)),
+        (Asked("[[tokens 170]] [[too long 6]]", 0, 0, True), Turn("Answer 1.", tokens=170, most=6)),
     ],
 )
 def test_the_prompt_says_what_is_answered(asked: Asked, turn: Turn) -> None:
@@ -192,6 +193,21 @@ def test_the_server_keeps_what_it_is_asked_and_answers_it(protocol: Protocol) ->
     assert (request.protocol, of_request(protocol, request.body)) == (protocol, CALLED)
     assert request.answer == Turn("Answer 2.")
     assert "Answer 2." in said
+
+
+def test_a_prompt_is_refused_while_too_much_stands_before_it() -> None:
+    def status(answers: int) -> int:
+        said = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}] * answers
+        body = {"messages": [*said, {"role": "user", "content": "[[too long 1]]"}], "tools": [{}]}
+        asked = urllib.request.Request(one.url + "/v1/messages", json.dumps(body).encode())
+        try:
+            with urllib.request.urlopen(asked) as response:
+                return int(response.status)
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    with server.running() as one:
+        assert [status(answers) for answers in (0, 1, 2)] == [200, 200, 400]
 
 
 def test_a_run_replaces_its_tools_row_and_leaves_the_others(tmp_path: Path) -> None:
