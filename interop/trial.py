@@ -19,13 +19,14 @@ from interop.compare import Allowance, as_objects, compare, results_in_order, wi
 from interop.homes import Failed, Home, fresh
 from interop.server import Request, Server
 from interop.server.script import Call
-from interop.tool import Plan, Tool
+from interop.tool import PLANS, Plan, Tool
 from interop.units import Unit, of_request, shown
 from workbench.base.errors import BadInput
 from workbench.bench import tools_preset
 from workbench.compaction.context import Context
 from workbench.compaction.preset import preset_names
 from workbench.formats import export as exporting
+from workbench.formats import registry
 from workbench.formats.steps import steps
 from workbench.session import Message, Session
 
@@ -148,14 +149,18 @@ def _goes_on(tool: Tool, home: Home, path: Path, what: str) -> Verdict:
 
 
 def _ours(tool: Tool, home: Home, session: Session) -> Iterator[Verdict]:
-    own = tools_preset(session)
+    """By each plan in the tool's form; by the first in every way of it, too."""
+    own, codec = tools_preset(session), registry.by_id(session.format).codec
     for plan in (*tool.plans, *([Plan(own)] if own else [])):
         try:
             promised = _promised(session, plan)
         except BadInput as error:
             yield Verdict(str(plan), str(error))
             continue
-        yield _exported(tool, home, str(plan), session, promised)
+        ways = [f"{tool.format}:{way.id}" for way in codec.ways] if plan == PLANS[0] else []
+        for format in (tool.format, *ways):
+            what = str(plan) if format == tool.format else f"{plan} as {format}"
+            yield _exported(tool, home, what, session, promised, format)
 
 
 def _promised(session: Session, plan: Plan) -> Context:
@@ -175,11 +180,11 @@ def _foreign(tool: Tool, home: Home) -> Iterator[Verdict]:
         yield _exported(tool, home, session.format, replace(session, cwd=str(home.project)), workbench.context(session))
 
 
-def _exported(tool: Tool, home: Home, what: str, session: Session, promised: Context) -> Verdict:
+def _exported(tool: Tool, home: Home, what: str, session: Session, promised: Context, format: str = "") -> Verdict:
     """Export, follow the printed steps, go on twice: the first difference, or what had to be allowed."""
     prompts = (f"Go on with {what}, for the first time.", f"Go on with {what}, for the second time.")
     try:
-        made = exporting.export(session, promised.messages, tool.format, carried=promised.carried)
+        made = exporting.export(session, promised.messages, format or tool.format, carried=promised.carried)
         if made.problems:
             return Verdict(what, f"its own rules refuse the export: {made.verdict}")
         folder = home.exports / str(len(list(home.exports.iterdir())))

@@ -20,7 +20,8 @@ Kind = Literal["text", "call", "result", "reasoning", "media", "other"]
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One thing that was said. `role` is who speaks: `user`, `assistant`, `system`, or `tool` for every result.
+    """One thing that was said. `role` is who speaks: `user`, `assistant`, `system`, `tool` for every result, `other`
+    for what only one protocol knows.
 
     `text` of a call is its name and its arguments as sorted JSON. `call` of a result is the number, from 1, of the call
     that it answers, so that ids may differ; 0 where there is none.
@@ -91,7 +92,7 @@ def _shown(messages: Sequence[Message]) -> Iterator[Unit]:
                 case Media():
                     yield Unit(speaker, "media", block.media_type)
                 case _:
-                    yield Unit(speaker, "other", block.type)
+                    yield Unit("other", "other", block.type)
 
 
 def of_request(protocol: Protocol, body: Mapping[str, Any]) -> Units:
@@ -116,7 +117,7 @@ def _anthropic(body: Mapping[str, Any]) -> Iterator[Unit]:
                 case "image" | "document":
                     yield Unit(role, "media", str((block.get("source") or {}).get("media_type", "")))
                 case kind:
-                    yield Unit(role, "other", str(kind))
+                    yield Unit("other", "other", str(kind))
 
 
 def _responses(body: Mapping[str, Any]) -> Iterator[Unit]:

@@ -38,6 +38,9 @@ def _texts(content: Any) -> list[str]:
 
 def answer(turn: Turn, body: Mapping[str, Any], path: str, number: int, tokens: int) -> tuple[str, bytes]:
     items: list[dict[str, Any]] = []
+    if [item.get("type") for item in body["input"][-1:]] == ["compaction_trigger"]:
+        items.append({"type": "compaction", "id": f"cmp_{number}", "encrypted_content": "c2VhbGVkIHN1bW1hcnk="})
+        turn = Turn("")
     if turn.reasoning:
         summary = [{"type": "summary_text", "text": turn.reasoning}]
         items.append({"type": "reasoning", "id": f"rs_{number}", "summary": summary, "encrypted_content": "c2VhbGVk"})
@@ -48,7 +51,7 @@ def answer(turn: Turn, body: Mapping[str, Any], path: str, number: int, tokens: 
         arguments = json.dumps(call.arguments, ensure_ascii=False)
         named = {"call_id": f"call_{number:04d}{at:02d}", "name": call.name, "arguments": arguments}
         items.append({"type": "function_call", "id": f"fc_{number}_{at}"} | named)
-    items = [item | ({} if item["type"] == "reasoning" else {"status": "completed"}) for item in items]
+    items = [item | ({} if "encrypted_content" in item else {"status": "completed"}) for item in items]
     response = {
         "id": f"resp_{number}",
         "object": "response",

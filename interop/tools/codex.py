@@ -53,11 +53,16 @@ def _again(home: Home, path: Path, prompt: str) -> None:
     home.run("codex", "exec", "resume", path.stem[-36:], *_OPTIONS, prompt)
 
 
-def _compact(home: Home, path: Path) -> Path:
+def _compact(home: Home, path: Path, *options: str) -> Path:
     """The next prompt comes to a context that is over the limit, so that Codex compacts before it."""
-    limit = ("-c", "model_auto_compact_token_limit=1000")
+    limit = ("-c", "model_auto_compact_token_limit=1000", *options)
     home.run("codex", "exec", "resume", path.stem[-36:], *_OPTIONS, *limit, "Go on after the compaction.")
     return path
+
+
+def _compact_remotely(home: Home, path: Path) -> Path:
+    """With a provider of this name Codex has the server compact."""
+    return _compact(home, path, "-c", 'model_providers.interop.name="OpenAI"')
 
 
 def _without_prompt(units: Units) -> Units:
@@ -110,7 +115,7 @@ TOOL = Tool(
     again=_again,
     env=_env,
     configure=_configure,
-    compactions={"over its limit": _compact},
+    compactions={"by itself": _compact, "by the server": _compact_remotely},
     allowances=_ALLOWED,
     command="codex",
     launcher=f'exec "$TOOL" exec "$@" {" ".join(_OPTIONS)} "$PROMPT"',
