@@ -12,7 +12,7 @@ from workbench.analysis.course import course_of
 from workbench.analysis.recorded import made_room, recorded_outcome, told_room
 from workbench.compaction.outcome import Fate, FateSpan
 from workbench.compaction.preset import Preset
-from workbench.compaction.strategies.message_window import MessageWindowPolicy
+from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.conformance.building import chat, summary
 from workbench.session import Compaction, Epoch, Session
 

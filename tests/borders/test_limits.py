@@ -29,6 +29,7 @@ from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import NOT_DUE, SummaryFailed, SummaryRequest
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
 from workbench.conformance.strategies import FAILED, run
+from workbench.session import Message, Text, Thinking
 from workbench.tokens.window import Window
 
 ANSWER = "Done. Next"
@@ -151,6 +152,7 @@ def shown(case: Case) -> int:
 
 
 TOOL = context_of([*loop("1", 1, "0123456789"), *chat(3)])
+THOUGHT = context_of([user("u", "q"), Message("a", "assistant", (Thinking("hm, three"), Text("3"))), *chat(4)])
 FILES = ("Read", "Edit", "Write", "delete_file")
 
 
@@ -405,6 +407,7 @@ OWN: dict[str, Row] = {
     "message-window.min_tail_messages": Row(left, 3, (2, 3, 4), settings={"window_messages": 10}),
     "message-window.keep_first": Row(left, 2, (5, 6, 7)),
     "message-window.text_char_limit": Row(asks("request 0"), 9, BELOW, settings={"prompt": "p"}),
+    "message-window.thinking_char_limit": Row(asks("hm, three"), 9, BELOW, THOUGHT),
     "message-window.call_char_limit": Row(asks('"command":"ls","file_path":"10.py"}'), 36, BELOW, TOOL),
     "message-window.request_char_limit": Row(asks("...[cut]"), shown, ABOVE),
     "message-window.temperature": Row(lambda case: case.request.temperature, 1.0, (0.5, 1.0, 1.5), step=0.5),

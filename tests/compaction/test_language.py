@@ -16,9 +16,10 @@ from workbench.compaction.request import Asked
 from workbench.compaction.settings import with_settings
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategies.memories_rewrite import MemoriesRewritePolicy
-from workbench.compaction.strategies.message_window import MessageWindowPolicy, template_of
+from workbench.compaction.strategies.message_window import template_of
 from workbench.compaction.strategies.user_messages import UserMessagesPolicy
 from workbench.compaction.summarizing import Worded
+from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.conformance.building import chat, context_of, summary
 from workbench.conformance.strategies import run
 
@@ -76,7 +77,7 @@ def test_a_prompt_is_kept_when_another_language_is_asked_and_sent_again_with_its
 
 
 def test_a_shipped_prompt_of_another_strategy_is_sent_in_its_own_version() -> None:
-    policy = load_preset("opencode").policy.with_(language="zh")
+    policy = load_preset("cline").policy.with_(language="zh", summary_template="")
     assert isinstance(policy, MessageWindowPolicy)
     assert policy.asks() == load_prompt("context-reset.zh.md").text
     assert template_of(policy).startswith("[对话摘要")

@@ -10,8 +10,11 @@ from hypothesis import given
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import default_preset
 from workbench.compaction.render import LABELS, Limits, labelled
-from workbench.compaction.strategies.message_window import STRATEGY, MessageWindowPolicy, prompt_of, safe_end
+from workbench.compaction.shape import api_chars
+from workbench.compaction.strategies.message_window import STRATEGY, prompt_of
 from workbench.compaction.strategy import SummaryFailed
+from workbench.compaction.window.ends import safe_end
+from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
 from workbench.conformance.drawn import contexts, policies
 from workbench.conformance.strategies import FAILED, run
@@ -111,3 +114,155 @@ def test_a_hard_trim_leaves_no_more_than_its_number_but_for_what_is_spared(
         spared = [i for i in range(len(context)) if outcome.fate_at(i).fate in (Fate.PINNED, Fate.KEPT)]
         left = [message for message in outcome.messages if not message.id.startswith("gap-")]
         assert len(left) <= max(chosen.fallback_messages, len(spared) + 1)
+
+
+SIZED = [user("u", "x" * 8), agent("a", "y" * 8), user("v", "x" * 9), agent("b", "y" * 12), user("w", "x" * 8)]
+"""By a quarter of the characters, rounded up, 2, 2, 3, 3 and 2 tokens."""
+
+
+@pytest.mark.parametrize(
+    ("keep_at", "tokens", "left"),
+    [
+        ("most", 4, 1),
+        ("most", 5, 2),
+        ("most", 7, 2),
+        ("most", 8, 3),
+        ("least", 2, 1),
+        ("least", 3, 2),
+        ("least", 5, 2),
+        ("least", 6, 3),
+    ],
+)
+def test_the_newest_tokens_at_most_or_at_least(keep_at: str, tokens: int, left: int) -> None:
+    fields = {"cut": "newest_tokens", "tokens_as": "text", "min_tail_messages": 0, "safe_end": "whole_pairs"}
+    policy = MessageWindowPolicy(**fields, keep_at=keep_at, keep_tokens=tokens)
+    outcome, _ = run(STRATEGY, context_of(SIZED), policy)
+    assert [m.id for m in outcome.messages[1:]] == [m.id for m in SIZED[-left:]]
+
+
+@pytest.mark.parametrize("more", [-1, 0])
+def test_tokens_as_a_quarter_of_the_json(more: int) -> None:
+    """The newest two messages have 36 characters of content and the JSON around it."""
+    json = sum(map(api_chars, SIZED[-2:]))
+    assert json > 2 * 36
+    fields = {"cut": "newest_tokens", "tokens_as": "json", "min_tail_messages": 0, "safe_end": "whole_pairs"}
+    outcome, _ = run(STRATEGY, context_of(SIZED), MessageWindowPolicy(**fields, keep_tokens=-(-json // 4) + more))
+    assert len(outcome.messages) == 3 + more
+
+
+STEPS = [
+    user("u", "do"),
+    agent("a", "", call("c1"), call("c2")),
+    result("r", ("c1", "1"), ("c2", "2")),
+    *chat(4),
+]
+"""Of 11 messages 13 events, the system prompt not counted: two calls and two results in one message each."""
+
+
+@pytest.mark.parametrize(("limit", "fires"), [(13, True), (14, True), (15, False)])
+def test_events_are_what_triggers_count(limit: int, fires: bool) -> None:
+    policy = MessageWindowPolicy(messages_as="events", trigger_messages=limit)
+    (trigger,) = STRATEGY.triggered(context_of(STEPS), policy)
+    assert (trigger.fires, trigger.value, trigger.name) == (fires, 14, "events")
+    with_system = [Message("s", "system", (Text("be good"),)), *STEPS]
+    assert STRATEGY.triggered(context_of(with_system), policy)[0].value == 14
+
+
+@pytest.mark.parametrize(
+    ("keep_first", "left"),
+    [(1, ""), (2, "u"), (3, "u a r"), (4, "u a r"), (6, "u a r"), (7, "u a r u0")],
+)
+def test_the_first_events_to_the_next_safe_place(keep_first: int, left: str) -> None:
+    fields = {"messages_as": "events", "cut": "newest_messages", "keep_messages": 2, "min_tail_messages": 0}
+    policy = MessageWindowPolicy(**fields, keep_first=keep_first, search="forward", safe_end="whole_pairs")
+    outcome, _ = run(STRATEGY, context_of(STEPS), policy)
+    assert [m.id for m in outcome.messages if m.kind == "normal"] == [*left.split(), "u3", "a3"]
+
+
+@pytest.mark.parametrize(("limit", "left"), [(8, 2), (9, 2), (10, 3), (11, 3), (12, 3), (40, 3)])
+def test_half_of_the_limit_or_of_what_there_is(limit: int, left: int) -> None:
+    """Of 11 messages: half of the limit, less the first one and the summary; half of 11 where the limit is not met."""
+    policy = MessageWindowPolicy(trigger_messages=limit, cut="half", keep_first=1, min_tail_messages=0)
+    outcome, _ = run(STRATEGY, context_of(STEPS), policy.with_(safe_end="whole_pairs", search="forward"))
+    assert [m.id for m in outcome.messages if m.kind == "normal"][1:] == [m.id for m in STEPS[-left:]]
+
+
+def test_first_messages_that_the_request_does_not_show() -> None:
+    shown, hidden = (
+        run(STRATEGY, context_of(chat(20)), MessageWindowPolicy(keep_first=2, first_in_request=showing))[1][0]
+        for showing in (True, False)
+    )
+    assert ("request 0" in shown.text, "request 0" in hidden.text) == (True, False)
+    assert "request 1" in hidden.text
+
+
+ENDS = [*chat(6), user("p", "p" * 40), agent("q", "q" * 40), *chat(2, "z")]
+"""The window of the first 14 ends with entries of 17, 21, 48 and 53 characters, two between each and the next."""
+LAST = f"[user]: {'p' * 40}\n\n[assistant]: {'q' * 40}"
+
+
+@pytest.mark.parametrize(
+    ("limit", "shown"),
+    [
+        (102, f"...[cut]{LAST[1:]}"),
+        (103, LAST),
+        (104, LAST),
+        (128, LAST),
+        (129, f"...[cut]5\n\n[assistant]: answer 5\n\n{LAST}"),
+    ],
+)
+def test_a_request_that_begins_with_the_user(limit: int, shown: str) -> None:
+    """The message at which the limit is met is shown in part if it is the user's; an answer there is left out."""
+    ends = {"window_messages": 14, "min_tail_messages": 0, "safe_end": "whole_pairs"}
+    asks = {"request_from": "user_message", "request_cut": "start", "request_char_limit": limit, "language": "en"}
+    _, (request,) = run(STRATEGY, context_of(ENDS), MessageWindowPolicy(**ends, **asks))
+    assert request.text.partition("---\n")[2].removesuffix("\n---\n") == shown
+
+
+def test_a_request_in_which_the_user_says_nothing_is_not_asked() -> None:
+    messages = [*chat(1), *(agent(f"b{n}", "y" * 50) for n in range(50))]
+    policy = MessageWindowPolicy(request_from="user_message", request_char_limit=500, fallback="unchanged")
+    outcome, requests = run(STRATEGY, context_of(messages), policy)
+    assert (outcome.status, requests) == ("unchanged", [])
+    assert outcome.reason == "within the request's limit no message is the user's own"
+
+
+@pytest.mark.parametrize(
+    ("messages", "left"),
+    [
+        (chat(20), "summary u15 a15 u16 a16 u17 a17 u18 a18 u19 a19"),
+        ([*chat(20), user("now", "next")], "summary a15 u16 a16 u17 a17 u18 a18 u19 a19 now"),
+        ([*chat(20), user("more", "x"), *chat(0)], "summary a15 u16 a16 u17 a17 u18 a18 u19 a19 more"),
+        ([*chat(3), *(user(f"v{n}", "x") for n in range(20))], "summary reply v10 v11 v12 v13 v14 v15 v16 v17 v18 v19"),
+    ],
+)
+def test_a_reply_at_the_end_of_what_is_done(messages: list[Message], left: str) -> None:
+    policy = MessageWindowPolicy(
+        cut="newest_messages",
+        keep_messages=10,
+        safe_end="whole_pairs",
+        summary_role="user",
+        reply="Ok.",
+        reply_at="end",
+    )
+    outcome, _ = run(STRATEGY, context_of(messages), policy)
+    found = [
+        "reply" if m.id.endswith(":reply") else "summary" if m.kind == "summary" else m.id for m in outcome.messages
+    ]
+    assert found == left.split()
+
+
+def test_a_window_that_ends_behind_an_answer() -> None:
+    messages = [user("1", "a"), user("2", "b"), agent("3", "c"), user("4", "d"), agent("5", "", call("x"))]
+    messages += [result("6", ("x", "r")), agent("7", "e"), user("8", "f")]
+    shape = context_of(messages).layout.shape
+    assert [safe_end(shape, 0, at, "answer") for at in range(9)] == [0, 0, 0, 3, 3, 3, 3, 7, 7]
+
+
+def test_a_summary_in_the_agents_role_is_carried_on_and_its_reply_is_not() -> None:
+    policy = MessageWindowPolicy(earlier_summary="nest", summary_role="assistant", summary_template="{summary}")
+    told = Message("s", "assistant", (Text("they met"),), kind="summary")
+    _, (request,) = run(STRATEGY, context_of([told, *chat(25)]), policy)
+    assert request.previous == "they met"
+    answered = [summary("s", "they met"), Message("t", "assistant", (Text("Ok."),), kind="summary"), *chat(25)]
+    assert run(STRATEGY, context_of(answered), policy)[1][0].previous == "they met"

@@ -12,8 +12,8 @@ from workbench.compaction.opening import api_of
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Piece
 from workbench.compaction.roles import GAP, KNOWN, joined_turns, mended, refused
 from workbench.compaction.strategies.message_window import STRATEGY as WINDOW
-from workbench.compaction.strategies.message_window import MessageWindowPolicy
 from workbench.compaction.strategies.trim import STRATEGY, TrimPolicy
+from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.conformance.building import context_of, session_of
 from workbench.conformance.strategies import run
 from workbench.formats.format import Api

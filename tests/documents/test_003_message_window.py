@@ -16,8 +16,10 @@ from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import default_preset
 from workbench.compaction.render import LABELS, Limits, labelled
 from workbench.compaction.shape import Shape
-from workbench.compaction.strategies.message_window import STRATEGY, MessageWindowPolicy, faults, safe_end
+from workbench.compaction.strategies.message_window import STRATEGY, faults
 from workbench.compaction.strategy import SummaryFailed
+from workbench.compaction.window.ends import safe_end
+from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, user
 from workbench.conformance.strategies import FAILED, run
 from workbench.session import Message, Text, pairs_of

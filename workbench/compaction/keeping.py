@@ -45,7 +45,8 @@ def carried_summaries(context: Context, earlier: Iterable[int], choice: EarlierS
     """The earlier summaries whose text a request carries; an agent's reply to a summary says nothing of its own."""
     if choice not in ("nest", "extend"):
         return ()
-    return tuple(index for index in earlier if context.messages[index].role != "assistant")
+    messages, found = context.messages, set(earlier)
+    return tuple(i for i in sorted(found) if messages[i].role != "assistant" or i - 1 not in found)
 
 
 def text_of_summaries(context: Context, indexes: Iterable[int], *templates: str) -> str:

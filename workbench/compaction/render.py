@@ -1,7 +1,7 @@
 """A message as text for a summarizer, in either of two styles.
 
 tagged    <user>…</user>, <agent>…<tool_call name="…">{…}</tool_call></agent>: nothing is cut
-labelled  [user]: …, [tool calls]: …: each part cut to its limit, thinking left out
+labelled  [user]: …, [tool calls]: …: each part cut to its limit
 
 What a tool put into a person's message is told apart, and what a person said through a tool is told as the person's.
 """
@@ -52,24 +52,26 @@ def _tagged_block(block: Block, answered: Collection[str]) -> str:
 class Labels:
     user: str
     agent: str
+    thinking: str
     calls: str
     result: str
     injected: str
 
 
 LABELS = {
-    "en": Labels("user", "assistant", "tool calls", "tool result", "injected"),
-    "zh": Labels("用户", "助手", "工具调用", "工具结果", "注入"),
+    "en": Labels("user", "assistant", "assistant thinking", "tool calls", "tool result", "injected"),
+    "zh": Labels("用户", "助手", "助手思考", "工具调用", "工具结果", "注入"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Characters shown of a text, of a call's input (0: the call's name alone) and of a result."""
+    """Characters shown of a text, of a call's input (0: the call's name alone), of a result, and of thinking."""
 
     text: int
     call_input: int
     result: int
+    thinking: int = 0
 
 
 WHOLE = Limits(100_000_000, 100_000_000, 100_000_000)
@@ -86,7 +88,8 @@ class Entry:
 
 
 def labelled(message: Message, labels: Labels, limits: Limits, of: int) -> Entry:
-    """Texts, then calls on one line; of a message with results these first. `of`: the message's visible characters."""
+    """Thinking, texts, then calls on one line; of a message with results these first. `of`: the message's visible
+    characters."""
     lines: list[str] = []
     seen = 0
     for result in message.results:
@@ -95,6 +98,9 @@ def labelled(message: Message, labels: Labels, limits: Limits, of: int) -> Entry
         lines.append(f"[{labels.result}]: {_cut(text, limits.result)}")
         if result.said:
             lines.append(f"[{labels.user}]: {_cut(result.said, limits.text)}")
+    if limits.thinking and (text := "\n".join(b.text for b in message.blocks if isinstance(b, Thinking) and b.text)):
+        seen += min(len(text), limits.thinking)
+        lines.append(f"[{labels.thinking}]: {_cut(text, limits.thinking)}")
     for label, injected in ((labels.injected, True), (_speaker(message, labels), False)):
         if text := _words(message, injected=injected):
             seen += min(len(text), limits.text)

@@ -104,7 +104,7 @@ def mended(outcome: Outcome, api: Api | None) -> Outcome:
     agent's that would open, and a call right behind an answer. O(pieces): only there do messages meet that did not, and
     only where some are gone."""
     roles = KNOWN[api]
-    if not roles.apart or not any(one.fate in _GONE for one in outcome.fates):
+    if "assistant" in roles.opens or not any(one.fate in _GONE for one in outcome.fates):
         return outcome
     pieces: list[Piece] = []
     before: Message | None = None

@@ -58,9 +58,9 @@ class MessageLimits(TokenLimits):
     trigger_messages: int = vocabulary.trigger_messages(0)
 
 
-def message_triggers(now: Gauge, policy: MessageLimits) -> tuple[Trigger, ...]:
-    """Messages and tokens; where nothing is on, the count of messages says so."""
+def message_triggers(now: Gauge, policy: MessageLimits, unit: str = "messages") -> tuple[Trigger, ...]:
+    """Messages and tokens; where nothing is on, the count of messages says so. `unit` is what `now` counts as one."""
     found = token_triggers(now, policy)
     if policy.trigger_messages or not found:
-        return (count_trigger("messages", now.messages - now.lead, policy.trigger_messages, "messages"), *found)
+        return (count_trigger(unit, now.messages - now.lead, policy.trigger_messages, unit), *found)
     return found

@@ -11,6 +11,8 @@ from workbench.compaction.policy import Needs, setting
 from workbench.compaction.prompts import load_prompt
 
 EarlierSummary = Literal["drop", "keep", "nest", "extend"]
+MessagesAs = Literal["messages", "events"]
+TokensAs = Literal["counted", "text", "json"]
 
 Unread = Literal["keep", "summarize"]
 
@@ -88,6 +90,17 @@ def result_char_limit(default: int, needs: Needs | None = None) -> Any:
     )
 
 
+def thinking_char_limit() -> Any:
+    return setting(
+        0,
+        "request",
+        "So much of the agent's thinking in a message is shown in the request. 0: nothing.",
+        unit="characters",
+        needs=AS_TEXT,
+        ge=0,
+    )
+
+
 def prompt(
     default: str | Callable[[], str] = "",
     *,
@@ -118,6 +131,25 @@ def reply(default: str) -> Any:
 def keep_first() -> Any:
     return setting(
         0, "split", "So many first messages stay before the summary, with whole tool pairs.", unit="messages", ge=0
+    )
+
+
+def messages_as() -> Any:
+    return setting(
+        "messages",
+        "split",
+        "What counts wherever messages are counted: messages; or events, of which each call, each result and any other "
+        "message is one, and the system prompt.",
+    )
+
+
+def tokens_as(needs: Needs) -> Any:
+    return setting(
+        "counted",
+        "split",
+        "How tokens are come by: counted as everywhere; or a quarter of the characters, those of a message's text, "
+        "thinking, calls and results, rounded up, or those of its compact JSON.",
+        needs=needs,
     )
 
 

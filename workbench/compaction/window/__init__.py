@@ -1,0 +1,1 @@
+"""What the strategy `message-window` alone needs."""

@@ -1,0 +1,153 @@
+"""Where the window of `message-window` ends: an ideal place by one of its rules, then the safe end next to it."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from workbench.compaction.context import Context
+from workbench.compaction.keeping import before_unread
+from workbench.compaction.layout import Layout
+from workbench.compaction.shape import Shape, per_shape
+from workbench.compaction.vocabulary import MessagesAs, TokensAs
+from workbench.compaction.window.policy import MessageWindowPolicy, SafeEnd
+from workbench.session import Message
+
+
+def window_end(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> int:
+    """Where the window ends; the number of leading system messages when nothing may be compacted."""
+    layout, count = context.layout, len(context)
+    lead = layout.shape.lead
+    if context.split_at is not None:
+        by_hand = min(layout.shape.index_of[context.split_at], before_unread(layout.shape))
+        end = safe_end(layout.shape, lead, max(by_hand, lead), "whole_pairs")
+        trace.append(f"split by hand before message {end + 1}")
+        return end
+    most = max(min(count - policy.min_tail_messages, before_unread(layout.shape)), lead)
+    ideal = min(max(_ideal_end(context, policy), lead), most)
+    end = safe_end(layout.shape, lead, ideal, policy.safe_end, most if policy.search == "forward" else None)
+    if policy.safe_end == "plain_chat" and (pairs := safe_end(layout.shape, lead, ideal, "whole_pairs")) != end:
+        trace.append(f"safe end: plain_chat gives {end - lead} messages, whole_pairs would give {pairs - lead}")
+    trace.append(f"window: {end - lead} messages of {ideal - lead} wanted; tail: {count - end} messages")
+    return end
+
+
+def first_end(context: Context, policy: MessageWindowPolicy, stop: int) -> int:
+    """Where the first messages end that stay in front of the summary, no later than `stop`."""
+    shape = context.shape
+    wanted = bisect_left(counts(shape, policy.messages_as), policy.keep_first, shape.lead)
+    if wanted <= shape.lead:  # the system prompt alone
+        return shape.lead
+    return safe_end(shape, shape.lead, min(wanted, stop), "whole_pairs", stop if policy.search == "forward" else None)
+
+
+def _ideal_end(context: Context, policy: MessageWindowPolicy) -> int:
+    layout, count = context.layout, len(context)
+    shape = layout.shape
+    numbered = counts(shape, policy.messages_as)
+    match policy.cut:
+        case "first_messages":
+            return bisect_left(numbered, policy.window_messages)
+        case "newest_messages":
+            return bisect_left(numbered, numbered[count] - policy.keep_messages)
+        case "newest_spoken":
+            return _newest_spoken(layout.messages, policy.keep_messages)
+        case "newest_tokens":
+            sums, per_token = sums_of(layout, policy.tokens_as)
+            wanted = sums[count] - per_token * policy.keep_tokens
+            return bisect_left(sums, wanted) if policy.keep_at == "most" else bisect_right(sums, wanted) - 1
+        case "head_percent":
+            sums = shape.api_chars
+            return bisect_left(sums, sums[shape.lead] + (sums[count] - sums[shape.lead]) * policy.head_percent / 100)
+        case "half":
+            there = numbered[count]
+            limit = policy.trigger_messages if 0 < policy.trigger_messages <= there else there
+            left = limit // 2
+            return bisect_left(numbered, there - max(left - policy.keep_first - 1, 0))
+
+
+def counts(shape: Shape, what: MessagesAs) -> Sequence[int]:
+    """How many messages or events stand before each message, leading system messages not counted; of events the system
+    prompt is the first, whether it stands among the messages or not."""
+    return _events(shape) if what == "events" else range(-shape.lead, len(shape.messages) - shape.lead + 1)
+
+
+@per_shape
+def _events(shape: Shape) -> array[int]:
+    own = shape.messages[shape.lead :]
+    return array("q", [*[1] * shape.lead, *accumulate(map(events_in, own), initial=1)])
+
+
+def events_in(message: Message) -> int:
+    """Each call and each result is an event, and so is a message without any."""
+    return max(1, len(message.calls) + len(message.results))
+
+
+@dataclass
+class EventMeter:
+    """The number of events of a context that grows message by message, as `counts` gives it."""
+
+    value: int = 1
+    leads: bool = True
+    """Whether only leading system messages came so far."""
+
+    def add(self, message: Message, chars: int, tokens: int) -> None:
+        self.leads = self.leads and message.is_own_system
+        self.value += 0 if self.leads else events_in(message)
+
+
+def sums_of(layout: Layout, what: TokensAs) -> tuple[Sequence[int], int]:
+    """The tokens before each message, or the characters that stand for them; and how many of these are a token."""
+    match what:
+        case "counted":
+            return layout.tokens, 1
+        case "text":
+            return _whole_quarters(layout.shape), 4
+        case "json":
+            return layout.shape.api_chars, 4
+
+
+@per_shape
+def _whole_quarters(shape: Shape) -> array[int]:
+    chars = shape.chars
+    sizes = (chars[index + 1] - chars[index] for index in range(len(shape.messages)))
+    return array("q", accumulate((size + -size % 4 for size in sizes), initial=0))
+
+
+def _newest_spoken(messages: Sequence[Message], keep: int) -> int:
+    """Where the newest `keep` user and agent messages begin; tool results between them come along."""
+    for index in range(len(messages) - 1, -1, -1):
+        if keep <= 0:
+            return index + 1
+        keep -= messages[index].role in ("user", "assistant")
+    return 0
+
+
+def safe_end(shape: Shape, start: int, ideal: int, rule: SafeEnd, forward_to: int | None = None) -> int:
+    """The end next to `ideal` at which the window may end, looking back to `start`, which means there is none.
+
+    With `forward_to` ends from `ideal` up to there come first. No rule lets a tool pair be torn.
+    """
+    if forward_to is not None:
+        for end in range(ideal, forward_to + 1):
+            if end > start and _is_safe(shape, end, rule):
+                return end
+    return next((end for end in range(ideal, start, -1) if _is_safe(shape, end, rule)), start)
+
+
+def _is_safe(shape: Shape, end: int, rule: SafeEnd) -> bool:
+    if shape.open_across[end]:
+        return False
+    messages = shape.messages
+    last = messages[end - 1]
+    if rule == "plain_chat":
+        return not last.calls and not last.results
+    if rule == "answer":
+        return last.role == "assistant" and not last.calls
+    if rule == "user_message":
+        whole = end == len(messages)
+        return (last.role == "assistant" and not last.calls) if whole else messages[end].starts_round
+    return True

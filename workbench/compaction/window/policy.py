@@ -1,0 +1,162 @@
+"""The settings of `message-window`: where the window ends, what its request shows, and what stands where after it."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from workbench.compaction import vocabulary
+from workbench.compaction.language import Language
+from workbench.compaction.policy import setting
+from workbench.compaction.summarizing import Prompted, Shaped, shipped
+from workbench.compaction.triggers import MessageLimits
+from workbench.compaction.vocabulary import AS_TEXT, EarlierSummary, MessagesAs, TokensAs
+
+SafeEnd = Literal["plain_chat", "whole_pairs", "user_message", "answer"]
+Cut = Literal["first_messages", "newest_messages", "newest_spoken", "newest_tokens", "head_percent", "half"]
+TEMPLATES: dict[Language, str] = {
+    "zh": "[对话摘要 - 早期上下文]\n{summary}",
+    "en": "[Conversation summary - earlier context]\n{summary}",
+}
+OPENINGS = {"zh": "对话摘要：", "en": "Conversation summary:"}
+"""With these words the shipped prompts have the summary begin."""
+MARKERS = {"zh": "...[已截断]", "en": "...[cut]"}
+DROPPED = {"zh": "[更早的消息已被丢弃]", "en": "[Earlier messages were dropped.]"}
+
+
+class MessageWindowPolicy(Prompted, Shaped, MessageLimits):
+    """When the window closes and where it ends; the defaults are the design's, each product has its own."""
+
+    trigger_messages: int = vocabulary.trigger_messages(40)
+    messages_as: MessagesAs = vocabulary.messages_as()
+    cut: Cut = setting(
+        "first_messages",
+        "split",
+        "How the window's end is found: so many messages from the start (window_messages); or all but the newest "
+        "messages, the newest user and agent messages (keep_messages), the newest tokens (keep_tokens); or a share of "
+        "the characters (head_percent); or so that half of trigger_messages are left, the first ones and the summary "
+        "counted, or of those that there are, if there are fewer.",
+    )
+    window_messages: int = setting(
+        30,
+        "split",
+        "Messages in the window, leading system messages not counted.",
+        unit="messages",
+        needs={"cut": ("first_messages",)},
+        ge=1,
+    )
+    keep_messages: int = setting(
+        20,
+        "split",
+        "Newest messages that stay.",
+        unit="messages",
+        needs={"cut": ("newest_messages", "newest_spoken")},
+        ge=0,
+    )
+    keep_tokens: int = setting(
+        20_000,
+        "split",
+        "The newest messages that have so many tokens stay.",
+        unit="tokens",
+        needs={"cut": ("newest_tokens",)},
+        ge=0,
+    )
+    keep_at: Literal["most", "least"] = setting(
+        "most",
+        "split",
+        "Whether what stays has keep_tokens at most, or at least: then the message that reaches them stays, too.",
+        needs={"cut": ("newest_tokens",)},
+    )
+    tokens_as: TokensAs = vocabulary.tokens_as(needs={"cut": ("newest_tokens",)})
+    head_percent: float = setting(
+        70.0,
+        "split",
+        "Share of the characters in the window.",
+        unit="%",
+        needs={"cut": ("head_percent",)},
+        gt=0,
+        le=100,
+    )
+    min_tail_messages: int = setting(
+        10, "split", "At least so many newest messages stay, also when run by hand.", unit="messages", ge=0
+    )
+    safe_end: SafeEnd = setting(
+        "plain_chat",
+        "split",
+        "Where the window may end: after a message without calls and results; after any whole tool pair; before a "
+        "user's own message; or after an answer of the agent's. The first finds next to nothing in sessions full of "
+        "tool calls.",
+    )
+    search: Literal["back", "forward"] = setting(
+        "back",
+        "split",
+        "Where to look for a safe end: back, keeping more; or forward, keeping less, and back only if none follows.",
+    )
+    keep_first: int = vocabulary.keep_first()
+    first_in_request: bool = setting(
+        True, "request", "The request shows the first messages, which stay, too.", needs={"keep_first": ..., **AS_TEXT}
+    )
+    text_char_limit: int = setting(
+        500,
+        "request",
+        "So much of a text is shown in the request.",
+        unit="characters",
+        old=("text_limit",),
+        needs=vocabulary.AS_TEXT,
+        ge=1,
+    )
+    thinking_char_limit: int = vocabulary.thinking_char_limit()
+    result_char_limit: int = vocabulary.result_char_limit(200, needs=vocabulary.AS_TEXT)
+    call_char_limit: int = setting(
+        0,
+        "request",
+        "So much of a call's input is shown in the request. 0: the tool's name alone.",
+        unit="characters",
+        old=("call_input_limit",),
+        needs=vocabulary.AS_TEXT,
+        ge=0,
+    )
+    request_char_limit: int = vocabulary.request_char_limit(12_000)
+    request_cut: Literal["end", "middle", "start"] = setting(
+        "end",
+        "request",
+        "Which part of a longer request the model is not shown.",
+        old=("transcript_cut",),
+        needs={"request_char_limit": ..., **vocabulary.AS_TEXT},
+    )
+    request_from: Literal["anywhere", "user_message"] = setting(
+        "anywhere",
+        "request",
+        "Where what the request shows may begin: anywhere; or with a user's own message only, what is before the first "
+        "of them within request_char_limit is left out.",
+        needs=AS_TEXT,
+    )
+    language: Language = vocabulary.language("zh")
+    summary_char_limit: int = vocabulary.summary_char_limit(1_500, "")
+    temperature: float = setting(0.3, "summary", "Used where the model takes one.", ge=0, le=2)
+    earlier_summary: EarlierSummary = vocabulary.earlier_summary("drop")
+    summary_template: str = vocabulary.summary_template("", empty="a heading in the policy's language")
+    summary_role: Literal["system", "user", "assistant"] = setting("system", "result", "Role of the summary message.")
+    reply: str = vocabulary.reply("")
+    reply_at: Literal["summary", "end"] = setting(
+        "summary",
+        "result",
+        "Where the reply stands: behind the summary; or behind all that is done, if the user would speak last there.",
+        needs={"reply": ...},
+    )
+    fallback: Literal["hard_trim", "unchanged"] = setting(
+        "hard_trim", "fallback", "When there is no summary: drop the oldest messages, or leave everything as it is."
+    )
+    fallback_messages: int = setting(
+        50,
+        "fallback",
+        "Messages that the hard trim leaves at most.",
+        unit="messages",
+        needs={"fallback": ("hard_trim",)},
+        ge=1,
+    )
+
+    worded: ClassVar = {
+        "prompt": shipped("message-window"),
+        "summary_template": TEMPLATES.__getitem__,
+        "reply": vocabulary.REPLIES.__getitem__,
+    }
