@@ -29,16 +29,21 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("folders", nargs="+", type=Path)
     counter = Counter(CountCache(paths.token_counts()))
-    rows = []
+    rows, found = [], []
     for folder in asked.parse_args().folders:
         for path, _, session in sessions_in(folder):
             name = session and tools_preset(session)
             if not session or not name or len(session.epochs) == 1:
                 continue
             counter.count_all(uncounted(session), lambda done, total: None, lambda: False)
-            rows += [row(path, name, one) for one in as_recorded(session, counter, load_preset(name))]
+            judged = list(as_recorded(session, counter, load_preset(name)))
+            rows += [row(path, name, one) for one in judged]
+            found += judged
     write_table(HEADS, rows)
-    print(f"\n{sum(row[8] == 'yes' for row in rows)} of {len(rows)} agree")
+    unasked = [one.same_call for one in found if one.cause != "manual"]
+    print(f"\nfires at the recorded call: {sum(unasked)} of {len(unasked)} not asked for by hand")
+    print(f"keeps the recorded messages: {sum(one.same_kept for one in found)} of {len(found)}")
+    print(f"agrees in both: {sum(one.agrees for one in found)} of {len(found)}")
 
 
 def row(path: Path, preset: str, one: AsRecorded) -> list[str]:

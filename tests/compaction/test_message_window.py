@@ -230,26 +230,17 @@ def test_a_request_in_which_the_user_says_nothing_is_not_asked() -> None:
 @pytest.mark.parametrize(
     ("messages", "left"),
     [
-        (chat(20), "summary u15 a15 u16 a16 u17 a17 u18 a18 u19 a19"),
-        ([*chat(20), user("now", "next")], "summary a15 u16 a16 u17 a17 u18 a18 u19 a19 now"),
-        ([*chat(20), user("more", "x"), *chat(0)], "summary a15 u16 a16 u17 a17 u18 a18 u19 a19 more"),
-        ([*chat(3), *(user(f"v{n}", "x") for n in range(20))], "summary reply v10 v11 v12 v13 v14 v15 v16 v17 v18 v19"),
+        (chat(8), "summary u6 a6 u7 a7"),
+        ([*chat(8), user("now", "next")], "summary a6 u7 a7 now"),
+        ([*chat(8), user("v", "and"), user("now", "next"), user("w", "or"), user("x", "x")], "summary reply v now w x"),
     ],
 )
 def test_a_reply_at_the_end_of_what_is_done(messages: list[Message], left: str) -> None:
-    policy = MessageWindowPolicy(
-        cut="newest_messages",
-        keep_messages=10,
-        safe_end="whole_pairs",
-        summary_role="user",
-        reply="Ok.",
-        reply_at="end",
-    )
+    ends = {"cut": "newest_messages", "keep_messages": 4, "min_tail_messages": 0, "safe_end": "whole_pairs"}
+    policy = MessageWindowPolicy(**ends, summary_role="user", reply="Ok.", reply_at="end")
     outcome, _ = run(STRATEGY, context_of(messages), policy)
-    found = [
-        "reply" if m.id.endswith(":reply") else "summary" if m.kind == "summary" else m.id for m in outcome.messages
-    ]
-    assert found == left.split()
+    names = {"user": "summary", "assistant": "reply"}
+    assert [names[m.role] if m.kind == "summary" else m.id for m in outcome.messages] == left.split()
 
 
 def test_a_window_that_ends_behind_an_answer() -> None:

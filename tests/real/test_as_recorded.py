@@ -1,7 +1,7 @@
-"""On how many recorded compactions each tool's preset agrees with its tool: never on fewer than this.
+"""On how many recorded compactions each tool's preset does what its tool did: never on fewer than this.
 
-It agrees where it fires at the recorded call, or the one beside it, and keeps just the messages that the agent kept.
-`python scripts/presets.py FOLDER` tells of each compaction what is not the same.
+It fires at the recorded call, or the one beside it, and keeps just the messages that the agent kept. Why it does
+not is said beside the file where that is known; `python scripts/presets.py FOLDER` tells of each compaction.
 """
 
 from __future__ import annotations
@@ -16,29 +16,32 @@ from workbench.bench import tools_preset
 from workbench.compaction.preset import load_preset
 
 FLOOR = {
-    "sessions/claude-code/entire-432b48f-progress.jsonl": (2, 0),
-    "sessions/claude-code/entire-cd95add-3compactions.jsonl": (3, 0),
-    "sessions/claude-code/spotter-fa812bfe.jsonl": (1, 0),
-    "sessions/codex/agentv-a60726a-2compacted.jsonl": (2, 0),
-    "sessions/opencode/sbridge-13dddd4-compaction.json": (1, 0),
-    "sessions/pi/pimono-before-compaction.jsonl": (2, 0),
-    "sessions-more/claude-code/entire-dc55b3a-micro-and-full.jsonl": (1, 0),
-    "sessions-more/claude-code/packmind-946606a-compact.jsonl": (1, 0),
-    "sessions-more/claude-code/packmind-ee7e610-image-compact.jsonl": (1, 0),
-    "sessions-more/codex/agentv-6eaddfe-3compacted.jsonl": (3, 0),
-    "sessions-more/hand/claude-2.1.226-preservedSegment.jsonl": (1, 0),
-    "agents/files/claude-code/2.1.150-compact.jsonl": (1, 1),
-    "agents/files/claude-code/2.1.217-compact.jsonl": (1, 0),
-    "agents/files/claude-code/2.1.330-after-auto-compact.jsonl": (1, 0),
-    "agents/files/claude-code/2.1.330-compacted-after-refusal.jsonl": (1, 0),
-    "agents/files/claude-code/2.1.330-manual-compact.jsonl": (1, 0),
-    "agents/files/codex/0.169-local-compaction.jsonl": (3, 0),
-    "agents/files/codex/0.169-remote-compaction.jsonl": (3, 0),
-    "agents/files/gemini/0.61-after-compress.jsonl": (4, 0),
-    "agents/files/opencode/1.18.33-after-compaction.json": (1, 0),
-    "agents/files/pi/0.73.1-after-compact.jsonl": (1, 0),
+    "sessions/claude-code/entire-432b48f-progress.jsonl": (2, 0, 0),
+    "sessions/claude-code/entire-cd95add-3compactions.jsonl": (3, 0, 0),
+    "sessions/claude-code/spotter-fa812bfe.jsonl": (1, 0, 0),
+    "sessions/codex/agentv-a60726a-2compacted.jsonl": (2, 1, 1),
+    # opencode 1.4.3: GitHub Copilot takes prompts of 128 000 tokens, and nothing stayed
+    "sessions/opencode/sbridge-13dddd4-compaction.json": (1, 0, 0),
+    # pi of 2025-12 counted what stays otherwise; and the first one came before no more than 16 384 tokens were left
+    "sessions/pi/pimono-before-compaction.jsonl": (2, 1, 0),
+    "sessions-more/claude-code/entire-dc55b3a-micro-and-full.jsonl": (1, 0, 0),
+    "sessions-more/claude-code/packmind-946606a-compact.jsonl": (1, 0, 0),
+    "sessions-more/claude-code/packmind-ee7e610-image-compact.jsonl": (1, 0, 0),
+    "sessions-more/codex/agentv-6eaddfe-3compacted.jsonl": (3, 2, 1),
+    "sessions-more/hand/claude-2.1.226-preservedSegment.jsonl": (1, 0, 0),
+    "agents/files/claude-code/2.1.150-compact.jsonl": (1, 0, 1),
+    "agents/files/claude-code/2.1.217-compact.jsonl": (1, 0, 0),
+    "agents/files/claude-code/2.1.330-after-auto-compact.jsonl": (1, 0, 1),
+    "agents/files/claude-code/2.1.330-compacted-after-refusal.jsonl": (1, 0, 0),
+    "agents/files/claude-code/2.1.330-manual-compact.jsonl": (1, 0, 0),
+    "agents/files/codex/0.169-local-compaction.jsonl": (3, 1, 0),
+    "agents/files/codex/0.169-remote-compaction.jsonl": (3, 1, 0),
+    "agents/files/gemini/0.61-after-compress.jsonl": (4, 3, 0),
+    "agents/files/opencode/1.18.33-after-compaction.json": (1, 0, 1),
+    # by hand, which pi does not say
+    "agents/files/pi/0.73.1-after-compact.jsonl": (1, 0, 1),
 }
-"""By file: the compactions that it records, and on how many of them the preset agrees at least."""
+"""By file: the compactions that it records, and at how many of them at least the preset fires, and keeps the same."""
 
 
 @pytest.mark.parametrize("name", FLOOR)
@@ -48,6 +51,7 @@ def test_a_tools_preset_does_what_the_tool_recorded(shared: Path, name: str) -> 
         pytest.skip(f"{name} does not lie beside this checkout")
     session, counter = counted_from(path)
     found = list(as_recorded(session, counter, load_preset(tools_preset(session))))
-    compactions, agree = FLOOR[name]
+    compactions, calls, kept = FLOOR[name]
     assert len(found) == compactions
-    assert sum(one.agrees for one in found) >= agree, "\n".join(one.difference for one in found)
+    assert sum(one.same_call for one in found) >= calls, "\n".join(one.difference for one in found)
+    assert sum(one.same_kept for one in found) >= kept, "\n".join(one.difference for one in found)
