@@ -30,6 +30,13 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("homes")
 
 
+MOVES = (
+    *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME", "PI_CODING_AGENT_DIR", "AUGMENT_CACHE_DIR"),
+    *("CLINE_DIR", "CLINE_DATA_DIR", "CLINE_SESSION_DATA_DIR"),
+)
+"""Variables by which tools are told to keep their sessions elsewhere."""
+
+
 @pytest.fixture(autouse=True)
 def own_home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Settings, caches and runs of a test lie in a folder of its own, never in the user's."""
@@ -39,7 +46,7 @@ def own_home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(name, str(home / name.lower()))
     for name in [name for name in os.environ if name.startswith(PREFIX)]:
         monkeypatch.delenv(name)
-    for name in ("ANTHROPIC_API_KEY", "GEMINI_CLI_HOME"):
+    for name in ("ANTHROPIC_API_KEY", *MOVES):
         monkeypatch.delenv(name, raising=False)
     return home
 

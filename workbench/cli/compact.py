@@ -17,27 +17,26 @@ from workbench.analysis.retention import HeldFact
 from workbench.analysis.transcript import printable
 from workbench.base.environment import PREFIX
 from workbench.base.figures import grouped
+from workbench.cli.compacting import CHECK_FAILED, DONE, compacted
 from workbench.cli.exact import ExactSizes, counted_exactly
 from workbench.cli.loading import on_bench
 from workbench.cli.outcomes import found_rows, policy_words
 from workbench.cli.output import only, plain, size_words, write_fields, write_json
-from workbench.cli.running import Call, call_words, keep_run, run_named
+from workbench.cli.running import Call, call_words
 from workbench.cli.selection import Selection, selection
-from workbench.compaction.checks import Check, check, export_check
-from workbench.compaction.edits import compacting, given
+from workbench.compaction.checks import Check
+from workbench.compaction.edits import given
 from workbench.compaction.memories import changes
-from workbench.compaction.outcome import Outcome, Rung, verdict
+from workbench.compaction.outcome import Rung, verdict
 from workbench.compaction.strategy import Answer, Trigger
-from workbench.formats.export import Export, Saved, export, save, send
+from workbench.formats.export import Export, Saved, save, send
 from workbench.formats.steps import steps
 from workbench.session import Usage
 from workbench.summarizers.named import parsed
-from workbench.summarizers.server_side import can_be_read, messages_for, with_blocks
+from workbench.summarizers.server_side import can_be_read, with_blocks
 from workbench.tokens.sizes import Size
 
 STDOUT = Path("-")
-
-DONE, NOTHING, CHECK_FAILED = 0, 1, 3
 
 
 @click.command("compact")
@@ -112,20 +111,11 @@ def command(
     name = parsed(summarizer_name)
     bench = on_bench(chosen, chosen.policy)
     preset = chosen.policy(bench.preset)
-    context = bench.context.with_(manual=not if_triggered)
-    generator = compacting(context, bench.edits, bench.strategy, bench.policy)
-    call = run_named(bench, generator, name, journal=not no_journal)
-    outcome, answers = call.run.outcome, call.run.answers
-    checks = check(context, outcome, bench.strategy, bench.policy)
-    # First of all: whatever follows may fail, and a live run has been paid for.
-    kept = keep_run(call, context, checks) if name.is_kept and not no_journal else ""
+    to = to or (bench.session.format if out is not None else None)
+    done = compacted(bench, name, journal=not no_journal, to=to, by_hand=not if_triggered)
+    call, context, checks, made, code = done.call, done.context, done.checks, done.made, done.code
+    outcome, answers = done.outcome, call.run.answers
     exactly = counted_exactly(bench.session, context, with_blocks(outcome, answers), exact) if exact else None
-    made = None
-    if out is not None or to is not None:
-        messages = messages_for(outcome, answers, to or bench.session.format)
-        made = export(bench.session, messages, to, outcome.memories, carried=context.from_outcome(outcome).carried)
-        checks = (*checks, export_check(not made.problems, made.verdict))
-    code = _code(outcome, checks)
     saved = _put(made, out, overwrite=force) if made and out and (force or code == DONE) else None
     triggers = bench.strategy.triggered(given(context, bench.edits), bench.policy)
     result = Result(
@@ -152,7 +142,7 @@ def command(
         usage=call.usage,
         cost=call.cost,
         seconds=round(call.run.seconds, 3),
-        run=kept or None,
+        run=done.kept or None,
         grounding=None if name.kind == "estimate" or not can_be_read(answers) else grounded(call.run),
         lost=None if name.kind == "estimate" else bench.lost(call.run),
         exact=exactly,
@@ -166,13 +156,6 @@ def command(
     else:
         _report(result, call, saved, code, err=out == STDOUT)
     raise click.exceptions.Exit(DONE if saved and code == CHECK_FAILED else code)
-
-
-def _code(outcome: Outcome, checks: Sequence[Check]) -> int:
-    """The exit code, were nothing forced."""
-    if outcome.status in ("unchanged", "not_smaller"):
-        return NOTHING
-    return CHECK_FAILED if any(one.hard and not one.passed for one in checks) else DONE
 
 
 def _put(made: Export, out: Path, *, overwrite: bool) -> Saved:

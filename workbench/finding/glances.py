@@ -258,7 +258,7 @@ def _told(found: Found, session: Session | None, *, is_whole: bool) -> Found:
         found,
         title=session.title,
         request=first_words(session.messages),
-        folder=session.cwd or "",
+        folder=session.cwd or _folder_by_hash(session),
         model=session.model or "",
         tokens=_tokens(session),
         window=session.epochs[-1].window,
@@ -266,6 +266,13 @@ def _told(found: Found, session: Session | None, *, is_whole: bool) -> Found:
         complete=is_whole,
         whole=session if is_whole else None,
     )
+
+
+def _folder_by_hash(session: Session) -> str:
+    """The folder of a session that has a hash of it alone; "" where it is none that its tool or the person is known to
+    be in."""
+    addressed = registry.by_id(session.format).codec.addressed
+    return addressed(session, b"", session.id, ()).folder if session.facts.project and addressed else ""
 
 
 def _tokens(session: Session) -> int | None:

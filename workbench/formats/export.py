@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from workbench.base.errors import BadInput
-from workbench.base.files import write_atomically
+from workbench.base.files import make_folder, write_atomically
 from workbench.base.in_use import still_written
 from workbench.base.text import counted
 from workbench.formats import registry
@@ -134,6 +134,14 @@ def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
         name, data = export.written.beside
         write_atomically(target.with_name(name), data, overwrite=overwrite)
     return Saved(target, _word(export))
+
+
+def place(export: Export) -> Saved:
+    """Put an export where its tool looks for it, with the folders on the way; in the present folder where the tool
+    looks nowhere in particular. Raises BadInput as `save` does; never writes over a file."""
+    where = Path(export.written.home or export.written.name).expanduser()
+    make_folder(where.parent)
+    return save(export, where)
 
 
 def send(export: Export, out: BinaryIO, name: Path) -> Saved:

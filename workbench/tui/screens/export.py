@@ -17,12 +17,11 @@ from textual.widgets import Button, Input, Select, Static
 from textual.worker import Worker
 
 from workbench.base.errors import BadInput
-from workbench.base.files import make_folder
 from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.compaction.checks import Check, check, export_check, failures
 from workbench.formats import registry
-from workbench.formats.export import Export, Saved, export, save
+from workbench.formats.export import Export, Saved, export, place, save
 from workbench.formats.steps import steps
 from workbench.summarizers.server_side import messages_for
 from workbench.tui.failures import failure_of
@@ -65,13 +64,6 @@ def place_of(made: Export, where: Path) -> Path | None:
     """Where the format's tool looks for the file, None where it looks nowhere in particular or it lies there."""
     home = Path(made.written.home).expanduser() if made.written.home else None
     return home if home and home.resolve() != where.resolve() else None
-
-
-def put_in_place(made: Export) -> Saved:
-    """Save an export where its tool looks, with the folders on the way. Raises BadInput; never writes over a file."""
-    home = Path(made.written.home).expanduser()
-    make_folder(home.parent)
-    return save(made, home)
 
 
 class ExportScreen(ModalScreen[None]):
@@ -252,7 +244,7 @@ that resume it there are shown. Nothing is ever written over, and the open sessi
     @work(exclusive=True, group="export", exit_on_error=False, description="place")
     async def place(self, made: Export) -> None:
         try:
-            saved = await asyncio.to_thread(put_in_place, made)
+            saved = await asyncio.to_thread(place, made)
         except BadInput as refused:
             self._say(f"✘ {refused}")
             return

@@ -1,0 +1,146 @@
+"""`cwb rescue`: the newest session of a folder, found where tools keep theirs, compacted and put back beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.commands import cwb, document, session_lines, write_lines
+from tests.paths import SAMPLES
+from workbench.formats.files import load
+
+AGO = 3600.0
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project in which a person is."""
+    folder = tmp_path / "harbour"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def put(path: Path, sample: str, cwd: str, folder: Path, age: float = AGO) -> Path:
+    """A sample where its tool keeps sessions, as one of `folder` that was changed `age` seconds ago."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text((SAMPLES / sample).read_text("utf-8").replace(cwd, str(folder)), "utf-8")
+    changed = path.stat().st_mtime - age
+    os.utime(path, (changed, changed))
+    return path
+
+
+def claude(home: Path, folder: Path, name: str = "7c41f0de", age: float = AGO) -> Path:
+    place = home / ".claude/projects" / re.sub("[^A-Za-z0-9]", "-", str(folder)) / f"{name}.jsonl"
+    return put(place, "claude-code-overflow.jsonl", "/home/dana/harbour", folder, age)
+
+
+def codex(home: Path, folder: Path, age: float = AGO) -> Path:
+    place = home / ".codex/sessions/2026/01/02/rollout-2026-01-02T03-04-05-b86759d1.jsonl"
+    return put(place, "codex-two-compactions.jsonl", "/home/ada/tidebook", folder, age)
+
+
+def test_the_newest_session_of_the_folder_is_compacted_and_resumed(own_home: Path, here: Path) -> None:
+    old = claude(own_home, here)
+    elsewhere = codex(own_home, here.parent, age=AGO / 2)
+    before = old.read_bytes(), elsewhere.read_bytes()
+    done = cwb("rescue")
+    (new,) = {*old.parent.iterdir()} - {old}
+    assert (done.exit_code, done.stdout) == (0, f"cd {here} && claude --resume {new.stem}\n")
+    told = re.sub(r"(?<=≈)\d+ \d{3}", "N", done.stderr)  # the length of this machine's paths is in these figures
+    session = load(new)
+    assert session.cwd == str(here)
+    checks = [check["name"] for check in document("rescue", old, "-o", here)["checks"]]
+    assert told == (
+        f"Claude Code session {old}: 471 messages, ≈N tokens → {len(session.context())} messages, ≈N tokens, "
+        f"by ledger; {len(checks)} checks, passed: {', '.join(checks)}; written to {new}.\n"
+    )
+    assert (old.read_bytes(), elsewhere.read_bytes()) == before
+
+
+def test_whose_session_is_the_newest_does_not_matter(own_home: Path, here: Path) -> None:
+    claude(own_home, here)
+    newest = codex(own_home, here, age=AGO / 2)
+    told = document("rescue", code=None)
+    assert (told["file"], told["format"]) == (str(newest), "codex")
+
+
+def test_the_steps_run(own_home: Path, here: Path) -> None:
+    claude(own_home, here)
+    lines = document("rescue", "-o", here)["steps"]
+    (written,) = here.iterdir()
+    assert len(lines) == 3
+    tool = here.parent / "claude"
+    tool.write_text('#!/bin/sh\npwd\nprintf "%s " "$@"\n')
+    tool.chmod(0o755)
+    environment = {"HOME": str(own_home), "PATH": f"{here.parent}:{os.environ['PATH']}"}
+    done = subprocess.run(["sh", "-ec", "\n".join(lines)], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{here}\n--resume {written.stem} "
+    placed = next((own_home / ".claude").rglob(written.name))
+    assert placed.read_bytes() == written.read_bytes()
+
+
+def test_a_session_that_is_still_being_written_is_left_alone(own_home: Path, here: Path) -> None:
+    path = claude(own_home, here, age=0.0)
+    done = cwb("rescue")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "is still being written (changed 0 s ago); let its agent finish or leave it" in done.stderr
+    assert [*path.parent.iterdir()] == [path]
+    assert cwb("rescue", path).exit_code == 0
+
+
+def test_what_would_not_become_smaller_is_not_written(own_home: Path, here: Path) -> None:
+    path = own_home / ".claude/projects/x/a.jsonl"
+    path.parent.mkdir(parents=True)
+    write_lines(path, session_lines(1))
+    done = cwb("rescue", path)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"Claude Code session {path}: unchanged: nothing to compact: all of it fits the budget; nothing was written.\n"
+    )
+    assert [*path.parent.iterdir()] == [path]
+
+
+def test_a_folder_without_sessions_and_one_of_a_tool_that_is_only_read(own_home: Path, here: Path) -> None:
+    claude(own_home, here.parent)
+    none = cwb("rescue")
+    assert (none.exit_code, none.stdout) == (2, "")
+    assert f"No session of {here} lies where agents keep theirs" in none.stderr
+    droid = own_home / ".factory/sessions/x/a.jsonl"
+    put(droid, "droid-anchor.jsonl", _cwd_of("droid-anchor.jsonl"), here)
+    refused = cwb("rescue")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert f"is {droid}, and Droid is only read here; name another file" in refused.stderr
+
+
+def _cwd_of(sample: str) -> str:
+    cwd = load(SAMPLES / sample).cwd
+    assert cwd
+    return cwd
+
+
+def test_another_policy_is_chosen_by_name_and_the_tools_own_with_a_summarizer(own_home: Path, here: Path) -> None:
+    path = claude(own_home, here)
+    assert document("rescue", path)["policy"] == "ledger"
+    assert document("rescue", path, "--preset", "trim")["policy"] == "trim"
+    assert document("rescue", path, "--strategy", "clear-tool-results")["policy"] == "clear-tool-results"
+    told = document("rescue", path, "--summarizer", "extractive")
+    assert (told["policy"], told["status"]) == ("claude-code", "compacted")
+
+
+def test_a_gemini_session_is_found_by_the_hash_of_its_folder(own_home: Path, here: Path) -> None:
+    sign = hashlib.sha256(str(here).encode()).hexdigest()
+    path = own_home / f".gemini/tmp/{sign}/chats/session-2026-01-02T03-04-aaaaaaaa.jsonl"
+    lines = (SAMPLES / "gemini-rewind-and-compression.jsonl").read_text("utf-8").splitlines(keepends=True)
+    head = json.loads(lines[0]) | {"projectHash": sign}
+    path.parent.mkdir(parents=True)
+    path.write_text("".join([json.dumps(head) + "\n", *lines[1:]]), "utf-8")
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    told = document("rescue", code=None)
+    assert told["file"] == str(path)

@@ -1,0 +1,59 @@
+"""One compaction by a command: run, judged, kept in the journal, and written in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.bench import Bench
+from workbench.cli.running import Call, keep_run, run_named
+from workbench.compaction.checks import Check, check, export_check
+from workbench.compaction.context import Context
+from workbench.compaction.edits import compacting
+from workbench.compaction.outcome import Outcome
+from workbench.formats.export import Export, export
+from workbench.summarizers.named import Name
+from workbench.summarizers.server_side import messages_for
+
+DONE, NOTHING, CHECK_FAILED = 0, 1, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """A run that has ended, and everything that was checked about it. `kept` is its id in the journal, "" where it is
+    not kept; `made` is not on disk, None where no export was asked for."""
+
+    call: Call
+    context: Context
+    checks: tuple[Check, ...]
+    kept: str
+    made: Export | None
+
+    @property
+    def outcome(self) -> Outcome:
+        return self.call.run.outcome
+
+    @property
+    def code(self) -> int:
+        """The exit code, were nothing forced."""
+        if self.outcome.status in ("unchanged", "not_smaller"):
+            return NOTHING
+        return CHECK_FAILED if any(one.hard and not one.passed for one in self.checks) else DONE
+
+
+def compacted(bench: Bench, name: Name, *, journal: bool, to: str | None, by_hand: bool = True) -> Compacted:
+    """Compact what is on the bench and, where `to` names a format or one of its ways, write it in memory.
+
+    `by_hand` is whether a person wants it so, and not only the policy's thresholds. Raises BadInput.
+    """
+    context = bench.context.with_(manual=by_hand)
+    call = run_named(bench, compacting(context, bench.edits, bench.strategy, bench.policy), name, journal=journal)
+    outcome = call.run.outcome
+    checks = check(context, outcome, bench.strategy, bench.policy)
+    # First of all: whatever follows may fail, and a live run has been paid for.
+    kept = keep_run(call, context, checks) if name.is_kept and journal else ""
+    made = None
+    if to is not None:
+        messages = messages_for(outcome, call.run.answers, to)
+        made = export(bench.session, messages, to, outcome.memories, carried=context.from_outcome(outcome).carried)
+        checks = (*checks, export_check(not made.problems, made.verdict))
+    return Compacted(call, context, checks, kept, made)

@@ -1,0 +1,155 @@
+"""`cwb rescue`: the way out for a session that its own tool can no longer compact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from workbench.analysis.transcript import printable
+from workbench.base.text import counted
+from workbench.bench import Bench, choose_preset
+from workbench.cli.compacting import DONE, Compacted, compacted
+from workbench.cli.loading import on_bench
+from workbench.cli.output import write_json
+from workbench.cli.selection import Selection, selection
+from workbench.compaction.checks import Check
+from workbench.compaction.outcome import verdict
+from workbench.formats.export import Saved, place, save
+from workbench.formats.registry import by_id
+from workbench.formats.steps import steps
+from workbench.rescue import newest_in, with_model, without_model
+from workbench.summarizers.named import parsed
+from workbench.tokens.sizes import Size
+
+NO_MODEL = "extractive"
+"""Who answers should a named policy ask: nothing is sent."""
+
+
+@click.command("rescue")
+@selection(
+    "part",
+    "set",
+    "window",
+    required=False,
+    strategy="How to compact, instead of the tool's own way or the ledger.",
+    preset="Numbers and prompt to start from, instead of the tool's own or the ledger's.",
+)
+@click.option(
+    "--summarizer",
+    "summarizer_name",
+    metavar="NAME",
+    help="Who writes the summary, such as anthropic:MODEL (live), for the tool's own preset; else no model is asked.",
+)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="OUT",
+    help="Write to this file or folder, instead of where the tool keeps its sessions.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a sentence and the steps.")
+def command(chosen: Selection, summarizer_name: str | None, out: Path | None, as_json: bool) -> None:
+    """Compact a session that its tool can compact no longer, and print the steps to go on with it there.
+
+    Without FILE it is the newest session of this folder, whichever agent's. It is compacted by the tool's own preset
+    where that asks no model or --summarizer names one, else by the ledger. The new session is written in the tool's
+    own form where the tool looks for it; the old one stays as it is. What was done is said on stderr, the steps are on
+    stdout:
+
+    \b
+      sh -c "$(cwb rescue)"
+
+    \b
+    Exit codes:
+      0    done
+      1    nothing to compact, or not smaller
+      2    bad input or usage, or the newest session is still being written
+      3    a hard check failed, and nothing was written
+    """
+    if not chosen.files:
+        found = newest_in(Path.cwd())
+        chosen = replace(chosen, files=(found.path,), part=found.part)
+    name = parsed(summarizer_name or NO_MODEL)
+    bench = _under_its_policy(on_bench(chosen), chosen, asks=summarizer_name is not None)
+    done = compacted(bench, name, journal=True, to=bench.session.format)
+    made = done.made
+    saved = None
+    if made and done.code == DONE:
+        saved = save(made, out) if out else place(made)
+    result = _result(bench, done, saved)
+    if as_json:
+        write_json(result)
+    else:
+        click.echo(printable(_sentence(result)), err=True)
+        click.echo("".join(f"{printable(line)}\n" for line in result.steps), nl=False)
+    raise click.exceptions.Exit(done.code)
+
+
+def _under_its_policy(bench: Bench, chosen: Selection, *, asks: bool) -> Bench:
+    if chosen.strategies or chosen.presets or chosen.fields:
+        return choose_preset(bench, chosen.policy(bench.preset))
+    return with_model(bench) if asks else without_model(bench)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What was found, what became of it, and how to go on; as JSON as it stands here. `policy` is the preset,
+    else the strategy; `out` where the new session lies, None where none was written."""
+
+    file: Path
+    part: str | None
+    format: str
+    title: str
+    folder: str | None
+    policy: str
+    window: int | None
+    before: Size
+    after: Size
+    status: str
+    reason: str
+    checks: tuple[Check, ...]
+    run: str | None
+    id: str
+    out: str | None
+    notes: tuple[str, ...]
+    steps: tuple[str, ...]
+
+
+def _result(bench: Bench, done: Compacted, saved: Saved | None) -> Result:
+    session = bench.session
+    written = done.made.written if done.made and saved else None
+    return Result(
+        file=session.path or Path(),
+        part=session.facts.part or None,
+        format=session.format,
+        title=session.title,
+        folder=session.cwd,
+        policy=bench.preset or bench.strategy.id,
+        window=bench.window,
+        before=done.context.total,
+        after=done.context.outcome_size(done.outcome),
+        status=done.outcome.status,
+        reason=done.outcome.reason,
+        checks=done.checks,
+        run=done.kept or None,
+        id=written.id if written else "",
+        out=str(saved.where) if saved else None,
+        notes=tuple(written.notes) if written else (),
+        steps=steps(written, saved.where) if written and saved else (),
+    )
+
+
+def _sentence(result: Result) -> str:
+    """What was found, from how many to how many tokens, which checks passed, and where it lies now."""
+    part = f" --part {result.part}" if result.part else ""
+    found = f"{by_id(result.format).title} session {result.file}{part}"
+    if result.out is None and all(one.passed or not one.hard for one in result.checks):
+        return f"{found}: {verdict(result.status, result.reason)}; nothing was written."
+    passed = [one.name for one in result.checks if one.passed]
+    failed = [f"{one.name} ({one.detail})" for one in result.checks if not one.passed]
+    checks = f"passed: {', '.join(passed)}" + (f"; failed: {', '.join(failed)}" if failed else "")
+    sizes = " → ".join(f"{counted(size.messages, 'message')}, {size} tokens" for size in (result.before, result.after))
+    written = f"written to {result.out}" if result.out else "nothing was written"
+    return f"{found}: {sizes}, by {result.policy}; {counted(len(result.checks), 'check')}, {checks}; {written}."

@@ -1,0 +1,63 @@
+"""A way out for a session that its own tool can no longer compact, because the request would be too long: which one is
+meant, and how it is compacted without a model."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from workbench.base.errors import BadInput
+from workbench.base.in_use import still_written
+from workbench.bench import Bench, choose_preset, set_policy, tools_preset
+from workbench.compaction.preset import default_preset, load_preset
+from workbench.compaction.strategies import DEFAULT
+from workbench.finding.discover import discover
+from workbench.finding.glances import Found
+from workbench.formats.registry import by_id
+
+
+def newest_in(folder: Path) -> Found:
+    """The session of `folder` that was changed last, of all tools that keep theirs where they usually do.
+
+    Raises BadInput where there is none, where its tool's sessions cannot be written, and while it is being written.
+    """
+    found = next((one for one in discover() if isinstance(one, Found) and _is_of(one, folder)), None)
+    if found is None:
+        raise BadInput(
+            f"No session of {folder} lies where agents keep theirs; name its file (`cwb sessions` lists all)."
+        )
+    if by_id(found.format).codec.write is None:
+        raise BadInput(
+            f"The newest session of {folder} is {found.path}, and {found.tool} is only read here; name another file, "
+            "or write it in another tool's form with `cwb compact FILE --to FORMAT -o NEW`."
+        )
+    if why := still_written(found.path):
+        raise BadInput(
+            f"The newest session of {folder}, {found.path}, is still being written ({why}); let its agent finish or "
+            "leave it, or name the file to take it as it is."
+        )
+    return found
+
+
+def _is_of(found: Found, folder: Path) -> bool:
+    """Whether a session was held in the folder, or lies in it."""
+    with suppress(OSError):
+        return Path(found.folder).samefile(folder) if found.folder else found.path.is_relative_to(folder)
+    return False
+
+
+def without_model(bench: Bench) -> Bench:
+    """The bench under its tool's own preset where that asks no model and makes the context smaller, else under the
+    ledger, without its narrative."""
+    if own := tools_preset(bench.session):
+        tried = choose_preset(bench, load_preset(own))
+        if not tried.plan.requests and tried.plan.outcome.status == "compacted":
+            return tried
+    ledger = choose_preset(bench, default_preset(DEFAULT))
+    return set_policy(ledger, ledger.policy.model_copy(update={"narrative_percent": 0.0}))
+
+
+def with_model(bench: Bench) -> Bench:
+    """The bench under its tool's own preset, which may ask a model; under the ledger where the tool has none."""
+    own = tools_preset(bench.session)
+    return choose_preset(bench, load_preset(own) if own else default_preset(DEFAULT))
