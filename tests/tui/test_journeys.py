@@ -13,6 +13,8 @@ from tests.tui.app import at_rest, bench_screen, brought, on_bench, press, settl
 from workbench.bench import Bench
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import load_preset
+from workbench.finding.resuming import steps_of
+from workbench.formats.files import load
 from workbench.session import ToolResult
 from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.export import ExportScreen
@@ -207,3 +209,45 @@ async def test_memories_are_rewritten_looked_at_and_written(tmp_path: Path) -> N
         export.query_one("#path", Input).value = str(second)
         await press(pilot, "enter")
         assert f"✔ copied to {second} (nothing in it changed)" in str(export.query_one("#said", Static).content)
+
+
+async def test_rescue_place_and_copy(tmp_path: Path) -> None:
+    """A session that its tool can compact no longer: one key compacts it without a model, one puts it where the tool
+    looks, one copies the steps that `cwb resume` prints."""
+    source = SAMPLES / "cline-sdk-summary.messages.json"
+    before = source.read_bytes()
+    async with on_bench(SAMPLES / "claude-code-overflow.jsonl") as (pilot, bench):
+        export = await brought(pilot, ExportScreen, "!")
+        assert (bench.bench.preset, bench.bench.policy.narrative_percent) == ("ledger", 0.0)  # type: ignore[attr-defined]
+        assert bench.bench.result is not None
+        await press(pilot, "p")
+        (placed,) = (Path.home() / ".claude/projects/-home-dana-harbour").iterdir()
+        lines = steps_of(load(placed))
+        assert lines[-1] == f"claude --resume {placed.stem}"
+        said = str(export.query_one("#said", Static).content)
+        assert said == "\n".join([f"✔ written to {placed}", "", *lines])
+        await press(pilot, "y")
+        assert pilot.app.clipboard == "\n".join(lines)
+        await press(pilot, "escape", "u")
+        assert bench.bench.result is None
+    async with on_bench(source) as (pilot, bench):
+        export = await brought(pilot, ExportScreen, "r", "e")
+        export.query_one("#path", Input).value = str(tmp_path / "x.json")
+        await press(pilot, "enter", "y")
+        copied = pilot.app.clipboard.split("\n")
+        assert [line.partition(" ")[0] for line in copied] == ["mkdir", "test", "test", "cd"]
+        manifest = tmp_path / Path(copied[2].split()[-1]).name
+        assert f"cp {manifest} ~/.cline/data/sessions/{manifest.stem}/{manifest.name}" in copied[2]
+        await press(pilot, "p")
+        there = Path.home() / ".cline/data/sessions" / manifest.stem
+        assert sorted(path.name for path in there.iterdir()) == [manifest.name, f"{manifest.stem}.messages.json"]
+        assert json.loads((there / manifest.name).read_bytes())["session_id"] == manifest.stem
+    assert source.read_bytes() == before
+
+
+async def test_nothing_is_rescued_from_what_fits() -> None:
+    async with on_bench(story_file(Path.home())) as (pilot, bench):
+        was = bench.bench
+        await press(pilot, "!")
+        assert pilot.app.screen is bench
+        assert bench.bench is was

@@ -20,14 +20,14 @@ from workbench.tui.bench.actions import ACTIONS
 from workbench.tui.bench.host import take
 
 KEYS = """
-help ?,f1 | pin p | move_split.-1 [ | move_split.1 ] | split_here c | unsplit t | run r | export e | undo u
-redo U,ctrl+r | epoch.-1 { | epoch.1 } | leave escape | pane.rounds 0 | pane.message 1 | pane.abridged 2
-pane.request 3 | pane.node 4 | pane.result 5 | pane.trace 6 | pane.checks 7 | pane.changes 8,d | pane.theirs T
-pane.policy 9 | compare C | reread f5 | choose_file ctrl+o | quit q | retention X | suggested-pins S | find /
-find-next.1 n | find-next.-1 N | jump g | filter f | change-filter F | sort z | follow L | exact equals_sign
-prompts M | ab B | runs H | choose-preset P | edit-text E | window W | reset-policy D | paste-params V
-save-preset ctrl+s | copy-toml Y | copy-params ctrl+y | run-with R | drop x | shorten s | copy-text y | open-text o
-write-text w | verbosity v | widen m | why O | replay A
+help ?,f1 | pin p | move_split.-1 [ | move_split.1 ] | split_here c | unsplit t | run r | export e | rescue !
+undo u | redo U,ctrl+r | epoch.-1 { | epoch.1 } | leave escape | pane.rounds 0 | pane.message 1
+pane.abridged 2 | pane.request 3 | pane.node 4 | pane.result 5 | pane.trace 6 | pane.checks 7 | pane.changes 8,d
+pane.theirs T | pane.policy 9 | compare C | reread f5 | choose_file ctrl+o | quit q | retention X
+suggested-pins S | find / | find-next.1 n | find-next.-1 N | jump g | filter f | change-filter F | sort z
+follow L | exact equals_sign | prompts M | ab B | runs H | choose-preset P | edit-text E | window W
+reset-policy D | paste-params V | save-preset ctrl+s | copy-toml Y | copy-params ctrl+y | run-with R | drop x
+shorten s | copy-text y | open-text o | write-text w | verbosity v | widen m | why O | replay A
 """
 
 
@@ -95,7 +95,7 @@ MOVABLE = "Context reset has no split that can be moved: it chooses messages its
         ),
         (
             [lambda desk: desk.store.put(replace(desk.view, running="running"))],
-            {**AT_FIRST, "run": "A run is under way: escape cancels it."},
+            {**AT_FIRST, **dict.fromkeys(("run", "rescue"), "A run is under way: escape cancels it.")},
         ),
         (
             [lambda desk: policy.choose(desk, load_preset("trim"))],
@@ -136,7 +136,7 @@ def test_nothing_can_be_done_to_no_message() -> None:
         **dict.fromkeys(("pin", "drop", "shorten"), "There is no message here."),
         **dict.fromkeys(("find", "jump", "filter", "change-filter", "sort"), "There is no message here."),
         **dict.fromkeys(("move_split.-1", "move_split.1", "split_here", "unsplit"), split),
-        "run": "This epoch holds no messages: there is nothing to compact.",
+        **dict.fromkeys(("run", "rescue"), "This epoch holds no messages: there is nothing to compact."),
         **dict.fromkeys(("retention", "suggested-pins"), "This epoch holds no messages: there is nothing to lose."),
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,10 @@ from textual.screen import Screen
 from workbench import bench as steps
 from workbench.base.text import plural
 from workbench.bench import Bench
+from workbench.compaction.outcome import verdict
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset
+from workbench.rescue import without_model
 from workbench.summarizers.named import Name
 from workbench.summarizers.patience import Limits
 from workbench.tokens import Scale
@@ -33,6 +36,32 @@ def export(host: Host) -> None:
     from workbench.tui.screens.export import ExportScreen
 
     host.ask(ExportScreen(host.store.bench))
+
+
+def rescue(host: Host) -> None:
+    """As `cwb rescue` does: the newest epoch, compacted without a model; then where to put it."""
+    host.spawn("epoch", _rescued, host)
+
+
+async def _rescued(host: Host) -> None:
+    store = host.store
+    await to_epoch(host, len(store.bench.session.epochs))
+    bench = store.bench
+
+    def compacted() -> Bench:
+        under = without_model(bench)
+        return steps.committed(under, under.offline)
+
+    store.put(replace(store.view, running="rescuing"))
+    try:
+        after = await asyncio.to_thread(compacted)
+    finally:
+        store.put(replace(store.view, running=""))
+    if after.outcome.status in ("unchanged", "not_smaller"):
+        host.tell(verdict(after.outcome.status, after.outcome.reason), bad=True)
+    elif store.bench is bench:
+        store.step(after, said=f"compacted by {after.preset}, no model asked")
+        export(host)
 
 
 def compare(host: Host) -> None:

@@ -60,17 +60,17 @@ def _preview_check(bench: Bench) -> tuple[Check, ...]:
     return (Check("summary written", True, False, "this is a preview with a placeholder; close and run it first (r)"),)
 
 
-def place_of(made: Export, where: Path) -> Path | None:
-    """Where the format's tool looks for the file, None where it looks nowhere in particular or it lies there."""
+def can_be_placed(made: Export, where: Path | None) -> bool:
+    """Whether the format's tool looks for the file somewhere, and it does not lie there already."""
     home = Path(made.written.home).expanduser() if made.written.home else None
-    return home if home and home.resolve() != where.resolve() else None
+    return home is not None and (where is None or home.resolve() != where.resolve())
 
 
 class ExportScreen(ModalScreen[None]):
     HELP = """\
-Choose the format and the place of the new file. Everything that was checked stands in the middle: a hard check that \
-failed stops the export unless you insist. Afterwards the file can be put where its tool looks for it, and the steps \
-that resume it there are shown. Nothing is ever written over, and the open session is never changed."""
+Choose the format and the place of the new file, or have it put where its tool looks for it (p). Everything that was \
+checked stands in the middle: a hard check that failed stops the export unless you insist. Afterwards the steps that \
+resume it are shown: y copies them, for a shell. Nothing is ever written over, and the open session is never changed."""
     CSS = """
     ExportScreen { align: center middle; }
     ExportScreen > Vertical { width: 96; max-width: 98%; height: auto; max-height: 96%; padding: 0 2; }
@@ -173,6 +173,8 @@ that resume it there are shown. Nothing is ever written over, and the open sessi
         text.append(f"{figure(len(draft.export.written.data))} bytes", "not bold")
         self.query_one("#checks", Static).update(text)
         self.query_one("#write", Button).disabled = draft.stopped
+        self.query_one("#place").display = can_be_placed(draft.export, None) and not draft.stopped
+        self.refresh_bindings()
         self.query_one("#anyway", Button).display = draft.stopped
         if draft.stopped:
             self._say("A hard check failed: the export is stopped unless you insist.")
@@ -214,14 +216,14 @@ that resume it there are shown. Nothing is ever written over, and the open sessi
     def _wrote(self, made: Export, saved: Saved) -> None:
         """Say where the file is and how to go on with it, and offer what can be done next."""
         self.written = (made, saved.where)
-        home = place_of(made, saved.where)
         unchanged = "" if made.changed else " (nothing in it changed)"
         self._say("\n".join([f"✔ {saved.word} to {saved.where}{unchanged}", "", *steps(made.written, saved.where)]))
         for name in ("#write", "#anyway", "#run"):
             self.query_one(name).display = False
-        self.query_one("#place").display = home is not None
-        self.query_one("#copy").display = True
-        self.query_one("#place" if home else "#close").focus()
+        placed = not can_be_placed(made, saved.where)
+        self.query_one("#place").display = not placed
+        self.query_one("#copy").display = bool(made.written.commands)
+        self.query_one("#close" if placed else "#place").focus()
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -230,16 +232,24 @@ that resume it there are shown. Nothing is ever written over, and the open sessi
             case "run":
                 return self.bench.result is None
             case "place":
-                return self.written is not None and place_of(*self.written) is not None
+                return self._placeable is not None
             case "copy":
-                return self.written is not None
+                return self.written is not None and bool(self.written[0].written.commands)
             case _:
                 return True
 
+    @property
+    def _placeable(self) -> Export | None:
+        """What can be put where its tool looks: what was written elsewhere, or is ready to be written."""
+        if self.written:
+            return self.written[0] if can_be_placed(*self.written) else None
+        ready = self.draft.export if self.draft and not self.draft.stopped else None
+        return ready if ready and can_be_placed(ready, None) else None
+
     @on(Button.Pressed, "#place")
     def action_place(self) -> None:
-        if self.written and place_of(*self.written):
-            self.place(self.written[0])
+        if self._placeable:
+            self.place(self._placeable)
 
     @work(exclusive=True, group="export", exit_on_error=False, description="place")
     async def place(self, made: Export) -> None:
