@@ -78,7 +78,7 @@ def _turns(units: Units) -> Iterator[list[Unit]]:
 
 
 def _reminders_first(units: Units) -> Units:
-    """Each turn's reminders before its words and results, in the order of their texts."""
+    """Each turn's reminders before its words and results, in the order of their texts, and no space behind these."""
     said: list[Unit] = []
     for turn in _turns(units):
         if turn[0].role == "assistant":
@@ -86,7 +86,7 @@ def _reminders_first(units: Units) -> Units:
             continue
         reminders = sorted(found for unit in turn for found in _REMINDER.findall(unit.text))
         said += [Unit("user", "text", text) for text in reminders]
-        plain = [replace(unit, text=_REMINDER.sub("", unit.text)) for unit in turn]
+        plain = [replace(unit, text=_REMINDER.sub("", unit.text).rstrip()) for unit in turn]
         said += [unit for unit in plain if unit.text or unit.kind == "result"]
     return tuple(said)
 
