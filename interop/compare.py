@@ -37,6 +37,17 @@ def results_in_order(units: Units) -> Units:
     return tuple(unit for result, run in runs for unit in (sorted(run, key=lambda one: one.call) if result else run))
 
 
+def texts_in_one(units: Units) -> Units:
+    """Neighbouring texts of one speaker's as one text."""
+    said: list[Unit] = []
+    for unit in units:
+        if said and unit.kind == said[-1].kind == "text" and unit.role == said[-1].role:
+            said[-1] = replace(unit, text=said[-1].text + unit.text)
+        else:
+            said.append(unit)
+    return tuple(said)
+
+
 def as_objects(units: Units) -> Units:
     """Calls whose arguments are no JSON object with these in one."""
 

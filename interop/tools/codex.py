@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import ceil
 from pathlib import Path
 
-from interop.compare import Allowance
+from interop.compare import Allowance, texts_in_one
 from interop.homes import Home, Package
 from interop.server.script import Call
 from interop.tool import Tool
@@ -71,7 +71,15 @@ def _without_prompt(units: Units) -> Units:
     return units[1:] if prompt else units
 
 
-_INJECTED = ("<skills_instructions>", "<permissions instructions>", "<tools>", "<environment_context>")
+_INJECTED = (
+    "<skills_instructions>",
+    "<permissions instructions>",
+    "<tools>",
+    "<environment_context>",
+    "<collaboration_mode>",
+    "<model_switch>",
+    "# AGENTS.md instructions",
+)
 
 
 def _is_injected(unit: Unit) -> bool:
@@ -102,6 +110,17 @@ _ALLOWED = (
         "preamble",
         "Permissions, skills and the environment are told anew, before the new prompt, when a run begins.",
         beside=_is_injected,
+    ),
+    Allowance(
+        "aborted",
+        "A call that never got a result gets one that says so.",
+        beside=lambda unit: unit.kind == "result" and unit.text == "aborted",
+    ),
+    Allowance(
+        "texts in one",
+        "What an editor puts before the person's words is shown apart from them, and is sent in one text with them.",
+        sent=texts_in_one,
+        shown=texts_in_one,
     ),
 )
 
