@@ -10,14 +10,14 @@ from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Context
 from workbench.compaction.opening import api_of
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, Piece
-from workbench.compaction.roles import GAP, KNOWN, joined_turns, mended, refused
+from workbench.compaction.roles import mended
 from workbench.compaction.strategies.message_window import STRATEGY as WINDOW
 from workbench.compaction.strategies.trim import STRATEGY, TrimPolicy
 from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.conformance.building import context_of, session_of
 from workbench.conformance.strategies import run
-from workbench.formats.format import Api
 from workbench.formats.registry import FORMATS
+from workbench.formats.roles import GAP, KNOWN, Api, joined_turns, refused
 from workbench.session import Message, Role, Span, Text, ToolResult, ToolUse
 
 ROLES: dict[str, Role] = {"S": "system", "s": "system", "u": "user", "a": "assistant", "c": "assistant", "r": "tool"}

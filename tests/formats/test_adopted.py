@@ -84,7 +84,21 @@ def test_no_conversation_of_langchain_begins_with_the_agent(system: str) -> None
     format = registry.by_id("langchain")
     written = write(format, session_of(MESSAGES, system=system), MESSAGES[3:4])
     assert [(m.role, m.text) for m in read(format, written.data).context()][bool(system) :] == [
-        ("user", "Continue."),
+        ("user", "[…]"),
         ("assistant", "yes"),
     ]
-    assert "a user message 'Continue.' was put first, because the Messages API demands one" in written.notes
+    assert "a user message '[…]' was put where the API would not take an answer" in written.notes
+
+
+def test_a_new_system_summary_in_a_loaded_list_of_langchain_is_the_users() -> None:
+    """One in the list already stands where an agent has sent it; a second one between turns ChatAnthropic refuses."""
+    format = registry.by_id("langchain")
+    rules, go = Message("s", "system", (Text("be brief"),)), Message("u", "user", (Text("go"),))
+    loaded = read(format, write(format, session_of([go], system="base"), [go]).data)
+    again = read(format, write(format, loaded, [*loaded.context(), MESSAGES[-1], rules]).data).context()
+    assert [(m.role, m.kind, m.text) for m in again] == [
+        ("system", "normal", "base"),
+        ("user", "normal", "go"),
+        ("user", "summary", "[Summary of the conversation so far]\nold things"),
+        ("user", "meta", "[System message]\nbe brief"),
+    ]

@@ -128,7 +128,7 @@ def test_a_part_of_an_element_is_written_without_the_rest() -> None:
     hi = {"type": "text", "text": "hi"}
     assert written(summary, answer) == [[COMPACTED, hi]]
     assert written(summary, second) == [[COMPACTED], "second"]
-    assert written(answer, second) == ["Continue.", [hi], "second"]
+    assert written(answer, second) == ["[…]", [hi], "second"]
     assert written(first, summary, answer) == ["first", [{"type": "text", "text": "old"}, hi]]
     assert written(first, summary) == ["first", [{"type": "text", "text": "old"}]]
     assert "became text" in FORMAT.codec.write(session, [first, summary]).notes[0]
@@ -333,7 +333,7 @@ def test_the_servers_block_stands_first_and_untouched_whatever_the_session_is(fo
     first, *_ = json.loads(written.data)["messages"]
     assert (first["role"], first["content"][0]) == ("assistant", BLOCK)
     assert json.dumps(BLOCK["new"]).replace(" ", "") in written.data.decode().replace(" ", "")
-    assert "Continue." not in written.data.decode()
+    assert "[…]" not in written.data.decode()
     faults = FORMAT.codec.validate(written.data)
     assert not [fault for fault in faults if "the first must be" in fault]
 
@@ -346,7 +346,7 @@ def test_a_body_that_begins_with_the_servers_block_is_left_as_it_is() -> None:
     assert json.loads(written.data)["messages"] == begun[1:2]
     assert FORMAT.codec.validate(written.data) == []
     without = FORMAT.codec.write(session, [Message("a", "assistant", (Text("hello"),)), *session.messages[2:]])
-    assert json.loads(without.data)["messages"][0] == {"role": "user", "content": "Continue."}
+    assert json.loads(without.data)["messages"][0] == {"role": "user", "content": "[…]"}
 
 
 def test_a_block_of_another_format_is_not_taken_for_the_servers() -> None:

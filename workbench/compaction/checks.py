@@ -13,8 +13,8 @@ from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs
 from workbench.compaction.outcome import Fate, Made, Outcome
 from workbench.compaction.policy import Policy
-from workbench.compaction.roles import KNOWN, joined_turns, refused
 from workbench.compaction.strategy import Strategy
+from workbench.formats.roles import KNOWN, joined_turns, refused
 from workbench.session import Message, Text, Thinking, pairs_of
 
 

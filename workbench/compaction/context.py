@@ -12,7 +12,7 @@ from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Kept, Outcome, Piece
 from workbench.compaction.past import Past
 from workbench.compaction.shape import Shape
-from workbench.formats.format import Api
+from workbench.formats.roles import Api
 from workbench.session import Carried, Message, Tool
 from workbench.tokens.anchoring import carried_by, span_basis
 from workbench.tokens.sizes import Basis, Size, Sizes, measure

@@ -11,8 +11,8 @@ from workbench.compaction.context import Context
 from workbench.compaction.layout import Layout
 from workbench.compaction.past import past_of
 from workbench.compaction.shape import Shape
-from workbench.formats.format import Api
 from workbench.formats.registry import by_id
+from workbench.formats.roles import Api
 from workbench.session import Session
 from workbench.tokens import Counter, Scale, session_sizes
 from workbench.tokens.models import plain_name

@@ -1,102 +1,16 @@
-"""What the API that a session goes to makes of the roles of its messages, and what makes it take an outcome.
-
-Tool results are the user's turn in the first two; the session's own system messages are no turn anywhere.
-
-    Anthropic Messages  system messages go to the front, the user opens, neighbours of one role are joined, and results
-                        come first in the turn behind their calls: https://docs.anthropic.com/en/api/messages
-    Gemini              system messages go to the front, the user opens, a call stands right behind the user or results,
-                        and results right behind their calls: https://ai.google.dev/gemini-api/docs/function-calling
-    OpenAI Chat         nothing but results stands between calls and their last result, else roles come as they like:
-                        https://platform.openai.com/docs/api-reference/chat
-    OpenAI Responses    items come as they like
-    not known           the user or a system message opens
-"""
+"""What makes the API that a session goes to take an outcome: a word of the user's where its roles demand one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from workbench.compaction.outcome import Fate, Kept, Made, Outcome, Piece
 from workbench.compaction.spans import kept, merged
-from workbench.formats.format import Api
+from workbench.formats.roles import GAP, KNOWN, Api, Roles
 from workbench.session import Message, Span, Text
 
 _GONE = (Fate.SUMMARIZED, Fate.ABRIDGED, Fate.DROPPED)
-GAP = "[…]"
-"""What the user is made to say where an API would refuse what a compaction moved together: the same in any language."""
-
-
-@dataclass(frozen=True, slots=True)
-class Roles:
-    """How an API takes roles. `apart`: system messages are no turns but stand in front of all. `opens`: who may speak
-    first. `joins`: neighbours of one role become one turn. `results_next`: nothing may stand between calls and their
-    results. `calls_answer`: a call stands behind the user or results, never behind an answer."""
-
-    title: str
-    apart: bool = False
-    opens: tuple[str, ...] = ("user", "system", "assistant")
-    joins: bool = False
-    results_next: bool = False
-    calls_answer: bool = False
-
-    def is_turn(self, message: Message) -> bool:
-        """Whether it stands among the turns of the conversation."""
-        return not message.is_own_system and not (self.apart and message.role == "system")
-
-    def why_not(self, before: Message | None, message: Message) -> str:
-        """Why a turn may not stand behind the one before it, or open, "" where it may."""
-        if before is None:
-            return "" if message.role in self.opens else f"opens the conversation, which the {message.role} may not"
-        if self.calls_answer and message.calls and before.role == "assistant":
-            return "has a call right behind an answer"
-        return ""
-
-
-KNOWN: dict[Api | None, Roles] = {
-    "anthropic-messages": Roles("Anthropic Messages", apart=True, opens=("user",), joins=True, results_next=True),
-    "gemini": Roles("Gemini", apart=True, opens=("user",), results_next=True, calls_answer=True),
-    "openai-chat": Roles("OpenAI Chat", results_next=True),
-    "openai-responses": Roles("OpenAI Responses"),
-    None: Roles("An API that is not known", opens=("user", "system")),
-}
-
-
-class Refusal(NamedTuple):
-    """A message, by its id, and why an API would refuse it where it stands."""
-
-    id: str
-    why: str
-
-
-def refused(messages: Iterable[Message], api: Api | None) -> Iterator[Refusal]:
-    """What the API would refuse of a conversation, in its order."""
-    roles = KNOWN[api]
-    before: Message | None = None
-    waiting: set[str] = set()
-    between = False
-    for message in filter(roles.is_turn, messages):
-        if why_not := roles.why_not(before, message):
-            yield Refusal(message.id, why_not)
-        if message.role == "tool":
-            answered = {result.call_id for result in message.results} & waiting
-            if roles.results_next and answered and between:
-                yield Refusal(message.id, "has a result that does not stand right behind its call")
-        elif message.role == "assistant":
-            joined = roles.joins and before is not None and before.role == "assistant"
-            waiting = {call.id for call in message.calls} | (waiting if joined else set())
-            between = False
-        else:
-            between = True
-        before = message
-
-
-def joined_turns(messages: Iterable[Message]) -> int:
-    """How many messages follow one of the same side, tool results being the user's."""
-    sides = ["assistant" if message.role == "assistant" else "user" for message in messages if message.role != "system"]
-    return sum(one == next for one, next in pairwise(sides))
 
 
 def mended(outcome: Outcome, api: Api | None) -> Outcome:

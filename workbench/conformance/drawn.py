@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from workbench.compaction.context import Context
 from workbench.compaction.policy import Policy
-from workbench.compaction.roles import KNOWN
 from workbench.compaction.settings import settings_of
 from workbench.conformance.building import agent, call, context_of, result, summary, user
+from workbench.formats.roles import KNOWN
 from workbench.session import Block, Media, Message, Role, Text, Thinking, ToolResult, ToolUse
 
 TEXTS = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=60)

@@ -11,7 +11,7 @@ from typing import Any
 from workbench.base.errors import BadInput
 from workbench.formats.anthropic_messages.edits import after_edits
 from workbench.formats.anthropic_messages.read import read as read_anthropic
-from workbench.formats.format import Api, no_progress
+from workbench.formats.format import no_progress
 from workbench.formats.gemini.parts import NOWHERE, messages_of
 from workbench.formats.kit.blocks import compacted, from_anthropic, is_compaction, kind_of
 from workbench.formats.kit.chat import dialect, tools_of
@@ -23,6 +23,7 @@ from workbench.formats.kit.values import count_of, dict_of, list_of, word_of
 from workbench.formats.openai_chat.read import read as read_chat
 from workbench.formats.openai_chat.read import usage_of as chat_usage
 from workbench.formats.openai_responses.read import read as read_responses
+from workbench.formats.roles import Api
 from workbench.session import LoadWarning, Message, Session, Text, Tool
 
 _NOWHERE = Path()

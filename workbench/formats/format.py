@@ -8,14 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
 
 from workbench.formats.kit.place import Place
 from workbench.formats.look import Look
+from workbench.formats.roles import Api
 from workbench.session import Message, Session
-
-Api = Literal["anthropic-messages", "openai-chat", "openai-responses", "gemini"]
-"""An API that takes a conversation, by how it takes it."""
 
 Progress = Callable[[int, int], None]
 """Called now and then with (bytes done, bytes in all); may raise to cancel the load."""

@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Literal, get_args
 
@@ -117,7 +117,8 @@ def _words_differ(source: Session, promised: Sequence[Message], found: Session, 
     """
     as_text = bool(re.search(_AS_TEXT, told))
     thoughts = not re.search(_THOUGHTS, told)
-    there, answers = list(_words(found.context(), as_text, thoughts)), _results(found.context(), as_text)
+    whole = [_unparted(message) for message in found.context()]
+    there, answers = list(_words(whole, as_text, thoughts)), _results(whole, as_text)
     results = _results(promised, as_text)
     text = " ".join(words.text for words in there)
     said_by = {side: _masked(there, side) for side in get_args(Side)}
@@ -163,6 +164,17 @@ def _words(messages: Sequence[Message], as_text: bool, thoughts: bool) -> Iterat
                 continue
             for line in filter(None, (_on_one_line(text, as_text) for text in _said(block))):
                 yield _Words(line, side, number)
+
+
+def _unparted(message: Message) -> Message:
+    """The message with each run of texts in one, where its reader parted the person's words from a tool's around them:
+    the other format may know no such parts."""
+    if not any(isinstance(block, Text) and block.injected for block in message.blocks):
+        return message
+    runs = groupby(message.blocks, key=lambda block: isinstance(block, Text))
+    texts = ((list(run), is_text) for is_text, run in runs)
+    joined = ([Text("".join(b.text for b in run if isinstance(b, Text)))] if is_text else run for run, is_text in texts)
+    return replace(message, blocks=tuple(block for run in joined for block in run))
 
 
 def _results(messages: Sequence[Message], as_text: bool) -> Counter[str]:

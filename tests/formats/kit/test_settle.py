@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from workbench.conformance.building import agent, call, user
-from workbench.formats.kit.settle import NO_RESULT, settled
-from workbench.session import Message, Text, ToolResult, ToolUse
+from workbench.conformance.building import agent, call, session_of, user
+from workbench.formats.kit.settle import NO_RESULT, settled, system_prompt
+from workbench.formats.roles import Api
+from workbench.session import Message, Opaque, Text, ToolResult, ToolUse
 
 ORPHAN = "[Result of a tool call that is not part of this session]\nok"
 GO, ASKS, ON = user("u", "go"), agent("a", "", call("x")), user("v", "on")
@@ -74,8 +77,69 @@ START, CALL, MORE = "u user normal: go", "a assistant normal: x()", "v user norm
             ],
             ["3 tool call ids were renamed, because the format needs each id once"],
         ),
+        (
+            [GO, replace(ASKS, blocks=(Text("so"), *ASKS.blocks, Text("seen"))), got("x"), ON],
+            [START, "a assistant normal: so x()", "a:results tool normal: x=ok", "a:2 assistant normal: seen", MORE],
+            [],
+        ),
+        ([GO, replace(ASKS, blocks=(*ASKS.blocks, Text("seen")))], [START, "a assistant normal: x() seen"], []),
     ],
 )
 def test_what_is_settled(messages: list[Message], expected: list[str], notes: list[str]) -> None:
-    out, said = settled(messages)
+    out, said = settled(messages, None)
     assert ([told(message) for message in out], said) == (expected, notes)
+
+
+RULES = Message("s", "system", (Text("Be kind."),))
+SEEN = Message("o", "system", (Opaque("tools", {}),))
+LEFT = Message("l", "system", (Text("in short"),), "summary")
+OPENED, JOINED = (
+    "a user message '[…]' was put where the API would not take an answer",
+    "answers in a row became one, because the API takes no call behind an answer",
+)
+PUT, BE, SHORT = "gap-a user meta: […]", "s system normal: Be kind.", "l system summary: in short"
+AS_USERS, IN_SHORT = (
+    "s user meta: [System message]\nBe kind.",
+    "l user summary: [Summary of the conversation so far]\nin short",
+)
+HI = agent("h", "hi")
+Told = tuple[list[str], list[str]]
+
+
+@pytest.mark.parametrize(
+    ("messages", "chat", "anthropic", "gemini"),
+    [
+        ([ASKS], ([CALL], []), ([PUT, CALL], [OPENED]), ([PUT, CALL], [OPENED])),
+        ([RULES, GO], ([BE, START], []), ([BE, START], []), ([BE, START], [])),
+        ([RULES, ASKS], ([BE, CALL], []), ([BE, PUT, CALL], [OPENED]), ([BE, PUT, CALL], [OPENED])),
+        ([GO, RULES], ([START, BE], []), ([START, AS_USERS], []), ([START, AS_USERS], [])),
+        ([LEFT, ASKS], ([SHORT, CALL], []), ([IN_SHORT, CALL], []), ([IN_SHORT, CALL], [])),
+        (
+            [GO, HI, ASKS],
+            ([START, "h assistant normal: hi", CALL], []),
+            ([START, "h assistant normal: hi", CALL], []),
+            ([START, "h assistant normal: hi x()"], [JOINED]),
+        ),
+        (
+            [GO, replace(HI, kind="summary"), ASKS],
+            ([START, "h assistant summary: hi", CALL], []),
+            ([START, "h assistant summary: hi", CALL], []),
+            ([START, "h assistant summary: hi", PUT, CALL], [OPENED]),
+        ),
+    ],
+)
+def test_roles_are_settled_by_the_api(messages: list[Message], chat: Told, anthropic: Told, gemini: Told) -> None:
+    expected: dict[Api, Told] = {"openai-chat": chat, "anthropic-messages": anthropic, "gemini": gemini}
+    for api, wanted in expected.items():
+        out, notes = settled(messages, api)
+        assert ([told(message) for message in out], notes) == wanted, api
+
+
+def test_what_stands_before_all_is_the_prompt_and_what_only_its_format_knows_is_told_of() -> None:
+    session = session_of([], system="Own.")
+    mixed = replace(RULES, blocks=(*RULES.blocks, *SEEN.blocks))
+    prompt, rest = system_prompt(session, [RULES, mixed, SEEN, GO, SEEN])
+    assert prompt == "Own.\n\nBe kind.\n\nBe kind."
+    out, notes = settled(rest, "anthropic-messages")
+    assert [told(message) for message in out] == [START]
+    assert notes == ["3 system messages lost blocks that only the session's own format knows"]

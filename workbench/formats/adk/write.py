@@ -35,7 +35,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     """The loaded session with its events replaced; from another format, a new one for the app `workbench`."""
     notes: Notes = []
     if session.format != _ID:
-        messages, more = settled(messages)
+        messages, more = settled(messages, "gemini")
         notes.extend(more)
         if session.system:
             notes.append("the system prompt was left out: in ADK it belongs to the agent")

@@ -26,7 +26,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     if native and list(messages) == list(session.context()):
         return addressed(session, data, "", notes)
     if not native:
-        messages, more = settled(messages)
+        messages, more = settled(messages, None)
         notes.extend(more)
         if session.system:
             notes.append("the system prompt was left out: aider writes its own")

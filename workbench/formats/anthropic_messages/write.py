@@ -12,8 +12,9 @@ from workbench.formats.format import Written
 from workbench.formats.kit.blocks import is_compaction, to_anthropic
 from workbench.formats.kit.chat import definitions_for
 from workbench.formats.kit.document import elements, loads, new_name, render, splice
-from workbench.formats.kit.settle import OPENER, as_user_text, settled, system_prompt
+from workbench.formats.kit.settle import as_user_text, is_from_the_server, settled, system_prompt
 from workbench.formats.kit.values import dict_of
+from workbench.formats.roles import GAP
 from workbench.session import Message, Opaque, Session, Text, Thinking
 
 MAX_TOKENS = 8192
@@ -31,7 +32,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         data = _spliced(session, messages, notes)
         return Written(data, new_name(session.path), notes=tuple(notes))
     system, rest = system_prompt(session, messages)
-    settled_messages, notes = settled(rest)
+    settled_messages, notes = settled(rest, "anthropic-messages")
     turns = _turns(settled_messages, notes, signed=session.format in _SIGNED)
     tools = [
         {"name": name, "description": description, "input_schema": schema}
@@ -105,7 +106,7 @@ def _turns(messages: Iterable[Message], notes: list[str], *, signed: bool) -> li
             content = [to_anthropic(Text(as_user_text(message)), notes)] if message.text.strip() else []
         else:
             for block in message.blocks:
-                if what := _unsendable(block, signed or _is_from_the_server(message)):
+                if what := _unsendable(block, signed or is_from_the_server(message)):
                     left_out[what] = left_out.get(what, 0) + 1
                 elif not isinstance(block, Text) or block.text.strip():
                     content.append(to_anthropic(block, notes))
@@ -130,12 +131,6 @@ def _unsendable(block: object, signed: bool) -> str:
     return ""
 
 
-def _is_from_the_server(message: Message) -> bool:
-    """Whether this is the Messages API's own summary, made just now, whatever the session's format."""
-    first = next(iter(message.blocks), None)
-    return message.kind == "summary" and not message.source and isinstance(first, Opaque) and is_compaction(first.raw)
-
-
 def _opened(turns: list[dict[str, Any]], notes: list[str]) -> list[dict[str, Any]]:
     """The turns, with a user's word before them where an assistant's comes first: the API refuses that.
 
@@ -143,5 +138,5 @@ def _opened(turns: list[dict[str, Any]], notes: list[str]) -> list[dict[str, Any
     """
     if turns and (turns[0]["role"] == "user" or turns[0]["content"][0].get("type") == "compaction"):
         return turns
-    notes.append(f"a user message {OPENER!r} was put first, because the API demands one")
-    return [{"role": "user", "content": OPENER}, *turns]
+    notes.append(f"a user message {GAP!r} was put first, because the API demands one")
+    return [{"role": "user", "content": GAP}, *turns]

@@ -31,7 +31,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         if list(messages) == list(session.context()):
             return Written(data, name, id, by_hand=_NOTHING)
     else:
-        messages, more = settled(messages)
+        messages, more = settled(messages, None)
         notes.extend(more)
         id = session.id or str(uuid4())
         agent = {"name": session.format, "version": "unknown"}

@@ -255,7 +255,7 @@ def _flags(sheet: _Sheet) -> dict[str, Any]:
 def _fresh(session: Session, messages: Sequence[Message], *, flag: bool) -> Written:
     """A new session file. The system prompt becomes user guidelines: auggie has no other place for it."""
     system, rest = system_prompt(session, messages)
-    rest, notes = settled(rest)
+    rest, notes = settled(rest, "anthropic-messages")
     if system:
         notes.append("the system prompt became user guidelines: auggie sends a system prompt of its own")
     if session.tools:

@@ -30,12 +30,12 @@ from workbench.formats.kit.mark import SPENT
 from workbench.formats.kit.settle import as_user_text, settled
 from workbench.formats.kit.tail import tail_of, usage_reset
 from workbench.formats.kit.values import dict_of
+from workbench.formats.roles import GAP
 from workbench.session import Block, Message, Opaque, Session, SessionFacts, Text, Thinking
 
 _VERSION = "2.1.0"
 """The version of Claude Code whose loader these lines are written for; said where the session names none."""
 
-_OPENING = "[The conversation before this point was removed.]"
 UNKNOWN_MODEL = "unknown"
 """For an answer of which no model is recorded; Claude Code's own `<synthetic>` would make it no answer at all."""
 
@@ -77,7 +77,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     notes: list[str] = []
     messages = [message for message in messages if message.kind != "boundary"]
     if not native:
-        messages, more = settled(_without_prompt(messages, notes))
+        messages, more = settled(_without_prompt(messages, notes), "anthropic-messages")
         notes += more
     id = str(uuid4())
     sheet = _Sheet(session, native, id, _common(session, id))
@@ -87,8 +87,8 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     if summary is not None:
         _boundary(sheet, summary, first)
     if messages and messages[0].role == "assistant":
-        notes.append(f"a user message {_OPENING!r} was put first: a session cannot begin with an answer")
-        _line(sheet, "user", {"role": "user", "content": _OPENING}, None, isMeta=True)
+        notes.append(f"a user message {GAP!r} was put first: a session cannot begin with an answer")
+        _line(sheet, "user", {"role": "user", "content": GAP}, None, isMeta=True)
     unbilled = _last_calls(messages)
     others = _others(sheet, first) if native else []
     at = 0

@@ -39,7 +39,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     messages = [message for message in messages if message.kind != "boundary" and message.blocks]
     if not native:
         system, rest = system_prompt(session, messages)
-        messages, more = settled(rest)
+        messages, more = settled(rest, "anthropic-messages")
         notes.extend(more)
         if session.tools:
             notes.append("tool definitions were left out: the SDK sends its own")

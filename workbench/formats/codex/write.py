@@ -59,7 +59,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         sheet.made_results = frozenset(result.call_id for result in made)
         sheet.call_types = _call_types(session)
     else:
-        messages, sheet.notes = adopted(session, messages, "Codex")
+        messages, sheet.notes = adopted(session, messages, "Codex", "openai-responses")
     now, id = datetime.now(UTC), str(uuid4())
     sheet.lines.append(_meta(session, id, now.timestamp(), own=own))
     tail = tail_of(messages) if own else len(messages)

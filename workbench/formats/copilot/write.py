@@ -55,7 +55,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     sheet = _Sheet(session, own)
     messages = [message for message in messages if message.kind != "boundary"]
     if not own:
-        messages, notes = adopted(session, messages, "Copilot CLI")
+        messages, notes = adopted(session, messages, "Copilot CLI", "anthropic-messages")
         sheet.notes += notes
     id = str(uuid4())
     _start(sheet, id)

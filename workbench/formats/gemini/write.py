@@ -131,7 +131,7 @@ def _filled(session: Session, messages: Sequence[Message], *, own: bool, whole: 
         sheet.raws = elements(session.records.data, "messages") if whole else session.records
     messages = [message for message in messages if message.kind != "boundary"]
     if not own:
-        messages, sheet.notes = adopted(session, messages, "Gemini CLI")
+        messages, sheet.notes = adopted(session, messages, "Gemini CLI", "gemini")
     sheet.names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
     _fill(sheet, messages)
     _reset_last_count(sheet)

@@ -42,7 +42,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         return replace(addressed(session, session.records.data, session.id, [_UNCHANGED]), name=name)
     notes: list[str] = []
     if not own:
-        messages, more = adopted(session, messages, "goose")
+        messages, more = adopted(session, messages, "goose", "anthropic-messages")
         notes += more
     messages = [message for message in messages if message.kind != "boundary"]
     raws: Sequence[bytes] = ()

@@ -34,7 +34,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         names = {call.id: call.name for message in session.messages for call in message.calls}
         found = pieces(session.messages, messages, _renderer(names, own=True), notes)
     else:
-        settled_messages, more = settled(messages)
+        settled_messages, more = settled(messages, None)
         notes.extend(more)
         if session.system:
             settled_messages.insert(0, Message("system", "system", (Text(session.system),)))

@@ -1,42 +1,100 @@
 """Messages from one format made fit for another: calls answered at once, ids unique, nothing an API would refuse.
 
-Formats allow what APIs do not: a result that comes two messages late, a call nobody answered, an id used twice. Each
-change is told in a note.
+Formats allow what APIs do not: a result that comes two messages late, a call nobody answered, an id used twice, an
+answer that opens. Each change is told in a note. What an API refuses of roles is known in `formats/roles.py`; a tool
+that speaks to several is given what the strictest of them takes, the Messages API.
 """
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from workbench.formats.kit.blocks import SUMMARY_LABEL
-from workbench.session import Block, Message, Session, Text, ToolResult, ToolUse
+from workbench.formats.kit.blocks import SUMMARY_LABEL, is_compaction
+from workbench.formats.roles import GAP, KNOWN, Api
+from workbench.session import Block, Kind, Media, Message, Opaque, Session, Text, ToolResult, ToolUse
 
 NO_RESULT = "No result was recorded for this call."
-OPENER = "Continue."
-"""What the user is made to say before an answer that would open, where an API refuses that."""
 _ORPHAN_LABEL = "[Result of a tool call that is not part of this session]"
 _SYSTEM_LABEL = "[System message]"
+_SENT = Media | ToolUse | ToolResult
+"""Blocks besides texts that another tool is given."""
 _NOT_IN_ID = re.compile(r"[^a-zA-Z0-9_-]")
 
 
-def settled(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
-    """The messages with every result in one tool message directly after its call, and notes on what had to change.
+def settled(messages: Sequence[Message], api: Api | None) -> tuple[list[Message], list[str]]:
+    """The messages with every result in one tool message directly after its call and in roles that the API takes, and
+    notes on what had to change. None for records that nothing goes on with, and for tools that take any roles.
 
     Messages that are already so come back equal. Boundaries, which are never sent, are left out; open calls of the last
     message stay open.
     """
-    messages = [message for message in messages if message.kind != "boundary"]
+    paired, notes = _paired([message for message in messages if message.kind != "boundary"])
+    if api is None:
+        return paired, notes
+    taken, more = in_roles(paired, api)
+    return taken, [*notes, *more]
+
+
+def in_roles(messages: Sequence[Message], api: Api) -> tuple[list[Message], list[str]]:
+    """The messages in roles that the API takes: where system messages stand in front of all, those between turns become
+    the user's; neighbouring answers become one where a call could not stand behind an answer; and the user speaks first
+    where an API demands it. What has nothing that another tool is given does not speak."""
+    roles = KNOWN[api]
+    made: list[Message] = []
+    before: Message | None = None
+    notes: list[str] = []
+    for message in messages:
+        if roles.apart and message.role == "system" and (message.kind == "summary" or before) and is_said(message):
+            message = as_users(message)
+        if not is_said(message) or not roles.is_turn(message):
+            made.append(message)
+            continue
+        if roles.why_not(before, message) and not is_from_the_server(message):
+            if before is not None and before is made[-1] and before.kind == message.kind:
+                made.pop()
+                message = replace(before, blocks=(*before.blocks, *message.blocks), source=())
+                notes.append("answers in a row became one, because the API takes no call behind an answer")
+            else:
+                made.append(Message(f"gap-{message.id}", "user", (Text(GAP),), "meta", message.time))
+                notes.append(f"a user message {GAP!r} was put where the API would not take an answer")
+        made.append(message)
+        before = message
+    return made, notes
+
+
+def is_said(message: Message) -> bool:
+    """Whether another tool is given anything of it: no API takes a message without content."""
+    said = (block.text.strip() if isinstance(block, Text) else isinstance(block, _SENT) for block in message.blocks)
+    return is_from_the_server(message) or any(said)
+
+
+def is_from_the_server(message: Message) -> bool:
+    """Whether this is the Messages API's own summary, made just now, whatever the session's format: it stands first."""
+    first = next(iter(message.blocks), None)
+    return message.kind == "summary" and not message.source and isinstance(first, Opaque) and is_compaction(first.raw)
+
+
+def as_users(message: Message) -> Message:
+    """A system message as the user's."""
+    kind: Kind = "summary" if message.kind == "summary" else "meta"
+    return replace(message, role="user", kind=kind, blocks=(Text(as_user_text(message)),))
+
+
+def _paired(messages: list[Message]) -> tuple[list[Message], list[str]]:
     answers, orphans = _match(messages)
     used: set[str] = set()
     renamed = unanswered = moved = 0
     out: list[Message] = []
     hidden = 0
     for index, message in enumerate(messages):
-        if message.role == "system" and not all(isinstance(block, Text) for block in message.blocks):
+        if message.role == "system" and not _is_text(message):
             hidden += 1
+            message = replace(message, blocks=tuple(block for block in message.blocks if isinstance(block, Text)))
+            if not message.blocks:
+                continue
         if message.role != "assistant":
             rest = tuple(_unmatched(index, message, orphans))
             if rest == message.blocks:
@@ -50,6 +108,9 @@ def settled(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
         results: list[ToolResult] = []
         for place, block in enumerate(message.blocks):
             if not isinstance(block, ToolUse):
+                if results and isinstance(block, Text) and block.text.strip():  # it goes on after them
+                    out += _answer(message, blocks, results)
+                    message, blocks, results = replace(message, id=f"{message.id}:{place}", usage=None), [], []
                 blocks.append(block)
                 continue
             id = _free_id(block.id, used)
@@ -62,9 +123,7 @@ def settled(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
                 result = ToolResult(id, (Text(NO_RESULT),), is_error=True)
             if result is not None:
                 results.append(replace(result, call_id=id))
-        out.append(replace(message, blocks=tuple(blocks)))
-        if results:
-            out.append(Message(f"{message.id}:results", "tool", tuple(results)))
+        out += _answer(message, blocks, results)
     notes = [
         f"{count} {what}"
         for count, what in (
@@ -82,25 +141,40 @@ def settled(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
 def system_prompt(session: Session, messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
     """The system prompt for a format that keeps it beside the messages, and the messages that are not part of it.
 
-    It is the session's own and the system messages that stand before all others.
+    It is the session's own and the texts of the system messages that stand before all others.
     """
     leading = 0
     while leading < len(messages) and messages[leading].role == "system" and messages[leading].kind == "normal":
         leading += 1
     texts = [session.system, *(message.text for message in messages[:leading])]
-    return "\n\n".join(filter(None, texts)), messages[leading:]
+    hidden = [message for message in messages[:leading] if not _is_text(message)]
+    return "\n\n".join(filter(None, texts)), [*(_without_text(one) for one in hidden), *messages[leading:]]
 
 
-def adopted(session: Session, messages: Sequence[Message], tool: str) -> tuple[list[Message], list[str]]:
+def _is_text(message: Message) -> bool:
+    return all(isinstance(block, Text) for block in message.blocks)
+
+
+def _without_text(message: Message) -> Message:
+    return replace(message, blocks=tuple(block for block in message.blocks if not isinstance(block, Text)))
+
+
+def adopted(session: Session, messages: Sequence[Message], tool: str, api: Api) -> tuple[list[Message], list[str]]:
     """The messages settled for a tool that sends a system prompt of its own, and notes on what had to change."""
     prompt, rest = system_prompt(session, messages)
-    made, notes = settled(rest)
+    made, notes = settled(rest, api)
     return made, [*([f"the system prompt was left out: {tool} sends its own"] if prompt else []), *notes]
 
 
 def as_user_text(message: Message) -> str:
     """A system message's text where messages cannot have that role."""
     return f"{SUMMARY_LABEL if message.kind == 'summary' else _SYSTEM_LABEL}\n{message.text}"
+
+
+def _answer(message: Message, blocks: Sequence[Block], results: Sequence[ToolResult]) -> Iterator[Message]:
+    yield replace(message, blocks=tuple(blocks))
+    if results:
+        yield Message(f"{message.id}:results", "tool", tuple(results))
 
 
 Place = tuple[int, int]

@@ -13,10 +13,10 @@ from workbench.formats.kit.document import new_name, parse, splice
 from workbench.formats.kit.item_list import Item, Notes, Render, pieces, with_unread
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.mark import MARK
-from workbench.formats.kit.settle import OPENER, as_user_text, settled, system_prompt
+from workbench.formats.kit.settle import as_users, is_said, settled, system_prompt
 from workbench.formats.langchain.read import SUMMARY
 from workbench.formats.langchain.signature import ID, form_of, items_of, place_of
-from workbench.session.message import Block, Kind, Media, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
+from workbench.session.message import Block, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
 from workbench.session.session import Session
 
 _NAMES: dict[Role, tuple[str, str]] = {
@@ -27,9 +27,6 @@ _NAMES: dict[Role, tuple[str, str]] = {
 }
 
 
-_SENT = Media | ToolUse | ToolResult
-"""Blocks besides texts that another model gets."""
-
 _FORMS = ("constructor", "type and data", "flat")
 
 
@@ -39,9 +36,8 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     notes: Notes = []
     if session.format != ID:
         prompt, rest = system_prompt(session, messages)
-        settled_messages, more = settled(rest)
+        settled_messages, more = settled(rest, "anthropic-messages")
         notes.extend(more)
-        settled_messages = _opened(list(map(_turn, settled_messages)), notes)
         if prompt:
             settled_messages.insert(0, Message("system", "system", (Text(prompt),)))
         found = pieces((), settled_messages, _renderer(own=False, form="constructor"), notes)
@@ -52,31 +48,11 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     document, _ = parse(session.path or Path(), data)
     forms = {form_of(item) for item in items_of(document) or ()}
     form = next((form for form in _FORMS if form in forms), "constructor")
-    found = pieces(session.messages, messages, _renderer(own=True, form=form), notes)
+    # A chat model behind LangChain may take one system message, in front.
+    taken = [message if message.source or message.role != "system" else as_users(message) for message in messages]
+    found = pieces(session.messages, taken, _renderer(own=True, form=form), notes)
     found = with_unread(found, session.facts.unread)
     return Written(_spliced(data, place_of(document) or (), found), name, notes=notes)
-
-
-def _turn(message: Message) -> Message:
-    """The message as one of the conversation: a chat model behind LangChain may take one system message, in front."""
-    if message.role != "system" or not _is_said(message):
-        return message
-    kind: Kind = "summary" if message.kind == "summary" else "meta"
-    return replace(message, role="user", kind=kind, blocks=(Text(as_user_text(message)),))
-
-
-def _is_said(message: Message) -> bool:
-    """Whether another model gets anything of it: no API takes a message without content."""
-    return any(block.text.strip() if isinstance(block, Text) else isinstance(block, _SENT) for block in message.blocks)
-
-
-def _opened(messages: list[Message], notes: Notes) -> list[Message]:
-    """The messages, with a user's word before them where an answer comes first."""
-    first = next(filter(_is_said, messages), None)
-    if first is None or first.role != "assistant":
-        return messages
-    notes.append(f"a user message {OPENER!r} was put first, because the Messages API demands one")
-    return [Message("opener", "user", (Text(OPENER),), "meta"), *messages]
 
 
 def _spliced(data: bytes, place: tuple[str, ...], found: list[int | bytes]) -> bytes:
@@ -94,7 +70,7 @@ def _renderer(*, own: bool, form: str) -> Render:
         if others or not made:
             role: Role = "user" if message.role == "tool" else message.role
             said = _said(message, role, others, notes, own)
-            made += [(role, said)] if own or _is_said(replace(message, blocks=tuple(others))) else []
+            made += [(role, said)] if own or is_said(replace(message, blocks=tuple(others))) else []
         return [_dressed(role, fields, form) for role, fields in made]
 
     return rendered

@@ -29,7 +29,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     if native and messages == list(session.context()):
         return Written(session.records.data, name, session.id, by_hand=_NOTHING)
     if not native:
-        messages, more = settled(messages)
+        messages, more = settled(messages, "openai-chat")
         notes.extend(more)
         if session.system:
             notes.append("the system prompt beside the messages was left out")

@@ -23,7 +23,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     """The loaded document with its messages replaced; from another format, a new body."""
     if session.format == ID:
         return _spliced(session, messages)
-    settled_messages, notes = settled(messages)
+    settled_messages, notes = settled(messages, "openai-chat")
     items: list[dict[str, Any]] = [{"role": "system", "content": session.system}] if session.system else []
     for message in settled_messages:
         items += rendered(message, notes, own=False)

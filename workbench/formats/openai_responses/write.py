@@ -27,7 +27,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     name = new_name(session.path)
     notes: Notes = []
     if session.format != ID:
-        settled_messages, more = settled(messages)
+        settled_messages, more = settled(messages, "openai-responses")
         notes.extend(more)
         found, metadata = noted(pieces((), settled_messages, _foreign, notes), {})
         items = [json.loads(piece) for piece in found if isinstance(piece, bytes)]

@@ -86,7 +86,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
             sheet.unbilled = next((m.source[0] for m in answers), -1)
     else:
         messages = _without_prompt(sheet, messages)
-        messages, more = settled(messages)
+        messages, more = settled(messages, "anthropic-messages")
         sheet.notes.extend(more)
     sheet.times = _times(messages)
     _records(sheet, messages)

@@ -68,7 +68,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         sheet.notes.extend(["events of the conversation's other branches were left out"] if others else [])
     else:
         prompt, rest = system_prompt(session, messages)
-        rest, notes = settled(rest)
+        rest, notes = settled(rest, "anthropic-messages")
         sheet.notes.extend(notes)
         messages = [*([Message("system", "system", (Text(prompt),))] if prompt else []), *rest]
     _list(sheet, messages)

@@ -62,7 +62,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     sheet = Sheet(session, own)
     messages = [message for message in messages if message.kind != "boundary"]
     if not own:
-        messages, notes = adopted(session, messages, "pi")
+        messages, notes = adopted(session, messages, "pi", "anthropic-messages")
         sheet.notes += notes
     sheet.names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
     id = str(uuid4())

@@ -42,7 +42,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         start = next((n for n, message in enumerate(messages) if not message.is_own_system), len(messages))
         if start or session.system:
             notes.append("the system prompt was left out: the extension sends its own")
-        messages, more = settled(messages[start:])
+        messages, more = settled(messages[start:], "anthropic-messages")
         notes.extend(more)
     raws = _elements(session.records.data) if native else []
     opening = messages[0] if messages and messages[0].kind == "summary" and messages[0].role == "user" else None

@@ -32,7 +32,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         data = replace_fields(session.records.data, {SPENT: b"true"})
         raws = elements(data, "history")
     else:
-        messages, more = settled(messages)
+        messages, more = settled(messages, "openai-chat")
         notes.extend(more)
         if session.system:
             notes.append("the system prompt beside the messages was left out")

@@ -28,7 +28,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         entry = _entry(data)
         found, notes = pieces(elements(entry, "traj"), messages, _plain, kinds, _with_kind)
     else:
-        settled_messages, more = settled(messages)
+        settled_messages, more = settled(messages, None)
         id = session.id or "session"
         entry = render({"task_id": id, "reward": 0.0, "info": {}, "traj": []})
         found, notes = pieces([], settled_messages, _plain, kinds, _with_kind)
