@@ -112,6 +112,18 @@ def test_a_rewind_leaves_the_branch() -> None:
     assert [m.text for m in everything.context()] == ["right"]
 
 
+def test_what_was_done_to_the_history_is_no_message_of_a_new_one() -> None:
+    """Also by a record that this program does not know yet."""
+    session = read(FORMAT, lines(HEAD, *MESSAGES[:4], {"$patch": {"id": "g1"}}, *MESSAGES[4:]))
+    (appended,) = FORMAT.codec.ways
+    for write in (FORMAT.codec.write, appended.write):
+        assert write is not None
+        written = write(session, session.context()[1:])
+        assert FORMAT.codec.validate(written.data) == []
+        last = written.data.splitlines()[-1]
+        assert b"$patch" not in (last if write is appended.write else written.data)
+
+
 COMPRESSED = [
     record("s", "user", [{"text": "<state_snapshot>\nwe looked\n</state_snapshot>"}]),
     record("k", "gemini", [{"text": ACKNOWLEDGED}]),

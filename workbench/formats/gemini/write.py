@@ -40,8 +40,9 @@ from workbench.session import Message, Session, Text, ToolResult
 _BOM = b"\xef\xbb\xbf"
 _NO_TOKENS = b'{"input":0,"output":0,"cached":0,"thoughts":0,"tool":0,"total":0}'
 _REQUEST = "Request: "
-_NOT_MESSAGES = ("id", "$set", "$rewindTo", "sessionId")
-"""Keys of records that are no message of the present history, and whose meaning is gone or in line 1."""
+_NOT_MESSAGES = ("id", "sessionId")
+"""Keys of records that are no message of the present history, and whose meaning is gone or in line 1; so are those of
+which a key begins with `$`: they say what was done to the history."""
 
 _UNCHANGED = (
     "nothing changed: this is the loaded session; put back, Gemini CLI deletes it at its next start if its lastUpdated "
@@ -231,7 +232,7 @@ def _unsent(sheet: _Sheet, tail: Sequence[Message], parts: Mapping[int, list[Mes
         if value is None:
             sheet.notes.append("records that are no JSON objects were left out")
         elif source not in parts:
-            if value.keys().isdisjoint(_NOT_MESSAGES):
+            if value.keys().isdisjoint(_NOT_MESSAGES) and not any(key.startswith("$") for key in value):
                 found.append(source)
         elif not is_sent(value):
             found.append(source)
