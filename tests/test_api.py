@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import re
 import subprocess
@@ -26,6 +27,16 @@ def test_the_examples_of_the_manual_run(tmp_path: Path, monkeypatch: pytest.Monk
     names: dict[str, Any] = {}
     for number, example in enumerate(examples, 1):
         exec(compile(example, f"docs/api.md, example {number}", "exec"), names)
+
+
+def test_the_example_of_the_readme_runs() -> None:
+    (example,) = re.findall(r"^```python\n(.*?)^```", (REPO / "README.md").read_text("utf-8"), re.M | re.S)
+    short, long = openai_turn(1), [{"role": "user", "content": "word " * 180_000}, *openai_turn(2)]
+    for given, stays in ((short, True), (long, False)):
+        names: dict[str, Any] = {"messages": given}
+        exec(compile(example, "README.md", "exec"), names)
+        assert (names["messages"] is given) == stays
+        assert names["messages"][-1] is given[-1]
 
 
 def test_the_manual_lists_every_name() -> None:
@@ -97,15 +108,13 @@ def test_what_an_sdk_answered_is_a_message_as_it_is() -> None:
     asked, result = anthropic_turn(1)[0], {"type": "tool_result", "tool_use_id": "c1", "content": "a.py"}
     messages = [asked, {"role": "assistant", "content": answered}, {"role": "user", "content": [result]}]
     done = workbench.compact(messages, budget_tokens=5_000)
-    said = {"role": "assistant", "content": [{"type": "text", "text": "I look."}, call]}
-    assert done.messages == [asked, said, messages[2]], "fields without a value go, a null in a call's input stays"
-    assert messages[1]["content"] is answered
+    assert [id(one) for one in done.messages] == [id(one) for one in messages]
+    assert done.session.messages[1].calls[0].input == {"command": "ls", "cwd": None}
 
-    whole = [asked, Answered("chat")]
-    assert workbench.compact(whole, budget_tokens=5_000).messages == [
-        asked,
-        {"role": "assistant", "content": "Answered chat."},
-    ]
+    whole = [asked, Answered("chat"), asked]
+    done_whole = workbench.compact(whole, budget_tokens=5_000)
+    assert [id(one) for one in done_whole.messages] == [id(one) for one in whole]
+    assert done_whole.session.messages[1].text == "Answered chat."
 
 
 class Answered:
@@ -219,3 +228,126 @@ def test_saving_never_writes_over_a_file_nor_a_torn_result(tmp_path: Path) -> No
     with pytest.raises(workbench.BadInput, match="exists already"):
         workbench.save(done, path)
     assert path.read_bytes() == before
+
+
+# --- in a loop ------------------------------------------------------------------------------------------------------
+
+
+def long_talk() -> Dicts:
+    return [message for number in range(3) for message in openai_turn(number)]
+
+
+async def told(prompt: str) -> str:
+    await asyncio.sleep(0)
+    return "<summary>Told at leisure.</summary>"
+
+
+@pytest.mark.parametrize(
+    ("gives", "why"),
+    [
+        (lambda prompt: None, "(empty): summarize gave None and no text"),
+        (lambda prompt: 5, "(error): summarize gave int and no text"),
+        (lambda prompt: "half \ud83d", "(error): the text has half of a character"),
+        (lambda prompt: " ", "(empty): the answer has no text"),
+        (lambda prompt: 1 / 0, "division by zero"),
+        (lambda prompt: [][0], "list index out of range"),
+    ],
+)
+def test_a_summarizer_that_gives_no_text_is_a_failed_summary(gives: Any, why: str) -> None:
+    for done in (
+        workbench.compact(long_talk(), "context-reset", summarize=gives),
+        asyncio.run(workbench.acompact(long_talk(), "context-reset", summarize=gives)),
+    ):
+        assert done.report.status == "unchanged"
+        assert why in done.report.reason
+
+
+def test_an_async_summarizer_is_awaited_and_refused_where_nothing_awaits() -> None:
+    at_once = workbench.compact(long_talk(), "context-reset", summarize=told)  # type: ignore[arg-type]
+    assert at_once.report.reason.endswith("summarize gave a coroutine; await acompact, or give a plain function")
+    done = asyncio.run(workbench.acompact(long_talk(), "context-reset", summarize=told))
+    assert done.summary.endswith("Told at leisure.")
+    plain = asyncio.run(workbench.acompact(long_talk(), "context-reset", summarize=lambda prompt: "Told at leisure."))
+    assert plain.messages == done.messages
+
+
+def test_awaited_and_not_awaited_come_to_the_same() -> None:
+    for fields in ({"budget_tokens": 1_800}, {"strategy": "trim"}, {"preset": "codex"}):
+        done = asyncio.run(workbench.acompact(long_talk(), **fields))
+        assert done.messages == workbench.compact(long_talk(), **fields).messages
+
+
+def test_should_compact_from_the_preset_s_threshold_on() -> None:
+    """Codex fires at 90 % of the window, so the largest window in which it does is the context's tokens by 0.9."""
+    total = workbench.context(long_talk()).total.tokens
+    last = int(total / 0.9)
+    found = [workbench.should_compact(long_talk(), preset="codex", window=last + more) for more in (-1, 0, 1)]
+    assert [bool(one) for one in found] == [True, True, False], [one.why for one in found]
+    assert [len(one.fired) for one in found] == [1, 1, 0]
+    assert {one.size.tokens for one in found} == {total}
+
+
+def test_without_a_window_no_share_of_it_is_reached_and_a_model_tells_it() -> None:
+    assert not workbench.should_compact(long_talk())
+    assert "window" in workbench.should_compact(long_talk()).why
+    assert workbench.should_compact(long_talk(), model="claude-sonnet-4-5").triggers[0].limit == 160_000
+
+
+@pytest.mark.parametrize("turn", [openai_turn, anthropic_turn])
+def test_what_is_sent_beside_the_messages_counts(turn: Any) -> None:
+    tools = [{"name": "bash", "description": "Run a command. " * 100, "input_schema": {"type": "object"}}]
+    blocks = [{"type": "text", "text": "You mend code. " * 100}]
+    bare = workbench.context(turn(1)).total.tokens
+    with_system = workbench.context(turn(1), system=blocks).total.tokens
+    assert with_system > bare + 300
+    assert workbench.context(turn(1), system=blocks[0]["text"]).total.tokens == with_system
+    assert workbench.context(turn(1), system=blocks, tools=tools).total.tokens > with_system + 300
+    assert workbench.should_compact(turn(1), window=with_system + 100, tools=tools, system=blocks)
+
+
+def test_pins_by_a_predicate_and_by_their_new_places_last_through_compactions() -> None:
+    messages: Dicts = [{"role": "user", "content": "The port is 8443."}, *long_talk()]
+    port = messages[0]
+    done = workbench.compact(messages, budget_tokens=900, pins=lambda message: "8443" in str(message.get("content")))
+    by_id = workbench.compact(messages, budget_tokens=900, pins=["m1"])
+    for number in range(5, 8):
+        assert any(one is port for one in done.messages)
+        assert done.pins == by_id.pins
+        assert by_id.pins <= {f"m{place}" for place, one in enumerate(by_id.messages, 1) if one is port}
+        more = openai_turn(number)
+        done = workbench.compact([*done.messages, *more], budget_tokens=900, pins=lambda one: one is port)
+        by_id = workbench.compact([*by_id.messages, *more], budget_tokens=900, pins=by_id.pins)
+        assert done.messages == by_id.messages
+
+
+def test_a_pin_of_a_recorded_session_is_asked_of_its_messages() -> None:
+    session = workbench.load(REPO / "sample_sessions" / "claude-code-overflow.jsonl")
+    found = workbench.context(session, pins=lambda message: message.id == session.messages[3].id)
+    assert found.pins == {session.messages[3].id}
+
+
+def test_a_summary_alone_tells_of_every_message() -> None:
+    text = workbench.summary(long_talk(), 600)
+    assert text.startswith("<ledger upto=")
+    for number in range(3):
+        assert f"Never touch file{number}.py again." in text
+    less = workbench.summary(long_talk(), 120)
+    assert "Left out for lack of room" in less
+    assert len(less) < len(text)
+    ledger = workbench.compact([{"role": "user", "content": text}, *openai_turn(7)], budget_tokens=500).report.entries
+    assert {one.text for one in ledger if one.kind == "instruction"} >= {"Never touch file0.py again."}
+
+
+def test_half_of_a_character_in_a_message_does_no_harm() -> None:
+    messages = [*long_talk(), {"role": "user", "content": "half \ud83d"}, {"role": "assistant", "content": "ok \ud83d"}]
+    done = workbench.compact(messages, budget_tokens=1_000)
+    assert done.messages[-1] is messages[-1]
+
+
+def test_what_was_kept_is_the_same_object_and_what_is_shortened_is_not() -> None:
+    messages = [*openai_turn(1), *openai_turn(2)[:3]]
+    done = workbench.compact(messages, budget_tokens=700)
+    assert [one is two for one, two in zip(done.messages[-3:], messages[-3:], strict=True)] == [True, True, False]
+    assert done.messages[-1]["tool_call_id"] == "c2"
+    assert done.messages[-1]["content"].endswith("3 passed")
+    assert messages[-1]["content"].count("y") == 4_000

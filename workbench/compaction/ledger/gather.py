@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from workbench.compaction.context import Context
+from workbench.compaction.keeping import text_of_summaries
 from workbench.compaction.ledger.entries import Entry, EntryKind
 from workbench.compaction.ledger.text import Ledger, is_ledger, read_ledger
 from workbench.compaction.shape import Shape, per_shape
@@ -199,3 +201,12 @@ def _asked_in_order(all_noted: Iterable[Noted]) -> Iterable[Noted]:
         return replace(one, entry=replace(entry, state=state))
 
     return map(stated, entries)
+
+
+def narratives_of(context: Context, carried: Iterable[int]) -> str:
+    """What earlier summaries tell; of a ledger its narrative, for its entries are entries again."""
+    texts = []
+    for index in carried:
+        ledger = read_ledger(context.messages[index].text)
+        texts.append(text_of_summaries(context, [index]) if ledger is None else ledger.narrative)
+    return "\n\n".join(filter(None, texts))

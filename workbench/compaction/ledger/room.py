@@ -46,6 +46,9 @@ _TRIES = 200
 CHARS_PER_TOKEN = 3
 """Of a narrative: few enough that what is asked for in characters fits its room in tokens."""
 
+CARRIED_PERCENT = 15
+"""The narrative's share where no model is asked, but an earlier summary has something to tell."""
+
 FRAME_SLACK = 60
 """Room for headings and for the line that says what was left out."""
 

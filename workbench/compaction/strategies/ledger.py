@@ -13,7 +13,6 @@ ledger says what that was. There need be no model: the ledger does without a nar
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import ClassVar
 
@@ -23,12 +22,11 @@ from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.keeping import head_of, in_place, pinned_with_pairs, text_of_summaries, with_pairs
+from workbench.compaction.keeping import head_of, in_place, pinned_with_pairs, with_pairs
 from workbench.compaction.ledger.draft import Draft
-from workbench.compaction.ledger.gather import numbering
-from workbench.compaction.ledger.room import plan_within, shares_of
+from workbench.compaction.ledger.gather import narratives_of, numbering
+from workbench.compaction.ledger.room import CARRIED_PERCENT, plan_within, shares_of
 from workbench.compaction.ledger.ruler import Ruler, in_characters, in_tokens
-from workbench.compaction.ledger.text import read_ledger
 from workbench.compaction.ledger.unread import Unread
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.outcome import Fate, Outcome, Piece, Status, unchanged
@@ -40,9 +38,6 @@ from workbench.compaction.strategy import Budget, Compacting, Strategy, SummaryF
 from workbench.compaction.summarizing import Prompted, shipped
 from workbench.compaction.triggers import TokenLimits, token_triggers
 from workbench.session import Span
-
-CARRIED_PERCENT = 15
-"""The narrative's share where no model is asked, but an earlier summary has something to tell."""
 
 CALL_CHARS = 1_000
 """Of a call's input the model is shown so much."""
@@ -124,7 +119,7 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
     carried = sorted({*head.carried, *(earlier if policy.earlier_summary in ("nest", "extend") else ())})
 
     max_chars = min(shares.narrative_chars, policy.summary_char_limit or shares.narrative_chars)
-    told, failed = _narratives(context, carried), ""
+    told, failed = narratives_of(context, carried), ""
     shown = NOTHING_SHOWN
     narrative = told
     if policy.narrative_percent and shares.narrative_chars >= SHORTEST_NARRATIVE:
@@ -203,15 +198,6 @@ def _earlier_ledger(context: Context, cut: int) -> frozenset[int]:
     """The index of an earlier ledger before `cut`. Its entries go into the new one, so it never stays beside it."""
     index = numbering(context.shape).ledger
     return frozenset() if index is None or index >= cut else frozenset([index])
-
-
-def _narratives(context: Context, carried: Iterable[int]) -> str:
-    """What earlier summaries tell; of a ledger its narrative, for its entries are entries again."""
-    texts = []
-    for index in carried:
-        ledger = read_ledger(context.messages[index].text)
-        texts.append(text_of_summaries(context, [index]) if ledger is None else ledger.narrative)
-    return "\n\n".join(filter(None, texts))
 
 
 STRATEGY = Strategy(

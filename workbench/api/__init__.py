@@ -1,0 +1,47 @@
+"""The workbench as Python calls. Names, units and errors are documented in docs/api.md; `workbench` itself offers them.
+
+given.py        messages in whatever objects an agent has them, and the same objects back
+pydantic_ai.py  those of pydantic-ai, which no format writes
+asking.py       the caller's function that summarizes, and what it may give
+results.py      what the calls give
+compacting.py   compacting, awaited or not, and whether it is due
+sessions.py     looking at sessions, comparing, writing what was made
+"""
+
+from workbench.analysis.compare import Column
+from workbench.analysis.replay import Replay
+from workbench.analysis.retention import Retention
+from workbench.analysis.suggested_pins import SuggestedPin
+from workbench.analysis.why import Diagnosis
+from workbench.api.compacting import acompact, compact, context, should_compact, summary
+from workbench.api.results import Compacted, Due, Report
+from workbench.api.sessions import compare, load, replay, retention, save, suggest_pins, why
+from workbench.base.errors import BadInput
+from workbench.compaction.context import Context
+from workbench.session import Session
+
+__all__ = [
+    "BadInput",
+    "Column",
+    "Compacted",
+    "Context",
+    "Diagnosis",
+    "Due",
+    "Replay",
+    "Report",
+    "Retention",
+    "Session",
+    "SuggestedPin",
+    "acompact",
+    "compact",
+    "compare",
+    "context",
+    "load",
+    "replay",
+    "retention",
+    "save",
+    "should_compact",
+    "suggest_pins",
+    "summary",
+    "why",
+]

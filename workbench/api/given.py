@@ -1,0 +1,205 @@
+"""What a library user gives: a session, or an agent's messages in whatever objects, and the same objects back again.
+
+No library is imported for its objects: what they are is seen by their classes, and what is new is made of classes from
+the module that they came from.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from workbench.api import pydantic_ai
+from workbench.base.errors import BadInput
+from workbench.formats import files, registry
+from workbench.formats.kit.chat import tools_of
+from workbench.formats.kit.document import parse
+from workbench.session import Message, Session, Tool
+
+Messages = Sequence[Any] | Mapping[str, Any]
+"""Messages in order, each a dict or an object of a library (Anthropic's and OpenAI's SDKs, LangChain, pydantic-ai), or
+a dict that holds such objects; or the body of a whole request, with its model, system prompt and tools."""
+
+STYLES = {
+    "anthropic-messages": "messages",
+    "openai-chat": "messages",
+    "openai-responses": "input",
+    "langchain": "messages",
+}
+"""The formats whose messages an agent sends as they are, and where a body has them."""
+
+_PATH = Path("messages")
+
+
+@dataclass(frozen=True)
+class Given:
+    """A session, and the objects that its messages were read from, in the order of their list; None for those of a
+    file, or in a style that is only read."""
+
+    session: Session
+    objects: tuple[Any, ...] | None = None
+
+    def object_of(self, message: Message) -> Any:
+        """What a message was given as: the object of which it is at least a part."""
+        return message if self.objects is None or not message.source else self.objects[message.source[0]]
+
+
+def given(
+    source: Session | Messages, *, model: str | None = None, system: Any = None, tools: Iterable[Any] | None = None
+) -> Given:
+    """The session that a source is, with what is sent beside its messages. Raises BadInput for what is none."""
+    found = Given(source) if isinstance(source, Session) else _from_objects(source)
+    beside: dict[str, Any] = {}
+    if model is not None:
+        beside["model"] = model
+    if system is not None:
+        beside["system"] = system if isinstance(system, str) else "\n".join(_texts(system))
+    if tools is not None:
+        beside["tools"] = _tools(tools)
+    return replace(found, session=replace(found.session, **beside)) if beside else found
+
+
+def _from_objects(source: Messages) -> Given:
+    items = source if isinstance(source, Mapping) else list(source)
+    if isinstance(items, list) and items and all(map(_is_pydantic_ai, items)):
+        return Given(files.load_bytes(_PATH, _adapter().dump_json(items)), tuple(items))
+    session = files.load_bytes(_PATH, _json(items))
+    key = STYLES.get(session.format)
+    if key is None:
+        return Given(session)
+    objects = items if isinstance(items, list) else items.get(key)
+    return Given(session, tuple(objects) if isinstance(objects, Sequence) else None)
+
+
+def given_back(source: Given, messages: Sequence[Message]) -> list[Any]:
+    """Messages in the kind in which the source was given: kept ones as the same objects, new ones as objects of that
+    library, or as dicts where it takes those. A session's, and those of a style that is only read, are dicts in
+    the style of Anthropic's Messages API."""
+    session, objects = source.session, source.objects
+    if objects is None:
+        return _written(session, "anthropic-messages", messages)
+    if session.format == "pydantic-ai":
+        return _as_pydantic_ai(session, objects, messages)
+    made = _written(session, session.format, messages)
+    found = _matched(session, messages, made)
+    if any(map(_is_langchain, objects)):
+        return [_as_langchain(item, objects) if at is None else objects[at] for at, item in found]
+    return [item if at is None else objects[at] for at, item in found]
+
+
+def positions(source: Given, back: Sequence[Any], ids: Iterable[str]) -> frozenset[str]:
+    """The ids that messages of the source have in the list that was given back: by their new places."""
+    if source.objects is None:
+        return frozenset(ids)
+    place = {id(one): at for at, one in enumerate(back)}
+    now: set[str] = set()
+    wanted = frozenset(ids)
+    for message in source.session.messages:
+        if message.id in wanted and message.source:
+            at, name = place.get(id(source.objects[message.source[0]])), f"m{message.source[0] + 1}"
+            if at is not None:
+                own = message.id == name or message.id.startswith(f"{name}.")
+                now.add(f"m{at + 1}{message.id.removeprefix(name)}" if own else message.id)
+    return frozenset(now)
+
+
+def _matched(session: Session, messages: Sequence[Message], made: Sequence[Any]) -> Iterable[tuple[int | None, Any]]:
+    """What was written, each item with the index of the one given that it still is, None for a new one."""
+    before = _items(session)
+    sources = {index for message in messages for index in message.source}
+    waiting = sorted(sources.union(session.facts.unread))
+    for item in made:
+        at = next((place for place, index in enumerate(waiting) if before[index] == item), None)
+        yield (None if at is None else waiting[at]), item
+        waiting = waiting[at + 1 :] if at is not None else waiting
+
+
+def _items(session: Session) -> list[Any]:
+    document, _ = parse(_PATH, session.records.data)
+    return list(document if isinstance(document, list) else document[STYLES[session.format]])
+
+
+def _written(session: Session, style: str, messages: Sequence[Message]) -> list[Any]:
+    body, _ = parse(_PATH, registry.target(style).write(session, messages).data)
+    return list(body if isinstance(body, list) else body[STYLES[style]])
+
+
+# --- objects as JSON ------------------------------------------------------------------------------------------------
+
+
+def _json(items: Any) -> bytes:
+    try:
+        try:
+            return orjson.dumps(items, default=_as_sent)
+        except orjson.JSONEncodeError:  # lone surrogates, integers beyond 64 bits: the standard encoder takes both
+            return json.dumps(items, default=_as_sent).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadInput(
+            f"The messages are no plain JSON values: {error}; give dicts of strings, numbers, lists, or SDK objects."
+        ) from None
+
+
+def _as_sent(value: Any) -> Any:
+    """An SDK's object (of Anthropic, OpenAI, LangChain: pydantic models all) as the JSON that it stands for, without
+    the fields that it does not use."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if callable(dump := getattr(value, "model_dump", None)):
+        return dump(mode="json", exclude_none=True)
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} is not JSON serializable")
+
+
+def _texts(blocks: Iterable[Any]) -> Iterable[str]:
+    """The texts of a system prompt that is a list of blocks."""
+    for block in orjson.loads(_json(list(blocks))):
+        if isinstance(block, dict) and isinstance(block.get("text"), str):
+            yield block["text"]
+
+
+def _tools(tools: Iterable[Any]) -> tuple[Tool, ...]:
+    return tools_of(orjson.loads(_json(list(tools))))
+
+
+# --- LangChain ------------------------------------------------------------------------------------------------------
+
+_LANGCHAIN = "langchain_core.messages"
+_CLASSES = {"human": "HumanMessage", "ai": "AIMessage", "system": "SystemMessage", "tool": "ToolMessage"}
+
+
+def _is_langchain(value: Any) -> bool:
+    return any(one.__module__.startswith(_LANGCHAIN) for one in type(value).__mro__)
+
+
+def _as_langchain(item: Any, objects: Sequence[Any]) -> Any:
+    """A message of LangChain from the flat form of its JSON; a shortened result is a copy with its other fields."""
+    for one in objects if item["type"] == "tool" else ():
+        if getattr(one, "tool_call_id", None) == item["tool_call_id"]:
+            return one.model_copy(update={"content": item["content"]})
+    made = getattr(sys.modules[_LANGCHAIN], _CLASSES[item["type"]])
+    return made(**{name: value for name, value in item.items() if name != "type"})
+
+
+# --- pydantic-ai ----------------------------------------------------------------------------------------------------
+
+_PYDANTIC_AI = "pydantic_ai.messages"
+
+
+def _is_pydantic_ai(value: Any) -> bool:
+    return type(value).__module__ == _PYDANTIC_AI
+
+
+def _adapter() -> Any:
+    return sys.modules[_PYDANTIC_AI].ModelMessagesTypeAdapter
+
+
+def _as_pydantic_ai(session: Session, objects: Sequence[Any], messages: Sequence[Message]) -> list[Any]:
+    made = pydantic_ai.pieces(session, _items(session), messages)
+    return [objects[one] if isinstance(one, int) else _adapter().validate_json(b"[%b]" % one)[0] for one in made]

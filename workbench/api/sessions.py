@@ -1,0 +1,146 @@
+"""Looking at sessions and messages, and writing what a compaction left: the calls beside compacting itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from workbench.analysis.compare import Column, candidates
+from workbench.analysis.compare import compare as columns_of
+from workbench.analysis.course import Course, course_of, uncounted
+from workbench.analysis.recorded import following
+from workbench.analysis.replay import Replay, replays
+from workbench.analysis.retention import Retention
+from workbench.analysis.retention import retention as retention_of
+from workbench.analysis.suggested_pins import SuggestedPin, suggest
+from workbench.analysis.why import Diagnosis, diagnose
+from workbench.analysis.why.refusals import overflowed
+from workbench.api.asking import Summarize, answered_by
+from workbench.api.compacting import Pins, context
+from workbench.api.given import Messages, given
+from workbench.api.results import Compacted, in_force
+from workbench.base.errors import BadInput
+from workbench.bench import tools_preset
+from workbench.compaction.context import Context
+from workbench.compaction.opening import context_at
+from workbench.compaction.preset import load_preset
+from workbench.formats import export as exporting
+from workbench.formats import files
+from workbench.formats.format import no_progress
+from workbench.session import Message, Session
+from workbench.summarizers.extractive import extractive
+from workbench.tokens import Counter
+
+Names = str | Sequence[str]
+"""One name, or several."""
+
+
+def load(path: str | Path, part: str = "") -> Session:
+    """A session file of any format the workbench reads; its oddities are in `warnings`, each with its line.
+
+    `part` is the id of one conversation, for a file that holds several. Raises BadInput for what cannot be read or is
+    of no known format.
+    """
+    return files.load(Path(path), part=part)
+
+
+def compare(
+    source: Session | Messages,
+    strategies: Names = (),
+    presets: Names = (),
+    *,
+    epoch: int | None = None,
+    pins: Pins = (),
+    window: int | None = None,
+    summarize: Summarize | None = None,
+) -> tuple[Column, ...]:
+    """The same context compacted in several ways: a column for each preset named, then for each strategy, in the order
+    given; one for every strategy where nothing is named.
+
+    `epoch`, `pins` and `window` are those of `context`, `summarize` that of `compact`. Raises BadInput as they do, and
+    for a name that does not exist.
+    """
+    chosen = candidates(_several(strategies), _several(presets))
+    now = context(source, epoch=epoch, pins=pins, window=window)
+    return tuple(columns_of(now, chosen, answered_by(summarize) if summarize else extractive))
+
+
+def retention(compacted: Compacted[Any], later: Sequence[Message] | None = None) -> Retention:
+    """Which facts of what went the new context still holds, by kind.
+
+    `later` are messages that came after: what they use again weighs more. By default those of the session's later
+    epochs.
+    """
+    if later is None:
+        later = following(compacted.session, compacted.epoch)
+    return retention_of(compacted.context, compacted.outcome, later)
+
+
+def suggest_pins(source: Session | Messages, *, epoch: int | None = None) -> tuple[SuggestedPin, ...]:
+    """The user's standing instructions and answers to questions in the order in which they were given, each with why it
+    is one and the tokens that pinning its message costs. Raises BadInput as `context` does."""
+    return suggest(context(source, epoch=epoch))
+
+
+def why(
+    source: Session | Messages, preset: str | None = None, *, epoch: int | None = None, window: int | None = None
+) -> Diagnosis:
+    """Why the context overflowed, or how near it is to it: who filled it, and what would have helped.
+
+    Of an epoch (from 1), by default the newest that overflowed; the triggers of the preset, by default the tool's own
+    or claude-code, are looked at, and the session is played under it. Raises BadInput as `context` does, and for a
+    preset that does not exist.
+    """
+    session = given(source).session
+    number = overflowed(session) if epoch is None else epoch
+    now, course = _played_from(session, number, window)
+    return diagnose(now, course, number, load_preset(preset or tools_preset(session) or "claude-code"))
+
+
+def replay(
+    source: Session | Messages,
+    strategies: Names = (),
+    presets: Names = (),
+    *,
+    epoch: int = 1,
+    window: int | None = None,
+) -> tuple[Replay, ...]:
+    """The session from an epoch on (from 1), played under each preset named, then under each strategy, in the order
+    given; under every strategy where nothing is named.
+
+    When each would have compacted, from what to what, at what cost; the agent's answers are taken to be the same, and
+    summaries only take their room. Raises BadInput as `context` does, and for a name that does not exist.
+    """
+    session = given(source).session
+    now, course = _played_from(session, epoch, window)
+    return tuple(replays(course, candidates(_several(strategies), _several(presets)), now.limit))
+
+
+def _played_from(session: Session, epoch: int, window: int | None) -> tuple[Context, Course]:
+    counter = Counter()
+    counter.count_all(uncounted(session), no_progress, lambda: False)
+    return context_at(session, epoch, counter, window=window), course_of(session, counter, first=epoch)
+
+
+def save(compacted: Compacted[Any], path: str | Path, format: str = "", *, overwrite: bool = False) -> Path:
+    """Write the new context as a session file: in the source's own format, or in the one named by its id.
+
+    `path` is a file, or a folder that gets a file named as its tool expects; returns where. Raises BadInput when a hard
+    check failed, when the format's own rules refuse the file, when what was written does not hold the new context as
+    its reader finds it (there is no file then), and when one is there and `overwrite` is not set.
+    """
+    if failed := compacted.report.failed:
+        raise BadInput(f"The result is not whole and is not written: {failed[0].name}: {failed[0].detail}.")
+    given, outcome = compacted.context, compacted.outcome
+    left = given if outcome.status == "not_smaller" else given.from_outcome(outcome)
+    made = exporting.export(
+        compacted.session, in_force(given, outcome), format or None, outcome.memories, carried=left.carried
+    )
+    if made.problems:
+        raise BadInput(f"{made.format.title} could not load this and it is not written: {made.verdict}")
+    return exporting.save(made, Path(path), overwrite=overwrite).where
+
+
+def _several(names: Names) -> Sequence[str]:
+    return (names,) if isinstance(names, str) else names
