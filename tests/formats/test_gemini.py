@@ -292,6 +292,17 @@ def test_results_that_a_compression_kept_are_kept() -> None:
     assert FORMAT.codec.validate(written.data) == []
 
 
+def test_a_result_that_a_resumed_history_holds_twice_is_there_once() -> None:
+    """As Gemini CLI 0.61 writes it when it resumes: the call's own result, then the record that was made of it. An id
+    that is called again is answered anew."""
+    answered = record("r", "user", response("t1", output="a b"))
+    resumed = [ENVIRONMENT, MESSAGES[1], COPIED[4], COPIED[5], answered]
+    later = [record("g2", "gemini", COPIED[4]["content"]), record("r2", "user", response("t1", output="c"))]
+    session = read(FORMAT, lines(HEAD, {"$set": {"messages": resumed}}, *later, MESSAGES[4]))
+    assert [m.id for m in session.context()] == ["env", "u1", "g1b", "r1b", "g2", "r2", "u2"]
+    assert_exact(FORMAT, session, session.context()[1:])
+
+
 def test_what_every_request_begins_with_is_sent_once() -> None:
     late = record("late", "user", [{"text": "<session_context>\nToday is Tuesday.\n</session_context>"}])
     session = read(FORMAT, lines(HEAD, ENVIRONMENT, MESSAGES[1], MESSAGES[5], late))

@@ -290,8 +290,8 @@ def _epochs(reading: _Reading, messages: Sequence[Message], numbers: Sequence[ra
 def _sent(
     reading: _Reading, messages: Sequence[Message], numbers: Sequence[range], slots: Sequence[int]
 ) -> Iterator[int]:
-    """What was sent of a history: of results that stand both beside their calls and in a record of their own, the
-    first."""
+    """What was sent of a history: of results that stand both beside their calls and in a record of their own, or twice
+    in records of their own, as a resume writes them, the first."""
     answered: set[str] = set()
     for place, slot in enumerate(slots):
         value = reading.slots[slot].value
@@ -302,13 +302,13 @@ def _sent(
             message = messages[number]
             if not message.blocks or are_thoughts(message) or (by_user and _repeats(message, answered)):
                 continue
-            if not by_user:
-                answered.update(result.call_id for result in message.results)
+            answered.difference_update(call.id for call in message.calls)
+            answered.update(result.call_id for result in message.results)
             yield number
 
 
 def _repeats(message: Message, answered: Container[str]) -> bool:
-    """Whether a user's record only repeats results that stand in their calls' record."""
+    """Whether a user's record only repeats results that stand before it."""
     results = message.results
     return bool(results) and len(results) == len(message.blocks) and all(r.call_id in answered for r in results)
 

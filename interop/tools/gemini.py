@@ -1,0 +1,84 @@
+"""Gemini CLI from npm, which the server answers as Gemini's API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from interop.compare import Allowance
+from interop.homes import Home, Package
+from interop.server.script import Call
+from interop.tool import Tool
+from interop.units import Units
+
+_OPTIONS = ("--approval-mode", "yolo")
+_SETTINGS = """{"telemetry": {"enabled": false}, "privacy": {"usageStatisticsEnabled": false},
+ "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
+ "security": {"auth": {"selectedType": "gemini-api-key"}}}
+"""
+
+
+def _read(path: str) -> Call:
+    return Call("read_file", {"file_path": path})
+
+
+def _env(home: Home) -> Mapping[str, str]:
+    return {
+        "GEMINI_API_KEY": "dummy",
+        "GOOGLE_GEMINI_BASE_URL": home.server.url,
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        "GEMINI_MODEL": "gemini-2.5-pro",
+    }
+
+
+def _configure(home: Home) -> None:
+    home.write(".gemini/settings.json", _SETTINGS)
+
+
+def _make(home: Home, prompts: Sequence[str]) -> Path:
+    home.run("gemini", *_OPTIONS, "-p", prompts[0])
+    (path,) = (home.home / ".gemini/tmp").glob("*/chats/session-*.jsonl")
+    for prompt in prompts[1:]:
+        _again(home, path, prompt)
+    return path
+
+
+def _again(home: Home, path: Path, prompt: str) -> None:
+    home.run("gemini", *_OPTIONS, "--resume", "latest", "-p", prompt)
+
+
+def _compact(home: Home, path: Path) -> Path:
+    """It compresses before a request, where the one before it, of the same run, took half of the window."""
+    _again(home, path, f"Once more. {_read('notes.md')} [[tokens 600000]] [[then]] [[say Still 8443.]]")
+    return path
+
+
+def _once(units: Units) -> Units:
+    """Without results that answer a call again."""
+    first = {unit.call: at for at, unit in reversed(list(enumerate(units))) if unit.kind == "result"}
+    return tuple(unit for at, unit in enumerate(units) if unit.kind != "result" or first[unit.call] == at)
+
+
+TOOL = Tool(
+    id="gemini",
+    title="Gemini CLI",
+    package=Package("npm", "@google/gemini-cli", "0.61.0"),
+    format="gemini",
+    read=_read,
+    make=_make,
+    again=_again,
+    env=_env,
+    configure=_configure,
+    compact=_compact,
+    command="gemini",
+    launcher=f'exec "$TOOL" {" ".join(_OPTIONS)} "$@" -p "$PROMPT"',
+    allowances=(
+        Allowance(
+            "results sent twice",
+            "a resumed session that it made itself holds each result beside its call and as a message of its own, and "
+            "it sends both",
+            _once,
+            _once,
+        ),
+    ),
+)
