@@ -9,6 +9,7 @@ foreign    sessions of other tools, exported into this one's form, the same way
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -107,8 +108,10 @@ def try_out(tool: Tool, home: Home) -> Trial:
 
 
 def prepared(tool: Tool, server: Server) -> Home:
-    """A fresh home with the tool's settings and the stand-in for its command."""
+    """A fresh home with the tool's settings and the stand-in for its command; the workbench takes it for its own, and
+    so finds what the tool says there of its folders."""
     home = fresh(tool.id, server)
+    os.environ["HOME"] = str(home.home)
     home = Home(home.root, server, tool.env(home))
     tool.configure(home)
     if tool.command:

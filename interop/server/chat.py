@@ -53,7 +53,9 @@ def answer(turn: Turn, body: Mapping[str, Any], path: str, number: int, tokens: 
         return "application/json", json.dumps(whole).encode()
     delta = message | ({"tool_calls": [call | {"index": at} for at, call in enumerate(calls)]} if calls else {})
     head |= {"object": "chat.completion.chunk"}
+    thought = {key: delta.pop(key) for key in ("role", "reasoning_content") if key in delta}
     parts = [
+        head | {"choices": [{"index": 0, "delta": thought, "finish_reason": None}]},
         head | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
         head | {"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]},
         head | {"choices": [], "usage": usage},
