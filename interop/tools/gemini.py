@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,10 +13,14 @@ from interop.tool import Tool
 from interop.units import Units
 
 _OPTIONS = ("--approval-mode", "yolo")
-_SETTINGS = """{"telemetry": {"enabled": false}, "privacy": {"usageStatisticsEnabled": false},
- "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
- "security": {"auth": {"selectedType": "gemini-api-key"}}}
-"""
+_SETTINGS = {
+    "telemetry": {"enabled": False},
+    "privacy": {"usageStatisticsEnabled": False},
+    # A run that resumes a session leaves an empty one under its id, in a file named by the minute; the next run deletes
+    # that with every file of this id.
+    "general": {"enableAutoUpdate": False, "sessionRetention": {"enabled": False}},
+    "security": {"auth": {"selectedType": "gemini-api-key"}},
+}
 
 
 def _read(path: str) -> Call:
@@ -32,7 +37,7 @@ def _env(home: Home) -> Mapping[str, str]:
 
 
 def _configure(home: Home) -> None:
-    home.write(".gemini/settings.json", _SETTINGS)
+    home.write(".gemini/settings.json", json.dumps(_SETTINGS))
 
 
 def _make(home: Home, prompts: Sequence[str]) -> Path:
@@ -44,7 +49,9 @@ def _make(home: Home, prompts: Sequence[str]) -> Path:
 
 
 def _again(home: Home, path: Path, prompt: str) -> None:
-    home.run("gemini", *_OPTIONS, "--resume", "latest", "-p", prompt)
+    with path.open(encoding="utf-8") as lines:
+        id = json.loads(next(lines))["sessionId"]
+    home.run("gemini", *_OPTIONS, "--resume", id, "-p", prompt)
 
 
 def _compact(home: Home, path: Path) -> Path:
