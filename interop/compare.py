@@ -21,7 +21,8 @@ class Allowance:
     """A known and harmless difference between what a tool keeps and what it sends, under a name that the table shows.
 
     `sent` and `shown` take it out of the request's units and of the context's; `beside` says what may be sent beside
-    what is shown, though all that is shown must be sent. It is named only where without it the two are not equal.
+    what is shown, though all that is shown must be sent; `alike` which unit may be sent in place of one that is shown.
+    It is named only where without it the two are not equal.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Allowance:
     sent: Change = as_it_is
     shown: Change = as_it_is
     beside: Callable[[Unit], bool] = lambda unit: False
+    alike: Callable[[Unit, Unit], bool] = lambda sent, shown: False
 
 
 def results_in_order(units: Units) -> Units:
@@ -90,7 +92,8 @@ def _difference(sent: Units, shown: Units, allowances: tuple[Allowance, ...]) ->
         sent, shown = one.sent(sent), one.shown(shown)
         sent = tuple(_without_beside(sent, shown, one.beside))
     for number, (there, here) in enumerate(zip_longest(sent, shown), 1):
-        if there != here:
+        replaced = there and here and any(one.alike(there, here) for one in allowances)
+        if there != here and not replaced:
             return f"unit {number} of {len(sent)}: sent {there or 'nothing'}, shown {here or 'nothing'}"
     return ""
 

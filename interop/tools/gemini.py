@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import dropwhile
 from pathlib import Path
 
 from interop.compare import Allowance
 from interop.homes import Home, Package
 from interop.server.script import Call
 from interop.tool import Tool
-from interop.units import Units
+from interop.units import Unit, Units
 
 _OPTIONS = ("--approval-mode", "yolo")
 _SETTINGS = {
@@ -66,6 +67,20 @@ def _once(units: Units) -> Units:
     return tuple(unit for at, unit in enumerate(units) if unit.kind != "result" or first[unit.call] == at)
 
 
+def _behind_the_first(units: Units) -> Units:
+    """Without what the person says before the first answer, where there are results that are masked, or so many."""
+    results = [unit.text for unit in units if unit.kind == "result"]
+    masked = any(text.startswith(_MASK) for text in results) or sum(map(len, results)) > 200_000
+    return tuple(dropwhile(lambda unit: masked and unit.role == "user", units))
+
+
+_MASK = "<tool_output_masked>"
+
+
+def _masked(sent: Unit, shown: Unit) -> bool:
+    return sent.text.startswith(_MASK) and (sent.kind, sent.call) == (shown.kind, shown.call)
+
+
 TOOL = Tool(
     id="gemini",
     title="Gemini CLI",
@@ -81,11 +96,26 @@ TOOL = Tool(
     launcher=f'exec "$TOOL" {" ".join(_OPTIONS)} "$@" -p "$PROMPT"',
     allowances=(
         Allowance(
-            "results sent twice",
-            "a resumed session that it made itself holds each result beside its call and as a message of its own, and "
-            "it sends both",
-            _once,
-            _once,
+            "environment",
+            "Each run tells the date, the system and the folders anew, before everything else.",
+            beside=lambda unit: unit.text.startswith("<session_context>"),
+        ),
+        Allowance(
+            "results twice",
+            "What it wrote itself has each result beside its call and as a message of its own; resumed, it sends both.",
+            sent=_once,
+        ),
+        Allowance(
+            "masked",
+            "Of results beyond the newest 50 000 tokens it sends a note and keeps the rest in files.",
+            alike=_masked,
+        ),
+        Allowance(
+            "first request lost",
+            "Once it has masked results, it keeps the first request in one message with the environment, and leaves both "
+            "out when it resumes: a defect of its own, which its own sessions have, too.",
+            sent=_behind_the_first,
+            shown=_behind_the_first,
         ),
     ),
 )

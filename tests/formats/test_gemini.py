@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from workbench.base.errors import BadInput
-from workbench.conformance.building import session_of
+from workbench.conformance.building import agent, session_of, user
 from workbench.conformance.formats import assert_exact, read
 from workbench.formats.files import load
 from workbench.formats.gemini import FORMAT
@@ -301,6 +301,22 @@ def test_a_result_that_a_resumed_history_holds_twice_is_there_once() -> None:
     session = read(FORMAT, lines(HEAD, {"$set": {"messages": resumed}}, *later, MESSAGES[4]))
     assert [m.id for m in session.context()] == ["env", "u1", "g1b", "r1b", "g2", "r2", "u2"]
     assert_exact(FORMAT, session, session.context()[1:])
+
+
+def test_a_result_that_a_compression_merged_with_its_copies_is_there_once() -> None:
+    twice = record("r", "user", [*response("t1", output="a b"), *response("t1", output="a b"), {"text": "look"}])
+    session = read(FORMAT, lines(HEAD, MESSAGES[1], COPIED[4], twice))
+    assert session.context()[-1].blocks == (ToolResult("t1", (Text("a b"),)), Text("look"))
+    written = FORMAT.codec.write(session, session.context()[1:])
+    assert json.loads(written.data.splitlines()[-1])["content"] == [*response("t1", output="a b"), {"text": "look"}]
+
+
+def test_a_result_of_another_tool_is_one_text() -> None:
+    """A text in a part of its own would be sent as the person's."""
+    two = Message("r", "tool", (ToolResult("t1", (Text("a b"), Text("agent 7"))),))
+    session = session_of([user("u", "look"), agent("a", "", ToolUse("t1", "ls", {})), two])
+    written = FORMAT.codec.write(session, session.context())
+    assert json.loads(written.data.splitlines()[-1])["toolCalls"][0]["result"] == response("t1", output="a b\nagent 7")
 
 
 def test_what_every_request_begins_with_is_sent_once() -> None:

@@ -70,7 +70,7 @@ def messages_of(record: Mapping[str, Any], id: str, source: int, calls: Calls) -
     parts = parts_of(record.get("content"))
     if kind == "gemini":
         return _response(record, id, sources, calls, parts, time)
-    blocks = tuple(user_block(part, calls) for part in parts)
+    blocks = tuple(user_block(part, calls) for part in answered_once(parts))
     if kind == "user" and any(isinstance(block, ToolResult) for block in blocks):
         return [Message(id, "tool", blocks, time=time, source=sources)]
     if kind == "user":
@@ -144,6 +144,15 @@ def _recorded_result(call: Mapping[str, Any]) -> ToolResult | None:
     return tool_result(id, _own_parts(id, parts_of(result)), failed=call.get("status") == "error")
 
 
+def answered_once(parts: list[Any]) -> list[Any]:
+    """A request's parts without responses that are there already: what was sent twice, a compression merges."""
+    return [part for at, part in enumerate(parts) if not (_is_response(part) and part in parts[:at])]
+
+
+def _is_response(part: Any) -> bool:
+    return isinstance(part, dict) and bool(part.get("functionResponse"))
+
+
 def with_own_result(call: Any) -> Any:
     """A recorded call with what answers it alone as its result."""
     result = dict_of(call).get("result")
@@ -152,7 +161,7 @@ def with_own_result(call: Any) -> Any:
 
 def _own_parts(id: str, parts: list[Any]) -> list[Any]:
     """Of a recorded result what answers the call: Gemini CLI puts the responses of a whole turn beside each call."""
-    starts = [place for place, part in enumerate(parts) if isinstance(part, dict) and part.get("functionResponse")]
+    starts = [place for place, part in enumerate(parts) if _is_response(part)]
     own = next((place for place in starts if dict_of(parts[place]["functionResponse"]).get("id") == id), None)
     if own is None:
         return parts

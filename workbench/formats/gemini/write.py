@@ -19,6 +19,7 @@ from uuid import uuid4
 from workbench.base.stamps import iso
 from workbench.formats.format import Written
 from workbench.formats.gemini.parts import (
+    answered_once,
     call_records,
     ignored,
     is_sent,
@@ -27,6 +28,7 @@ from workbench.formats.gemini.parts import (
     with_mark,
     with_own_result,
 )
+from workbench.formats.kit.blocks import texts_of
 from workbench.formats.kit.document import elements, render
 from workbench.formats.kit.folder import folder_of, moved, written_at
 from workbench.formats.kit.json_spans import replace_fields
@@ -133,10 +135,20 @@ def _filled(session: Session, messages: Sequence[Message], *, own: bool, whole: 
     messages = [message for message in messages if message.kind != "boundary"]
     if not own:
         messages, sheet.notes = adopted(session, messages, "Gemini CLI", "gemini")
+        messages = [_in_one_text(message, sheet.notes) for message in messages]
     sheet.names = {call.id: call.name for message in (*session.messages, *messages) for call in message.calls}
     _fill(sheet, messages)
     _reset_last_count(sheet)
     return sheet
+
+
+def _in_one_text(message: Message, notes: list[str]) -> Message:
+    """Another tool's results with one text each: a second one would be a part that is sent as the person's."""
+    blocks = (
+        replace(block, content=(Text("\n".join(texts_of(block, notes))),)) if isinstance(block, ToolResult) else block
+        for block in message.blocks
+    )
+    return replace(message, blocks=tuple(blocks))
 
 
 def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
@@ -212,7 +224,7 @@ def _fill(sheet: _Sheet, messages: Sequence[Message]) -> None:
         if sheet.own and message.source and message.role != "tool":
             _kept(sheet, message, after if takes else None, parts[message.source[0]])
         elif sheet.own and message.source and len(parts[message.source[0]]) == 1:
-            sheet.pieces.append(message.source[0])
+            sheet.pieces.append(_said_once(sheet.raws[message.source[0]]) or message.source[0])
         elif message.role == "assistant":
             _response(sheet, message, after if takes else None)
         else:
@@ -274,6 +286,13 @@ def _answered_once(raw: bytes) -> bytes | None:
     calls = loads(raw).get("toolCalls")
     healed = [with_own_result(call) for call in calls] if isinstance(calls, list) else calls
     return None if healed == calls else replace_fields(raw, {"toolCalls": render(healed)})
+
+
+def _said_once(raw: bytes) -> bytes | None:
+    """A record of results with each of them once, None where it is so."""
+    content = loads(raw).get("content")
+    healed = answered_once(content) if isinstance(content, list) else content
+    return None if healed == content else replace_fields(raw, {"content": render(healed)})
 
 
 def _response(sheet: _Sheet, message: Message, results: Message | None) -> None:
