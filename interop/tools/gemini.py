@@ -112,8 +112,8 @@ TOOL = Tool(
         ),
         Allowance(
             "first request lost",
-            "Once it has masked results, it keeps the first request in one message with the environment, and leaves both "
-            "out when it resumes: a defect of its own, which its own sessions have, too.",
+            "Once it has masked results, it keeps the first request in one message with the environment, and leaves "
+            "both out when it resumes: a defect of its own, which its own sessions have, too.",
             sent=_behind_the_first,
             shown=_behind_the_first,
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -324,6 +325,8 @@ def test_what_every_request_begins_with_is_sent_once() -> None:
     session = read(FORMAT, lines(HEAD, ENVIRONMENT, MESSAGES[1], MESSAGES[5], late))
     assert [(m.id, m.kind) for m in session.context()] == [("env", "meta"), ("u1", "normal"), ("g2", "normal")]
     assert session.context()[0].blocks == (Text("<session_context>\nToday is Monday.\n</session_context>", True),)
+    anew = tuple(replace(message, source=()) for message in session.context())
+    assert_exact(FORMAT, session, anew)
     assert FORMAT.codec.validate(lines(HEAD, ENVIRONMENT)) == ["It holds no message that Gemini CLI would send."]
 
 

@@ -37,7 +37,7 @@ def session_of(path: Path) -> Path:
 
 def test_there_are_recordings() -> None:
     names = {path.parent.name for path in RECORDED}
-    assert names >= {"claude-code", "codex"}
+    assert names >= {"claude-code", "codex", "gemini"}
     assert names <= TOOLS.keys()
 
 

@@ -22,6 +22,7 @@ from workbench.formats.gemini.parts import (
     answered_once,
     call_records,
     ignored,
+    is_environment,
     is_sent,
     request_parts,
     response_record,
@@ -314,10 +315,11 @@ def _request(sheet: _Sheet, message: Message) -> None:
     if not parts:
         sheet.notes.append("messages without anything that can be sent were left out")
         return
-    if "text" in parts[0] and ignored(parts[0]["text"]):
+    record = {"id": str(uuid4()), "timestamp": iso(message.time), "type": "user", "content": parts}
+    opens = is_environment(record) and not sheet.pieces
+    if "text" in parts[0] and ignored(parts[0]["text"]) and not opens:
         sheet.notes.append(f"requests that Gemini CLI would pass over (/…, ?…) were put after {_REQUEST!r}")
         parts[0] = {"text": _REQUEST + parts[0]["text"]}
-    record = {"id": str(uuid4()), "timestamp": iso(message.time), "type": "user", "content": parts}
     sheet.pieces.append(render(record if message.role == "tool" else with_mark(record, message.kind)))
 
 
