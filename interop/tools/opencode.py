@@ -1,0 +1,90 @@
+"""opencode from npm, with a provider of its own that is the server's chat completions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from interop.compare import Allowance
+from interop.homes import Home, Package
+from interop.server import Request
+from interop.server.script import Call
+from interop.tool import Tool
+from interop.units import Units
+
+
+def _read(path: str) -> Call:
+    return Call("read", {"filePath": path})
+
+
+def _env(home: Home) -> Mapping[str, str]:
+    return {
+        "OPENCODE_DISABLE_AUTOUPDATE": "true",
+        "OPENCODE_DISABLE_MODELS_FETCH": "true",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD": "true",
+        "OPENCODE_DISABLE_DEFAULT_PLUGINS": "true",
+    }
+
+
+def _configure(home: Home) -> None:
+    model = {"name": "Interop", "limit": {"context": 200_000, "output": 8_000}, "tool_call": True}
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "options": {"baseURL": f"{home.server.url}/v1", "apiKey": "dummy"},
+        "models": {"model": model},
+    }
+    settings = {
+        "autoupdate": False,
+        "share": "disabled",
+        "provider": {"interop": provider},
+        "model": "interop/model",
+        "small_model": "interop/model",
+        "permission": "allow",
+    }
+    home.write(".config/opencode/opencode.json", json.dumps(settings))
+
+
+def _make(home: Home, prompts: Sequence[str]) -> Path:
+    home.run("opencode", "run", stdin=prompts[0])
+    (session,) = json.loads(home.run("opencode", "session", "list", "--format", "json"))
+    path = home.root / f"{session['id']}.json"
+    for prompt in prompts[1:]:
+        _again(home, path, prompt)
+    return _exported(home, path)
+
+
+def _again(home: Home, path: Path, prompt: str) -> None:
+    home.run("opencode", "run", "--session", path.stem, stdin=prompt)
+
+
+def _exported(home: Home, path: Path) -> Path:
+    path.write_text(home.run("opencode", "export", path.stem), encoding="utf-8")
+    return path
+
+
+def _compact(home: Home, path: Path) -> Path:
+    """It compacts behind an answer that took the window but for 8 000 tokens, and goes on by itself."""
+    _again(home, path, f"Once more. {_read('notes.md')} [[tokens 195000]] [[then]] [[say Still 8443.]]")
+    return _exported(home, path)
+
+
+def _is_turn(request: Request) -> bool:
+    return bool(request.body.get("tools"))
+
+
+TOOL = Tool(
+    id="opencode",
+    title="opencode",
+    package=Package("npm", "opencode-ai", "1.18.33"),
+    format="opencode",
+    read=_read,
+    make=_make,
+    again=_again,
+    env=_env,
+    configure=_configure,
+    compact=_compact,
+    command="opencode",
+    launcher='if [ "$1" = import ]; then exec "$TOOL" "$@"; fi; printf %s "$PROMPT" | exec "$TOOL" run "$@"',
+    turn=_is_turn,
+)
