@@ -152,9 +152,11 @@ def _goes_on(tool: Tool, home: Home, path: Path, what: str) -> Verdict:
 
 
 def _ours(tool: Tool, home: Home, session: Session) -> Iterator[Verdict]:
-    """By each plan in the tool's form; by the first in every way of it, too."""
+    """By each plan in the tool's form; by the first in every way of it, too. The tool's own preset is as it comes where
+    no plan says otherwise."""
     own, codec = tools_preset(session), registry.by_id(session.format).codec
-    for plan in (*tool.plans, *([Plan(own)] if own else [])):
+    plans = tool.plans if any(plan.by == own for plan in tool.plans) or not own else (*tool.plans, Plan(own))
+    for plan in plans:
         try:
             promised = _promised(session, plan)
         except BadInput as error:

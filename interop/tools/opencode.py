@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from interop.compare import Allowance
 from interop.homes import Home, Package
 from interop.server import Request
 from interop.server.script import Call
-from interop.tool import Tool
-from interop.units import Units
+from interop.tool import PLANS, Plan, Tool
+from interop.units import Unit, Units
 
 
 def _read(path: str) -> Call:
@@ -69,6 +70,21 @@ def _compact(home: Home, path: Path) -> Path:
     return _exported(home, path)
 
 
+def _summary_asked(units: Units) -> Units:
+    """A summary that answers a question of the tool's own, as the request that it stands for."""
+    asked, found = False, list[Unit]()
+    for unit in units:
+        if unit == _QUESTION:
+            asked = True
+            continue
+        found.append(replace(unit, role="user") if asked and unit.kind == "text" else unit)
+        asked = False
+    return tuple(found)
+
+
+_QUESTION = Unit("user", "text", "What did we do so far?")
+
+
 def _is_turn(request: Request) -> bool:
     return bool(request.body.get("tools"))
 
@@ -83,8 +99,16 @@ TOOL = Tool(
     again=_again,
     env=_env,
     configure=_configure,
-    compact=_compact,
+    compactions={"near the window": _compact},
     command="opencode",
     launcher='if [ "$1" = import ]; then exec "$TOOL" "$@"; fi; printf %s "$PROMPT" | exec "$TOOL" run "$@"',
     turn=_is_turn,
+    allowances=(
+        Allowance(
+            "summary as an answer",
+            "A summary is sent as what the model answered to “What did we do so far?”, and shown as a request.",
+            sent=_summary_asked,
+        ),
+    ),
+    plans=(*PLANS, Plan("opencode", {"keep_tokens": 1000})),
 )
