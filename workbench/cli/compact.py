@@ -19,9 +19,10 @@ from workbench.base.environment import PREFIX
 from workbench.base.figures import grouped
 from workbench.cli.compacting import CHECK_FAILED, DONE, compacted
 from workbench.cli.exact import ExactSizes, counted_exactly
+from workbench.cli.full import of_outcome
 from workbench.cli.loading import on_bench
 from workbench.cli.outcomes import found_rows, policy_words
-from workbench.cli.output import only, plain, size_words, write_fields, write_json
+from workbench.cli.output import only, only_in_json, plain, size_words, write_fields, write_json
 from workbench.cli.running import Call, call_words
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.checks import Check
@@ -83,6 +84,11 @@ STDOUT = Path("-")
     help="Write although a hard check failed or nothing became smaller, and over an existing file.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of a report.")
+@click.option(
+    "--full",
+    is_flag=True,
+    help="With --json: every message with its fate, the split, the new context, the requests as sent; secrets masked.",
+)
 def command(
     chosen: Selection,
     if_triggered: bool,
@@ -93,6 +99,7 @@ def command(
     to: str | None,
     force: bool,
     as_json: bool,
+    full: bool,
 ) -> None:
     """Compact FILE, which itself never changes, and say what became of every message.
 
@@ -108,6 +115,7 @@ def command(
     """
     if as_json and out == STDOUT:
         raise click.UsageError("--json and -o - would both write to stdout; give -o a file.")
+    only_in_json(full, as_json=as_json)
     name = parsed(summarizer_name)
     bench = on_bench(chosen, chosen.policy)
     preset = chosen.policy(bench.preset)
@@ -152,7 +160,7 @@ def command(
         steps=steps(made.written, _lies(made, saved)) if made and saved else (),
     )
     if as_json:
-        write_json(result)
+        write_json(result, of_outcome(context, outcome, call.run.requests) if full else {})
     else:
         _report(result, call, saved, code, err=out == STDOUT)
     raise click.exceptions.Exit(DONE if saved and code == CHECK_FAILED else code)

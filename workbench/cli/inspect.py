@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from workbench.base.figures import grouped
 from workbench.base.stamps import shown
 from workbench.base.text import counted
 from workbench.cli.opening import Opened, opened
-from workbench.cli.output import size_words, write_fields, write_json, write_table
+from workbench.cli.output import only_in_json, size_words, write_fields, write_json, write_table
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.context import Context
 from workbench.compaction.layers import Layer, layers
@@ -58,6 +58,7 @@ MAX_WARNINGS = 10
     help="What is noted beside the messages: files mentioned, files that changed, how far the to-do list is.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of tables.")
+@click.option("--full", is_flag=True, help="With --json: system prompt, tools and every message, secrets masked.")
 def command(
     chosen: Selection,
     verbosity: Verbosity | None,
@@ -66,12 +67,14 @@ def command(
     as_layers: bool,
     with_notes: bool,
     as_json: bool,
+    full: bool,
 ) -> None:
     """Show what FILE holds: its epochs, the rounds of one of them, and where its tokens are.
 
     A figure without a sign was billed by the provider, ≈ is calibrated against such figures, ~ is an estimate.
     Message numbers and ids are those that `cwb compact --pin` and `--split-at` take.
     """
+    only_in_json(full, as_json=as_json)
     found = opened(chosen)
     count = None
     if exact:
@@ -85,6 +88,7 @@ def command(
             {"transcript": _spoken(context, verbosity)} if verbosity else {},
             {"prompt": _prompt(context)} if as_layers else {},
             {"notes": _notes(context)} if with_notes else {},
+            _full(found) if full else {},
         )
     elif as_react:
         from workbench.compaction.assembled.react import react
@@ -183,6 +187,12 @@ def _inspected(found: Opened, exact: Exact | None) -> Inspected:
         epoch_list=list(epochs(session)),
         round_list=list(stretches(context)),
     )
+
+
+def _full(found: Opened) -> Mapping[str, object]:
+    from workbench.cli.full import of_context
+
+    return of_context(found.session, found.context)
 
 
 def _spoken(context: Context, verbosity: Verbosity) -> list[Spoken]:

@@ -124,6 +124,12 @@ def write_table(heads: Sequence[str], rows: Iterable[Sequence[str]], left: Mappi
         click.secho(line.rstrip(), dim=number == 0 or None)
 
 
+def only_in_json(full: bool, *, as_json: bool) -> None:
+    """Raises UsageError for `--full` without `--json`: what it adds is for programs."""
+    if full and not as_json:
+        raise click.UsageError("--full adds to what --json tells; give both.")
+
+
 def size_words(size: Size) -> str:
     return f"{counted(size.messages, 'message')}, {counted(size.chars, 'character')}, {size} tokens"
 

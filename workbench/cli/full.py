@@ -1,0 +1,133 @@
+"""`--full`: a context message by message, and the requests as they would be sent, for programs that go on with them.
+
+All texts are masked as everywhere: what looks like a key or a password is not told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from workbench.base.secrets import masked
+from workbench.cli.output import plain
+from workbench.compaction.context import Context
+from workbench.compaction.conversation import Conversation
+from workbench.compaction.outcome import Kept, Outcome
+from workbench.compaction.strategy import SummaryRequest
+from workbench.session import Block, Media, Message, Session, Text, Thinking, Tool, ToolResult, ToolUse
+from workbench.tokens.sizes import Basis, visible_chars
+
+Fields = dict[str, Any]
+
+
+def of_context(session: Session, context: Context) -> Fields:
+    """What stands before the messages, and each of them with its size."""
+    return {
+        "system": masked(session.system),
+        "tools": [_tool(tool) for tool in session.tools],
+        "message_list": [_sized(context, index) for index in range(len(context.messages))],
+    }
+
+
+def of_outcome(context: Context, outcome: Outcome, requests: Sequence[SummaryRequest]) -> Fields:
+    """Every message with its fate, the new context with what each message stands for, and what a model is asked.
+
+    Messages are numbered from 1, as everywhere; `split` is the first of the tail, null where there is no tail.
+    """
+    fates = [outcome.fate_at(index) for index in range(len(context.messages))]
+    has_tail = outcome.split < len(context.messages)
+    return {
+        "split": outcome.split + 1 if has_tail else None,
+        "split_id": context.messages[outcome.split].id if has_tail else None,
+        "message_list": [
+            {**_sized(context, index), "fate": fate.fate.value, "summarizer_saw": fate.saw}
+            for index, fate in enumerate(fates)
+        ],
+        "result_list": _result(context, outcome),
+        "requests": [_request(request) for request in requests],
+    }
+
+
+def _result(context: Context, outcome: Outcome) -> list[Fields]:
+    found: list[Fields] = []
+    for piece in outcome.pieces:
+        if isinstance(piece, Kept):
+            for index in range(piece.start, piece.stop):
+                kept = _sized(context, index)
+                found.append({**kept, "number": len(found) + 1, "stands_for": [[index + 1, index + 1]]})
+        else:
+            size = context.layout.measured(piece.message)
+            spans = [[span.start + 1, span.stop] for span in piece.stands_for]
+            found.append({**_message(piece.message, len(found) + 1, size.tokens, size.basis), "stands_for": spans})
+    return found
+
+
+def _sized(context: Context, index: int) -> Fields:
+    sizes = context.layout.sizes
+    return _message(context.messages[index], index + 1, sizes.tokens[index], sizes.basis_of(index))
+
+
+def _message(message: Message, number: int, tokens: int, basis: Basis) -> Fields:
+    sized = {"chars": visible_chars(message), "tokens": tokens, "basis": plain(basis)}
+    return {"number": number, **_said(message), **sized}
+
+
+def _said(message: Message) -> Fields:
+    about = {"id": message.id, "role": message.role, "kind": message.kind, "time": message.time, "model": message.model}
+    return {**about, "blocks": list(map(_block, message.blocks))}
+
+
+def _block(block: Block) -> Fields:
+    match block:
+        case Text(text, injected):
+            return {"type": "text", "text": masked(text), "injected": injected}
+        case Thinking(text):
+            return {"type": "thinking", "text": masked(text)}
+        case ToolUse(id, name, given):
+            return {"type": "call", "id": id, "name": name, "input": _masked(given)}
+        case ToolResult():
+            parts = [_block(part) for part in block.content]
+            return {"type": "result", "call_id": block.call_id, "is_error": block.is_error, "content": parts}
+        case Media(media_type, size):
+            return {"type": "media", "media_type": media_type, "bytes": size}
+        case _:
+            return {"type": "unknown", "name": block.type, "raw": _masked(block.raw)}
+
+
+def _masked(value: Any) -> Any:
+    """A JSON value with every text in it masked."""
+    match value:
+        case str():
+            return masked(value)
+        case dict():
+            return {key: _valued(key, inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [_masked(inner) for inner in value]
+        case _:
+            return value
+
+
+def _valued(key: str, value: Any) -> Any:
+    """The value of a key, whose name may be what tells that it is a secret."""
+    return masked(f"{key}: {value}").removeprefix(f"{key}: ") if isinstance(value, str) else _masked(value)
+
+
+def _tool(tool: Tool) -> Fields:
+    return {"name": tool.name, "schema": masked(tool.schema)}
+
+
+def _request(request: SummaryRequest) -> Fields:
+    """What would be sent: `text` alone, or `messages` under `system` and `tools`, with `text` as the user's last
+    words."""
+    body = request.body
+    about: Fields = {"purpose": request.purpose, "exact": request.exact, "sources": request.sources}
+    if not isinstance(body, Conversation):
+        return {**about, "shape": "text", "system": "", "tools": [], "messages": [], "text": masked(body.text)}
+    return {
+        **about,
+        "shape": body.shape,
+        "system": masked(body.system),
+        "tools": [_tool(tool) for tool in body.tools],
+        "messages": [_said(message) for message in body.messages],
+        "text": masked(body.last),
+    }
