@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from workbench.compaction.conversation import ASK, Conversation, OneText
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import default_preset
+from workbench.compaction.prompts import load_prompt
 from workbench.compaction.render import LABELS, Limits, labelled
 from workbench.compaction.shape import api_chars
 from workbench.compaction.strategies.message_window import STRATEGY, prompt_of
-from workbench.compaction.strategy import SummaryFailed
+from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.compaction.window.ends import safe_end
 from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
@@ -257,3 +259,56 @@ def test_a_summary_in_the_agents_role_is_carried_on_and_its_reply_is_not() -> No
     assert request.previous == "they met"
     answered = [summary("s", "they met"), Message("t", "assistant", (Text("Ok."),), kind="summary"), *chat(25)]
     assert run(STRATEGY, context_of(answered), policy)[1][0].previous == "they met"
+
+
+SECOND = load_prompt("second-look.en.md").text.strip()
+
+
+def looked_at_twice(shape: str, second: Answer) -> tuple[list[SummaryRequest], list[str]]:
+    """The requests, and the texts of the summary and of what tells of the second look."""
+    policy = MessageWindowPolicy.model_validate(
+        {
+            "window_messages": 4,
+            "min_tail_messages": 0,
+            "language": "en",
+            "prompt": "Sum up.",
+            "request_shape": shape,
+            "second_look": True,
+            "summary_template": "<state_snapshot>\n{summary}\n</state_snapshot>",
+            "summary_role": "user",
+        }
+    )
+    answers = iter([Summary("First."), second])
+    outcome, requests = run(STRATEGY, context_of(chat(4)), policy, lambda request: next(answers))
+    return requests, [outcome.messages[0].text, *(line for line in outcome.trace if "second look" in line)]
+
+
+def test_what_a_second_look_writes_counts() -> None:
+    (first, second), told = looked_at_twice("text", Summary("Second."))
+    assert told == ["<state_snapshot>\nSecond.\n</state_snapshot>"]
+    assert isinstance(first.body, OneText)
+    assert second.text == f"{first.text}\n\n<summary>\nFirst.\n</summary>\n\n{SECOND}"
+    assert (first.exact, second.exact) == (True, False)
+    assert [m.id for m in second.messages] == [m.id for m in first.messages]
+
+
+def test_in_a_conversation_the_first_summary_is_the_agents_answer() -> None:
+    (first, second), _ = looked_at_twice("messages_under_prompt", Summary("Second."))
+    assert isinstance(first.body, Conversation)
+    assert isinstance(second.body, Conversation)
+    assert (second.body.system, second.body.last) == ("Sum up.", SECOND)
+    added = second.body.messages[len(first.body.messages) :]
+    assert [(m.role, m.text) for m in added] == [("user", ASK["en"]), ("assistant", "First.")]
+
+
+def test_a_second_look_that_fails_leaves_the_first() -> None:
+    _, told = looked_at_twice("text", SummaryFailed("timeout", "120 s"))
+    assert told == [
+        "<state_snapshot>\nFirst.\n</state_snapshot>",
+        "the second look gave nothing, the first summary stays: the summary failed (timeout): 120 s",
+    ]
+
+
+def test_a_summary_that_brings_its_frame_along_is_not_framed_again() -> None:
+    own = "<scratchpad>x</scratchpad>\n<state_snapshot>\nSecond.\n</state_snapshot>"
+    assert looked_at_twice("text", Summary(own))[1] == [own]

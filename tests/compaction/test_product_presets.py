@@ -7,6 +7,7 @@ import tomllib
 import pytest
 
 from workbench.compaction.context import Context
+from workbench.compaction.conversation import Conversation
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import BUNDLED, load_preset
 from workbench.compaction.strategies import strategy
@@ -86,6 +87,20 @@ def test_gemini_cuts_at_seventy_percent_before_a_user_message(context: Context) 
     assert reply.text.startswith("Got it.")
     assert first.starts_round
     assert 0.2 < (len(after) - 2) / len(context) <= 0.3
+
+
+def test_gemini_asks_under_its_prompt_and_looks_again(context: Context) -> None:
+    """What it injects before the first request stays in front of all."""
+    preset = load_preset("gemini-cli")
+    injected = user("env", "<session_context>\nToday is Sunday.\n</session_context>", kind="meta")
+    outcome, requests = run(strategy(preset.strategy), context_of([injected, *context.messages]), preset.policy, "S")
+    assert outcome.messages[0] is injected
+    assert [request.purpose for request in requests] == [
+        "summary of the window",
+        "summary of the window, a second look",
+    ]
+    bodies = [request.body for request in requests]
+    assert [isinstance(body, Conversation) and body.shape for body in bodies] == ["messages_under_prompt"] * 2
 
 
 def test_langchain_shows_its_model_only_the_end_of_the_head(context: Context) -> None:

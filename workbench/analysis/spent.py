@@ -59,6 +59,7 @@ def _request_tokens(context: Context, request: SummaryRequest) -> int:
             "messages_without_tools": max(layout.sizes.overhead - context.tool_tokens, 0),
             "messages_under_prompt": meter.text_tokens(body.system),
         }[body.shape]
-        return before + sum(tokens[index_of[message.id]] for message in body.messages) + meter.text_tokens(body.last)
+        sent = (tokens[index_of[one.id]] if one.id in index_of else meter.tokens(one) for one in body.messages)
+        return before + sum(sent) + meter.text_tokens(body.last)
     dense = layout.tokens[-1] / layout.shape.chars[-1] if layout.shape.chars[-1] else 0.0
     return round(request.chars * dense) + meter.text_tokens(request.prompt) + meter.text_tokens(request.previous)

@@ -9,12 +9,12 @@ cached by its prefix: tools, system prompt, messages.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from workbench.compaction.language import Language
 from workbench.compaction.render import tagged
-from workbench.session import Message, Tool
+from workbench.session import Message, Text, Tool
 
 AsMessages = Literal["messages", "messages_without_tools", "messages_under_prompt"]
 """`messages`: the session's own system prompt, tools and messages, then the prompt as the user's last words, as Claude
@@ -62,6 +62,14 @@ class Conversation:
 
 
 Body = OneText | Conversation
+
+
+def gone_on(body: Body, answer: str, last: str) -> Body:
+    """What is sent after an answer: the same, the answer, and what the user says then."""
+    if isinstance(body, Conversation):
+        turn = (Message("asked", "user", (Text(body.last),)), Message("answered", "assistant", (Text(answer),)))
+        return replace(body, messages=(*body.messages, *turn), last=last)
+    return OneText(lambda: f"{body.text}\n\n<summary>\n{answer}\n</summary>\n\n{last}")
 
 
 def tools_text(tools: Sequence[Tool]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Piece
+from workbench.compaction.prompts import fill
 from workbench.compaction.request import Excerpt
 from workbench.compaction.shape import Shape
 from workbench.compaction.spans import each, joined, kept, without
@@ -52,6 +53,19 @@ def carried_summaries(context: Context, earlier: Iterable[int], choice: EarlierS
 def text_of_summaries(context: Context, indexes: Iterable[int], *templates: str) -> str:
     """Earlier summaries' own words, oldest first. `templates` are how the strategy frames its own, in any language."""
     return "\n\n".join(unframed(context.messages[index].text, *templates) for index in indexes)
+
+
+def framed(template: str, summary: str) -> str:
+    """A summary in its template; one that brings the words before it along, because the prompt asks for them, is not
+    given them twice."""
+    before = template.partition("{summary}")[0].strip()
+    return summary if before and before in summary else fill(template, {"summary": summary})
+
+
+def preamble_end(context: Context) -> int:
+    """Where what the agent injected before the first request ends; 0 where there is no request."""
+    rounds = context.shape.rounds
+    return rounds.preamble.stop if rounds.rounds or len(rounds.current_input) else 0
 
 
 def unframed(text: str, *templates: str) -> str:

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from workbench.base.figures import grouped
 from workbench.base.text import clip_at_sentence, counted
 from workbench.compaction.context import Context
-from workbench.compaction.conversation import ASK, AsMessages, Body, Conversation, OneText
+from workbench.compaction.conversation import ASK, AsMessages, Body, Conversation, OneText, gone_on
 from workbench.compaction.fates import Stroke
 from workbench.compaction.language import Language
 from workbench.compaction.outcome import Fate
@@ -41,13 +41,15 @@ EXTEND: dict[Language, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a request says beside the messages. `carry_on`: the earlier summary's text stands before the new one's."""
+    """What a request says beside the messages. `carry_on`: the earlier summary's text stands before the new one's.
+    `second_look`: what is asked of the answer, "" for nothing; the second answer then counts."""
 
     purpose: str
     prompt: str
     previous: str = ""
     carry_on: bool = False
     language: Language = "en"
+    second_look: str = ""
 
     @property
     def before(self) -> str:
@@ -357,8 +359,24 @@ def summarized(
         if shown.cut:
             ends = f"the first {grouped(bounds.first)} and the last {grouped(bounds.last)} characters"
             trace.append(f"the request is cut: of the messages {ends} are shown")
-    answer = yield from answer_to(request_for(context, asked, body, shown, settings), trace)
+    request = request_for(context, asked, body, shown, settings)
+    answer = yield from answer_to(request, trace)
+    if asked.second_look and not isinstance(answer, SummaryFailed):
+        answer = yield from _looked_at_again(request, asked, answer, trace)
     return answer if isinstance(answer, SummaryFailed) else (asked.carried(answer), shown)
+
+
+def _looked_at_again(
+    request: SummaryRequest, asked: Asked, answer: str, trace: list[str]
+) -> Generator[Requests, tuple[Answer, ...] | None, str]:
+    """The answer that a second look at the first gives; the first where it gives none."""
+    body = gone_on(request.body, answer, asked.second_look)
+    again = replace(request, purpose=f"{request.purpose}, a second look", body=body, exact=False)
+    better = yield from answer_to(again, trace)
+    if isinstance(better, SummaryFailed):
+        trace.append(f"the second look gave nothing, the first summary stays: {better}")
+        return answer
+    return better
 
 
 def answer_to(

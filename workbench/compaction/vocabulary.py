@@ -153,6 +153,12 @@ def tokens_as(needs: Needs) -> Any:
     )
 
 
+def keep_preamble() -> Any:
+    return setting(
+        False, "split", "What stands before the first request stays: instructions and context that the agent injected."
+    )
+
+
 def trigger_window_percent(default: float) -> Any:
     return setting(
         default, "trigger", "Compact when this share of the model's window is used. 0: never.", unit="%", ge=0, le=100

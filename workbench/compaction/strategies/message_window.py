@@ -21,9 +21,11 @@ from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import (
     Head,
+    framed,
     head_fates,
     head_of,
     in_order,
+    preamble_of,
     summary_made,
     text_of_summaries,
     unframed,
@@ -32,7 +34,7 @@ from workbench.compaction.keeping import (
 from workbench.compaction.lint import lint_prompt
 from workbench.compaction.marks import Mark
 from workbench.compaction.outcome import Kept, Made, Outcome, Piece, unchanged
-from workbench.compaction.prompts import fill
+from workbench.compaction.prompts import load_prompt
 from workbench.compaction.render import LABELS, Limits
 from workbench.compaction.request import UNBOUNDED, Asked, Bounds, Style, labelled_style, summarized
 from workbench.compaction.spans import each, kept, without
@@ -83,7 +85,8 @@ def compact(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> 
     style = labelled_style(context.shape, LABELS[policy.language], _limits(policy))
     previous = text_of_summaries(context, head.carried, template_of(policy), *TEMPLATES.values())
     carry_on = policy.earlier_summary == "extend"
-    asked = Asked("summary of the window", prompt_of(policy), previous, carry_on, policy.language)
+    second = load_prompt(f"second-look.{policy.language}.md").text.strip() if policy.second_look else ""
+    asked = Asked("summary of the window", prompt_of(policy), previous, carry_on, policy.language, second)
     settings = replace(policy.request, temperature=policy.temperature, marks=openings(policy))
     if not (spans := _told(context, policy, head, first, style)):
         return _fallen_back(context, policy, "within the request's limit no message is the user's own", trace)
@@ -92,7 +95,7 @@ def compact(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> 
         return _fallen_back(context, policy, str(told), trace)
     summary, shown = told
     trace.append(f"the summary has {grouped(len(summary))} characters")
-    text = fill(template_of(policy), {"summary": summary})
+    text = framed(template_of(policy), summary)
     made = summary_made(context, head, staying, policy.summary_role, text, policy.said("reply"))
     if policy.reply_at == "summary":
         pieces = _pieces(context, policy, head, first, made)
@@ -103,11 +106,12 @@ def compact(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> 
 
 
 def _first(context: Context, policy: MessageWindowPolicy, head: Head) -> frozenset[int]:
-    """The first messages, which stay in front of the summary."""
-    if not policy.keep_first:
-        return frozenset()
-    stop = first_end(context, policy, head.stop)
-    return with_pairs(context.shape, (i for i in range(head.lead, stop) if context.messages[i].kind != "summary"))
+    """The first messages, which stay in front of the summary, and what the agent injected before it answered."""
+    stop = first_end(context, policy, head.stop) if policy.keep_first else head.lead
+    first = {i for i in range(head.lead, stop) if context.messages[i].kind != "summary"}
+    if policy.keep_preamble:
+        first.update(index for index in preamble_of(context) if head.lead <= index < head.stop)
+    return with_pairs(context.shape, first)
 
 
 def _told(context: Context, policy: MessageWindowPolicy, head: Head, first: frozenset[int], style: Style) -> list[Span]:
@@ -192,7 +196,7 @@ STRATEGY = Strategy(
     triggers=triggers,
     meters={"events": lambda context, policy: EventMeter()},
     when_due=compact,
-    prompts={"message-window": "prompt"},
+    prompts={"message-window": "prompt", "second-look": ""},
     lint=lambda policy: lint_prompt(prompt_of(policy)),
     faults=faults,
 )

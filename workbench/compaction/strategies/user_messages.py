@@ -23,6 +23,7 @@ from workbench.compaction.keeping import (
     head_fates,
     head_of,
     in_order,
+    preamble_end,
     summary_made,
     text_of_summaries,
     with_pairs,
@@ -65,9 +66,7 @@ class UserMessagesPolicy(Prompted, Shaped, TokenLimits):
     )
     keep_first: int = vocabulary.keep_first()
     unread: vocabulary.Unread = vocabulary.unread("keep")
-    keep_preamble: bool = setting(
-        False, "split", "What stands before the first request stays: instructions and context that the agent injected."
-    )
+    keep_preamble: bool = vocabulary.keep_preamble()
     summary_template: str = vocabulary.summary_template(TEMPLATES["en"])
     reply: str = vocabulary.reply("")
     restore_files: int = setting(
@@ -133,7 +132,7 @@ def _first(context: Context, policy: UserMessagesPolicy, head: Head) -> frozense
     """The first messages and the preamble, without earlier summaries."""
     stop = min(head.lead + policy.keep_first, head.stop)
     if policy.keep_preamble:
-        stop = max(stop, min(context.shape.rounds.preamble.stop if context.shape.rounds.rounds else 0, head.stop))
+        stop = max(stop, min(preamble_end(context), head.stop))
     chosen = (i for i in range(head.lead, stop) if context.messages[i].kind != "summary")
     return with_pairs(context.shape, chosen)
 

@@ -92,6 +92,7 @@ class MessageWindowPolicy(Prompted, Shaped, MessageLimits):
         "Where to look for a safe end: back, keeping more; or forward, keeping less, and back only if none follows.",
     )
     keep_first: int = vocabulary.keep_first()
+    keep_preamble: bool = vocabulary.keep_preamble()
     first_in_request: bool = setting(
         True, "request", "The request shows the first messages, which stay, too.", needs={"keep_first": ..., **AS_TEXT}
     )
@@ -132,6 +133,11 @@ class MessageWindowPolicy(Prompted, Shaped, MessageLimits):
     )
     language: Language = vocabulary.language("zh")
     summary_char_limit: int = vocabulary.summary_char_limit(1_500, "")
+    second_look: bool = setting(
+        False,
+        "summary",
+        "The model is shown its summary again and asked what is missing in it; what it writes then counts.",
+    )
     temperature: float = setting(0.3, "summary", "Used where the model takes one.", ge=0, le=2)
     earlier_summary: EarlierSummary = vocabulary.earlier_summary("drop")
     summary_template: str = vocabulary.summary_template("", empty="a heading in the policy's language")
