@@ -13,7 +13,7 @@ from workbench.analysis.course import Course
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge, Meter, cache_age_ms, read_on
 from workbench.compaction.layout import Layout
-from workbench.compaction.opening import api_of
+from workbench.compaction.opening import api_of, transcript_of
 from workbench.compaction.past import past_of
 from workbench.compaction.shape import SUMMARY_MARKER, Shape
 from workbench.compaction.strategy import Strategy
@@ -42,6 +42,7 @@ class Running:
             system=session.system,
             tools=session.tools,
             memories=session.memories,
+            transcript=transcript_of(session),
             summary_versions=session.facts.summary_versions,
             api=api_of(session),
             past=past_of(session, course.numbers[0]),

@@ -137,7 +137,8 @@ def _system_untouched(context: Context, outcome: Outcome) -> Check:
 
 
 def _tail_identical(outcome: Outcome) -> Check:
-    """Every input whose fate says so is there, the same object, and in its old order."""
+    """Every input whose fate says so is there, the same object, and in its old order; what nobody said may be put
+    anew at another place, as agents put their own instructions."""
     position = {id(message): at for at, message in enumerate(outcome.messages)}
     kept = [
         outcome.source[i]
@@ -146,7 +147,8 @@ def _tail_identical(outcome: Outcome) -> Check:
         for i in range(span.start, span.stop)
     ]
     lost = tuple(message.id for message in kept if id(message) not in position)
-    places = [position[id(message)] for message in kept if id(message) in position]
+    said = (message for message in kept if message.kind != "meta" and not message.is_own_system)
+    places = [position[id(message)] for message in said if id(message) in position]
     ordered = places == sorted(places)
     seen = f"{len(kept)} kept messages" if ordered else "kept messages changed their order"
     detail = f"{counted(len(lost), 'kept message')} missing" if lost else seen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from workbench.compaction.request import Excerpt
 from workbench.compaction.shape import Shape
 from workbench.compaction.spans import each, joined, kept, without
 from workbench.compaction.text import summary_inside
-from workbench.compaction.vocabulary import EarlierSummary
+from workbench.compaction.vocabulary import EarlierSummary, Unread
 from workbench.session import Message, Role, Span, Text
 
 
@@ -42,6 +43,18 @@ def before_unread(shape: Shape) -> int:
     return next((cut for cut in range(start, 0, -1) if not shape.open_across[cut]), 0)
 
 
+def end_of_head(shape: Shape, unread: Unread) -> int:
+    """Where what is summarized ends, by what a policy says of what is not read yet."""
+    if unread == "summarize":
+        return len(shape.messages)
+    stop = before_unread(shape)
+    if unread == "answer" and stop == len(shape.messages):
+        answers = (i for i in range(stop - 1, -1, -1) if shape.messages[i].role == "assistant")
+        newest = next((i for i in answers if shape.messages[i].kind == "normal"), stop)
+        stop = next((cut for cut in range(newest, 0, -1) if not shape.open_across[cut]), 0)
+    return stop
+
+
 def carried_summaries(context: Context, earlier: Iterable[int], choice: EarlierSummary) -> tuple[int, ...]:
     """The earlier summaries whose text a request carries; an agent's reply to a summary says nothing of its own."""
     if choice not in ("nest", "extend"):
@@ -62,20 +75,39 @@ def framed(template: str, summary: str) -> str:
     return summary if before and before in summary else fill(template, {"summary": summary})
 
 
-def preamble_end(context: Context) -> int:
-    """Where what the agent injected before the first request ends; 0 where there is no request."""
-    rounds = context.shape.rounds
-    return rounds.preamble.stop if rounds.rounds or len(rounds.current_input) else 0
+def preamble_of(context: Context) -> tuple[int, ...]:
+    """What the agent injected before it first answered, instructions and context: the first messages one after another
+    that nobody typed; between them may stand a summary."""
+    found: list[int] = []
+    for index, message in enumerate(context.messages):
+        if message.role == "assistant" and message.kind == "normal":
+            break
+        if message.kind == "meta" or message.is_own_system:
+            found.append(index)
+        elif found and message.kind != "summary":
+            break
+    return tuple(found)
 
 
 def unframed(text: str, *templates: str) -> str:
-    """An earlier summary's own words, without the one of the templates that this strategy put around them."""
+    """An earlier summary's own words, without the one of the templates that this strategy put around them. Other
+    places of the template may hold anything."""
     bare = text.strip()
     for template in templates:
-        before, after = (part.strip() for part in template.partition("{summary}")[::2])
-        if before and bare.startswith(before) and bare.endswith(after):
-            return bare[len(before) : len(bare) - len(after)].strip()
+        before, after = (_fixed(part) for part in template.partition("{summary}")[::2])
+        start = bare.find(before[-1]) if before and bare.startswith(before[0]) else -1
+        stop = bare.rfind(after[0]) if after else len(bare)
+        if 0 <= start < stop:
+            return bare[start + len(before[-1]) : stop].strip()
     return summary_inside(text)
+
+
+def _fixed(part: str) -> list[str]:
+    """What stands between the places of a template."""
+    return [text for piece in _PLACE.split(part) if (text := piece.strip())]
+
+
+_PLACE = re.compile(r"\{\w+\}")
 
 
 @dataclass(frozen=True, slots=True)

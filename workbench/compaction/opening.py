@@ -3,6 +3,7 @@ policy, no plan."""
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.layout import Layout
 from workbench.compaction.past import past_of
 from workbench.compaction.shape import Shape
+from workbench.formats.kit.folder import here
 from workbench.formats.registry import by_id
 from workbench.formats.roles import Api
 from workbench.session import Session
@@ -48,11 +50,17 @@ def context_at(
         tools=session.tools,
         memories=session.memories,
         rules=_project_rules(session.cwd),
+        transcript=transcript_of(session),
         summary_versions=session.facts.summary_versions,
         past=past_of(session, number),
         overflow_error_seen=_overflowed(session, number),
         api=api_of(session),
     )
+
+
+def transcript_of(session: Session) -> str:
+    """Where the session's own file lies, "" where it is in none."""
+    return os.path.join(here(), session.path) if session.path else ""
 
 
 def api_of(session: Session) -> Api | None:

@@ -6,7 +6,7 @@ and says when an edit came after.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -80,12 +80,15 @@ WORDS: Mapping[Language, Words] = {
 }
 
 
-def restored(context: Context, allowance: Allowance, language: Language) -> list[Restored]:
-    """A message for each file that the allowance lets in, newest first."""
+def restored(
+    context: Context, allowance: Allowance, language: Language, staying: Collection[int] = ()
+) -> list[Restored]:
+    """A message for each file that the allowance lets in, newest first; none for what stays read anyway."""
     meter, words = context.layout.sizes.meter, WORDS[language]
     out: list[Restored] = []
     left = allowance.tokens
-    for read in islice(newest_reads(context), allowance.files):
+    reads = (read for read in newest_reads(context) if read.result not in staying)
+    for read in islice(reads, allowance.files):
         named = f"{read.path} {words.edited}" if read.edited else read.path
         text = f"{words.restored} {named}\n{read.content}"
         cost = meter.text_tokens(text)

@@ -14,7 +14,7 @@ EarlierSummary = Literal["drop", "keep", "nest", "extend"]
 MessagesAs = Literal["messages", "events"]
 TokensAs = Literal["counted", "text", "json"]
 
-Unread = Literal["keep", "summarize"]
+Unread = Literal["keep", "answer", "summarize"]
 
 SUMMARY_TEMPLATE = "The summary message, with {summary}."
 REPLY = "What the agent says after the summary."
@@ -34,7 +34,7 @@ def unread(default: Unread) -> Any:
         default,
         "split",
         "What the agent has not read yet, the results of its newest calls with them, or the running request: it stays, "
-        "behind the summary; or it is summarized with the rest.",
+        "behind the summary; where all is read, its newest answer stays instead; or it is summarized with the rest.",
     )
 
 

@@ -16,7 +16,7 @@ from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import (
-    before_unread,
+    end_of_head,
     head_fates,
     head_of,
     in_order,
@@ -118,7 +118,7 @@ def triggers(now: Gauge, policy: ContextResetPolicy) -> tuple[Trigger, ...]:
 
 def compact(context: Context, policy: ContextResetPolicy, trace: list[str]) -> Compacting:
     """See the module's docstring. The design has no fallback: without a summary the input comes back."""
-    stop = before_unread(context.shape) if policy.unread == "keep" else len(context)
+    stop = end_of_head(context.shape, policy.unread)
     head = head_of(context, stop, policy.earlier_summary)
     last = _last_request(context, policy, stop)
     staying = head.kept | last

@@ -9,30 +9,31 @@ where:
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from workbench.base.figures import grouped
 from workbench.base.text import clip_middle
 from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
+from workbench.compaction.frame import PLACES, in_frame
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import (
     Head,
-    before_unread,
+    end_of_head,
     head_fates,
     head_of,
     in_order,
-    preamble_end,
+    preamble_of,
     summary_made,
     text_of_summaries,
     with_pairs,
 )
 from workbench.compaction.language import Language
 from workbench.compaction.lint import lint_prompt
-from workbench.compaction.outcome import Made, Outcome, Piece, unchanged
+from workbench.compaction.outcome import Kept, Made, Outcome, Piece, unchanged
 from workbench.compaction.policy import setting
-from workbench.compaction.prompts import fill
 from workbench.compaction.render import LABELS, WHOLE
 from workbench.compaction.request import Asked, labelled_style, summarized, within
 from workbench.compaction.restoring import Allowance, Restored, restored
@@ -67,7 +68,20 @@ class UserMessagesPolicy(Prompted, Shaped, TokenLimits):
     keep_first: int = vocabulary.keep_first()
     unread: vocabulary.Unread = vocabulary.unread("keep")
     keep_preamble: bool = vocabulary.keep_preamble()
-    summary_template: str = vocabulary.summary_template(TEMPLATES["en"])
+    preamble_place: Literal["first", "before_newest_request"] = setting(
+        "first",
+        "split",
+        "Where that stands then: before everything else; or before the newest of the user's messages that stay, as it "
+        "does where an agent injects it anew.",
+        needs={"keep_preamble": (True,)},
+    )
+    summary_template: str = setting(
+        TEMPLATES["en"],
+        "result",
+        f"{vocabulary.SUMMARY_TEMPLATE} {PLACES}",
+        multiline=True,
+        pattern=r"\{summary\}",
+    )
     reply: str = vocabulary.reply("")
     restore_files: int = setting(
         0, "restored", "So many files, those read last, are given back after the summary.", unit="files", ge=0
@@ -100,8 +114,7 @@ class Words:
 
 def compact(context: Context, policy: UserMessagesPolicy, trace: list[str]) -> Compacting:
     """See the module's docstring. A failed summary has no fallback: the input comes back with the reason."""
-    stop = before_unread(context.shape) if policy.unread == "keep" else len(context)
-    head = head_of(context, stop, policy.earlier_summary)
+    head = head_of(context, end_of_head(context.shape, policy.unread), policy.earlier_summary)
     beside = head.kept | _first(context, policy, head)
     words = _words(context, policy, head, beside, trace)
     staying = beside | words.whole
@@ -117,11 +130,11 @@ def compact(context: Context, policy: UserMessagesPolicy, trace: list[str]) -> C
     if isinstance(told, SummaryFailed):
         return unchanged(context.messages, str(told), trace)
     summary, shown = told
-    text = fill(template, {"summary": summary})
+    text = in_frame(template, summary, context, head, policy.language)
     made = summary_made(context, head, staying, "user", text, policy.said("reply"))
-    files = _files(context, policy, staying | frozenset(range(stop, len(context))), trace)
+    files = _files(context, policy, staying | frozenset(range(head.stop, len(context))), trace)
     news = [*made, *(file.made for file in files)]
-    pieces = in_order(context, _before(staying, words), news, kept([Span(stop, len(context))]))
+    pieces = _pieces(context, policy, staying, words, news, kept([Span(head.stop, len(context))]))
     whole = [words.cut[0]] if words.cut else []
     whole += [span.start for file in files if file.whole for span in file.made.stands_for]
     fates = head_fates(context, head, shown, staying, compressed=each(sorted(whole)))
@@ -131,9 +144,9 @@ def compact(context: Context, policy: UserMessagesPolicy, trace: list[str]) -> C
 def _first(context: Context, policy: UserMessagesPolicy, head: Head) -> frozenset[int]:
     """The first messages and the preamble, without earlier summaries."""
     stop = min(head.lead + policy.keep_first, head.stop)
+    chosen = {i for i in range(head.lead, stop) if context.messages[i].kind != "summary"}
     if policy.keep_preamble:
-        stop = max(stop, min(preamble_end(context), head.stop))
-    chosen = (i for i in range(head.lead, stop) if context.messages[i].kind != "summary")
+        chosen.update(index for index in preamble_of(context) if head.lead <= index < head.stop)
     return with_pairs(context.shape, chosen)
 
 
@@ -174,27 +187,47 @@ def _shortened(context: Context, message: Message, room: int) -> Message | None:
 
 
 def _files(context: Context, policy: UserMessagesPolicy, staying: frozenset[int], trace: list[str]) -> list[Restored]:
-    """Restored files; what stays anyway is not given a second time."""
+    """Restored files; what stays anyway is neither given a second time nor counted."""
     allowance = Allowance(policy.restore_files, policy.restore_tokens_each, policy.restore_tokens)
-    files = [
-        file for file in restored(context, allowance, policy.language) if file.made.stands_for[0].start not in staying
-    ]
+    files = restored(context, allowance, policy.language, staying)
     if policy.restore_files:
         trace.append(f"files after the summary: {len(files)} of at most {policy.restore_files}")
     return files
 
 
-def _before(staying: frozenset[int], words: Words) -> list[Piece]:
-    """What stays, in its old order, the shortened message in its place."""
-    indexes = sorted(staying)
-    if words.cut is None:
-        return [*kept(each(indexes))]
-    place, message = words.cut
-    return [
-        *kept(each(index for index in indexes if index < place)),
-        Made(message, (Span(place, place + 1),)),
-        *kept(each(index for index in indexes if index > place)),
-    ]
+def _pieces(
+    context: Context,
+    policy: UserMessagesPolicy,
+    staying: frozenset[int],
+    words: Words,
+    news: Sequence[Made],
+    after: Sequence[Kept],
+) -> tuple[Piece, ...]:
+    """What stays, in its old order, then what is new, then what was not summarized. A preamble that is injected anew
+    stands before the newest of the user's messages, system messages with it, where an older one stands first."""
+    cut = {} if words.cut is None else {words.cut[0]: words.cut[1]}
+    said = sorted(words.whole | cut.keys())
+    preamble = [*preamble_of(context)] if policy.keep_preamble else []
+    if policy.preamble_place == "first" or len(said) < 2 or not preamble:
+        return in_order(context, _in_turn(sorted(staying | cut.keys()), cut), news, after)
+    newest, there = said[-1], staying | cut.keys() | {*range(context.shape.lead)}
+    rest = sorted(there.difference(preamble, [newest]))
+    early, late = ([i for i in rest if i < newest], [i for i in rest if i > newest])
+    return (*_in_turn([*early, *preamble, newest, *late], cut), *news, *after)
+
+
+def _in_turn(indexes: Sequence[int], new: Mapping[int, Message]) -> list[Piece]:
+    """Messages in this order, those of `new` in their old places; neighbours in one piece."""
+    pieces: list[Piece] = []
+    for index in indexes:
+        last = pieces[-1] if pieces else None
+        if index in new:
+            pieces.append(Made(new[index], (Span(index, index + 1),)))
+        elif isinstance(last, Kept) and last.stop == index:
+            pieces[-1] = Kept(last.start, index + 1)
+        else:
+            pieces.append(Kept(index, index + 1))
+    return pieces
 
 
 STRATEGY = Strategy(

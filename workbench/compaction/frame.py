@@ -1,0 +1,75 @@
+"""What products say around a summary, beside fixed words: what the user said, which tools were used, where the whole
+transcript lies, and that the newest messages follow word for word.
+
+A template has a place for each, `{summary}` among them; a place whose fact there is none of stays empty.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workbench.compaction.context import Context
+from workbench.compaction.keeping import Head
+from workbench.compaction.language import Language
+from workbench.compaction.prompts import fill
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What is said of each fact; `{}` stands for it."""
+
+    user_messages: str
+    tools_used: str
+    transcript: str
+    kept: str
+
+
+WORDS: dict[Language, Words] = {
+    "en": Words(
+        "You were originally given instructions from a user over one or more turns. Here were the user messages:\n"
+        "{}\n\n",
+        "Tools used before this summary: {}\n\n",
+        "\n\nShould an exact detail be missing, the whole transcript until here lies in {}",
+        "\n\nBehind this summary stand the newest messages of that conversation, word for word. It was written without "
+        "them: what it calls open may be done there.",
+    ),
+    "zh": Words(
+        "用户此前在一轮或多轮对话中给出了指示。以下是用户的原话：\n{}\n\n",
+        "摘要之前用过的工具：{}\n\n",
+        "\n\n如缺少确切细节，此前的完整记录在 {}",
+        "\n\n摘要之后是该对话最新的消息，逐字保留。摘要撰写时未包含它们：其中称为未完成的事可能已在那里完成。",
+    ),
+}
+
+PLACES = "{user_messages}, {tools_used}, {transcript} and {kept} may stand there, too."
+
+_SAID = re.compile(r"<user_message>\n(.*?)\n</user_message>", re.DOTALL)
+
+
+def in_frame(template: str, summary: str, context: Context, head: Head, language: Language) -> str:
+    """The template with a summary of `head`, and with what else it has a place for."""
+    words = WORDS[language]
+    facts = {
+        "user_messages": "\n".join(f"<user_message>\n{text}\n</user_message>" for text in _said(context, head)),
+        "tools_used": ", ".join(_tools(context, head)),
+        "transcript": context.transcript,
+        "kept": "yes" if head.stop < len(context) else "",
+    }
+    told = {name: getattr(words, name).format(fact) if fact else "" for name, fact in facts.items()}
+    return fill(template, {"summary": summary, **told})
+
+
+def _said(context: Context, head: Head) -> Iterator[str]:
+    """What the user said: as earlier summaries repeat it, then in the head itself."""
+    for index in head.earlier:
+        yield from _SAID.findall(context.messages[index].text)
+    for index in range(head.lead, head.stop):
+        message = context.messages[index]
+        if message.starts_round and message.said.strip():
+            yield message.said.strip()
+
+
+def _tools(context: Context, head: Head) -> list[str]:
+    return sorted({call.name for index in range(head.lead, head.stop) for call in context.messages[index].calls})
