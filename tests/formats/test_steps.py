@@ -98,6 +98,15 @@ def test_a_folder_that_is_none_here_is_not_gone_to(folder: str) -> None:
     assert said == ["# /gone is not on this machine: go to where its project is"] * (folder == "/gone")
 
 
+def test_a_folder_is_put_where_its_tool_looks_with_all_that_is_in_it(machine: Path) -> None:
+    (machine / "a/events").mkdir(parents=True)
+    (machine / "a/events/0.json").write_bytes(b"{}")
+    lines = steps(Written(b"", "a", "a", "~/all/b", commands=(("tool", "b"),)), machine / "a")
+    for _ in range(2):
+        assert run(machine, lines) == [[str(machine), "tool", "b"]]
+        assert [*(machine / "home/all/b").rglob("*.json")] == [machine / "home/all/b/events/0.json"]
+
+
 def test_what_lies_beside_an_export_goes_with_it(machine: Path) -> None:
     written = Written(b"", "x", "a", "~/s/x", commands=(("tool", "a"),), beside=("m.json", b"{}"))
     (machine / "x").write_bytes(b"x")

@@ -52,7 +52,8 @@ def _copied(source: Path, target: str) -> list[str]:
     there = Path(target).expanduser()
     is_other = there.is_file() and source.is_file() and not cmp(source, there, shallow=False)
     said = [f"# what lies at {target} stays: it is another, or went on since"] if is_other else []
-    return [*said, f"test -e {_path(target)} || cp {quote(str(source))} {_path(target)}"]
+    copy = "cp -R" if source.is_dir() else "cp"
+    return [*said, f"test -e {_path(target)} || {copy} {quote(str(source))} {_path(target)}"]
 
 
 def _resumed(written: Written, where: Path) -> list[str]:
