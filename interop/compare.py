@@ -20,9 +20,9 @@ def as_it_is(units: Units) -> Units:
 class Allowance:
     """A known and harmless difference between what a tool keeps and what it sends, under a name that the table shows.
 
-    `sent` and `shown` take it out of the request's units and of the context's; `beside` says what may be sent beside
-    what is shown, though all that is shown must be sent; `alike` which unit may be sent in place of one that is shown.
-    It is named only where without it the two are not equal.
+    `sent` and `shown` take it out of the request's units and of the context's, and leave alone what is in both;
+    `beside` says what may be sent beside what is shown, though all that is shown must be sent; `alike` which unit may
+    be sent in place of one that is shown. It is named only where without it the two are not equal.
     """
 
     name: str

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
-from interop.compare import Allowance, without
+from interop.compare import Allowance, texts_in_one, without
 from interop.homes import Home, Package
 from interop.server import Request
 from interop.server.script import Call
@@ -100,6 +100,19 @@ def _one_break_less(units: Units) -> Units:
     )
 
 
+def _is_blank(unit: Unit) -> bool:
+    return unit.kind == "text" and not unit.text.strip()
+
+
+def _is_reasoning(unit: Unit) -> bool:
+    return unit.kind == "reasoning"
+
+
+def _renamed(unit: Unit) -> Unit:
+    old = unit.kind == "call" and unit.text.startswith("Task {")
+    return replace(unit, text=f"Agent {unit.text.removeprefix('Task ')}") if old else unit
+
+
 def _tokens_left(unit: Unit) -> bool:
     return unit.text.startswith("<system-reminder>\n<total_tokens>")
 
@@ -113,6 +126,14 @@ _ALLOWED = (
         "Behind a message of the person's that was never answered “No response requested.” is sent.",
         sent=without(lambda unit: unit == Unit("assistant", "text", "No response requested.")),
     ),
+    Allowance("blank texts", "Texts of nothing but white space are not sent.", shown=without(_is_blank)),
+    Allowance(
+        "reasoning",
+        "Reasoning of another model than the one that goes on is not sent.",
+        sent=without(_is_reasoning),
+        shown=without(_is_reasoning),
+    ),
+    Allowance("renamed tool", "The tool Task is called Agent now.", shown=lambda units: tuple(map(_renamed, units))),
     Allowance(
         "place of reminders",
         "Reminders that are kept beside a message are sent before its words, or inside the last result.",
@@ -129,6 +150,12 @@ _ALLOWED = (
         "reminders",
         "A run tells its own reminders: environment, date, tokens left, skills.",
         beside=lambda unit: bool(_REMINDER.fullmatch(unit.text)),
+    ),
+    Allowance(
+        "texts in one",
+        "What stands beside the person's words in their message is shown apart from them.",
+        sent=texts_in_one,
+        shown=texts_in_one,
     ),
 )
 

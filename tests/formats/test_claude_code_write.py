@@ -77,6 +77,25 @@ def test_a_merged_message_and_parallel_results_become_one_chain() -> None:
     assert again.warnings == ()
 
 
+def test_a_notification_that_a_request_tells_is_written_as_it_was_sent() -> None:
+    said = "<task-notification>\n<task-id>b7</task-id>\n</task-notification>"
+    wrapped = f"<system-reminder>\nThis is no person's.\n\n{said}\n</system-reminder>"
+    sent = {"type": "api-request-blob", "hash": "h", "message": {"role": "user", "content": [text(wrapped)]}}
+    session = read(
+        user("u1", None, "Begin"),
+        assistant("a1", "u1", "m1", text("A")),
+        user("n1", "a1", said),
+        sent,
+        assistant("a2", "n1", "m2", text("Seen.")),
+    )
+    assert session.context()[2].text == wrapped
+    kept = [replace(session.context()[0], source=()), *session.context()[1:3], Message("m", "user", (Text("Go on"),))]
+    written = claude_code.FORMAT.codec.write(session, kept)
+    again = read_bytes(written.data).context()
+    assert [(one.kind, one.text) for one in again] == [(one.kind, one.text) for one in kept]
+    assert claude_code.FORMAT.codec.validate(written.data) == []
+
+
 def test_a_made_summary_is_a_boundary_and_a_summary_line() -> None:
     session = read(*small()[1:9])
     context = session.context()

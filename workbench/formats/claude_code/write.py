@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from workbench.base.stamps import iso
 from workbench.formats.claude_code.attachments import SNAPSHOT
-from workbench.formats.claude_code.lines import Own
+from workbench.formats.claude_code.lines import NOTIFICATION, Own
 from workbench.formats.claude_code.signature import ID
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import to_anthropic
@@ -93,7 +93,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     others = _others(sheet, first) if native else []
     at = 0
     for index, message in enumerate(messages):
-        if not (native and message.source):
+        if not (native and message.source) or _is_noticed(session, message):
             _made(sheet, message, spent=native and message.id in unbilled)
             continue
         for record in message.source:
@@ -105,6 +105,14 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         _kept(sheet, record)
     notes += [f"{count} {what}" for what, count in Counter(sheet.left_out).items()]
     return addressed(session, b"".join(line + b"\n" for line in sheet.lines), id, notes)
+
+
+def _is_noticed(session: Session, message: Message) -> bool:
+    """Whether it is a task's notification that only a request, which may not be kept, has as it was sent."""
+    if message.kind != "meta" or NOTIFICATION not in message.text or message.text.startswith(NOTIFICATION):
+        return False
+    lines = (dict_of(loads(session.records[record]).get("message")) for record in message.source)
+    return any(str(line.get("content")).startswith(NOTIFICATION) for line in lines)
 
 
 def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
