@@ -1,6 +1,6 @@
 # Needs make and a Python from 3.11 on; everything else goes into .venv, which every target sets up first.
 
-.PHONY: run test lint types imports check screenshots bench mutants interop clean python
+.PHONY: run test lint types imports check screenshots bench mutants interop loops clean python
 .DEFAULT_GOAL := run
 
 # The first that is recent enough; 3.11 first because the pins in constraints.txt are tested with it most.
@@ -37,6 +37,9 @@ bench: $(READY)  ## measure the workbench on a session of 100 MB, against baseli
 
 interop: $(READY)  ## run the tools themselves against a server here and write docs/interop.md: make interop TOOL=codex
 	@$(BIN) -m interop $(TOOL)
+
+loops: $(READY)  ## run the library inside the loops of SDKs and frameworks, each in an environment of its own
+	@$(BIN) -m interop.loops
 
 ROOM := compaction
 MINUTES := 10

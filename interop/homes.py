@@ -164,7 +164,7 @@ def _npm(folder: Path, *packages: str) -> None:
     home = ROOT / "npm"
     home.mkdir(exist_ok=True)
     env = {**os.environ, "HOME": str(home), "NPM_CONFIG_USERCONFIG": settings, "npm_config_cache": str(home / "cache")}
-    _get([npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", *packages], env, packages[0])
+    get([npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", *packages], env, packages[0])
 
 
 def _pip(folder: Path, package: Package) -> None:
@@ -172,12 +172,13 @@ def _pip(folder: Path, package: Package) -> None:
     if not python:
         raise Missing(f"{package.name} needs Python {package.python}, which is not on this machine")
     env = {**os.environ, "PIP_CACHE_DIR": str(ROOT / "pip"), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    _get([python, "-m", "venv", str(folder)], env, "a virtual environment")
+    get([python, "-m", "venv", str(folder)], env, "a virtual environment")
     named = f"{package.name}=={package.version}"
-    _get([str(folder / "bin/python"), "-m", "pip", "install", "-q", named, *package.beside], env, named)
+    get([str(folder / "bin/python"), "-m", "pip", "install", "-q", named, *package.beside], env, named)
 
 
-def _get(command: list[str], env: Mapping[str, str], what: str) -> None:
+def get(command: list[str], env: Mapping[str, str], what: str) -> None:
+    """Runs what installs something. Raises Missing with the last that it said."""
     done = subprocess.run(command, env=dict(env), capture_output=True, text=True)
     if done.returncode:
         raise Missing(f"{what} cannot be installed here: {done.stderr.strip().splitlines()[-1][:200]}")

@@ -40,11 +40,13 @@ class Request:
 @dataclass
 class Server:
     """`url` is http://127.0.0.1:PORT, without a path. `requests` grows while tools run. `summary` is what is answered
-    to a request without tools, which is one for a summary or a title, where its prompt does not say otherwise."""
+    to a request without tools, which is one for a summary or a title, where its prompt does not say otherwise.
+    `script` are turns that are given first, in their order, whatever the prompts say."""
 
     url: str = ""
     requests: list[Request] = field(default_factory=list)
     summary: str = "<summary>\nThe port is 8443, and the file notes.md was read.\n</summary>"
+    script: list[Turn] = field(default_factory=list)
 
     @contextmanager
     def mark(self) -> Iterator[list[Request]]:
@@ -80,8 +82,8 @@ def running() -> Iterator[Server]:
                 return self._reply(200, "application/json", json.dumps(count).encode())
             (name, protocol) = known[0]
             asked = protocol.asked(body)
-            turn = turn_for(asked, server.summary)
             with lock:
+                turn = server.script.pop(0) if server.script else turn_for(asked, server.summary)
                 server.requests.append(Request(path, name, body, turn))
                 number = len(server.requests)
             if turn.most is not None and asked.before > turn.most:
