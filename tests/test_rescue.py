@@ -102,7 +102,8 @@ def test_what_would_not_become_smaller_is_not_written(own_home: Path, here: Path
     done = cwb("rescue", path)
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr == (
-        f"Claude Code session {path}: unchanged: nothing to compact: all of it fits the budget; nothing was written.\n"
+        f"Claude Code session {path}: unchanged: nothing to compact: all of it fits the budget; nothing was "
+        "written; `cwb compact` has every other way.\n"
     )
     assert [*path.parent.iterdir()] == [path]
 
@@ -130,6 +131,8 @@ def test_another_policy_is_chosen_by_name_and_the_tools_own_with_a_summarizer(ow
     assert document("rescue", path)["policy"] == "ledger"
     assert document("rescue", path, "--preset", "trim")["policy"] == "trim"
     assert document("rescue", path, "--strategy", "clear-tool-results")["policy"] == "clear-tool-results"
+    smaller = document("rescue", path, "--set", "budget_tokens=30000")
+    assert (smaller["policy"], smaller["after"]["tokens"] < 50_000) == ("ledger", True)
     told = document("rescue", path, "--summarizer", "extractive")
     assert (told["policy"], told["status"]) == ("claude-code", "compacted")
 

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.formats import test_goose as goose
+from tests.formats import test_opencode_store as opencode
 from tests.paths import SAMPLES
+from workbench.finding.places import places
 from workbench.finding.resuming import can_be_resumed, steps_of
 from workbench.formats.export import export, save
 from workbench.formats.files import load
@@ -57,3 +60,18 @@ def test_what_no_command_opens_is_said(tmp_path: Path) -> None:
         lines = steps_of(load(SAMPLES / sample))
         assert (lines, can_be_resumed(lines)) == ((said,), False)
     assert can_be_resumed(steps_of(load(CLAUDE)))
+
+
+def kept_by(format: str) -> Path:
+    """Where a tool keeps its sessions."""
+    folder = next(place.folder for place in places() if place.format == format)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def test_a_session_of_a_database_is_opened_there_by_its_id() -> None:
+    ours = load(goose.database(kept_by("goose"), *goose.MESSAGES, more=1))
+    assert steps_of(ours)[-1] == f"goose session --resume --session-id {ours.id}"
+    ours = load(opencode.database(kept_by("opencode") / "opencode.db"))
+    assert steps_of(ours)[-1] == f"opencode --session {ours.id}"
+    assert not any("import" in line for line in steps_of(ours))

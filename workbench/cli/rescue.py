@@ -88,9 +88,9 @@ def command(chosen: Selection, summarizer_name: str | None, out: Path | None, as
 
 
 def _under_its_policy(bench: Bench, chosen: Selection, *, asks: bool) -> Bench:
-    if chosen.strategies or chosen.presets or chosen.fields:
-        return choose_preset(bench, chosen.policy(bench.preset))
-    return with_model(bench) if asks else without_model(bench)
+    own = with_model(bench) if asks else without_model(bench)
+    named = chosen.strategies or chosen.presets or chosen.fields
+    return choose_preset(bench, chosen.policy(own.preset)) if named else own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +146,9 @@ def _sentence(result: Result) -> str:
     part = f" --part {result.part}" if result.part else ""
     found = f"{by_id(result.format).title} session {result.file}{part}"
     if result.out is None and all(one.passed or not one.hard for one in result.checks):
-        return f"{found}: {verdict(result.status, result.reason)}; nothing was written."
+        return (
+            f"{found}: {verdict(result.status, result.reason)}; nothing was written; `cwb compact` has every other way."
+        )
     passed = [one.name for one in result.checks if one.passed]
     failed = [f"{one.name} ({one.detail})" for one in result.checks if not one.passed]
     checks = f"passed: {', '.join(passed)}" + (f"; failed: {', '.join(failed)}" if failed else "")

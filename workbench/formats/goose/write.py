@@ -60,8 +60,11 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
 
 
 def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
-    """goose takes a file in under an id of its own, and without one goes on with the newest."""
-    commands = (("goose", "session", "import", FILE), ("goose", "session", "--resume"))
+    """goose takes a file in under an id of its own, and without one goes on with the newest; what lies in its database
+    it knows by its id."""
+    resume = ("goose", "session", "--resume")
+    is_kept = session.path is not None and session.path.suffix == ".db" and id == session.id
+    commands = ((*resume, "--session-id", id),) if is_kept else (("goose", "session", "import", FILE), resume)
     return Written(data, f"{id}.json", id, folder=folder_of(session), commands=commands, notes=notes)
 
 
