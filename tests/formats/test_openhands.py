@@ -585,3 +585,20 @@ def test_an_evaluation_is_known_by_a_first_line_longer_than_the_head() -> None:
     for history in ({"history": []}, {"metadata": {"agent_class": "A"}}):
         line = {"instance_id": "x", "instruction": "a" * 70_000, **history}
         assert "evaluations" in FORMAT.recognise(Look.of(json.dumps(line).encode()))
+
+
+@pytest.mark.parametrize("key", ["function_name", "model_response", "tool_call_id", "total_calls_in_response"])
+def test_what_v0_demands_of_a_call_is_asked_for(key: str) -> None:
+    """V0's loader builds a `ToolCallMetadata` and stops at the first event that lacks one of its fields."""
+    events = json.loads(json.dumps(OLD))
+    place = next(n for n, event in enumerate(events) if "tool_call_metadata" in event)
+    del events[place]["tool_call_metadata"][key]
+    faults = FORMAT.codec.validate(json.dumps(events).encode())
+    assert f"Event {place + 1} has tool_call_metadata without a {key}." in faults
+
+
+def test_what_v0_observed_is_text() -> None:
+    events = json.loads(json.dumps(OLD))
+    place, seen = next((n, event) for n, event in enumerate(events) if "observation" in event)
+    seen["content"] = []
+    assert f"Event {place + 1} has content that is no text." in FORMAT.codec.validate(json.dumps(events).encode())

@@ -11,6 +11,8 @@ _FIELDS_V1 = {
     "ObservationEvent": ("observation", "tool_call_id", "action_id"),
     "Condensation": ("forgotten_event_ids", "llm_response_id"),
 }
+_METADATA_V0 = ("function_name", "model_response", "tool_call_id", "total_calls_in_response")
+"""What V0's `ToolCallMetadata` demands."""
 
 
 @validator
@@ -30,6 +32,7 @@ def validate(data: bytes) -> Faults:
         yield from _id_faults(where, event, ids)
         ids[id] = number
         yield from (f"{where} has no {key}." for key in _FIELDS_V1.get(str(event.get("kind")), ()) if key not in event)
+        yield from _faults_v0(where, event)
         call = inner(event, "tool_call_id", str) or inner(inner(event, "tool_call_metadata", dict), "tool_call_id", str)
         if call and _is("ActionEvent", "action", event):
             calls[call] = id
@@ -45,6 +48,16 @@ def validate(data: bytes) -> Faults:
     for where, id, asked in answers:
         if asked in forgotten and id not in forgotten:
             yield f"{where} answers a call that is forgotten."
+
+
+def _faults_v0(where: str, event: Item) -> Faults:
+    if "kind" in event:
+        return
+    about = event.get("tool_call_metadata")
+    missing = [key for key in _METADATA_V0 if isinstance(about, dict) and about and about.get(key) is None]
+    yield from (f"{where} has tool_call_metadata without a {key}." for key in missing)
+    if "observation" in event and not isinstance(event.get("content", ""), str):
+        yield f"{where} has content that is no text."
 
 
 def _is(kind: str, key: str, event: Item) -> bool:
