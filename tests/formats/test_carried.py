@@ -82,6 +82,13 @@ def test_a_session_goes_into_every_format_with_what_it_carries(target: str, tmp_
     assert again.written.data.count(CARRIED.encode()) == 1
 
 
+def test_the_note_is_no_message_of_a_history_of_aider() -> None:
+    session = session_of([user("u", "Mend it."), agent("a", "Done.")])
+    made = export(session, session.messages, "aider", carried=CARRIES)
+    found = made.format.codec.read(Path("x"), made.written.data, lambda done, total: None)
+    assert [message.text for message in found.messages] == ["Mend it.", "Done."]
+
+
 @pytest.mark.parametrize("target", NOWHERE)
 def test_a_body_of_an_api_says_that_it_has_no_place(target: str) -> None:
     session = session_of([user("u", "Mend it.")])

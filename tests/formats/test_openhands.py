@@ -5,11 +5,13 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from workbench.base.errors import BadInput
 from workbench.conformance.formats import assert_exact
+from workbench.formats.export import export, save
 from workbench.formats.files import load
 from workbench.formats.format import no_progress
 from workbench.formats.look import Look
@@ -17,7 +19,7 @@ from workbench.formats.openhands import FORMAT
 from workbench.formats.openhands.read import read_folder, read_part, sessions_in
 from workbench.formats.openhands.signature import recognise_folder
 from workbench.formats.read_back import shape
-from workbench.session import Compaction, Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
+from workbench.session import Carried, Compaction, Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
 
 Json = dict[str, Any]
 
@@ -275,7 +277,6 @@ def test_a_folder_names_the_event_that_it_goes_on_with(tmp_path: Path) -> None:
         events = json.loads(written.data)
         assert {"u3", "m3", "state"}.isdisjoint(e["id"] for e in events)
         assert [e.get("parent_id") for e in events] == [None, *(e["id"] for e in events[:-1])]
-        assert written.by_hand.endswith(f"to the id of the list's last event: {events[-1]['id']}")
 
 
 def test_a_root_that_begins_anew_and_a_parent_that_is_gone() -> None:
@@ -602,3 +603,80 @@ def test_what_v0_observed_is_text() -> None:
     place, seen = next((n, event) for n, event in enumerate(events) if "observation" in event)
     seen["content"] = []
     assert f"Event {place + 1} has content that is no text." in FORMAT.codec.validate(json.dumps(events).encode())
+
+
+def kept(path: Path, **state: Any) -> Path:
+    """A conversation's folder as the SDK writes one: ids that it takes in names, usage and head in the state."""
+    prompt = {**PROMPT, "id": "00000001"}
+    said = [("user", "one"), ("assistant", "done with one"), ("user", "two"), ("assistant", "done with two")]
+    events = [message(f"0000000{n}", role, words) for n, (role, words) in enumerate(said, 2)]
+    return folder(path, tree(prompt, *events) if state else [prompt, *events], **(state or {"agent": {}}))
+
+
+SUMMARY = Message("n", "user", (Text("one, in short"),), "summary")
+BILLS = {"usage_to_metrics": {"agent": {"accumulated_cost": 0.5, "token_usages": [{"response_id": "r"}]}}}
+
+
+def test_an_export_into_a_folder_is_one_that_openhands_goes_on_with(tmp_path: Path) -> None:
+    given = kept(tmp_path / "given", leaf_event_id="00000005", head_is_empty=False, stats=BILLS)
+    session = load(given)
+    prompt, *_, two, last = session.context()
+    carried = Carried("m", 1000, 7, 1.5)
+    made = export(session, [prompt, SUMMARY, two, last], carried=carried)
+    assert made.problems == ()
+    out = tmp_path / "out"
+    out.mkdir()
+    where = save(made, out).where
+    state = json.loads((where / "base_state.json").read_text())
+    assert (where.parent, UUID(state["id"]).hex) == (out, where.name)
+    files = sorted(path.name for path in (where / "events").iterdir())
+    events = [json.loads((where / "events" / name).read_text()) for name in files]
+    assert files == [f"event-{n:05d}-{event['id']}.json" for n, event in enumerate(events)]
+    *before, condensed, noted = events
+    assert before == [json.loads(path.read_text()) for path in sorted((given / "events").iterdir())]
+    assert (condensed["kind"], condensed["forgotten_event_ids"]) == ("Condensation", ["00000002", "00000003"])
+    assert (condensed["parent_id"], condensed["summary_offset"]) == ("00000005", 1)
+    assert (noted["kind"], noted["key"], noted["parent_id"]) == (
+        "ConversationStateUpdateEvent",
+        "workbench_carried",
+        condensed["id"],
+    )
+    assert state["leaf_event_id"] == condensed["id"]
+    assert state["stats"]["usage_to_metrics"] == {"agent": {"accumulated_cost": 0.5, "token_usages": []}}
+    again = load(where)
+    assert shape(again.context()) == shape([prompt, SUMMARY, two, last])
+    assert (again.id, again.facts.carried) == (state["id"], carried)
+    assert list(out.iterdir()) == [where]
+
+
+def test_a_folder_without_a_tree_has_no_head(tmp_path: Path) -> None:
+    session = load(kept(tmp_path / "given"))
+    state = json.loads((save(export(session, session.context()[1:]), tmp_path).where / "base_state.json").read_text())
+    assert "leaf_event_id" not in state
+
+
+def test_an_export_that_is_no_whole_folder_is_a_list(tmp_path: Path) -> None:
+    """Without a state nobody knows agent and workspace; ids that could lead elsewhere are in no name."""
+    (tmp_path / "out").mkdir()
+    no_state = kept(tmp_path / "a")
+    (no_state / "base_state.json").write_text("{}")
+    foul = load(folder(tmp_path / "b", [{**EVENTS[1], "id": "no such id"}], agent={}))
+    for session in (load(no_state), read(EVENTS), foul):
+        assert save(export(session, session.context()), tmp_path / "out", overwrite=True).where.suffix == ".json"
+
+
+def test_a_folder_that_does_not_hold_what_was_promised_is_not_there(tmp_path: Path) -> None:
+    session = load(kept(tmp_path / "given"))
+    made = export(session, session.context()[1:])
+    (tmp_path / "out").mkdir()
+    with pytest.raises(BadInput, match="would not hold what was promised"):
+        save(replace(made, messages=(*made.messages, SUMMARY)), tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_no_event_of_v1_gets_a_key_that_the_sdk_refuses() -> None:
+    session = read(EVENTS)
+    made = export(session, session.context()[:-1], carried=Carried("m", 1000, 7, 1.5))
+    events = json.loads(made.written.data)
+    assert [key for event in events for key in event if key.startswith("workbench")] == []
+    assert events[-1]["value"] == {"model": "m", "window": 1000, "prompt": 7, "scale": 1.5}

@@ -29,6 +29,7 @@ from workbench.session import Media, Message, Opaque, Session, Text, Thinking
 ASKED, READS = user("u", "Read a.py"), agent("a", "I will.", call("c", "Read", path="a.py", lines=[1, 20]))
 ANSWER, DONE = result("r", ("c", "import os")), agent("d", "Done")
 TALK = [ASKED, READS, ANSWER, DONE]
+PARTED = (Text("Read ", injected=True), Text("a.p"), Text("y", injected=True))
 HIDDEN, THOUGHT = Opaque("server", {"x": 1}), Thinking("Which file?")
 
 
@@ -44,6 +45,8 @@ def told(message: Message, *texts: str) -> Message:
         ([ASKED, *(replace(READS, blocks=(block,)) for block in READS.blocks), ANSWER, DONE], "", ""),
         ([ASKED, READS, DONE, ANSWER], "", ""),
         ([told(ASKED, "Read", "a.py"), *TALK[1:]], "", ""),
+        ([told(ASKED, "Read a", ".py"), *TALK[1:]], "", "message 1 does not come back as it was: “Read a.py”"),
+        ([replace(ASKED, blocks=PARTED), *TALK[1:]], "", ""),
         (TALK[1:], "", "message 1 does not come back as it was: “Read a.py”"),
         ([*TALK[:2], DONE], "", "of 1 results it holds 0"),
         ([*TALK[:2], result("r", ("c", "import sys")), DONE], "", "a result does not come back: “import os”"),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from workbench.base.errors import BadInput
@@ -40,6 +41,31 @@ def write_atomically(
         raise BadInput(f"{path} cannot be written: {reason(error)}; make room or choose another folder.") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_folder(path: Path, files: Mapping[str, bytes], judge: Callable[[Path], object]) -> None:
+    """Write a folder with these files, by their paths in it, so that it is there whole or not at all, for its owner
+    only.
+
+    `judge` is given the folder as the disk has it before it gets its name; if it raises, there is none. Raises BadInput
+    when something has the name already, or when it cannot be written.
+    """
+    if os.path.lexists(path):
+        raise BadInput(f"{path} exists already; choose another name.")
+    try:
+        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name[:100]}.", dir=path.parent))
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path} cannot be written: {reason(error)}; choose a folder that you may write to.") from None
+    try:
+        for name, data in files.items():
+            (temporary / name).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_atomically(temporary / name, data)
+        judge(temporary)
+        temporary.rename(path)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written: {reason(error)}; make room or choose another folder.") from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def make_folder(folder: Path) -> None:

@@ -5,13 +5,13 @@ on disk. Nobody else writes a session, so that nobody can say "written" of one t
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Literal
 
 from workbench.base.errors import BadInput
-from workbench.base.files import make_folder, write_atomically
+from workbench.base.files import make_folder, write_atomically, write_folder
 from workbench.base.in_use import still_written
 from workbench.base.text import counted
 from workbench.formats import registry
@@ -118,12 +118,18 @@ def export(
 
 
 def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
-    """Put an export on disk, under its own name if `out` is a folder.
+    """Put an export on disk, under its own name if `out` is a folder, and there as the folder that its tool keeps a
+    session in, if it does.
 
-    What the disk has is read again before it gets its name. Raises BadInput, and leaves no file, when that does not
+    What the disk has is read again before it gets its name. Raises BadInput, and leaves nothing, when that does not
     hold what was promised, when the place is that of the session itself, which is never written over, and when it
     exists and `overwrite` is not set.
     """
+    codec = export.format.codec
+    if codec.folder and out.is_dir() and (folder := codec.folder(export.source, export.written.data)):
+        where = out / folder.name
+        write_folder(where, folder.files, judge=lambda there: _hold_folder_to(export, there, str(where)))
+        return Saved(where, _word(export))
     target, source = out / export.written.name if out.is_dir() else out, export.source.path
     if source is not None and target.exists() and source.exists() and os.path.samefile(target, source):
         raise BadInput(f"{target} is the session itself, which is never written over; choose another name.")
@@ -157,10 +163,21 @@ def _word(export: Export) -> Literal["written", "copied"]:
 
 def _hold_to(export: Export, data: bytes, where: str) -> None:
     """Raises BadInput unless the format's own reader finds in `data` what was promised."""
+    name = Path(export.written.name)
+    _hold(export, lambda: export.format.codec.read(name, data, no_progress), where)
+
+
+def _hold_folder_to(export: Export, there: Path, where: str) -> None:
+    read_folder = export.format.codec.read_folder
+    assert read_folder is not None, "a format that is written as a folder is read as one"
+    _hold(export, lambda: read_folder(there, no_progress), where)
+
+
+def _hold(export: Export, read: Callable[[], Session], where: str) -> None:
+    codec = export.format.codec
     with gc_paused():
         try:
-            codec = export.format.codec
-            found = with_carried(codec, codec.read(Path(export.written.name), data, no_progress))
+            found = with_carried(codec, read())
         except BadInput as error:
             wrong = f"it cannot be read again: {str(error).rstrip('.')}"
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -88,6 +88,14 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
+class Folder:
+    """A session as a folder: the name that its tool gives it, and the files by their paths in it."""
+
+    name: str
+    files: Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """A session among several in one file: its id there, its title, and how many messages the file holds for it."""
 
@@ -119,6 +127,8 @@ class Codec:
       each. None where nobody has written the rules down: then nothing is said of a file.
     ways: other forms that the tool takes, each as exact as `write`.
     read_folder(path, progress): for a tool that keeps a session as a folder, which `Format.recognise_folder` knows.
+    folder(session, data): what `write` wrote for a session as the folder in which the tool keeps one; None where the
+      loaded session does not hold what only that has.
     sessions_in(path, data), read_part(path, data, id, progress): for a file that may hold several sessions; None where
       it holds one. `read` then gives the first or newest, with a warning that there are more. `read_part` alone is for
       what a session keeps apart and nobody need choose from: its sub-agents.
@@ -135,6 +145,7 @@ class Codec:
     validate: Validator | None = None
     ways: tuple[Way, ...] = ()
     read_folder: Callable[[Path, Progress], Session] | None = None
+    folder: Callable[[Session, bytes], Folder | None] | None = None
     sessions_in: Callable[[Path, bytes], tuple[Part, ...]] | None = None
     read_part: Callable[[Path, bytes, str, Progress], Session] | None = None
     addressed: Callable[[Session, bytes, str, Sequence[str]], Written] | None = None

@@ -9,7 +9,7 @@ import pytest
 from workbench.conformance.building import agent, call, session_of, user
 from workbench.formats.kit.settle import NO_RESULT, settled, system_prompt
 from workbench.formats.roles import Api
-from workbench.session import Message, Opaque, Text, ToolResult, ToolUse
+from workbench.session import Message, Opaque, Text, ToolResult, ToolUse, Usage
 
 ORPHAN = "[Result of a tool call that is not part of this session]\nok"
 GO, ASKS, ON = user("u", "go"), agent("a", "", call("x")), user("v", "on")
@@ -143,3 +143,9 @@ def test_what_stands_before_all_is_the_prompt_and_what_only_its_format_knows_is_
     out, notes = settled(rest, "anthropic-messages")
     assert [told(message) for message in out] == [START]
     assert notes == ["3 system messages lost blocks that only the session's own format knows"]
+
+
+def test_an_answer_that_became_two_was_billed_once() -> None:
+    usage = Usage(input=7)
+    out, _ = settled([GO, replace(ASKS, blocks=(*ASKS.blocks, Text("seen")), usage=usage), got("x"), ON], None)
+    assert [message.usage for message in out] == [None, usage, None, None, None]

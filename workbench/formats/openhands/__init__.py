@@ -14,18 +14,17 @@ from workbench.formats.openhands.signature import ID, KEYS, recognise, recognise
 
 
 def _codec() -> Codec:
-    from workbench.formats.kit.mark import CARRIED
-    from workbench.formats.kit.place import in_document
-    from workbench.formats.openhands import read, rules, write
+    from workbench.formats.openhands import carried, folder, read, rules, write
 
     return Codec(
         read.read,
         write.write,
         rules.validate,
         read_folder=read.read_folder,
+        folder=folder.folder,
         sessions_in=read.sessions_in,
         read_part=read.read_part,
-        place=in_document(CARRIED, (0,)),
+        place=carried.PLACE,
     )
 
 

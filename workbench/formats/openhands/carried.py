@@ -22,9 +22,10 @@ def _put(data: bytes, note: bytes) -> bytes | None:
     if not any(map(is_v1, map(dict_of, events))):
         return _FIRST.put(data, note)
     head = {"id": str(uuid4()), "timestamp": moment(None).replace(tzinfo=None).isoformat(), "source": "environment"}
-    update = render(head | {"key": CARRIED, "value": loads(note), "kind": _UPDATE})
-    older: list[int | bytes] = [place for place, event in enumerate(events) if not _notes(event)]
-    return splice(data, None, [*older, update])
+    older = [place for place, event in enumerate(events) if not _notes(event)]
+    if older and any(dict_of(event).get("parent_id") for event in events):
+        head["parent_id"] = dict_of(events[older[-1]]).get("id")
+    return splice(data, None, [*older, render(head | {"key": CARRIED, "value": loads(note), "kind": _UPDATE})])
 
 
 def _found(data: bytes) -> Any:

@@ -21,8 +21,9 @@ from workbench.formats.kit.window import RecordedWindow
 from workbench.formats.look import Look
 from workbench.formats.openhands import stores
 from workbench.formats.openhands.events import Event, Said, forgetting_of, is_counted, key_of, said_by
+from workbench.formats.openhands.folder import Own
 from workbench.formats.openhands.signature import ID, is_lines, is_output, is_v1
-from workbench.formats.openhands.tree import Others, others_in
+from workbench.formats.openhands.tree import others_in
 from workbench.session import (
     Compaction,
     Epoch,
@@ -69,7 +70,8 @@ def read_folder(path: Path, progress: Progress) -> Session:
     events, state = stores.events_of(path), stores.state_of(path)
     session = _session(path, events, progress, {"id": path.name, **(state or {})})
     if state is not None:
-        return session
+        own = replace(session.facts.own, state=state) if isinstance(session.facts.own, Own) else None
+        return replace(session, facts=replace(session.facts, own=own))
     warning = LoadWarning("base_state.json cannot be read: model and working folder are not known")
     return replace(session, warnings=(warning, *session.warnings))
 
@@ -126,7 +128,7 @@ def _session(path: Path, data: bytes, progress: Progress, state: Event) -> Sessi
     events, warnings = parse(path, data)
     if not isinstance(events, list):
         raise BadInput(f"{path}: is no list of events; open a trajectory of OpenHands.")
-    others = others_in(events, state, warnings).events
+    others = others_in(events, state, warnings)
     reading = _Reading(events, others, _billed(state))
     for index, event in enumerate(events):
         if isinstance(event, dict):
@@ -157,7 +159,7 @@ def _session(path: Path, data: bytes, progress: Progress, state: Event) -> Sessi
         branch=_branch(reading),
         tools=_tools([event for n, event in enumerate(events) if n not in others]),
         warnings=tuple(warnings),
-        facts=SessionFacts(own=Others(others)),
+        facts=SessionFacts(own=Own(others)),
     )
 
 

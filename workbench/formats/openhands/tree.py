@@ -8,7 +8,6 @@ tree and are never its head.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from workbench.formats.kit.blocks import as_text
@@ -24,26 +23,20 @@ ROOT = "__root__"
 _LEAVES = ("ConversationStateUpdateEvent", "ConversationErrorEvent")
 
 
-@dataclass(frozen=True, slots=True)
-class Others:
-    """The indexes of the events that stand on other branches than the one that is gone on with."""
-
-    events: frozenset[int]
-
-
-def others_in(events: Sequence[Any], state: Event, warnings: list[LoadWarning]) -> Others:
-    """What is on no path from the head of the tree to its root. `state` is that of base_state.json, which names the
-    head; without it the head is the newest event."""
+def others_in(events: Sequence[Any], state: Event, warnings: list[LoadWarning]) -> frozenset[int]:
+    """The indexes of the events that stand on other branches than the one that is gone on with: what is on no path from
+    the head of the tree to its root. `state` is that of base_state.json, which names the head; without it the head is
+    the newest event."""
     if not any(dict_of(event).get("parent_id") for event in events):
-        return Others(frozenset())
+        return frozenset()
     places = {as_text(event["id"]): n for n, event in enumerate(events) if is_v1(event) and "id" in event}
     path = _path(events, places, _head(events, places, state, warnings), warnings)
-    hanging = {n for n, e in enumerate(events) if _is_leaf(e) and _parent(events, places, n) in path}
+    hanging = {n for n, e in enumerate(events) if is_leaf(e) and _parent(events, places, n) in path}
     others = frozenset(range(len(events))) - path - hanging
     if others:
         text = f"{len(others)} of {len(events)} events stand on other branches of the conversation; they are not sent"
         warnings.append(LoadWarning(text))
-    return Others(others)
+    return others
 
 
 def _head(events: Sequence[Any], places: dict[str, int], state: Event, warnings: list[LoadWarning]) -> int | None:
@@ -54,7 +47,7 @@ def _head(events: Sequence[Any], places: dict[str, int], state: Event, warnings:
         warnings.append(LoadWarning(f"the event {named} that the conversation goes on with is not there"))
     elif state.get("head_is_empty") is True:
         return None
-    return next((n for n in range(len(events) - 1, -1, -1) if is_v1(events[n]) and not _is_leaf(events[n])), None)
+    return next((n for n in range(len(events) - 1, -1, -1) if is_v1(events[n]) and not is_leaf(events[n])), None)
 
 
 def _path(
@@ -79,5 +72,5 @@ def _parent(events: Sequence[Any], places: dict[str, int], place: int) -> int | 
     return places.get(as_text(named))
 
 
-def _is_leaf(event: Any) -> bool:
+def is_leaf(event: Any) -> bool:
     return dict_of(event).get("kind") in _LEAVES

@@ -21,12 +21,14 @@ from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
 from workbench.formats.kit.values import dict_of
 from workbench.formats.openhands.events import CALL, FAILED, SENDER, Event, forgetting_of, is_counted, key_of, said_by
+from workbench.formats.openhands.folder import Own
 from workbench.formats.openhands.signature import ID, is_v1
-from workbench.formats.openhands.tree import Others
 from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
-_FOLDER = "for a V1 conversation, put each event into a file events/event-<number>-<id>.json of a copy of its folder"
-_HEAD = "and set leaf_event_id of the copy's base_state.json to the id of the list's last event: {id}"
+_BY_HAND = (
+    "of a V1 conversation's folder an export into a folder writes one: put that into ~/.openhands/conversations and run "
+    "openhands --resume with its name"
+)
 
 
 @dataclass(slots=True)
@@ -54,9 +56,10 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     native = session.format == ID
     name = f"{session.path.name.split('.')[0] if session.path else 'conversation'}.compacted.json"
     messages = [message for message in messages if message.kind != "boundary" and message.blocks]
-    others = session.facts.own.events if isinstance(session.facts.own, Others) else frozenset[int]()
+    others = session.facts.own.others if isinstance(session.facts.own, Own) else frozenset[int]()
     if native and not others and messages == list(session.context()):
-        return Written(session.records.data, name)
+        is_folder = bool(session.facts.own.state) if isinstance(session.facts.own, Own) else False
+        return Written(session.records.data, name, by_hand=_BY_HAND if is_folder else "")
     sheet = _Sheet(others=others)
     if native:
         data = session.records.data.removeprefix(b"\xef\xbb\xbf")
@@ -73,13 +76,19 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         messages = [*([Message("system", "system", (Text(prompt),))] if prompt else []), *rest]
     _list(sheet, messages)
     whole = splice(session.records.data, None, sheet.out) if native else b"[" + b",\n".join(sheet.out) + b"]"
-    folder = f"{_FOLDER}, {_HEAD.format(id=sheet.parent)}" if sheet.tree else _FOLDER
-    return Written(whole, name, by_hand=folder if sheet.v1 else "", notes=sheet.notes)
+    return Written(whole, name, by_hand=_BY_HAND if sheet.v1 else "", notes=sheet.notes)
 
 
 def _list(sheet: _Sheet, messages: Sequence[Message]) -> None:
-    """System prompts, what is forgotten, the context without its summary, and the condensation."""
+    """System prompts, what is forgotten, the context without its summary, and the condensation. Where the context is
+    the loaded events in their order but for a summary, they stay in it and the condensation follows them, as when
+    OpenHands makes one."""
     summary = next((m for m in messages if m.kind == "summary" and m.role in ("user", "system")), None)
+    places = [event for message in messages if message is not summary for event in message.source or (-1,)]
+    one = all(message is summary or message.kind != "summary" for message in messages)
+    if sheet.raws and one and -1 not in places and places == sorted(places):
+        _list_in_order(sheet, messages, summary, frozenset(places))
+        return
     start = next((n for n, message in enumerate(messages) if not message.is_own_system), len(messages))
     kept = (
         {event for message in messages if message is not summary for event in message.source} if sheet.raws else set()
@@ -97,6 +106,19 @@ def _list(sheet: _Sheet, messages: Sequence[Message]) -> None:
             counted += _message(sheet, message)
     forgotten += _forgotten(sheet, [n for n in left_out if n in answers])
     if forgotten or summary is not None:
+        _append(sheet, _condensation(sheet, forgotten, summary, offset))
+
+
+def _list_in_order(sheet: _Sheet, messages: Sequence[Message], summary: Message | None, kept: frozenset[int]) -> None:
+    forgotten: list[Any] = []
+    for index in range(len(sheet.events)):
+        if index in kept:
+            _place(sheet, index)
+        elif index not in sheet.others:
+            forgotten += _forgotten(sheet, [index])
+    before = messages[: messages.index(summary)] if summary is not None else ()
+    if forgotten or summary is not None:
+        offset = sum(len(message.source) for message in before)
         _append(sheet, _condensation(sheet, forgotten, summary, offset))
 
 

@@ -1,0 +1,59 @@
+"""A V1 conversation as the folder in which OpenHands' SDK keeps it: a file for each event, and base_state.json, which
+names the event that the conversation goes on from.
+
+It gets an id of its own, which is the folder's name: the SDK looks for a conversation by it. What calls were billed is
+taken out of the state, for they were billed for another context.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+from workbench.formats.format import Folder
+from workbench.formats.kit.document import elements, loads, render
+from workbench.formats.kit.values import dict_of
+from workbench.formats.openhands.signature import is_v1
+from workbench.formats.openhands.tree import is_leaf
+from workbench.session import Session
+
+_ID = re.compile(r"[0-9a-fA-F-]{8,100}")
+"""The ids that the SDK takes in the name of an event's file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """The indexes of the events that stand on other branches than the one that is gone on with, and what
+    base_state.json says, nothing where there is none."""
+
+    others: frozenset[int] = frozenset()
+    state: Mapping[str, Any] = field(default_factory=dict)
+
+
+def folder(session: Session, data: bytes) -> Folder | None:
+    """The list of events as a folder; None without a state, which holds agent and workspace, and for events of V0."""
+    own = session.facts.own
+    raws = elements(data, None)
+    events = [dict_of(loads(raw)) for raw in raws]
+    if not isinstance(own, Own) or not own.state:
+        return None
+    if not all(is_v1(event) and _ID.fullmatch(str(event.get("id"))) for event in events):
+        return None
+    id = uuid4()
+    state: dict[str, Any] = {**own.state, "id": str(id)}
+    if "leaf_event_id" in state or any(event.get("parent_id") for event in events):
+        state["leaf_event_id"] = next((event["id"] for event in reversed(events) if not is_leaf(event)), None)
+    if "stats" in state:
+        state["stats"] = _unbilled(dict_of(state["stats"]))
+    named = {
+        f"events/event-{n:05d}-{event['id']}.json": raw for n, (event, raw) in enumerate(zip(events, raws, strict=True))
+    }
+    return Folder(id.hex, {"base_state.json": render(state), **named})
+
+
+def _unbilled(stats: Mapping[str, Any]) -> dict[str, Any]:
+    metrics = dict_of(stats.get("usage_to_metrics"))
+    return {**stats, "usage_to_metrics": {of: {**dict_of(one), "token_usages": []} for of, one in metrics.items()}}
