@@ -21,7 +21,11 @@ def _put(data: bytes, note: bytes) -> bytes | None:
     events = list_of(loads(data))
     if not any(map(is_v1, map(dict_of, events))):
         return _FIRST.put(data, note)
-    head = {"id": str(uuid4()), "timestamp": moment(None).replace(tzinfo=None).isoformat(), "source": "environment"}
+    head: dict[str, Any] = {
+        "id": str(uuid4()),
+        "timestamp": moment(None).replace(tzinfo=None).isoformat(),
+        "source": "environment",
+    }
     older = [place for place, event in enumerate(events) if not _notes(event)]
     if older and any(dict_of(event).get("parent_id") for event in events):
         head["parent_id"] = dict_of(events[older[-1]]).get("id")

@@ -26,8 +26,8 @@ from workbench.formats.openhands.signature import ID, is_v1
 from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 _BY_HAND = (
-    "of a V1 conversation's folder an export into a folder writes one: put that into ~/.openhands/conversations and run "
-    "openhands --resume with its name"
+    "of a V1 conversation's folder an export into a folder writes one: put that into ~/.openhands/conversations and "
+    "run openhands --resume with its name"
 )
 
 
