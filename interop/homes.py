@@ -7,6 +7,7 @@ sees nothing of this machine's settings, and no network but the server's.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -181,4 +182,11 @@ def get(command: list[str], env: Mapping[str, str], what: str) -> None:
     """Runs what installs something. Raises Missing with the last that it said."""
     done = subprocess.run(command, env=dict(env), capture_output=True, text=True)
     if done.returncode:
-        raise Missing(f"{what} cannot be installed here: {done.stderr.strip().splitlines()[-1][:200]}")
+        raise Missing(f"{what} cannot be installed here: {_reason(done.stderr)}")
+
+
+def _reason(said: str) -> str:
+    """The line of an installer's that says what is wrong, without addresses: npm's first, pip's last."""
+    lines = [line for line in said.splitlines() if not re.search(r"npm (warn|notice)|error code|log of this run", line)]
+    npm = [line for line in lines if line.startswith("npm error")]
+    return re.sub(r"https?://\S+", "…", (npm[:1] or lines[-1:] or ["it does not say why"])[0])[:200]

@@ -285,7 +285,7 @@ def _verdicts(
             return
         expected.append(Unit("user", "text", prompt))
         sent = of_request(found.protocol, found.body)
-        compared = compare(sent, tuple(expected), (*tool.allowances, *told))
+        compared = compare(sent, tuple(expected), (*told, *tool.allowances))
         expected.append(Unit("assistant", "text", found.answer.text))
         yield Verdict(what, compared.difference, compared.allowed, Seen(*file, prompt, found))
 

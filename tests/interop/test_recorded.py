@@ -57,5 +57,5 @@ def test_written_anew_it_is_still_what_was_sent(path: Path, tmp_path: Path) -> N
     anew = tuple(replace(message, source=()) for message in session.context())
     made = exporting.export(session, anew, tool.format)
     written = exporting.save(made, tmp_path).where
-    found = held(sent, workbench.load(written).context(), (*tool.allowances, *allowed_by(made)))
+    found = held(sent, workbench.load(written).context(), (*allowed_by(made), *tool.allowances))
     assert found.difference == ""
