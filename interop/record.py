@@ -1,7 +1,7 @@
 """What a trial saw, made small: a session file and the request that followed, as fixtures of `tests/interop/`.
 
-Nothing of a vendor's is kept: every line of every text that was not invented for the scene is replaced by filler, in
-the file and in the request alike, so that what is equal stays equal. Folders get invented names.
+Nothing of a vendor's is kept, which a test there holds: every line of every text that was not invented for the scene is
+replaced by filler, in the file and in the request alike, so that what is equal stays equal. Folders get invented names.
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +17,10 @@ import pytest
 import workbench
 from interop.__main__ import every_tool
 from interop.compare import Allowance, Compared, compare
+from interop.homes import PROJECT
 from interop.record import FIXTURES
-from interop.trial import allowed_by
+from interop.server import Server
+from interop.trial import allowed_by, scene
 from interop.units import Unit, of_request, shown
 from workbench.formats import export as exporting
 from workbench.session import Message
@@ -59,3 +63,33 @@ def test_written_anew_it_is_still_what_was_sent(path: Path, tmp_path: Path) -> N
     written = exporting.save(made, tmp_path).where
     found = held(sent, workbench.load(written).context(), (*allowed_by(made), *tool.allowances))
     assert found.difference == ""
+
+
+SAID = re.compile(
+    r"\[left out.*\]|\S+ \S+|Go on .*|</?[\w-]+( [\w ]+)?>|<total_tokens>.*</total_tokens>|Look once more\..*"
+)
+"""What a recording may say beside what was invented: filler, two words, prompts of a trial, tags."""
+
+
+def lines_of(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield from (line.strip() for line in value.split("\n"))
+        case list():
+            for one in value:
+                yield from lines_of(one)
+        case dict():
+            for one in value.values():
+                yield from lines_of(one)
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: f"{path.parent.name}-{path.name.partition('.')[0]}")
+def test_a_recording_holds_nothing_but_what_was_invented(path: Path) -> None:
+    scenes = (*scene(TOOLS[path.parent.name].read), *PROJECT.values(), Server().summary)
+    known = {line.strip() for text in scenes for line in text.split("\n")}
+    files = [session_of(path).read_text(encoding="utf-8"), path.read_text(encoding="utf-8")]
+    known |= {said.strip() for text in scenes for said in re.findall(r"\[\[(?:say|think) (.*?)\]\]", text)}
+    values = [json.loads(line) for line in files[0].splitlines()] + [json.loads(files[1])["body"]]
+    found = {line for line in lines_of(values) if " " in line and line not in known and not SAID.fullmatch(line)}
+    assert {line for line in found if not line.startswith('{"')} == set()
+    assert not re.search(r"/(tmp|work|root|home/(?!ada))\b", "".join(files))
