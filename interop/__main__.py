@@ -14,11 +14,13 @@ import pkgutil
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from interop import server, table, tools
 from interop.homes import ROOT, Missing, install
 from interop.record import record_all
+from interop.samples import every_sample
 from interop.tool import Tool
 from interop.trial import prepared, try_out
 
@@ -74,6 +76,7 @@ def _try(chosen: list[Tool], record: bool) -> int:
             trial = try_out(tool, home)
             if record:
                 record_all(tool, trial, home)
+            trial = replace(trial, samples=every_sample(tool, home))
         table.update(tool, trial, day)
         differs = differs or bool(trial.failed)
         for line in (f"{verdict.of}: {verdict.difference}" for verdict in trial.failed):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from interop.tool import Tool
@@ -21,12 +21,14 @@ order.
 - **Ours, twice**: that session, compacted by the workbench in several ways and exported, is opened by exactly the steps
   that are printed, goes on, and goes on again; sent is what was promised.
 - **From others**: sessions of two other tools, exported into its form, likewise.
+- **Every sample**: of libraries, which are quick: each session of `sample_sessions`, as it is and compacted in each of
+  these ways, exported into its form, goes on once. Below stand those that differ.
 
 What a tool is known to change and does no harm is allowed by name, and said below.
 
 """
-_COLUMNS = f"""| Tool | Version | Tried on | Read | Its own compaction | Ours, twice | From others |
-{"|---" * 7}|
+_COLUMNS = f"""| Tool | Version | Tried on | Read | Its own compaction | Ours, twice | From others | Every sample |
+{"|---" * 8}|
 """
 
 
@@ -35,6 +37,10 @@ def update(tool: Tool, outcome: Trial | str, day: str, page: Path = PAGE) -> Non
     rows, sections = _read(page)
     rows[tool.title] = _row(tool, outcome, day)
     sections[tool.title] = _section(tool, outcome)
+    _write(page, rows, sections)
+
+
+def _write(page: Path, rows: Mapping[str, str], sections: Mapping[str, str]) -> None:
     names = sorted(rows, key=str.lower)
     parts = [f"## {name}\n\n{sections[name]}" for name in names if sections.get(name)]
     page.write_text(
@@ -47,15 +53,20 @@ def _read(page: Path) -> tuple[dict[str, str], dict[str, str]]:
     table, *sections = text.split("\n## ")
     rows = re.findall(r"^(\| (?!Tool \|)([^|]+?) \|.*\n)", table, re.MULTILINE)
     found = (section.partition("\n\n") for section in sections)
-    return {name: row for row, name in rows}, {name: rest.rstrip("\n") + "\n" for name, _, rest in found}
+    return {name: _padded(row) for row, name in rows}, {name: rest.rstrip("\n") + "\n" for name, _, rest in found}
+
+
+def _padded(row: str) -> str:
+    """A row with as many cells as the table has by now."""
+    missing = _COLUMNS.partition("\n")[0].count("|") - len(re.findall(r"(?<!\\)\|", row))
+    return row.removesuffix("\n") + " |" * missing + "\n"
 
 
 def _row(tool: Tool, outcome: Trial | str, day: str) -> str:
     cells = [tool.title, tool.package.version, day]
     if isinstance(outcome, str):
-        return f"| {' | '.join([*cells, _plain(f'not tried: {outcome}'), '', '', ''])} |\n"
-    columns = (outcome.read, outcome.own, outcome.ours, outcome.foreign)
-    return f"| {' | '.join([*cells, *map(_cell, columns)])} |\n"
+        return f"| {' | '.join([*cells, _plain(f'not tried: {outcome}'), '', '', '', ''])} |\n"
+    return f"| {' | '.join([*cells, *map(_cell, outcome.columns)])} |\n"
 
 
 def _cell(column: Column) -> str:
@@ -69,11 +80,13 @@ def _section(tool: Tool, outcome: Trial | str) -> str:
     if isinstance(outcome, str):
         return ""
     lines = []
-    for column in (outcome.read, outcome.own, outcome.ours, outcome.foreign):
+    for column in outcome.columns:
         for verdict in column.verdicts:
+            if column is outcome.samples and not verdict.difference:
+                continue
             said = verdict.difference or "equal" + (f"; allowed: {', '.join(verdict.allowed)}" * bool(verdict.allowed))
             lines.append(f"- {verdict.of}: {_plain(said)}\n")
-    used = {name for column in (outcome.read, outcome.own, outcome.ours, outcome.foreign) for name in _allowed(column)}
+    used = {name for column in outcome.columns for name in _allowed(column)}
     told = [
         f"- *{one.name}*: {one.why}\n"
         for one in (*tool.allowances, *BETWEEN_FORMATS, *(one for _, one in TOLD))

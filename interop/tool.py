@@ -60,6 +60,8 @@ class Tool:
         with the prompt in $PROMPT where the tool would open its screen; $TOOL is the tool itself, "$@" what it got.
     resume(home, file, steps, prompts): for a package without a command, in place of running the steps by `sh`: goes on
         in the exported file with each prompt in turn, by a process of its own.
+    each(home, files, prompt): for a package whose script does this quickly: goes on with the prompt in each file, the
+        model of number N, from 0, asked at the server's URL/N; returns the error of each, "" where there was none.
     turn(request): whether a request is a turn of the conversation, and not a title, a summary, a warm-up.
     allowances: what is known to differ between what it keeps and what it sends, and harmless.
     plans: what its session is compacted by.
@@ -78,6 +80,7 @@ class Tool:
     command: str = ""
     launcher: str = 'exec "$TOOL" -p "$PROMPT" "$@"'
     resume: Callable[[Home, Path, tuple[str, ...], Sequence[str]], None] | None = None
+    each: Callable[[Home, Sequence[Path], str], Mapping[Path, str]] | None = None
     turn: Callable[[Request], bool] = every_request
     allowances: tuple[Allowance, ...] = ()
     plans: tuple[Plan, ...] = PLANS

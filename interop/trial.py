@@ -5,6 +5,7 @@ own        the same after the tool's own compaction
 ours       that session compacted by the workbench, exported, and resumed twice by the printed steps: what the tool
            sends is the context that was promised
 foreign    sessions of other tools, exported into this one's form, the same way
+samples    for libraries (`samples.py`): every sample, as it is and compacted in every way, goes on once
 """
 
 from __future__ import annotations
@@ -21,13 +22,16 @@ from interop.homes import Failed, Home, fresh
 from interop.server import Request, Server
 from interop.server.script import Call
 from interop.tool import PLANS, Plan, Tool
-from interop.units import Unit, of_request, shown
+from interop.units import Unit, Units, of_request, shown
 from workbench.base.errors import BadInput
 from workbench.bench import tools_preset
 from workbench.compaction.context import Context
 from workbench.compaction.preset import preset_names
 from workbench.formats import export as exporting
 from workbench.formats import registry
+from workbench.formats.kit.blocks import SUMMARY_LABEL
+from workbench.formats.kit.settle import NO_RESULT, ORPHAN, SYSTEM_LABEL
+from workbench.formats.roles import GAP
 from workbench.formats.steps import steps
 from workbench.session import Message, Session
 
@@ -74,11 +78,15 @@ class Trial:
     own: Column
     ours: Column
     foreign: Column
+    samples: Column = Column(not_tried="only of libraries")
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self.read, self.own, self.ours, self.foreign, self.samples
 
     @property
     def failed(self) -> tuple[Verdict, ...]:
-        columns = (self.read, self.own, self.ours, self.foreign)
-        return tuple(verdict for column in columns for verdict in column.verdicts if verdict.difference)
+        return tuple(verdict for column in self.columns for verdict in column.verdicts if verdict.difference)
 
 
 def scene(read: Callable[[str], Call]) -> tuple[str, ...]:
@@ -146,7 +154,7 @@ def _goes_on(tool: Tool, home: Home, path: Path, what: str) -> Verdict:
     try:
         with home.server.mark() as requests:
             tool.again(home, path, prompt)
-        return next(_verdicts(tool, what, (path.name, data), requests, context, (prompt,)))
+        return next(verdicts(tool, what, (path.name, data), requests, context, (prompt,)))
     except Failed as error:
         return Verdict(what, str(error))
 
@@ -158,7 +166,7 @@ def _ours(tool: Tool, home: Home, session: Session) -> Iterator[Verdict]:
     plans = tool.plans if any(plan.by == own for plan in tool.plans) or not own else (*tool.plans, Plan(own))
     for plan in plans:
         try:
-            promised = _promised(session, plan)
+            promised = compacted(session, plan)
         except BadInput as error:
             yield Verdict(str(plan), str(error))
             continue
@@ -168,15 +176,16 @@ def _ours(tool: Tool, home: Home, session: Session) -> Iterator[Verdict]:
             yield _exported(tool, home, what, session, promised, format)
 
 
-def _promised(session: Session, plan: Plan) -> Context:
-    """What the workbench promises. Raises BadInput where it made nothing of the session."""
+def compacted(session: Session, plan: Plan, summary: str = "") -> Context:
+    """What the workbench promises; a `summary` stands for the model's. Raises BadInput where it made nothing of it."""
     asked = [message.id for message in session.context() if message.starts_round]
     pins = asked[1:2] if plan.pin else ()
     chosen = {"preset": plan.by} if plan.by in preset_names() else {"strategy": plan.by}
-    compacted = workbench.compact(session, pins=pins, **{**chosen, **plan.fields})  # type: ignore[arg-type]
-    if compacted.report.failed or compacted.report.status not in ("compacted", "fallback"):
-        raise BadInput(next((check.detail for check in compacted.report.failed), compacted.report.reason))
-    return compacted.context.from_outcome(compacted.outcome)
+    model = {"summarize": lambda prompt: summary} if summary else {}
+    made = workbench.compact(session, pins=pins, **{**chosen, **model, **plan.fields})  # type: ignore[arg-type]
+    if made.report.failed or made.report.status not in ("compacted", "fallback"):
+        raise BadInput(next((check.detail for check in made.report.failed), made.report.reason))
+    return made.context.from_outcome(made.outcome)
 
 
 def _foreign(tool: Tool, home: Home) -> Iterator[Verdict]:
@@ -202,8 +211,8 @@ def _exported(tool: Tool, home: Home, what: str, session: Session, promised: Con
         with home.server.mark() as requests:
             _resume(tool, home, where, steps(made.written, where), prompts)
         file = (where.name, made.written.data)
-        verdicts = list(_verdicts(tool, what, file, requests, promised.messages, prompts, allowed_by(made)))
-        return next((one for one in verdicts if one.difference), replace(verdicts[-1], seen=verdicts[0].seen))
+        judged = list(verdicts(tool, what, file, requests, promised.messages, prompts, allowed_by(made)))
+        return next((one for one in judged if one.difference), replace(judged[-1], seen=judged[0].seen))
     except (BadInput, Failed) as error:
         return Verdict(what, str(error))
 
@@ -217,12 +226,30 @@ def _resume(tool: Tool, home: Home, where: Path, steps: tuple[str, ...], prompts
     return None
 
 
+_LABEL = re.compile(rf"(?:{re.escape(SYSTEM_LABEL)}|{re.escape(SUMMARY_LABEL)})\n")
+
+
+def labelled_as_system(units: Units) -> Units:
+    """The person's texts under a label as the system messages that they were."""
+
+    def unlabelled(unit: Unit) -> Unit:
+        found = _LABEL.match(unit.text) if unit.role == "user" and unit.kind == "text" else None
+        return replace(unit, role="system", text=unit.text[found.end() :]) if found else unit
+
+    return tuple(map(unlabelled, units))
+
+
 BETWEEN_FORMATS = (
     Allowance(
         "order of results",
         "Results of parallel calls are written in the order of the calls, where the other tool has them as they came.",
         sent=results_in_order,
         shown=results_in_order,
+    ),
+    Allowance(
+        "system messages",
+        "Where an API has system messages in front alone, later ones become the person's, under a label.",
+        sent=labelled_as_system,
     ),
     Allowance(
         "arguments as an object",
@@ -250,6 +277,33 @@ TOLD = (
         ),
     ),
     (
+        "a user message .* was put",
+        Allowance(
+            "told: turns",
+            f"Where an API would refuse an answer, the person says “{GAP}” before it, as a note of the export says.",
+            beside=lambda unit: unit == Unit("user", "text", GAP),
+        ),
+    ),
+    (
+        "answered as having none",
+        Allowance(
+            "told: no result",
+            "A call without a result is answered as having none, as a note of the export says.",
+            sent=without(lambda unit: unit.kind == "result" and unit.text == NO_RESULT),
+        ),
+    ),
+    (
+        "results without a call were written as text",
+        Allowance(
+            "told: no call",
+            "A result without its call becomes a text of the person's, as a note of the export says.",
+            shown=lambda units: tuple(
+                Unit("user", "text", f"{ORPHAN}\n{unit.text}") if unit.kind == "result" and not unit.call else unit
+                for unit in units
+            ),
+        ),
+    ),
+    (
         "only the session's own format knows",
         Allowance(
             "told: blocks",
@@ -267,7 +321,7 @@ def allowed_by(made: exporting.Export) -> list[Allowance]:
     return [*told, *(BETWEEN_FORMATS if made.format.id != made.source.format else ())]
 
 
-def _verdicts(
+def verdicts(
     tool: Tool,
     what: str,
     file: tuple[str, bytes],

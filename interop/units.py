@@ -101,13 +101,17 @@ def of_request(protocol: Protocol, body: Mapping[str, Any]) -> Units:
 
 
 def _anthropic(body: Mapping[str, Any]) -> Iterator[Unit]:
-    calls = _Calls()
-    for message in body.get("messages") or ():
+    """From the newest `compaction` block on: the API reads nothing before it."""
+    calls, messages = _Calls(), body.get("messages") or ()
+    newest = max((at for at, message in enumerate(messages) if _compaction(message)), default=0)
+    for message in messages[newest:]:
         role, content = str(message["role"]), message["content"]
         for block in _blocks(content):
             match block.get("type"):
                 case "text":
                     yield Unit(role, "text", block["text"])
+                case "compaction":
+                    yield Unit(role, "text", block["content"])
                 case "thinking":
                     yield Unit(role, "reasoning", block["thinking"])
                 case "tool_use":
@@ -118,6 +122,10 @@ def _anthropic(body: Mapping[str, Any]) -> Iterator[Unit]:
                     yield Unit(role, "media", str((block.get("source") or {}).get("media_type", "")))
                 case kind:
                     yield Unit("other", "other", str(kind))
+
+
+def _compaction(message: Mapping[str, Any]) -> bool:
+    return any(block["type"] == "compaction" for block in message["content"] if isinstance(block, dict))
 
 
 def _responses(body: Mapping[str, Any]) -> Iterator[Unit]:

@@ -17,8 +17,8 @@ from workbench.formats.roles import GAP, KNOWN, Api
 from workbench.session import Block, Kind, Media, Message, Opaque, Session, Text, ToolResult, ToolUse
 
 NO_RESULT = "No result was recorded for this call."
-_ORPHAN_LABEL = "[Result of a tool call that is not part of this session]"
-_SYSTEM_LABEL = "[System message]"
+ORPHAN = "[Result of a tool call that is not part of this session]"
+SYSTEM_LABEL = "[System message]"
 _SENT = Media | ToolUse | ToolResult
 """Blocks besides texts that another tool is given."""
 _NOT_IN_ID = re.compile(r"[^a-zA-Z0-9_-]")
@@ -168,7 +168,7 @@ def adopted(session: Session, messages: Sequence[Message], tool: str, api: Api) 
 
 def as_user_text(message: Message) -> str:
     """A system message's text where messages cannot have that role."""
-    return f"{SUMMARY_LABEL if message.kind == 'summary' else _SYSTEM_LABEL}\n{message.text}"
+    return f"{SUMMARY_LABEL if message.kind == 'summary' else SYSTEM_LABEL}\n{message.text}"
 
 
 def _answer(message: Message, blocks: Sequence[Block], results: Sequence[ToolResult]) -> Iterator[Message]:
@@ -207,7 +207,7 @@ def _unmatched(index: int, message: Message, orphans: set[Place]) -> list[Block]
         if not isinstance(block, ToolResult):
             rest.append(block)
         elif (index, place) in orphans:
-            rest.append(Text(f"{_ORPHAN_LABEL}\n{block.text}"))
+            rest.append(Text(f"{ORPHAN}\n{block.text}"))
     return rest
 
 
