@@ -102,3 +102,8 @@ def test_what_a_compaction_wrote_down_again_was_kept() -> None:
     epochs = replace(first, ended_by=Compaction()), replace(second, copies=frozenset({9, 10}))
     found = recorded_outcome(replace(session, epochs=epochs), 1)
     assert found.fates == (FateSpan(0, 5, Fate.SUMMARIZED), FateSpan(5, 8, Fate.KEPT))
+    alike = [*said, summary("s", "they talked"), replace(said[7], id="again")]
+    unmarked = session_of(alike, range(8), (8, 9))
+    first = replace(unmarked.epochs[0], ended_by=Compaction())
+    found = recorded_outcome(replace(unmarked, epochs=(first, unmarked.epochs[1])), 1)
+    assert found.fates == (FateSpan(0, 8, Fate.SUMMARIZED),), "what is said again later was not kept"

@@ -20,7 +20,7 @@ from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
 from workbench.conformance.drawn import contexts, policies
 from workbench.conformance.strategies import FAILED, run
-from workbench.session import Message, Text
+from workbench.session import Message, Text, Thinking
 
 
 def test_safe_ends() -> None:
@@ -142,6 +142,22 @@ def test_the_newest_tokens_at_most_or_at_least(keep_at: str, tokens: int, left: 
     assert [m.id for m in outcome.messages[1:]] == [m.id for m in SIZED[-left:]]
 
 
+@pytest.mark.parametrize(("tokens", "left"), [(3, 1), (4, 2), (5, 2), (6, 3)])
+def test_a_quarter_of_the_characters_is_rounded_up_for_each_message(tokens: int, left: int) -> None:
+    """Two tokens for five characters, and six for three times five."""
+    fields = {"cut": "newest_tokens", "tokens_as": "text", "min_tail_messages": 0, "safe_end": "whole_pairs"}
+    messages = [agent(str(n), "x" * 5) for n in range(5)]
+    outcome, _ = run(STRATEGY, context_of(messages), MessageWindowPolicy(**fields, keep_tokens=tokens))
+    assert len(outcome.messages) == 1 + left
+
+
+@pytest.mark.parametrize(("limit", "saw"), [(8, "part"), (9, "all")])
+def test_thinking_that_is_shown_counts_as_seen(limit: int, saw: str) -> None:
+    told = [user("u", "q"), Message("a", "assistant", (Thinking("hm, three"), Text("3"))), *chat(20)]
+    outcome, _ = run(STRATEGY, context_of(told), MessageWindowPolicy(thinking_char_limit=limit))
+    assert outcome.fate_at(1).saw == saw
+
+
 @pytest.mark.parametrize("more", [-1, 0])
 def test_tokens_as_a_quarter_of_the_json(more: int) -> None:
     """The newest two messages have 36 characters of content and the JSON around it."""
@@ -250,6 +266,8 @@ def test_a_window_that_ends_behind_an_answer() -> None:
     messages += [result("6", ("x", "r")), agent("7", "e"), user("8", "f")]
     shape = context_of(messages).layout.shape
     assert [safe_end(shape, 0, at, "answer") for at in range(9)] == [0, 0, 0, 3, 3, 3, 3, 7, 7]
+    unanswered = context_of([user("1", "a"), agent("2", "", call("x")), user("3", "b")]).layout.shape
+    assert safe_end(unanswered, 0, 2, "answer") == 0
 
 
 def test_a_summary_in_the_agents_role_is_carried_on_and_its_reply_is_not() -> None:
