@@ -9,7 +9,7 @@ import pytest
 from tests.analysis.courses import counter_of, session_of
 from workbench.analysis.as_recorded import AsRecorded, as_recorded
 from workbench.analysis.course import course_of
-from workbench.analysis.recorded import made_room, recorded_outcome, told_room
+from workbench.analysis.recorded import MadeRoom, made_room, recorded_outcome, told_room
 from workbench.compaction.outcome import Fate, FateSpan
 from workbench.compaction.preset import Preset
 from workbench.compaction.window.policy import MessageWindowPolicy
@@ -91,6 +91,7 @@ def test_where_recorded_compactions_lie_among_the_calls() -> None:
         "The file records that the agent itself compacted before call 6 at 90 000 tokens, and 1 time more."
     )
     assert told_room(()) == ""
+    assert str(MadeRoom(1, 6, "clearing", True, 0)) == "cleared old contents at the user's command before call 6"
 
 
 def test_what_a_compaction_wrote_down_again_was_kept() -> None:

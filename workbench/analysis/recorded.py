@@ -26,24 +26,32 @@ DONE: Mapping[Way, str] = {
 @dataclass(frozen=True, slots=True)
 class MadeRoom:
     """A compaction that the file records, as it lies in a course: before its call number `call` (from 1), at the end of
-    `epoch`. `tokens` is the context's size then, as the agent recorded it or, if that is more, as it was last sent; 0
-    where neither is known."""
+    `epoch`. `asked`: at the user's command. `tokens` is the context's size then, as the agent recorded it or, if that
+    is more, as it was last sent; 0 where neither is known."""
 
     epoch: int
     call: int
     way: Way
+    asked: bool
     tokens: int
 
     def __str__(self) -> str:
+        asked = " at the user's command" if self.asked else ""
         at = f" at {grouped(self.tokens)} tokens" if self.tokens else ""
-        return f"{DONE[self.way]} before call {grouped(self.call)}{at}"
+        return f"{DONE[self.way]}{asked} before call {grouped(self.call)}{at}"
 
 
 def made_room(course: Course) -> tuple[MadeRoom, ...]:
     """Every compaction that the agent itself recorded, in the order of the calls."""
     ends = zip(course.numbers, course.starts[1:], strict=False)
     return tuple(
-        MadeRoom(number, bisect_left(course.calls, start) + 1, ended.way, size_at_end(course, number))
+        MadeRoom(
+            number,
+            bisect_left(course.calls, start) + 1,
+            ended.way,
+            ended.trigger == "manual",
+            size_at_end(course, number),
+        )
         for number, start in ends
         if (ended := course.session.epochs[number - 1].ended_by)
     )
