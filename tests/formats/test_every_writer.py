@@ -5,6 +5,7 @@ Held on every sample and every real file there is, in every epoch, plain, with p
 
 from __future__ import annotations
 
+import ast
 import hashlib
 from functools import cache
 from itertools import islice
@@ -31,6 +32,19 @@ HEAVY = 1_000_000
 """Bytes above which a file is written as it is and with pins alone."""
 RENEWED = ("claude-code", "cline-sdk", "opencode")
 """Formats in which every export gets ids of its own; the others give back the bytes of what nobody changed."""
+
+
+FORMATS = Path(registry.__file__).parent
+
+
+def _writers() -> list[Path]:
+    """The modules that write: none of them reads the loaded file, which is at hand."""
+    return [
+        path
+        for name in ("write", "append", "folder")
+        for path in FORMATS.glob(f"*/{name}.py")
+        if path.parent.name != "kit"
+    ]
 
 
 def _sources() -> list[Path]:
@@ -155,3 +169,33 @@ def test_no_session_is_held_in_the_root(format: Format, tmp_path: Path, monkeypa
     again = format.codec.read(tmp_path / written.name, written.data, no_progress)
     assert again.cwd in (None, "", str(tmp_path))
     assert "/-/" not in written.home
+
+
+ASKS = {
+    "cwd",
+    "environ",
+    "exists",
+    "expanduser",
+    "getcwd",
+    "getenv",
+    "is_dir",
+    "iterdir",
+    "os",
+    "read_bytes",
+    "read_text",
+}
+
+
+@pytest.mark.parametrize("name", sorted(path.parent.name + "/" + path.name for path in _writers()))
+def test_what_a_writer_needs_of_the_machine_is_asked_in_one_place(name: str) -> None:
+    """`kit/folder.py`: where the person is, where a tool was told to keep its files, what its own files say."""
+    asked: set[str] = set()
+    for node in ast.walk(ast.parse((FORMATS / name).read_text("utf-8"))):
+        match node:
+            case ast.Attribute(_, attr) if attr in ASKS:
+                asked.add(attr)
+            case ast.Name(id) if id in ("open", "os"):
+                asked.add(id)
+            case _:
+                pass
+    assert asked == set()

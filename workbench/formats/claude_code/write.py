@@ -27,7 +27,7 @@ from workbench.formats.kit.folder import folder_of, moved
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.mark import SPENT
-from workbench.formats.kit.settle import as_user_text, settled
+from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.tail import tail_of, usage_reset
 from workbench.formats.kit.values import dict_of
 from workbench.formats.roles import GAP
@@ -77,8 +77,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     notes: list[str] = []
     messages = [message for message in messages if message.kind != "boundary"]
     if not native:
-        messages, more = settled(_without_prompt(messages, notes), "anthropic-messages")
-        notes += more
+        messages, notes = adopted(session, messages, "Claude Code", "anthropic-messages")
     id = str(uuid4())
     sheet = _Sheet(session, native, id, _common(session, id))
     tail = tail_of(messages) if native else len(messages)
@@ -136,16 +135,6 @@ def _common(session: Session, id: str) -> dict[str, Any]:
     if isinstance(own.own, Own) and own.own.slug:
         common["slug"] = own.own.slug
     return common
-
-
-def _without_prompt(messages: Sequence[Message], notes: list[str]) -> list[Message]:
-    """Without the system messages that another format begins with: Claude Code sends its own prompt."""
-    start = 0
-    while start < len(messages) and messages[start].role == "system" and messages[start].kind != "summary":
-        start += 1
-    if start:
-        notes.append("the system prompt was left out: Claude Code sends its own")
-    return list(messages[start:])
 
 
 def _others(sheet: _Sheet, first: int) -> list[int]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from workbench.base.stamps import iso
@@ -17,7 +16,7 @@ from workbench.formats.cline_sdk.signature import ID
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import from_anthropic, kind_of, to_anthropic
 from workbench.formats.kit.document import elements, loads, render, splice
-from workbench.formats.kit.folder import folder_of, moved
+from workbench.formats.kit.folder import at_home, folder_of, moved
 from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.mark import MARK, SPENT
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
@@ -71,7 +70,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
 def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
     name = f"{id}.messages.json"
     home = f"{_sessions()}/{id}/{name}"
-    manifest = _manifest(session, id, str(Path(home).expanduser()))
+    manifest = _manifest(session, id, at_home(home))
     beside = (f"{id}.json", render(manifest))
     return Written(data, name, id, home, manifest["cwd"], (("cline", "--id", id),), notes=notes, beside=beside)
 

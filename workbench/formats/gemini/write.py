@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -31,13 +30,13 @@ from workbench.formats.gemini.parts import (
 )
 from workbench.formats.kit.blocks import texts_of
 from workbench.formats.kit.document import elements, render
-from workbench.formats.kit.folder import folder_of, moved, written_at
+from workbench.formats.kit.folder import folder_of, moved, told_by, written_at
 from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.mark import SPENT
 from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.tail import tail_of
-from workbench.formats.kit.values import dict_of, word_of
+from workbench.formats.kit.values import dict_of, json_of, word_of
 from workbench.session import Message, Session, Text, ToolResult
 
 _BOM = b"\xef\xbb\xbf"
@@ -167,11 +166,7 @@ def _project(session: Session) -> tuple[str, str]:
     It keeps the names in `projects.json`; a folder that goes by its hash, as all did before, it takes over under the
     new name when it is started there.
     """
-    try:
-        known = Path(f"{_home()}/.gemini/projects.json").expanduser().read_bytes()
-        names = dict_of(dict_of(loads(known)).get("projects"))
-    except (OSError, ValueError):
-        names = {}
+    names = dict_of(dict_of(json_of(told_by(f"{_home()}/.gemini/projects.json"))).get("projects"))
     folder, recorded = folder_of(session), session.facts.project if session.format == "gemini" else ""
     if recorded:
         folder = next((known for known in (folder, *names) if _hash(known) == recorded), "")

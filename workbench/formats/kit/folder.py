@@ -1,4 +1,5 @@
-"""Where a session is gone on with, for tools that look for their sessions by folder."""
+"""Where a session is gone on with, for tools that look for their sessions by folder: all that a writer asks of the
+machine it runs on is asked here."""
 
 from __future__ import annotations
 
@@ -33,6 +34,20 @@ def own_name(session: Session, id: str) -> str:
     """The file's name as its tool gave it to the loaded session, with its id at the end; "" for another id or name."""
     name = session.path.name if session.path and id and id == session.id else ""
     return name if name.partition(".")[0].endswith(id) else ""
+
+
+def at_home(path: str) -> str:
+    """A path with the person's home for the `~` that it begins with."""
+    return os.path.expanduser(path)
+
+
+def told_by(path: str) -> bytes:
+    """What a tool's own file says, of which `~` stands for the home; nothing where it cannot be read."""
+    try:
+        with open(at_home(path), "rb") as file:
+            return file.read()
+    except (OSError, ValueError):
+        return b""
 
 
 def here() -> str:

@@ -19,7 +19,7 @@ from workbench.formats.kit.blocks import as_object, as_text, named, texts_of
 from workbench.formats.kit.document import elements, loads, render, splice
 from workbench.formats.kit.folder import folder_of
 from workbench.formats.kit.json_spans import field_of, replace_fields
-from workbench.formats.kit.settle import as_user_text, settled
+from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.titles import first_words
 from workbench.formats.opencode.parts import Part, as_spent, can_note, cleared_at, tool_blocks, uncleared, with_kind
 from workbench.formats.opencode.signature import ID
@@ -85,8 +85,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
             answers = (m for m in reversed(messages) if m.role == "assistant" and m.source)
             sheet.unbilled = next((m.source[0] for m in answers), -1)
     else:
-        messages = _without_prompt(sheet, messages)
-        messages, more = settled(messages, "anthropic-messages")
+        messages, more = adopted(session, messages, "opencode", "anthropic-messages")
         sheet.notes.extend(more)
     sheet.times = _times(messages)
     _records(sheet, messages)
@@ -96,15 +95,6 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
 def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
     commands = (("opencode", "import", FILE), ("opencode", "--session", id))
     return Written(data, f"{id}.json", id, folder=folder_of(session), commands=commands, notes=notes)
-
-
-def _without_prompt(sheet: _Sheet, messages: Sequence[Message]) -> list[Message]:
-    start = 0
-    while start < len(messages) and messages[start].is_own_system:
-        start += 1
-    if start or sheet.session.system:
-        sheet.notes.append("the system prompt was left out: opencode sends its own")
-    return list(messages[start:])
 
 
 def _times(messages: Sequence[Message]) -> dict[str, int]:

@@ -19,7 +19,7 @@ from workbench.formats.kit.blocks import to_anthropic
 from workbench.formats.kit.document import loads, render, splice
 from workbench.formats.kit.json_spans import array_items, replace_fields
 from workbench.formats.kit.mark import MARK, SPENT
-from workbench.formats.kit.settle import as_user_text, settled
+from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.roo_cline.blocks import blocks_of, kind_of, with_own_words
 from workbench.formats.roo_cline.signature import ID
 from workbench.session import Block, Message, Opaque, Session, Text, Thinking
@@ -39,11 +39,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     if native and session.facts.own is None and messages == list(session.context()):
         return Written(session.records.data, NAME, by_hand=_NEEDS)
     if not native:
-        start = next((n for n, message in enumerate(messages) if not message.is_own_system), len(messages))
-        if start or session.system:
-            notes.append("the system prompt was left out: the extension sends its own")
-        messages, more = settled(messages[start:], "anthropic-messages")
-        notes.extend(more)
+        messages, notes = adopted(session, messages, "the extension", "anthropic-messages")
     raws = _elements(session.records.data) if native else []
     opening = messages[0] if messages and messages[0].kind == "summary" and messages[0].role == "user" else None
     condense_id = str(uuid4())
