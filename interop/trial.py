@@ -110,7 +110,10 @@ def try_out(tool: Tool, home: Home) -> Trial:
         none = Column(not_tried="there is no session")
         return Trial(Column((Verdict("a session", str(error)),)), none, none, none)
     read = Column((_goes_on(tool, home, path, "a session it made"),))
-    ours = Column(tuple(_ours(tool, home, workbench.load(path))))
+    try:
+        ours = Column(tuple(_ours(tool, home, workbench.load(path))))
+    except BadInput:
+        ours = Column(not_tried="its file is not read")
     foreign = Column(tuple(_foreign(tool, home)))
     return Trial(read, _own(tool, home, path), ours, foreign)
 
@@ -133,15 +136,14 @@ def _own(tool: Tool, home: Home, path: Path) -> Column:
         return Column(not_tried="it does not compact without its screen")
     verdicts: list[Verdict] = []
     for name, compact in tool.compactions.items():
-        before = len(workbench.load(path).epochs)
         try:
-            path = compact(home, path)
-            verdicts.append(_goes_on(tool, home, path, name))
-        except Failed as error:
-            verdicts.append(Verdict(name, str(error)))
-        if not verdicts[-1].difference and len(workbench.load(path).epochs) == before:
-            verdicts[-1] = Verdict(name, "no compaction is seen in its file")
-        if verdicts[-1].difference:
+            before, path = len(workbench.load(path).epochs), compact(home, path)
+            seen = len(workbench.load(path).epochs) > before
+            verdict = _goes_on(tool, home, path, name) if seen else Verdict(name, "no compaction is seen in its file")
+        except (BadInput, Failed) as error:
+            verdict = Verdict(name, str(error))
+        verdicts.append(verdict)
+        if verdict.difference:
             break
     return Column(tuple(verdicts))
 
@@ -150,12 +152,16 @@ def _goes_on(tool: Tool, home: Home, path: Path, what: str) -> Verdict:
     """Whether the tool sends, with the next prompt, the context of the file that it wrote."""
     prompt = f"Go on after {what}."
     data = path.read_bytes() if path.is_file() else b""
-    context = workbench.load(path).context()
     try:
+        session = workbench.load(path)
+        validate = registry.by_id(session.format).codec.validate
+        if data and validate and (problems := validate(data)):
+            return Verdict(what, f"our rules object to a file of its own: {problems[0]}")
+        context = session.context()
         with home.server.mark() as requests:
             tool.again(home, path, prompt)
         return next(verdicts(tool, what, (path.name, data), requests, context, (prompt,)))
-    except Failed as error:
+    except (BadInput, Failed) as error:
         return Verdict(what, str(error))
 
 

@@ -23,6 +23,7 @@ from interop.server import Server
 from interop.trial import allowed_by, scene
 from interop.units import Unit, of_request, shown
 from workbench.formats import export as exporting
+from workbench.formats import registry
 from workbench.session import Message
 
 RECORDED = sorted(FIXTURES.glob("*/*.sent.json"))
@@ -51,6 +52,13 @@ def test_the_context_shown_is_what_was_sent(path: Path) -> None:
     context = workbench.load(session_of(path)).context()
     found = held(sent, context, TOOLS[path.parent.name].allowances)
     assert found == Compared("", tuple(sent["allowed"]))
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: f"{path.parent.name}-{path.name.partition('.')[0]}")
+def test_the_rules_do_not_object_to_what_its_tool_opened(path: Path) -> None:
+    session = workbench.load(session_of(path))
+    validate = registry.by_id(session.format).codec.validate
+    assert (validate(session.records.data) if validate else []) == []
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: f"{path.parent.name}-{path.name.partition('.')[0]}")
