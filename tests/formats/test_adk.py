@@ -356,3 +356,33 @@ def test_the_validator_finds(events: Any, faults: list[str]) -> None:
 
 def test_the_validator_wants_an_owner() -> None:
     assert FORMAT.codec.validate(body(app_name=None)) == ["It has no app_name."]
+
+
+def times_of(written: bytes) -> list[float]:
+    return [one["timestamp"] for one in json.loads(written)["events"]]
+
+
+def test_new_events_stand_in_the_order_of_their_times() -> None:
+    """`adk run --resume` keeps them in a database that gives them back in that order."""
+    said = [("user", 50.0), ("assistant", None), ("user", 40.0), ("assistant", 60.0)]
+    messages = [Message(f"m{n}", role, (Text(f"{n}"),), time=time) for n, (role, time) in enumerate(said)]  # type: ignore[arg-type]
+    other = replace(read(FORMAT, body()), format="openai-chat")
+    times = times_of(FORMAT.codec.write(other, messages).data)  # type: ignore[misc]
+    assert times == sorted(times)
+    assert (times[0], times[3]) == (50.0, 60.0)
+    assert 50.0 < times[1] < times[2] < 50.001
+
+
+def test_a_summary_is_no_later_than_what_follows_it() -> None:
+    loaded = read(FORMAT, body([one for one in EVENTS if "content" in one]))
+    summary = Message("new", "user", (Text("what was"),), "summary", time=2_000_000_000.0)
+    written = FORMAT.codec.write(loaded, [summary, loaded.context()[-1]])  # type: ignore[misc]
+    assert times_of(written.data) == [1_700_000_021.5, 1_700_000_021.5]
+
+
+def test_a_system_prompt_is_the_agents_own() -> None:
+    other = replace(read(FORMAT, body()), format="openai-chat")
+    messages = [Message("s", "system", (Text("Be brief."),)), Message("u", "user", (Text("Hello."),), time=5.0)]
+    written = FORMAT.codec.write(other, messages)  # type: ignore[misc]
+    assert [one["content"]["parts"] for one in json.loads(written.data)["events"]] == [[{"text": "Hello."}]]
+    assert "the system prompt was left out: ADK sends its own" in written.notes

@@ -10,22 +10,29 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import accumulate
+from math import inf
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
+from workbench.base.stamps import seconds_of
 from workbench.formats.adk.view import CALLS, View, others_in, speaker_of
 from workbench.formats.format import FILE, Written
 from workbench.formats.kit.blocks import as_object, kind_of, named, texts_of
-from workbench.formats.kit.document import new_name, parse, render, splice
+from workbench.formats.kit.document import loads, new_name, parse, render, splice
 from workbench.formats.kit.item_list import Item, Notes, pieces, with_unread
+from workbench.formats.kit.json_spans import replace_fields
 from workbench.formats.kit.mark import MARK
-from workbench.formats.kit.settle import as_user_text, settled
+from workbench.formats.kit.settle import adopted, as_user_text
 from workbench.formats.kit.values import dict_of
 from workbench.session import Block, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 _ID = "adk"
 _AGENT = ("agent.py", "__init__.py", "root_agent.yaml")
 """One of these makes a folder an agent's."""
+_STEP = 1e-6
+"""Seconds between new events of which no time is known."""
 _BY_HAND = "adk run --resume THIS_FILE FOLDER_OF_THE_AGENT goes on with it; an app gives it to its session service"
 Key = Callable[[str], str]
 """How the file writes a key."""
@@ -35,15 +42,13 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     """The loaded session with its events replaced; from another format, a new one for the app `workbench`."""
     notes: Notes = []
     if session.format != _ID:
-        messages, more = settled(messages, "gemini")
-        notes.extend(more)
-        if session.system:
-            notes.append("the system prompt was left out: in ADK it belongs to the agent")
+        messages, more = adopted(session, messages, "ADK", "gemini")
+        notes.extend(["its agent is named `agent`: to one of another name ADK tells it as what that agent said", *more])
         found = pieces((), messages, _renderer("agent", str, {}, frozenset(), own=False), notes)
         id = session.id or "session"
         body = {"id": id, "app_name": "workbench", "user_id": "user", "state": {}, "events": []}
         data = render(body | {"last_update_time": time.time()})
-        return addressed(session, splice(data, "events", found), id, notes)
+        return addressed(session, splice(data, "events", _in_time(found, ())), id, notes)
     data = session.records.data
     view = view_of(session)
     if not view.chosen and list(messages) == list(session.context()):
@@ -52,8 +57,32 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     events = [dict_of(event) for event in body["events"]]
     plain = _told(view, [_unhidden(message, events, notes) for message in messages], events, notes)
     found = pieces(session.messages, plain, own_renderer(session, body, events), notes)
-    found = with_unread(found, session.facts.unread)
+    found = _in_time(with_unread(found, session.facts.unread), events)
     return addressed(session, splice(data, "events", found), session.id, notes)
+
+
+def _in_time(found: Sequence[int | bytes], events: Sequence[Item]) -> list[int | bytes]:
+    """New events at times between those around them: ADK's database gives events back in the order of their times."""
+    known = [_time(events[piece] if isinstance(piece, int) else loads(piece)) for piece in found]
+    kept = (at if at and isinstance(piece, int) else inf for piece, at in zip(found[::-1], known[::-1], strict=True))
+    earliest = list(accumulate(kept, min))[::-1]  # of the kept events from there on
+    made: list[int | bytes] = []
+    before = 0.0
+    for number, piece in enumerate(found):
+        at = known[number]
+        if isinstance(piece, bytes):
+            at = at or before or next(filter(None, known[number:]), time.time())
+            at = min(max(at, before + _STEP), earliest[number])
+            piece = replace_fields(piece, {"timestamp": render(max(at, before))})
+        at = max(at, before)
+        made.append(piece)
+        before = at
+    return made
+
+
+def _time(event: Any) -> float:
+    """When an event was, 0 where it does not say."""
+    return seconds_of(dict_of(event).get("timestamp")) or 0.0
 
 
 def addressed(session: Session, data: bytes, id: str, notes: Sequence[str]) -> Written:
@@ -156,7 +185,7 @@ def _event(message: Message, role: str, author: str, parts: list[Item], key: Key
         "author": author,
         "actions": {key("state_delta"): {}, key("artifact_delta"): {}},
         "id": id,
-        "timestamp": message.time if message.time is not None else time.time(),
+        "timestamp": message.time or 0.0,
     }
 
 
