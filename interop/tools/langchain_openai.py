@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interop.homes import Package
 from interop.library import SYSTEM_PROMPT, Script, reads
-from interop.tool import Tool
+from interop.tool import PLANS, Plan, Tool
 
 _SCRIPT = Script("langchain_turns", "dumpd.json", {"VENDOR": "openai"})
 
@@ -20,5 +20,6 @@ TOOL = Tool(
     compactions={"SummarizationMiddleware": _SCRIPT.compact},
     resume=_SCRIPT.resume,
     each=_SCRIPT.each,
+    plans=(*PLANS, Plan("langchain", {"keep_messages": 4})),
     allowances=(SYSTEM_PROMPT,),
 )
