@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from tests.commands import cwb, session_lines, write_lines
 from workbench.base import paths
+from workbench.compaction.preset import load_preset
+from workbench.compaction.prompts import load_prompt
 
 
 def own(name: str, text: str) -> Path:
@@ -71,3 +74,58 @@ def test_what_a_template_must_not_see_is_nothing(session: Path) -> None:
     assert "Please do step 3." in run.stdout
     assert run.stdout.count("[]") >= len(unsafe)
     assert "class" not in run.stdout
+
+
+PRODUCTS = "Sum up the conversation in a summary for {whoever} rows on." + " Be exact." * 20
+
+
+def request(path: Path, prompt: str) -> Path:
+    turns = [{"role": "user", "content": "Row."}, {"role": "assistant", "content": "Rowed."}]
+    body = {"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": [*turns, {"role": "user", "content": prompt}]}
+    path.write_text(json.dumps(body), "utf-8")
+    return path
+
+
+def test_a_product_s_own_prompt_is_adopted_and_its_preset_uses_it(tmp_path: Path) -> None:
+    before = load_preset("claude-code")
+    run = cwb("prompts", "adopt", "claude-code", request(tmp_path / "body.json", PRODUCTS))
+    assert run.exit_code == 0, run.stderr
+    assert "Be exact. Be exact." not in run.stdout, "it is kept and not shown"
+    assert "request 1" in run.stdout
+    path = paths.prompts() / "claude-code.adopted.md"
+    assert str(path) in run.stdout
+    after = load_preset("claude-code")
+    assert after.policy == before.policy.with_(prompt=PRODUCTS)
+    assert (after.sources["prompt"], after.basis["prompt"]) == ("adopted", "documented")
+    assert load_preset("roo").policy.model_dump()["prompt"] == load_prompt("context-reset.en.md").text
+    assert "claude-code.adopted" in cwb("prompts").stdout
+    assert "{whoever} rows on" in cwb("prompts", "show", "claude-code.adopted").stdout
+    path.unlink()
+    assert load_preset("claude-code") == before
+
+
+def test_another_prompt_takes_its_place_only_by_force(tmp_path: Path) -> None:
+    first, second = request(tmp_path / "a.json", PRODUCTS), request(tmp_path / "b.json", PRODUCTS + " More.")
+    assert cwb("prompts", "adopt", "codex", first).exit_code == 0
+    assert cwb("prompts", "adopt", "codex", first).exit_code == 0
+    run = cwb("prompts", "adopt", "codex", second)
+    assert (run.exit_code, "--force replaces it" in run.stderr) == (2, True)
+    told = json.loads(cwb("prompts", "adopt", "codex", second, "--force", "--json").stdout)
+    assert told["found"] == [{"file": str(second), "place": "request 1", "chars": len(PRODUCTS) + 6, "left_out": []}]
+    assert load_preset("codex").policy.model_dump()["prompt"].endswith(" More.")
+
+
+def test_where_nothing_is_found_a_sentence_says_where_it_was_looked_for(tmp_path: Path) -> None:
+    for words, said in (
+        (("codex",), "keeps it where no name leads to it"),
+        (("pi", tmp_path), str(tmp_path)),
+        (("pi", request(tmp_path / "x.json", "Go on.")), "x.json"),
+        (("trim",), "names no prompt"),
+        (("nope",), "There is no preset"),
+        (("codex", tmp_path / "missing.json"), "does not exist"),
+    ):
+        run = cwb("prompts", "adopt", *words)
+        assert run.exit_code == 2
+        assert said in run.stderr
+        assert len(run.stderr.strip().splitlines()) == 1
+    assert not paths.prompts().exists()

@@ -11,10 +11,15 @@ from workbench.analysis.prompt_use import Found, by_id, doubts, found, rendered
 from workbench.analysis.transcript import printable
 from workbench.base import paths
 from workbench.base.errors import BadInput
+from workbench.base.figures import grouped
 from workbench.cli.loading import on_bench
 from workbench.cli.output import only, plain, warn, write_json, write_table
 from workbench.cli.selection import Selection, selection
-from workbench.compaction.prompts import prompt_files, write_own
+from workbench.compaction.language import told_in
+from workbench.compaction.preset import has_prompt
+from workbench.compaction.prompts import adopt as write_adopted
+from workbench.compaction.prompts import adopted_name, load_prompt, prompt_files, write_own
+from workbench.finding.tool_prompts import ToolPrompt, found_in, installed, looked_for
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
 
@@ -120,3 +125,49 @@ def copy(id: str, name: str | None, as_json: bool) -> None:
         write_json({"id": path.stem, "copied_from": one.id, "file": path})
     else:
         click.echo(str(path))
+
+
+@command.command("adopt")
+@click.argument("preset")
+@click.argument("sources", nargs=-1, type=click.Path(path_type=Path), metavar="[FROM]...")
+@click.option("--force", is_flag=True, help="Replace one that was adopted before.")
+@as_json_option
+def adopt(preset: str, sources: tuple[Path, ...], force: bool, as_json: bool) -> None:
+    """Take the prompt of PRESET's own product into your folder of prompts; the preset asks by it from then on.
+
+    FROM is a capture of the product's requests (HAR, claude-trace) or the body of one, that asked for a summary, or a
+    folder with such files or with the product's package. Without it, the package of the command on PATH is looked into,
+    and .claude-trace in this folder. The prompt is not shown; `cwb prompts show` does that.
+    """
+    if not has_prompt(preset):
+        raise BadInput(f"The preset {preset} names no prompt that another could stand for; choose one of a product.")
+    trace = Path(".claude-trace")
+    named = sources or ((trace,) if preset == "claude-code" and trace.is_dir() else ())
+    found = [one for source in named for one in found_in(preset, source)] or ([] if sources else installed(preset))
+    if not found:
+        raise BadInput(_nothing(preset, sources))
+    text, name = found[0].text, adopted_name(preset)
+    path = paths.prompts() / name
+    if path.is_file() and not force and load_prompt(name).text != text:
+        raise BadInput(f"{path} is there already, with other words; --force replaces it.")
+    path = write_adopted(preset, text, told_in(text) or "en", overwrite=True)
+    if as_json:
+        write_json({"id": path.stem, "preset": preset, "file": path, "found": found})
+        return
+    rows = [[f"{one.file}", one.place, grouped(len(one.text)), ", ".join(one.left_out)] for one in found]
+    write_table(["found in", "where", "characters", "left out: filled in when sent"], rows)
+    click.echo(f"the first is kept as {path}; the preset {preset} uses it from now on")
+
+
+@plain.register
+def _(one: ToolPrompt) -> dict[str, Any]:
+    return {"file": one.file, "place": one.place, "chars": len(one.text), "left_out": one.left_out}
+
+
+def _nothing(preset: str, sources: tuple[Path, ...]) -> str:
+    where = ", ".join(map(str, sources)) or looked_for(preset)
+    seen = f"in {where}" if where else "on this machine: its program keeps it where no name leads to it"
+    return (
+        f"No prompt of {preset} was found {seen}; name a capture of its requests (HAR, claude-trace) in which it "
+        "compacted, or the folder of its package."
+    )

@@ -24,7 +24,7 @@ from workbench.base.errors import BadInput
 from workbench.base.files import make_folder, write_atomically
 from workbench.compaction.environment import variables_of
 from workbench.compaction.policy import Policy, explain
-from workbench.compaction.prompts import load_prompt
+from workbench.compaction.prompts import adopted_name, has_adopted, load_prompt
 from workbench.compaction.settings import Setting, settings_of, with_settings
 from workbench.compaction.strategies import strategy, strategy_ids
 
@@ -41,8 +41,8 @@ class Preset:
     basis: Mapping[str, str] = field(default_factory=dict)
     product: Mapping[str, bool] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
-    """Where the value of a setting comes from, by its key: `preset`, a variable of the environment, or how it was given
-    by hand. What is not named has the strategy's own default."""
+    """Where the value of a setting comes from, by its key: `preset`, `adopted` (from its product), a variable of the
+    environment, or how it was given by hand. What is not named has the strategy's own default."""
 
     def source_of(self, setting: Setting) -> str:
         """Where its value comes from; `the prompt` for what follows from that, as the language does."""
@@ -85,6 +85,15 @@ def _preset(name: str) -> Preset:
     raise BadInput(f"There is no preset {name!r}; choose one of: {', '.join(preset_names())}.")
 
 
+def has_prompt(name: str) -> bool:
+    """Whether a preset asks by a prompt that is named, in whose place its product's own may be adopted. Raises BadInput
+    for a preset that does not exist."""
+    load_preset(name)
+    file = next((one for folder in (paths.presets(), BUNDLED) if (one := folder / f"{name}.toml").is_file()), None)
+    policy = tomllib.loads(file.read_text("utf-8")).get("policy", {}) if file else {}
+    return _is_named(policy.get("prompt"))
+
+
 def default_preset(strategy_id: str) -> Preset:
     """The preset that a strategy opens with: the one it names, else the one that is named like it."""
     one = strategy(strategy_id)
@@ -118,7 +127,11 @@ def read_preset(path: Path) -> Preset:
         if not isinstance(table.get(name, {}), dict):
             raise BadInput(f"{path}: {name} = {table[name]!r}; it is a table, begin it with [{name}].")
     chosen = strategy(table["strategy"])
-    values = {name: _value(path, name, value) for name, value in table.get("policy", {}).items()}
+    given = dict(table.get("policy", {}))
+    adopted = _is_named(given.get("prompt")) and has_adopted(path.stem)
+    if adopted:
+        given["prompt"] = {"prompt": adopted_name(path.stem)}
+    values = {name: _value(path, name, value) for name, value in given.items()}
     basis = _by_todays_names(chosen.policy_type, table.get("basis", {}))
     for name, word in basis.items():
         if word not in ("documented", "assumed") or name not in chosen.policy_type.model_fields:
@@ -135,8 +148,15 @@ def read_preset(path: Path) -> Preset:
         raise BadInput(f"{path}: {explain(error, 'policy')}") from None
     today = {chosen.policy_type.today(name).name: value for name, value in values.items()}
     sources = {one.key: "preset" for one in settings_of(chosen.policy_type) if one.is_in(today)}
+    if adopted:
+        sources, basis = {**sources, "prompt": "adopted"}, {**basis, "prompt": "documented"}
     about, source = table.get("about", ""), table.get("source", "")
     return Preset(path.stem, chosen.id, about, source, policy, basis, product, sources)
+
+
+def _is_named(value: Any) -> bool:
+    """Whether a value is a prompt by the name of its file."""
+    return isinstance(value, dict) and set(value) == {"prompt"}
 
 
 def _by_todays_names(policy: type[Policy], basis: Mapping[str, str]) -> dict[str, str]:
@@ -145,7 +165,7 @@ def _by_todays_names(policy: type[Policy], basis: Mapping[str, str]) -> dict[str
 
 
 def _value(path: Path, name: str, value: Any) -> Any:
-    if isinstance(value, dict) and set(value) == {"prompt"}:
+    if _is_named(value):
         try:
             return load_prompt(value["prompt"]).text
         except BadInput as error:

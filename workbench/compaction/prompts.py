@@ -90,6 +90,22 @@ def write_own(name: str, content: str, *, overwrite: bool = True) -> Path:
     return path
 
 
+def adopted_name(preset: str) -> str:
+    """The file name of the prompt that a preset's own product uses, once a person has adopted it."""
+    return f"{preset}.adopted.md"
+
+
+def has_adopted(preset: str) -> bool:
+    return (paths.prompts() / adopted_name(preset)).is_file()
+
+
+def adopt(preset: str, text: str, language: str, *, overwrite: bool) -> Path:
+    """Keep a product's prompt among the user's own: its preset asks by it then. Raises BadInput as `write_own`."""
+    names = ", ".join(dict.fromkeys(name for _, name in _in_text(text)))
+    header = f"---\nid: {preset}.adopted\nlanguage: {language}\nplaceholders: {names}\n---\n\n"
+    return write_own(adopted_name(preset), f"{header}{text}\n", overwrite=overwrite)
+
+
 def fill(template: str, values: Mapping[str, str]) -> str:
     """Replace `{name}` literally, in one pass: a placeholder inside a value stays as it is."""
     names = "|".join(re.escape(name) for name in values)
