@@ -75,6 +75,17 @@ def test_each_epoch_is_played_from_what_the_file_records() -> None:
     assert (second.epoch, second.call, second.fires, second.agrees) == (2, 4, 3, True)
 
 
+def test_a_compaction_of_which_the_file_does_not_hold_what_went_is_not_judged() -> None:
+    """As Roo Code writes it: what the summary stands for is not there any more."""
+    messages = [summary("s", "they talked"), *chat(3)]
+    session = session_of(messages, range(1, 3), range(7))
+    epochs = (replace(session.epochs[0], ended_by=Compaction()), session.epochs[1])
+    judged = as_recorded(
+        replace(session, epochs=epochs), counter_of(session), Preset("", "message-window", "", "", KEEPS_TWO)
+    )
+    assert list(judged) == []
+
+
 def test_where_recorded_compactions_lie_among_the_calls() -> None:
     """Played from its start, and from the second epoch on, where two kept messages come first."""
     messages = [*chat(5), summary("s", "they talked"), *chat(8)[10:], summary("t", "and talked"), *chat(9)[16:]]

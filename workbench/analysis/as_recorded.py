@@ -81,16 +81,21 @@ class AsRecorded:
 
 
 def as_recorded(session: Session, counter: Counter, preset: Preset) -> Iterator[AsRecorded]:
-    """Every recorded compaction to a summary, oldest first, beside the preset's. Raises BadInput for a broken table of
-    models."""
+    """Every recorded compaction to a summary, oldest first, beside the preset's; none of which the file holds nothing
+    that went. Raises BadInput for a broken table of models."""
     for epoch in session.epochs[:-1]:
-        if epoch.ended_by is not None and epoch.ended_by.way == "summary":
+        if epoch.ended_by is None or epoch.ended_by.way != "summary":
+            continue
+        theirs = recorded_outcome(session, epoch.number)
+        if theirs.status == "compacted":
             upto = replace(session, epochs=session.epochs[: epoch.number])
             course = course_of(upto, counter, first=epoch.number)
-            yield _beside(session, course, epoch.number, epoch.ended_by, preset)
+            yield _beside(session, course, theirs, epoch.number, epoch.ended_by, preset)
 
 
-def _beside(session: Session, course: Course, epoch: int, ended: Compaction, preset: Preset) -> AsRecorded:
+def _beside(
+    session: Session, course: Course, theirs: Outcome, epoch: int, ended: Compaction, preset: Preset
+) -> AsRecorded:
     chosen = strategy(preset.strategy)
     running = Running(course, chosen, preset.policy, window_of(session, epoch))
     fires: int | None = None
@@ -106,8 +111,7 @@ def _beside(session: Session, course: Course, epoch: int, ended: Compaction, pre
             fires = number
     by_hand = ended.trigger == "manual" or not _fired(triggers)
     ours = drive(chosen.compact(running.context().with_(manual=by_hand), preset.policy), estimate).outcome
-    kept, keeps = _kept(recorded_outcome(session, epoch)), _kept(ours)
-    return AsRecorded(epoch, ended, len(calls) + 1, fires, triggers, kept, keeps)
+    return AsRecorded(epoch, ended, len(calls) + 1, fires, triggers, _kept(theirs), _kept(ours))
 
 
 def _fired(triggers: tuple[Trigger, ...]) -> bool:
