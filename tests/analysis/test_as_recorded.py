@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 
 from tests.analysis.courses import counter_of, session_of
-from workbench.analysis.as_recorded import AsRecorded, as_recorded
+from workbench.analysis.as_recorded import AsRecorded, as_recorded, of_its_time
 from workbench.analysis.course import course_of
 from workbench.analysis.recorded import MadeRoom, made_room, recorded_outcome, told_room
 from workbench.compaction.outcome import Fate, FateSpan
-from workbench.compaction.preset import Preset
+from workbench.compaction.preset import Preset, load_preset
 from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.conformance.building import chat, summary
-from workbench.session import Compaction, Epoch, Session
+from workbench.session import Compaction, Epoch, Session, SessionFacts
 
 KEEPS_TWO = MessageWindowPolicy(
     trigger_messages=8, cut="newest_messages", keep_messages=2, min_tail_messages=0, safe_end="whole_pairs"
@@ -52,6 +52,24 @@ def test_what_was_kept_to_the_message(kept: int, difference: str) -> None:
     found = beside(compacted(5, kept))
     assert (found.keeps, len(found.kept)) == ({"u4", "a4"}, kept)
     assert (found.same_kept, found.difference) == (not difference, difference)
+
+
+@pytest.mark.parametrize(
+    ("format", "preset", "version", "reserve"),
+    [
+        ("claude-code", "claude-code", "2.1.7", 45_000),
+        ("claude-code", "claude-code", "2.1.330", 33_000),
+        ("claude-code", "claude-code", "", 33_000),
+        ("pi", "claude-code", "0.73.1", 33_000),
+        ("nobody's", "claude-code", "1.0", 33_000),
+    ],
+)
+def test_a_tools_own_preset_is_judged_as_its_version_did_it(
+    format: str, preset: str, version: str, reserve: int
+) -> None:
+    session = replace(compacted(3, 2), format=format, facts=SessionFacts(version=version))
+    policy = of_its_time(load_preset(preset), session).policy
+    assert policy.trigger_reserve_tokens == reserve  # type: ignore[attr-defined]
 
 
 def test_what_a_person_asked_for_is_judged_by_what_is_kept() -> None:

@@ -8,16 +8,18 @@ import pytest
 
 from workbench.compaction.context import Context
 from workbench.compaction.conversation import Conversation
+from workbench.compaction.gauge import Gauge
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import BUNDLED, load_preset
 from workbench.compaction.strategies import strategy
 from workbench.conformance.building import agent, call, context_of, loop, result, summary, user
 from workbench.conformance.strategies import assert_holds, assert_lives_on, run
-from workbench.session import Message
+from workbench.session import Message, Text
+from workbench.tokens.window import Window
 
 PRODUCTS = (
-    "adk", "aider", "claude-code", "clear-tool-results", "cline", "codex", "cody", "context-reset", "crush", "cursor",
-    "gemini-cli", "goose", "kimi-cli", "langchain", "letta", "message-window", "openhands", "opencode", "pi",
+    "adk", "aider", "claude-code", "clear-tool-results", "cline", "codex", "cody", "context-reset", "copilot", "crush",
+    "cursor", "gemini-cli", "goose", "kimi-cli", "langchain", "letta", "message-window", "openhands", "opencode", "pi",
     "qwen-code", "roo", "roo-truncation", "trim",
 )  # fmt: skip
 
@@ -70,9 +72,83 @@ def shape(name: str, context: Context) -> list[Message]:
 
 
 def test_claude_code_leaves_a_summary_and_files(context: Context) -> None:
-    node, *files = shape("claude-code", context)
+    """The newest answer stays behind them, where the agent has read everything."""
+    node, *files, answer = shape("claude-code", context)
     assert node.text.startswith("This session is being continued")
+    assert "\n\nTools used before this summary: Bash, Read\n\nSummary:\nS\n\nGo on" in node.text
+    assert "Behind this summary stand the newest messages" in node.text
+    assert answer is context.messages[-1]
     assert [m.text.split("\n")[0] for m in files] == [f"[Restored file] /src/{n}.py" for n in range(29, 24, -1)]
+
+
+def test_claude_code_keeps_the_newest_round_and_asks_with_the_conversation(context: Context) -> None:
+    """At 167 000 of 200 000 tokens; the request is all that comes before the round, and then the prompt."""
+    preset = load_preset("claude-code")
+    newest = [agent("x", "", call("cx"), call("cy")), result("rx", ("cx", "1")), result("ry", ("cy", "2"))]
+    whole = context_of([*context.messages, *newest])
+    outcome, (request,) = run(strategy(preset.strategy), whole, preset.policy, "S")
+    assert list(outcome.messages[-3:]) == newest
+    assert isinstance(request.body, Conversation)
+    assert (request.body.shape, list(request.body.messages)) == ("messages", list(context.messages))
+    for tokens, fires in ((166_999, False), (167_000, True), (167_001, True)):
+        now = Gauge(tokens=tokens, limit=Window(200_000, "given"))
+        assert [one.fires for one in strategy(preset.strategy).triggers(now, preset.policy)] == [fires]
+
+
+@pytest.mark.parametrize(
+    ("version", "reserve", "unread"),
+    [
+        ("", 33_000, "answer"),
+        ("2.1.330", 33_000, "answer"),
+        ("2.1.200", 33_000, "answer"),
+        ("2.1.199", 33_000, "summarize"),
+        ("2.1.30", 33_000, "summarize"),
+        ("2.1.29", 45_000, "summarize"),
+        ("2.1.7", 45_000, "summarize"),
+    ],
+)
+def test_claude_code_as_its_versions_did_it(version: str, reserve: int, unread: str) -> None:
+    policy = load_preset("claude-code").of_version(version).policy
+    assert (policy.trigger_reserve_tokens, policy.unread) == (reserve, unread)  # type: ignore[attr-defined]
+
+
+def test_what_was_set_by_hand_is_of_no_version() -> None:
+    preset = load_preset("claude-code")
+    chosen = preset.with_values(preset.policy.with_(unread="keep"), {"unread": "--set"})
+    assert chosen.of_version("2.1.7").policy.unread == "keep"  # type: ignore[attr-defined]
+
+
+def test_copilot_repeats_the_users_words_in_its_frame() -> None:
+    """Those that an earlier frame repeats come first; the next compaction repeats them all again."""
+    preset = load_preset("copilot")
+    first, _ = run(strategy(preset.strategy), context_of([*loop("1", 2), *loop("2", 2)]), preset.policy, "S")
+    (node,) = first.messages
+    frame = "".join(f"<user_message>\nrequest {n}\n</user_message>\n" for n in (1, 2))
+    assert node.text == (
+        "Some of the conversation history has been summarized to free up context.\n\n"
+        "You were originally given instructions from a user over one or more turns. Here were the user messages:\n"
+        f"{frame}\nHere is a summary of the prior context:\n<summary>\nS\n</summary>"
+    )
+    again, (request,) = run(strategy(preset.strategy), context_of([node, *loop("3", 2)]), preset.policy, "T")
+    more = f"{frame}<user_message>\nrequest 3\n</user_message>\n"
+    assert again.messages[0].text == node.text.replace(frame, more).replace("\nS\n", "\nT\n")
+    assert request.previous == "S"
+
+
+def test_codex_puts_what_it_injects_anew_before_the_newest_request() -> None:
+    preset = load_preset("codex")
+    rules = Message("dev", "system", (Text("permissions"),))
+    env = user("env", "<environment_context/>", kind="meta")
+    for messages in ([rules, env, *loop("1", 2), *loop("2", 2)], [*loop("1", 0)[:1], rules, env, *loop("2", 2)]):
+        outcome, (request,) = run(strategy(preset.strategy), context_of(messages), preset.policy, "S")
+        assert [m.id for m in outcome.messages[:-1]] == ["1u", "dev", "env", "2u"]
+        assert isinstance(request.body, Conversation)
+        assert request.body.shape == "messages_without_tools"
+    outcome, _ = run(strategy(preset.strategy), context_of([rules, env, *loop("1", 2)]), preset.policy, "S")
+    assert [m.id for m in outcome.messages[:-1]] == ["dev", "env", "1u"]
+    for tokens, fires in ((244_799, False), (244_800, True)):
+        now = Gauge(tokens=tokens, limit=Window(258_400, "recorded"))
+        assert [one.fires for one in strategy(preset.strategy).triggers(now, preset.policy)] == [fires]
 
 
 def test_codex_leaves_the_users_words_and_a_summary_last(context: Context) -> None:

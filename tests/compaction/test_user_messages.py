@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from workbench.compaction.keeping import unframed
 from workbench.compaction.outcome import Fate
 from workbench.compaction.strategies.user_messages import STRATEGY, UserMessagesPolicy
 from workbench.conformance.building import agent, call, context_of, loop, result, user
@@ -77,3 +78,73 @@ def test_first_messages_and_preamble_may_stay_and_the_summary_goes_first_where_t
     messages = [user("i", "AGENTS.md says …", kind="meta"), *loop("1", 3), *loop("2", 1)]
     outcome, _ = run(STRATEGY, context_of(messages, pins=frozenset(pins.split())), UserMessagesPolicy(**fields))
     assert [m.id for m in outcome.messages] == left.split()
+
+
+# --- what stands around the summary ---------------------------------------------------------------------------------
+
+PLACES = "Before.\n\n{tools_used}{user_messages}Summary:\n{summary}\n\nEnd.{transcript}{kept}"
+
+
+def node(messages: list[Message], **settings: Any) -> str:
+    """The summary message, of a session that lies in a file."""
+    policy = UserMessagesPolicy(user_message_tokens=0, summary_template=PLACES, **settings)
+    outcome, _ = run(STRATEGY, context_of(messages, transcript="a.jsonl"), policy)
+    return next(message.text for message in outcome.messages if message.kind == "summary")
+
+
+def test_every_place_of_a_template_is_filled() -> None:
+    calls = call("c", "Read"), call("d", "Bash")
+    messages = [user("u", "go"), agent("a", "", *calls), result("r", ("c", "1"), ("d", "2"))]
+    messages += [agent("b", "", call("e", "Edit")), result("s", ("e", "ok"))]
+    assert node(messages, unread="keep") == (
+        "Before.\n\nTools used before this summary: Bash, Read\n\n"
+        "You were originally given instructions from a user over one or more turns. Here were the user messages:\n"
+        "<user_message>\ngo\n</user_message>\n\nSummary:\nA summary.\n\nEnd."
+        "\n\nShould an exact detail be missing, the whole transcript until here is in the session file a.jsonl"
+        "\n\nBehind this summary stand the newest messages of that conversation, word for word. It was written without "
+        "them: what it calls open may be done there."
+    )
+
+
+def test_what_there_is_none_of_is_not_told() -> None:
+    policy = UserMessagesPolicy(user_message_tokens=0, summary_template=PLACES, unread="summarize")
+    outcome, _ = run(STRATEGY, context_of([user("u", "", kind="meta"), agent("a", "hello " * 40)]), policy)
+    assert outcome.messages[0].text == "Before.\n\nSummary:\nA summary.\n\nEnd."
+
+
+def test_a_summary_is_taken_out_of_a_frame_with_places() -> None:
+    text = node([*loop("1", 2), user("now", "next")], unread="keep")
+    assert unframed(text, PLACES) == "A summary."
+
+
+ROUND = [user("u", "go"), agent("a", "", call("c")), result("r", ("c", "1"))]
+
+
+@pytest.mark.parametrize(
+    ("unread", "messages", "left"),
+    [
+        ("answer", [*ROUND, agent("z", "done")], "z"),
+        ("answer", ROUND, "a r"),
+        ("answer", [*ROUND, agent("z", "done"), user("v", "next")], "v"),
+        ("keep", [*ROUND, agent("z", "done")], ""),
+        ("keep", ROUND, "a r"),
+        ("summarize", ROUND, ""),
+        ("summarize", [*ROUND, agent("z", "done"), user("v", "next")], ""),
+    ],
+)
+def test_what_stays_behind_the_summary(unread: str, messages: list[Message], left: str) -> None:
+    policy = UserMessagesPolicy.model_validate({"user_message_tokens": 0, "unread": unread})
+    outcome, _ = run(STRATEGY, context_of(messages), policy)
+    assert [m.id for m in outcome.messages if m.kind == "normal"] == left.split()
+
+
+def test_a_file_that_stays_read_is_not_counted_among_those_given_back() -> None:
+    messages = [
+        *reads(("a.py", "A"), ("b.py", "B")),
+        user("v", "again"),
+        agent("x", "", call("xc", "Read", file_path="b.py")),
+    ]
+    messages += [result("xr", ("xc", "B2"))]
+    policy = UserMessagesPolicy(user_message_tokens=0, restore_files=1, unread="keep")
+    outcome, _ = run(STRATEGY, context_of(messages), policy)
+    assert [m.text for m in outcome.messages if m.kind == "meta"] == ["[Restored file] a.py\nA"]

@@ -1357,7 +1357,7 @@ def test_the_history_is_replaced_in_part_and_memories_are_rewritten_whole() -> N
 @pytest.mark.parametrize(
     ("name", "full", "spare", "requests"),
     [
-        pytest.param("claude-code", 184_000, 183_999, 1, id="000-111 the window is nearly full, a model's summary"),
+        pytest.param("claude-code", 167_000, 166_999, 1, id="000-111 the window is nearly full, a model's summary"),
         pytest.param("cursor", 180_000, 179_999, 0, id="000-112 a window that slides, no model"),
         pytest.param("cody", 160_000, 159_999, 1, id="000-113 a threshold of tokens, a model's summary"),
     ],

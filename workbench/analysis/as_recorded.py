@@ -8,17 +8,20 @@ does not hang on how the one before came out.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from workbench.analysis.course import Course, course_of
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.running import Running
+from workbench.base.errors import BadInput
 from workbench.base.text import counted
 from workbench.compaction.outcome import Kept, Outcome
 from workbench.compaction.preset import Preset
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import Trigger
+from workbench.formats.registry import by_id
 from workbench.session import Compaction, Session
 from workbench.summarizers.driver import drive
 from workbench.summarizers.estimate import estimate
@@ -80,9 +83,18 @@ class AsRecorded:
         return "; ".join(found)
 
 
+def of_its_time(preset: Preset, session: Session) -> Preset:
+    """A preset of the session's own tool as the version did it that wrote the session; any other as it is."""
+    with suppress(BadInput):
+        if by_id(session.format).preset == preset.id:
+            return preset.of_version(session.facts.version)
+    return preset
+
+
 def as_recorded(session: Session, counter: Counter, preset: Preset) -> Iterator[AsRecorded]:
-    """Every recorded compaction to a summary, oldest first, beside the preset's; none of which the file holds nothing
-    that went. Raises BadInput for a broken table of models."""
+    """Every recorded compaction to a summary, oldest first, beside the preset's as the version that wrote the session
+    did it; none of which the file holds nothing that went. Raises BadInput for a broken table of models."""
+    preset = of_its_time(preset, session)
     for epoch in session.epochs[:-1]:
         if epoch.ended_by is None or epoch.ended_by.way != "summary":
             continue

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from workbench.analysis.as_recorded import of_its_time
 from workbench.analysis.compare import Column, candidates
 from workbench.analysis.compare import compare as columns_of
 from workbench.analysis.course import Course, course_of, uncounted
@@ -95,7 +96,8 @@ def why(
     session = given(source).session
     number = overflowed(session) if epoch is None else epoch
     now, course = _played_from(session, number, window)
-    return diagnose(now, course, number, load_preset(preset or tools_preset(session) or "claude-code"))
+    chosen = of_its_time(load_preset(preset or tools_preset(session) or "claude-code"), session)
+    return diagnose(now, course, number, chosen)
 
 
 def replay(

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from workbench.analysis.as_recorded import of_its_time
 from workbench.analysis.cost import paid
 from workbench.analysis.pictures import growth_picture, in_characters
 from workbench.analysis.transcript import printable
@@ -46,7 +47,7 @@ def command(chosen: Selection, as_json: bool) -> None:
     sentence speaks of or under the policy that it names.
     """
     bench, course = on_bench_and_course(chosen, overflowed)
-    preset = chosen.policy(tools_preset(bench.session) or PRESET)
+    preset = of_its_time(chosen.policy(tools_preset(bench.session) or PRESET), bench.session)
     found = diagnose(bench.context, course, bench.epoch, preset)
     if as_json:
         write_json(found)

@@ -44,7 +44,7 @@ class Context:
     memories: str = ""
     rules: str = ""
     transcript: str = ""
-    """Where the session's own file lies, "" where it is in none."""
+    """The name of the session's own file, "" where it is in none."""
     summary_versions: Mapping[str, int] = field(default_factory=dict)
     """Format version of a summary by message id, where its format records one."""
     past: Past = field(default_factory=Past)

@@ -1,5 +1,5 @@
-"""What products say around a summary, beside fixed words: what the user said, which tools were used, where the whole
-transcript lies, and that the newest messages follow word for word.
+"""What products say around a summary, beside fixed words: what the user said, which tools were used, which file has the
+whole transcript, and that the newest messages follow word for word.
 
 A template has a place for each, `{summary}` among them; a place whose fact there is none of stays empty.
 """
@@ -31,14 +31,14 @@ WORDS: dict[Language, Words] = {
         "You were originally given instructions from a user over one or more turns. Here were the user messages:\n"
         "{}\n\n",
         "Tools used before this summary: {}\n\n",
-        "\n\nShould an exact detail be missing, the whole transcript until here lies in {}",
+        "\n\nShould an exact detail be missing, the whole transcript until here is in the session file {}",
         "\n\nBehind this summary stand the newest messages of that conversation, word for word. It was written without "
         "them: what it calls open may be done there.",
     ),
     "zh": Words(
         "用户此前在一轮或多轮对话中给出了指示。以下是用户的原话：\n{}\n\n",
         "摘要之前用过的工具：{}\n\n",
-        "\n\n如缺少确切细节，此前的完整记录在 {}",
+        "\n\n如缺少确切细节，此前的完整记录在会话文件 {} 中",
         "\n\n摘要之后是该对话最新的消息，逐字保留。摘要撰写时未包含它们：其中称为未完成的事可能已在那里完成。",
     ),
 }

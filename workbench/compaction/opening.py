@@ -3,7 +3,6 @@ policy, no plan."""
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from workbench.compaction.context import Context
 from workbench.compaction.layout import Layout
 from workbench.compaction.past import past_of
 from workbench.compaction.shape import Shape
-from workbench.formats.kit.folder import here
 from workbench.formats.registry import by_id
 from workbench.formats.roles import Api
 from workbench.session import Session
@@ -59,8 +57,9 @@ def context_at(
 
 
 def transcript_of(session: Session) -> str:
-    """Where the session's own file lies, "" where it is in none."""
-    return os.path.join(here(), session.path) if session.path else ""
+    """The name of the session's own file, "" where it is in none: what an agent can look for in its own folder, and
+    nothing of this machine."""
+    return session.path.name if session.path else ""
 
 
 def api_of(session: Session) -> Api | None:

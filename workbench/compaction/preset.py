@@ -3,7 +3,8 @@
 A preset is a TOML file: `strategy`, `about`, `source` (what it was read from), `[policy]` with field values, and
 `[basis]` that calls a field `documented` or `assumed`. A value `{ prompt = "file" }` takes the text of a file in
 `prompts/`. `[product]` says of a product, where that is known, whether the prompt cache has a say in when it compacts
-(`cache`) and whether it does so without being set up (`default_on`).
+(`cache`) and whether it does so without being set up (`default_on`). Each `[[earlier]]` has what versions before
+`before` did differently, as another `policy`.
 """
 
 from __future__ import annotations
@@ -32,6 +33,14 @@ BUNDLED = Path(__file__).resolve().parent / "presets"
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """What versions of a product before `before` did differently."""
+
+    before: str
+    policy: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Preset:
     id: str
     strategy: str
@@ -43,6 +52,16 @@ class Preset:
     sources: Mapping[str, str] = field(default_factory=dict)
     """Where the value of a setting comes from, by its key: `preset`, `adopted` (from its product), a variable of the
     environment, or how it was given by hand. What is not named has the strategy's own default."""
+
+    earlier: tuple[Earlier, ...] = ()
+
+    def of_version(self, version: str) -> Preset:
+        """As that version of the product did it, but for what was set by hand; as it is where it is not known."""
+        changes: dict[str, Any] = {}
+        for one in self.earlier:
+            if version and _numbers(version) < _numbers(one.before):
+                changes |= {key: value for key, value in one.policy.items() if self.sources.get(key) == "preset"}
+        return replace(self, policy=self.policy.with_(**changes)) if changes else self
 
     def source_of(self, setting: Setting) -> str:
         """Where its value comes from; `the prompt` for what follows from that, as the language does."""
@@ -60,6 +79,11 @@ class Preset:
         fields = {key.partition(".")[0] for key in source}
         basis = {name: word for name, word in self.basis.items() if name not in fields}
         return replace(self, policy=policy, basis=basis, sources={**self.sources, **source})
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """`2.1.80` so that it can be compared."""
+    return tuple(map(int, re.findall(r"\d+", version)))
 
 
 def preset_names() -> tuple[str, ...]:
@@ -119,10 +143,11 @@ def read_preset(path: Path) -> Preset:
         table = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadInput(f"{path}: is no readable TOML ({error}); correct that place.") from None
-    unknown = sorted(set(table) - {"strategy", "about", "source", "policy", "basis", "product"})
+    unknown = sorted(set(table) - {"strategy", "about", "source", "policy", "basis", "product", "earlier"})
     if unknown or not isinstance(table.get("strategy"), str):
         wrong = f"unknown key {unknown[0]!r}" if unknown else "no 'strategy'"
-        raise BadInput(f"{path}: {wrong}; a preset has strategy, about, source, [policy], [basis], [product].")
+        known = "strategy, about, source, [policy], [basis], [product], [[earlier]]"
+        raise BadInput(f"{path}: {wrong}; a preset has {known}.")
     for name in ("policy", "basis", "product"):
         if not isinstance(table.get(name, {}), dict):
             raise BadInput(f"{path}: {name} = {table[name]!r}; it is a table, begin it with [{name}].")
@@ -142,8 +167,13 @@ def read_preset(path: Path) -> Preset:
     for name, known in product.items():
         if name not in ("cache", "default_on") or not isinstance(known, bool):
             raise BadInput(f"{path}: product.{name} = {known!r}; say true or false of cache and default_on.")
+    earlier = table.get("earlier", [])
+    if not isinstance(earlier, list) or not all(map(_is_earlier, earlier)):
+        raise BadInput(f"{path}: [[earlier]] has a version in before and a table policy, each time.")
     try:
         policy = chosen.policy_type.model_validate(values)
+        for one in earlier:
+            policy.with_(**one["policy"])
     except ValidationError as error:
         raise BadInput(f"{path}: {explain(error, 'policy')}") from None
     today = {chosen.policy_type.today(name).name: value for name, value in values.items()}
@@ -151,7 +181,15 @@ def read_preset(path: Path) -> Preset:
     if adopted:
         sources, basis = {**sources, "prompt": "adopted"}, {**basis, "prompt": "documented"}
     about, source = table.get("about", ""), table.get("source", "")
-    return Preset(path.stem, chosen.id, about, source, policy, basis, product, sources)
+    past = tuple(Earlier(one["before"], one["policy"]) for one in earlier)
+    return Preset(path.stem, chosen.id, about, source, policy, basis, product, sources, past)
+
+
+def _is_earlier(one: Any) -> bool:
+    """Whether a table says of earlier versions what they did."""
+    if not isinstance(one, dict) or one.keys() != {"before", "policy"}:
+        return False
+    return isinstance(one["before"], str) and isinstance(one["policy"], dict)
 
 
 def _is_named(value: Any) -> bool:

@@ -21,4 +21,4 @@ def _codec() -> Codec:
     )
 
 
-FORMAT = Format(ID, "Copilot CLI events", recognise, _codec, keys=KEYS)
+FORMAT = Format(ID, "Copilot CLI events", recognise, _codec, keys=KEYS, preset="copilot")
