@@ -30,7 +30,8 @@ def taken(shape: RequestShape, fresh: int = 0, *, talk: list = TALK, **settings:
     """A prompt of 1 000 tokens, an answer of 2 000."""
     tools = (Tool("Bash", "t" * 12_000),)
     context = beside(context_of(talk, system="s" * 28_000, tools=tools), 10_000)
-    policy = UserMessagesPolicy(user_message_tokens=0, prompt="p" * 4_000, request_shape=shape, **settings)
+    ends = {"user_message_tokens": 0, "unread": "summarize"}
+    policy = UserMessagesPolicy(**ends, prompt="p" * 4_000, request_shape=shape, **settings)  # type: ignore[arg-type]
     run = drive(STRATEGY.compact(context, policy), lambda request: Summary("z" * 8_000))
     return spent(context, run, fresh)
 
