@@ -61,7 +61,7 @@ def test_the_shape_decides_what_a_summary_costs(
 
 def test_what_is_left_out_breaks_the_prefix() -> None:
     """An earlier summary that is given up is not sent: behind it nothing is in the cache, before it all is."""
-    talk = [*TALK, summary("old", "o" * 396), user("n", "n" * 3_996)]
+    talk = [*TALK, summary("old", "o" * 396), user("n", "n" * 3_596), agent("z", "z" * 396)]
     found = taken("messages", talk=talk, earlier_summary="drop")
     assert found == Spent(1, 62_000, 2_000, 60_000)
     assert taken("messages", talk=talk, earlier_summary="nest") == Spent(1, 62_100, 2_000, 61_100)
