@@ -161,3 +161,19 @@ def test_a_copied_step_and_a_sum_of_calls_have_no_bill_of_a_context() -> None:
 
 def _raw(changes: Json) -> bytes:
     return json.dumps(json.loads(body()) | changes).encode()
+
+
+def test_what_kept_steps_were_billed_is_no_bill_of_an_export() -> None:
+    """But what a later step was billed is one."""
+    session = read(FORMAT, body())
+    assert FORMAT.codec.write is not None
+    document = json.loads(FORMAT.codec.write(session, session.context()[1:]).data)
+    assert [message.usage for message in read(FORMAT, json.dumps(document).encode()).messages] == [None] * 4
+    later = {
+        "step_id": 4,
+        "source": "agent",
+        "message": "more",
+        "metrics": {"prompt_tokens": 9, "completion_tokens": 1},
+    }
+    document["steps"].append(later)
+    assert read(FORMAT, json.dumps(document).encode()).messages[-1].usage == Usage(9, 1)

@@ -1,6 +1,7 @@
 """LangChain dumps: both forms, calls that stand twice, usage with its cache, lists written back."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -235,3 +236,14 @@ def test_a_summary_of_this_programs_ends_none() -> None:
     marked = {"content": "so far", "additional_kwargs": {"workbench_kind": "summary"}}
     session = read(FORMAT, json.dumps(flat([("human", {"content": "go"}), ("ai", marked)])).encode())
     assert ([message.kind for message in session.messages], len(session.epochs)) == (["normal", "summary"], 1)
+
+
+@pytest.mark.parametrize("form", [dumped, plain, flat])
+def test_what_kept_messages_were_billed_is_no_bill_of_an_export(form: Callable[[Any], list[Json]]) -> None:
+    """But what a later message was billed is one."""
+    session = read(FORMAT, json.dumps({"messages": form(FIELDS)}).encode())
+    assert FORMAT.codec.write is not None
+    state = json.loads(FORMAT.codec.write(session, session.context()[1:]).data)
+    assert [m.usage for m in read(FORMAT, json.dumps(state).encode()).messages] == [None] * (len(FIELDS) - 1)
+    state["messages"] += form([("ai", {"content": "more", "usage_metadata": USAGE})])
+    assert read(FORMAT, json.dumps(state).encode()).messages[-1].usage == Usage(40, 7, 30, 20)

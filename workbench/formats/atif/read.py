@@ -15,7 +15,7 @@ from workbench.formats.kit.blocks import as_text, from_anthropic, in_result, kin
 from workbench.formats.kit.chat import tools_of
 from workbench.formats.kit.document import parse, render
 from workbench.formats.kit.item_list import Item
-from workbench.formats.kit.mark import marked
+from workbench.formats.kit.mark import SPENT, marked, without_spent
 from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.usage import usage_of_prompt
@@ -91,13 +91,16 @@ def _session(path: Path, data: bytes, body: Item, warnings: list[LoadWarning], p
         after = bool(messages) and messages[-1].kind == "boundary"
         messages += _messages(index, step, after, warnings)
     progress(len(data), len(data))
+    epochs = _epochs(messages)
+    marked_steps = {n for n, step in enumerate(steps) if dict_of(dict_of(step).get("extra")).get(SPENT) is True}
+    spent_until = max((n for n, message in enumerate(messages) if message.source[0] in marked_steps), default=-1)
     agent = dict_of(body.get("agent"))
     spent = dict_of(body.get("final_metrics")).get("total_cost_usd")
     return Session(
         format=ID,
         path=path,
-        messages=with_said(messages),
-        epochs=_epochs(messages),
+        messages=with_said(without_spent(messages, epochs[-1].members, spent_until)),
+        epochs=epochs,
         records=Records(data),
         id=_id(body),
         title=first_words(messages),

@@ -13,13 +13,15 @@ from workbench.formats.kit.blocks import as_object, kind_of, named, texts_of
 from workbench.formats.kit.document import elements, loads, new_name, render, splice
 from workbench.formats.kit.item_list import Item, Notes
 from workbench.formats.kit.json_spans import replace_fields
-from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.mark import MARK, SPENT
+from workbench.formats.kit.place import in_document
 from workbench.formats.kit.settle import settled
 from workbench.formats.kit.values import dict_of
 from workbench.session import Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 _ID = "atif"
 _NOTHING = "ATIF is a record: no tool resumes one"
+_SPENT = in_document(SPENT, ("extra",))
 
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
@@ -56,7 +58,15 @@ def _steps(session: Session, messages: Sequence[Message], raws: Sequence[bytes],
         for message in group:
             if message.kind != "boundary":
                 _add(made, message, notes)
+    billed = (n for n in range(len(made) - 1, -1, -1) if _is_billed(made[n]))
+    if (newest := next(billed, None)) is not None and isinstance(raw := made[newest], bytes):
+        made[newest] = _SPENT.put(raw, b"true") or raw
     return [_numbered(step, number) for number, step in enumerate(made, 1)]
+
+
+def _is_billed(step: bytes | Item) -> bool:
+    """Whether a kept step has the bill of a call, which was made for another context."""
+    return isinstance(step, bytes) and b'"metrics"' in step and bool(dict_of(dict_of(loads(step)).get("metrics")))
 
 
 def _numbered(step: bytes | Item, number: int) -> bytes:

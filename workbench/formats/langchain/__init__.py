@@ -14,10 +14,9 @@ def _codec() -> Codec:
     from workbench.formats.kit.mark import CARRIED
     from workbench.formats.kit.place import in_document
     from workbench.formats.langchain import read, rules, write
-    from workbench.formats.langchain.signature import PLACES
+    from workbench.formats.langchain.signature import FORMS, PLACES
 
-    forms = (("kwargs",), ("data",), ())
-    ways = ((*place, 0, *form, "additional_kwargs") for place in PLACES for form in forms)
+    ways = ((*place, 0, *form, "additional_kwargs") for place in PLACES for form in FORMS)
     return Codec(read.read, write.write, rules.validate, place=in_document(CARRIED, *ways))
 
 

@@ -14,7 +14,7 @@ from workbench.formats.kit.document import parse
 from workbench.formats.kit.epochs import epochs_at, parted_at_compactions
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.item_list import Item
-from workbench.formats.kit.mark import marked
+from workbench.formats.kit.mark import SPENT, marked, without_spent
 from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import count_of, dict_of, list_of, text_of, word_of
@@ -36,7 +36,9 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     ids: dict[str, int] = {}
     read = (_message(index, item, ids, warnings) for index, item in enumerate(items))
     parted, compacted = parted_at_compactions(message for message in read if message is not None)
-    messages = with_said(parted)
+    marked_items = {n for n, item in enumerate(items) if _is_spent(item)}
+    last = max((n for n, message in enumerate(parted) if message.source[0] in marked_items), default=-1)
+    messages = with_said(without_spent(parted, range(len(parted)), last))
     prompts = [n for n, message in enumerate(messages) if message.is_own_system]
     progress(len(data), len(data))
     sources = {message.source[0] for message in messages}
@@ -51,6 +53,10 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         warnings=tuple(warnings),
         facts=SessionFacts(unread=tuple(n for n in range(len(items)) if n not in sources)),
     )
+
+
+def _is_spent(item: Any) -> bool:
+    return dict_of(fields_of(dict_of(item)).get("additional_kwargs")).get(SPENT) is True
 
 
 def _kind_name(item: Item) -> str:

@@ -26,6 +26,10 @@ PLACES = (
 thread (`values`) and a checkpoint (`channel_values`)."""
 
 
+FORMS = (("kwargs",), ("data",), ())
+"""The keys that lead to a message's fields: as a constructor, as type and data, as it is."""
+
+
 def recognise(look: Look) -> str:
     items = items_of(look.document) or []
     forms = {form_of(item) for item in items}

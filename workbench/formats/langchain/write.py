@@ -9,13 +9,14 @@ from typing import Any
 
 from workbench.formats.format import Written
 from workbench.formats.kit.blocks import as_object, kind_of, texts_of, to_anthropic
-from workbench.formats.kit.document import new_name, parse, splice
+from workbench.formats.kit.document import elements, new_name, parse, splice
 from workbench.formats.kit.item_list import Item, Notes, Render, pieces, with_unread
 from workbench.formats.kit.json_spans import field_of, replace_fields
-from workbench.formats.kit.mark import MARK
+from workbench.formats.kit.mark import MARK, SPENT
+from workbench.formats.kit.place import in_document
 from workbench.formats.kit.settle import as_users, is_said, settled, system_prompt
 from workbench.formats.langchain.read import SUMMARY
-from workbench.formats.langchain.signature import ID, form_of, items_of, place_of
+from workbench.formats.langchain.signature import FORMS, ID, form_of, items_of, place_of
 from workbench.session.message import Block, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse
 from workbench.session.session import Session
 
@@ -27,6 +28,8 @@ _NAMES: dict[Role, tuple[str, str]] = {
 }
 
 
+_BILLS = (b'"usage_metadata"', b'"token_usage"', b'"usage"')
+_SPENT = in_document(SPENT, *((*form, "additional_kwargs") for form in FORMS))
 _FORMS = ("constructor", "type and data", "flat")
 
 
@@ -51,8 +54,25 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     # A chat model behind LangChain may take one system message, in front.
     taken = [message if message.source or message.role != "system" else as_users(message) for message in messages]
     found = pieces(session.messages, taken, _renderer(own=True, form=form), notes)
-    found = with_unread(found, session.facts.unread)
+    found = _spent(_elements(data, place_of(document) or ()), with_unread(found, session.facts.unread))
     return Written(_spliced(data, place_of(document) or (), found), name, notes=notes)
+
+
+def _spent(raws: Sequence[bytes], found: list[int | bytes]) -> list[int | bytes]:
+    """The list with a note at its newest kept bill: what was billed up to there was billed for another context."""
+    billed = (
+        n for n, at in reversed([*enumerate(found)]) if isinstance(at, int) and any(k in raws[at] for k in _BILLS)
+    )
+    if (newest := next(billed, None)) is not None and isinstance(at := found[newest], int):
+        found[newest] = _SPENT.put(raws[at], b"true") or at
+    return found
+
+
+def _elements(data: bytes, place: tuple[str, ...]) -> list[bytes]:
+    """The messages of the list that the keys of `place` lead to."""
+    for key in place:
+        data = field_of(data, key) or b"[]"
+    return elements(data, None)
 
 
 def _spliced(data: bytes, place: tuple[str, ...], found: list[int | bytes]) -> bytes:
