@@ -227,6 +227,16 @@ def test_a_running_request_alone_is_shortened_without_a_ledger() -> None:
     assert context.outcome_size(outcome).tokens <= 200
 
 
+def test_a_large_pin_does_not_shorten_what_the_user_asks_now() -> None:
+    """The request of 250 tokens has the room of a budget of 400, though a pin of 3 000 leaves none."""
+    large = [*work(), agent("p", "", call("p1", "Read", file_path="/p/big.py")), result("pin", ("p1", "w" * 12_000))]
+    asked = user("now", "Write it. " + "Be careful. " * 80)
+    for budget, whole in ((400, True), (250, False)):
+        context = context_of([*large, agent("seen", "seen"), asked], pins=frozenset(["pin"]))
+        outcome = assert_holds(STRATEGY, context, LedgerPolicy(budget_tokens=budget, narrative_percent=0))
+        assert (outcome.messages[-1] is asked) == whole
+
+
 def test_a_pin_that_is_not_read_yet_stays_as_it_is() -> None:
     outcome = assert_holds(
         STRATEGY, context_of(READING, pins=frozenset(["r2"])), LedgerPolicy(budget_tokens=500, narrative_percent=0)

@@ -108,7 +108,7 @@ def plan_within(context: Context, shares: Shares, always: Sequence[int], languag
 
     def tail_within(room: int) -> tuple[int, Unread]:
         """The longest tail for this room, what is not read yet in it or beside it."""
-        unread = unread_within(context, ruler, room, always, language)
+        unread = unread_within(context, ruler, room, shares.binding, always, language)
         staying = sorted({*always, *unread.indexes})
         return _tail_within(context, ruler, staying, max(room - unread.takes, 0)), unread
 
@@ -117,7 +117,7 @@ def plan_within(context: Context, shares: Shares, always: Sequence[int], languag
         newest = with_pairs(context.shape, context.shape.unread)
         tail = ruler.each({*range(cut, len(context))}.difference(always, newest))
         room = shares.room - said_before(cut)[1] - shares.narrative - tail
-        return planned(cut, unread_within(context, ruler, room, always, language))
+        return planned(cut, unread_within(context, ruler, room, shares.binding, always, language))
     cut, unread = tail_within(shares.room - shares.ledger - shares.narrative)
     for _ in range(3):
         moved, unread = tail_within(shares.room - said_before(cut)[1] - shares.narrative)

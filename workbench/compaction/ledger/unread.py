@@ -30,28 +30,42 @@ class Unread:
         return {index: message for index, message in self.shorter.items() if span.start <= index < span.stop}
 
 
-def unread_within(context: Context, ruler: Ruler, room: int, always: Collection[int], language: Language) -> Unread:
-    """What is not read yet, with the calls whose results it is, without what stays `always`; its longest texts are
-    shortened, all to one length, until it takes no more than `room`, or `LEAST_CHARS` are left of each."""
+def unread_within(
+    context: Context, ruler: Ruler, room: int, binding: int, always: Collection[int], language: Language
+) -> Unread:
+    """What is not read yet, with the calls whose results it is, without what stays `always`: in no more than `room`, if
+    that can be, but for the person's own words, which may take as much as what is `binding`."""
     indexes = with_pairs(context.shape, context.shape.unread).difference(always)
+    unread = [index for index in context.shape.unread if index in indexes]
+    own = [index for index in unread if context.messages[index].starts_round]
+    takes = ruler.each(indexes.difference(unread))
+    shorter: dict[int, Message] = {}
+    for several, most in ((own, max(room, binding)), (sorted({*unread}.difference(own)), room)):
+        found, taken = _fitted(context, ruler, most - takes, several, language)
+        shorter |= found
+        takes += taken
+    return Unread(indexes, shorter, takes)
+
+
+def _fitted(
+    context: Context, ruler: Ruler, room: int, indexes: Sequence[int], language: Language
+) -> tuple[Mapping[int, Message], int]:
+    """Those of these messages that are in fewer words, and what all take: the longest texts are shortened, all to one
+    length, until that is no more than `room`, or `LEAST_CHARS` are left of each."""
     whole = ruler.each(indexes)
     if whole <= room:
-        return Unread(indexes, {}, whole)
-    unread = [index for index in context.shape.unread if index in indexes]
-    told = ruler.each(indexes.difference(unread))
-    messages = {index: context.messages[index] for index in unread}
+        return {}, whole
+    messages = {index: context.messages[index] for index in indexes}
     lengths = [len(text) for message in messages.values() for text in _texts(message)]
-    per_char = max(whole - told, 1) / max(sum(lengths), 1)
-    chars = max(_level(lengths, int((room - told) / per_char)), LEAST_CHARS)
+    chars = max(_level(lengths, room * sum(lengths) // max(whole, 1)), LEAST_CHARS)
     while True:
         shorter = {index: new for index, old in messages.items() if (new := shortened(old, chars, language)) is not old}
         takes = sum(
             ruler.of_message(shorter[index]) if index in shorter else ruler.span(index, index + 1) for index in indexes
         )
         if takes <= room or chars == LEAST_CHARS:
-            return Unread(indexes, shorter, takes)
-        fewer = chars * (room - told) // (takes - told) if takes > told else 0
-        chars = max(min(fewer, chars - 1 - chars // 50), LEAST_CHARS)
+            return shorter, takes
+        chars = max(min(chars * room // takes, chars - 1 - chars // 50), LEAST_CHARS)
 
 
 def _level(lengths: Sequence[int], chars: int) -> int:
