@@ -254,6 +254,17 @@ async def test_export(album: Album) -> None:
         await album.take(pilot, "80x24", "e")
 
 
+async def test_rescue(album: Album) -> None:
+    path = Path(shutil.copyfile(SAMPLES / "claude-code-overflow.jsonl", "harbour.jsonl"))
+    os.utime(path, (1_760_000_000, 1_760_000_000))
+    async with on_bench(path, size=MEDIUM) as (pilot, _):
+        await press(pilot, "!")
+        pilot.app.screen.query_one("#path", Input).value = "new.jsonl"  # the new session has another id each time
+        await album.take(pilot, "rescued")
+        await shape(pilot, SMALL, "workbench-light")
+        await album.take(pilot, "80x24")
+
+
 class Held(LoadingScreen):
     """A load that stands at two fifths."""
 
