@@ -57,15 +57,17 @@ def test_secrets_are_masked_wherever_they_stand(tmp_path: Path) -> None:
     results = [{"type": "tool_result", "tool_use_id": "c", "content": f"key {key}"}]
     messages = [
         {"role": "user", "content": f"use {key}"},
-        {"role": "assistant", "content": [call]},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": f"so {key}", "signature": "s"}, call]},
         {"role": "user", "content": results},
         {"role": "assistant", "content": "done"},
     ]
     path = tmp_path / "x.json"
-    path.write_text(json.dumps({"model": "m", "max_tokens": 1, "system": f"with {key}", "messages": messages}))
+    tools = [{"name": "Bash", "description": f"as {key}", "input_schema": {"type": "object"}}]
+    body = {"model": "m", "max_tokens": 1, "system": f"with {key}", "tools": tools, "messages": messages}
+    path.write_text(json.dumps(body))
     for words in (["inspect", path], ["compact", path, "--strategy", "context-reset"]):
         said = cwb(*words, "--json", "--full").stdout
-        assert json.loads(said)["message_list"][1]["blocks"][0]["input"]["env"] == [{"PASSWORD": "[masked]"}]
+        assert json.loads(said)["message_list"][1]["blocks"][1]["input"]["env"] == [{"PASSWORD": "[masked]"}]
         assert key not in said
         assert "hunter2" not in said
 
