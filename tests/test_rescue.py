@@ -13,7 +13,10 @@ import pytest
 
 from tests.commands import cwb, document, session_lines, write_lines
 from tests.paths import SAMPLES
+from workbench.bench import open_bench, with_window
 from workbench.formats.files import load
+from workbench.rescue import without_model
+from workbench.tokens import Counter
 
 AGO = 3600.0
 
@@ -103,7 +106,7 @@ def test_what_would_not_become_smaller_is_not_written(own_home: Path, here: Path
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr == (
         f"Claude Code session {path}: unchanged: nothing to compact: all of it fits the budget; nothing was "
-        "written; `cwb compact` has every other way.\n"
+        "written; `cwb rescue FILE` takes another session, `cwb compact` any other way.\n"
     )
     assert [*path.parent.iterdir()] == [path]
 
@@ -147,3 +150,15 @@ def test_a_gemini_session_is_found_by_the_hash_of_its_folder(own_home: Path, her
     os.utime(path, (1_700_000_000, 1_700_000_000))
     told = document("rescue", code=None)
     assert told["file"] == str(path)
+
+
+def test_the_tools_own_preset_is_taken_where_it_asks_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No tool's does by itself; one that is trimmed does, unless what is left is too long still."""
+    monkeypatch.setattr("workbench.rescue.tools_preset", lambda session: "trim")
+    session = load(SAMPLES / "claude-code-overflow.jsonl")
+    bench = open_bench(session, Counter())
+    after = without_model(bench)
+    assert (after.preset, after.plan.outcome.status) == ("trim", "compacted")
+    size = after.plan.after.tokens
+    assert without_model(with_window(bench, size + 1)).preset == "trim"
+    assert without_model(with_window(bench, size)).preset == "ledger"

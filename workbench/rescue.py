@@ -47,11 +47,12 @@ def _is_of(found: Found, folder: Path) -> bool:
 
 
 def without_model(bench: Bench) -> Bench:
-    """The bench under its tool's own preset where that asks no model and makes the context smaller, else under the
-    ledger, without its narrative."""
+    """The bench under its tool's own preset where that asks no model and makes the context fit, else under the ledger,
+    without its narrative."""
     if own := tools_preset(bench.session):
         tried = choose_preset(bench, load_preset(own))
-        if not tried.plan.requests and tried.plan.outcome.status == "compacted":
+        fits = bench.window is None or tried.plan.after.tokens < bench.window
+        if not tried.plan.requests and tried.plan.outcome.status == "compacted" and fits:
             return tried
     ledger = choose_preset(bench, default_preset(DEFAULT))
     return set_policy(ledger, ledger.policy.model_copy(update={"narrative_percent": 0.0}))

@@ -146,9 +146,8 @@ def _sentence(result: Result) -> str:
     part = f" --part {result.part}" if result.part else ""
     found = f"{by_id(result.format).title} session {result.file}{part}"
     if result.out is None and all(one.passed or not one.hard for one in result.checks):
-        return (
-            f"{found}: {verdict(result.status, result.reason)}; nothing was written; `cwb compact` has every other way."
-        )
+        nothing = "nothing was written; `cwb rescue FILE` takes another session, `cwb compact` any other way"
+        return f"{found}: {verdict(result.status, result.reason)}; {nothing}."
     passed = [one.name for one in result.checks if one.passed]
     failed = [f"{one.name} ({one.detail})" for one in result.checks if not one.passed]
     checks = f"passed: {', '.join(passed)}" + (f"; failed: {', '.join(failed)}" if failed else "")
