@@ -162,3 +162,34 @@ def test_the_tools_own_preset_is_taken_where_it_asks_no_model(tmp_path: Path, mo
     size = after.plan.after.tokens
     assert without_model(with_window(bench, size + 1)).preset == "trim"
     assert without_model(with_window(bench, size)).preset == "ledger"
+
+
+def test_a_conversation_of_openhands_is_put_back_as_a_folder(own_home: Path, here: Path) -> None:
+    kept = own_home / ".openhands/conversations"
+    kept.mkdir(parents=True)
+    said = [{"id": f"00000000-{n}", "timestamp": "2026-01-01T00:00:00", **event} for n, event in enumerate(_events())]
+    old = kept / "0123"
+    (old / "events").mkdir(parents=True)
+    state = {"id": "0123", "workspace": {"working_dir": str(here)}, "leaf_event_id": said[-1]["id"]}
+    (old / "base_state.json").write_text(json.dumps(state))
+    for number, event in enumerate(said):
+        (old / f"events/event-{number:05d}-{event['id']}.json").write_text(json.dumps(event))
+    for path in [*old.rglob("*"), old]:
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    done = cwb("rescue", "--set", "budget_tokens=600")
+    assert done.exit_code == 0, done.output
+    (new,) = {*kept.iterdir()} - {old}
+    assert done.stdout == f"cd {here} && openhands --resume {new.name}\n"
+    assert len(load(new).context()) < len(load(old).context())
+    assert cwb("resume", new).stdout == done.stdout
+
+
+def _events() -> list[dict[str, object]]:
+    """Ten rounds of a V1 conversation."""
+    found: list[dict[str, object]] = []
+    for number in range(10):
+        for source, role in (("user", "user"), ("agent", "assistant")):
+            content = [{"type": "text", "text": f"{role} {number}: " + "mend the gate of the harbour. " * 12}]
+            message = {"role": role, "content": content}
+            found.append({"source": source, "kind": "MessageEvent", "llm_message": message})
+    return found

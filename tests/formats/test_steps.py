@@ -14,7 +14,7 @@ from tests.paths import SAMPLES
 from workbench.formats import registry
 from workbench.formats.export import export, save
 from workbench.formats.files import load
-from workbench.formats.format import FILE, Written
+from workbench.formats.format import FILE, NAME, Written
 from workbench.formats.steps import steps
 
 TOOLS = ("aider", "adk", "auggie", "claude", "cline", "codex", "copilot", "gemini", "goose", "opencode", "pi", "tool")
@@ -105,6 +105,18 @@ def test_a_folder_is_put_where_its_tool_looks_with_all_that_is_in_it(machine: Pa
     for _ in range(2):
         assert run(machine, lines) == [[str(machine), "tool", "b"]]
         assert [*(machine / "home/all/b").rglob("*.json")] == [machine / "home/all/b/events/0.json"]
+
+
+def test_a_session_that_is_kept_as_a_folder_goes_by_its_name(machine: Path) -> None:
+    written = Written(b"", "x.json", kept_in="~/all", commands=(("tool", NAME),), by_hand="save it as a folder")
+    for name in ("b7 x", "-b"):
+        (machine / name).mkdir()
+    (machine / "x.json").touch()
+    assert run(machine, steps(written, machine / "b7 x")) == [[str(machine), "tool", "b7 x"]]
+    assert [*(machine / "home/all").iterdir()] == [machine / "home/all/b7 x"]
+    assert steps(written, machine / "home/all/b7 x")[-1] == "tool 'b7 x'"
+    for other in ("x.json", "-b"):
+        assert steps(written, machine / other)[-1] == "# save it as a folder"
 
 
 def test_what_lies_beside_an_export_goes_with_it(machine: Path) -> None:

@@ -24,7 +24,9 @@ from workbench.formats.kit.document import render
 from workbench.formats.kit.magic import ZSTD
 from workbench.formats.kit.outline import glimpse
 from workbench.formats.kit.titles import first_words
+from workbench.formats.kit.values import dict_of, word_of
 from workbench.formats.look import Look
+from workbench.formats.openhands.stores import state_of
 from workbench.formats.roo_cline.signature import HISTORY
 from workbench.session import Message, Session
 
@@ -245,7 +247,9 @@ def _glance_events(path: Path, known: Format) -> Found:
     size = sum(one.size for one in ends) * len(events) // len(chosen)
     found = Found(path, size, max(one.time for one in ends), known.id, known.title)
     session = known.codec.read(path, b"[\n" + b",\n".join(parts) + b"\n]\n", no_progress)
-    return _told(found, session, is_whole=is_whole)
+    told = _told(found, session, is_whole=is_whole)
+    workspace = dict_of(dict_of(state_of(path)).get("workspace")).get("working_dir")
+    return replace(told, folder=word_of(workspace) or told.folder)
 
 
 # --- figures --------------------------------------------------------------------------------------------------------

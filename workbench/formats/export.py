@@ -145,7 +145,12 @@ def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
 def place(export: Export) -> Saved:
     """Put an export where its tool looks for it, with the folders on the way; in the present folder where the tool
     looks nowhere in particular. Raises BadInput as `save` does; never writes over a file."""
-    where = Path(export.written.home or export.written.name).expanduser()
+    written = export.written
+    if written.kept_in:
+        folder = Path(written.kept_in).expanduser()
+        make_folder(folder)
+        return save(export, folder)
+    where = Path(written.home or written.name).expanduser()
     make_folder(where.parent)
     return save(export, where)
 

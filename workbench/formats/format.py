@@ -25,16 +25,20 @@ def no_progress(done: int, total: int) -> None:
 FILE = "\0file"
 """In a command, the word for the path at which the export lies when the command is run."""
 
+NAME = "\0name"
+"""In a command, the word for the name of a session that is a folder."""
+
 
 @dataclass(frozen=True, slots=True)
 class Written:
     """A session in its new form, not yet on disk.
 
     `name` is the file name its tool expects; `id` the new session's id; `home` where the file must lie for its tool, if
-    it must lie somewhere, with the file `beside` it, by name and content, where the tool wants one; `commands` the
-    words of each command that is needed to resume it, in `folder` if that matters, and `by_hand` what to do where none
-    does it (`steps.py` makes lines for a shell of these). `notes` say what the format could not carry; one that is
-    given several times is kept once, with its number.
+    it must lie somewhere, with the file `beside` it, by name and content, where the tool wants one, and `kept_in` where
+    a session that is saved as a folder lies, under that folder's name; `commands` the words of each command that is
+    needed to resume it, in `folder` if that matters, and `by_hand` what to do where none does it (`steps.py` makes
+    lines for a shell of these). `notes` say what the format could not carry; one that is given several times is kept
+    once, with its number.
 
     Ids and folders come out of sessions, which anyone may have written: `name` is made a plain file name, `home` never
     leads up, and there is no command with an id that a program could take for an option or for more than a word.
@@ -49,6 +53,7 @@ class Written:
     by_hand: str = ""
     notes: Sequence[str] = ()
     beside: tuple[str, bytes] | None = None
+    kept_in: str = ""
 
     def __post_init__(self) -> None:
         told = Counter(self.notes).items()
@@ -60,6 +65,10 @@ class Written:
         object.__setattr__(self, "home", "/".join("_" if step == ".." else step for step in steps))
         if self.id and not _WORD.fullmatch(self.id):
             object.__setattr__(self, "commands", ())
+
+    def home_of(self, where: Path) -> str:
+        """Where what was saved as `where` must lie for its tool, "" where that does not matter."""
+        return f"{self.kept_in}/{where.name}" if self.kept_in and where.is_dir() else self.home
 
 
 def _plain(name: str) -> str:

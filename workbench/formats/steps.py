@@ -7,12 +7,11 @@ and one that would be an option, a relative folder or more than one line is in n
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from filecmp import cmp
 from pathlib import Path, PurePosixPath
 from shlex import quote
 
-from workbench.formats.format import FILE, Written
+from workbench.formats.format import FILE, NAME, Written
 
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NO_COMMAND = "no tool resumes such a file by a command: the program that it came from takes it"
@@ -26,14 +25,13 @@ def steps(written: Written, where: Path) -> tuple[str, ...]:
     time. `~` stands for the home of whoever runs them. What no command does is a comment.
     """
     where = where.absolute()
-    if _UNSEEN.search(f"{where}{written.home}"):
+    home = written.home_of(where)
+    if _UNSEEN.search(f"{where}{home}"):
         return ("# a name with control characters is on the way: move the file by hand",)
-    placed = _placed(written, where)
-    return (*placed, *_resumed(written, where))
+    return (*_placed(written, where, home), *_resumed(written, where, home))
 
 
-def _placed(written: Written, where: Path) -> list[str]:
-    home = written.home
+def _placed(written: Written, where: Path, home: str) -> list[str]:
     if not home or where == Path(home).expanduser().absolute():
         return []
     folder = str(PurePosixPath(home).parent)
@@ -56,21 +54,18 @@ def _copied(source: Path, target: str) -> list[str]:
     return [*said, f"test -e {_path(target)} || {copy} {quote(str(source))} {_path(target)}"]
 
 
-def _resumed(written: Written, where: Path) -> list[str]:
-    if not written.commands:
+def _resumed(written: Written, where: Path, home: str) -> list[str]:
+    is_named = where.is_dir() and where.name[:1].isalnum()
+    if not written.commands or (written.kept_in and not is_named):
         return [f"# {_UNSEEN.sub(' ', written.by_hand) or _NO_COMMAND}"]
-    at = written.home or str(where)
-    commands = [_command(words, at) for words in written.commands]
+    words_for = {FILE: _path(home or str(where)), NAME: quote(where.name)}
+    commands = [" ".join(words_for.get(word, quote(word)) for word in words) for words in written.commands]
     folder = written.folder
     if not folder.startswith("/") or _UNSEEN.search(folder):
         return commands
     if not Path(folder).is_dir():
         return [f"# {folder} is not on this machine: go to where its project is", *commands]
     return [f"cd {quote(folder)} && {command}" for command in commands]
-
-
-def _command(words: Sequence[str], at: str) -> str:
-    return " ".join(_path(at) if word == FILE else quote(word) for word in words)
 
 
 def _path(path: str) -> str:

@@ -13,9 +13,10 @@ from typing import Any
 from uuid import uuid4
 
 from workbench.base.stamps import moment
-from workbench.formats.format import Written
+from workbench.formats.format import NAME, Written
 from workbench.formats.kit.blocks import as_object, named
 from workbench.formats.kit.document import loads, render, splice
+from workbench.formats.kit.folder import folder_of, moved
 from workbench.formats.kit.json_spans import array_items, replace_fields
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import as_user_text, settled, system_prompt
@@ -25,10 +26,7 @@ from workbench.formats.openhands.folder import Own
 from workbench.formats.openhands.signature import ID, is_v1
 from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
-_BY_HAND = (
-    "of a V1 conversation's folder an export into a folder writes one: put that into ~/.openhands/conversations and "
-    "run openhands --resume with its name"
-)
+_BY_HAND = "OpenHands goes on with a folder: export into one (-o DIR) what was loaded from a V1 conversation's folder"
 
 
 @dataclass(slots=True)
@@ -58,8 +56,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     messages = [message for message in messages if message.kind != "boundary" and message.blocks]
     others = session.facts.own.others if isinstance(session.facts.own, Own) else frozenset[int]()
     if native and not others and messages == list(session.context()):
-        is_folder = bool(session.facts.own.state) if isinstance(session.facts.own, Own) else False
-        return Written(session.records.data, name, by_hand=_BY_HAND if is_folder else "")
+        return _written(session, session.records.data, name, ())
     sheet = _Sheet(others=others)
     if native:
         data = session.records.data.removeprefix(b"\xef\xbb\xbf")
@@ -76,7 +73,19 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         messages = [*([Message("system", "system", (Text(prompt),))] if prompt else []), *rest]
     _list(sheet, messages)
     whole = splice(session.records.data, None, sheet.out) if native else b"[" + b",\n".join(sheet.out) + b"]"
-    return Written(whole, name, by_hand=_BY_HAND if sheet.v1 else "", notes=sheet.notes)
+    return _written(session, whole, name, sheet.notes)
+
+
+def _written(session: Session, data: bytes, name: str, notes: Sequence[str]) -> Written:
+    own = session.facts.own if session.format == ID else None
+    if not isinstance(own, Own) or not own.state:
+        return Written(data, name, by_hand=_BY_HAND, notes=notes)
+    kept = moved("OPENHANDS_PERSISTENCE_DIR", otherwise="~/.openhands")
+    kept = moved("OPENHANDS_CONVERSATIONS_DIR", otherwise=f"{kept}/conversations")
+    resume = ("openhands", "--resume", NAME)
+    return Written(
+        data, name, kept_in=kept, folder=folder_of(session), commands=(resume,), by_hand=_BY_HAND, notes=notes
+    )
 
 
 def _list(sheet: _Sheet, messages: Sequence[Message]) -> None:

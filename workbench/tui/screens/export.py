@@ -62,8 +62,10 @@ def _preview_check(bench: Bench) -> tuple[Check, ...]:
 
 def can_be_placed(made: Export, where: Path | None) -> bool:
     """Whether the format's tool looks for the file somewhere, and it does not lie there already."""
-    home = Path(made.written.home).expanduser() if made.written.home else None
-    return home is not None and (where is None or home.resolve() != where.resolve())
+    if where is None:
+        return bool(made.written.home or made.written.kept_in)
+    home = made.written.home_of(where)
+    return bool(home) and Path(home).expanduser().resolve() != where.resolve()
 
 
 class ExportScreen(ModalScreen[None]):
