@@ -203,6 +203,13 @@ def aider(rows: list[Said]) -> Said:
 
     messages = [{"role": row["role"], "content": text(n, row["chars"])} for n, row in enumerate(rows)]
     after = summarized(list(messages))
+    few, more = (
+        [
+            {"role": ("user", "assistant")[n % 2], "content": text(n, 9_000 if n < large else 200)}
+            for n in range(large + 2)
+        ]
+        for large in (4, 6)
+    )
     huge = [*messages[:-1], {"role": "user", "content": text(len(rows), 40_000)}]
     alone = summarized(huge)
     return {
@@ -210,6 +217,8 @@ def aider(rows: list[Said]) -> Said:
         "kept": [messages.index(message) for message in after if message in messages],
         "shown": shown_in(asked[0]),
         "made": [[one["role"], one["content"]] for one in after if one not in messages],
+        "kept of 4 large and 2 small": [few.index(one) for one in summarized(list(few)) if one in few],
+        "kept of 6 large and 2 small": [more.index(one) for one in summarized(list(more)) if one in more],
         "where nothing stays": [[one["role"], one["content"]] for one in alone],
     }
 

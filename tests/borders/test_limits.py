@@ -405,6 +405,7 @@ OWN: dict[str, Row] = {
     "message-window.keep_tokens": Row(left, 9, (2, 3, 3), settings={"cut": "newest_tokens"}),
     "message-window.head_percent": Row(left, 40, (6, 6, 5), EQUAL, {"cut": "head_percent"}, step=0.1),
     "message-window.min_tail_messages": Row(left, 3, (2, 3, 4), settings={"window_messages": 10}),
+    "message-window.min_window_messages": Row(left, 4, (6, 0, 0), settings={"window_messages": 4}),
     "message-window.keep_first": Row(left, 2, (5, 6, 7)),
     "message-window.text_char_limit": Row(asks("request 0"), 9, BELOW, settings={"prompt": "p"}),
     "message-window.thinking_char_limit": Row(asks("hm, three"), 9, BELOW, THOUGHT),

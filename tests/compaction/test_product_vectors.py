@@ -103,3 +103,11 @@ def test_aider_ends_with_the_agent_where_the_user_would_have_the_last_word() -> 
     outcome, _ = compacted("aider", context_of(messages_of(rows)))
     assert [list(one) for one in made(outcome)] == vectors()["aider"]["where nothing stays"]
     assert outcome.fate_at(0).fate is Fate.SUMMARIZED
+
+
+@pytest.mark.parametrize("large", [4, 6])
+def test_aiders_short_older_part_takes_all_with_it(large: int) -> None:
+    rows = [{"role": ("user", "assistant")[n % 2], "chars": 9_000 if n < large else 200} for n in range(large + 2)]
+    talked = session_of(messages_of(rows))
+    outcome, _ = compacted("aider", context_at(talked, 1, counter_of(talked)))
+    assert kept(outcome) == vectors()["aider"][f"kept of {large} large and 2 small"]

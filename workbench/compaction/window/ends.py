@@ -29,6 +29,9 @@ def window_end(context: Context, policy: MessageWindowPolicy, trace: list[str]) 
     most = max(min(count - policy.min_tail_messages, before_unread(layout.shape)), lead)
     ideal = min(max(_ideal_end(context, policy), lead), most)
     end = safe_end(layout.shape, lead, ideal, policy.safe_end, most if policy.search == "forward" else None)
+    if 0 < policy.min_window_messages >= end - lead:
+        ideal = before_unread(layout.shape)
+        end = safe_end(layout.shape, lead, ideal, "whole_pairs")
     if policy.safe_end == "plain_chat" and (pairs := safe_end(layout.shape, lead, ideal, "whole_pairs")) != end:
         trace.append(f"safe end: plain_chat gives {end - lead} messages, whole_pairs would give {pairs - lead}")
     trace.append(f"window: {end - lead} messages of {ideal - lead} wanted; tail: {count - end} messages")

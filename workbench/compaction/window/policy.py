@@ -79,6 +79,14 @@ class MessageWindowPolicy(Prompted, Shaped, MessageLimits):
     min_tail_messages: int = setting(
         10, "split", "At least so many newest messages stay, also when run by hand.", unit="messages", ge=0
     )
+    min_window_messages: int = setting(
+        0,
+        "split",
+        "A window that has no more messages takes in the tail, too: nothing stays but what the agent has not read. "
+        "0: it may be as short as it is.",
+        unit="messages",
+        ge=0,
+    )
     safe_end: SafeEnd = setting(
         "plain_chat",
         "split",
