@@ -227,3 +227,29 @@ def test_a_place_in_a_quoted_line() -> None:
     assert place.put(made, NOTE) == made
     assert place.found(made) == {"a": 1}
     assert place.found(b"# heading\n") is None
+
+
+def test_bills_of_the_context_before_are_forgotten() -> None:
+    """Two messages were kept with their bills; the third was billed after the export."""
+    codec = Codec(lambda path, data, progress: session_of([]), place=in_document(CARRIED, ()))
+    billed = [replace(agent(f"a{n}", "ok"), usage=Usage(input=n)) for n in (900, 901, 50)]
+
+    def bills(spent: int, messages: list[Message]) -> list[int]:
+        note = {"model": None, "window": None, "prompt": 5, "scale": 1.5, "spent": spent}
+        session = replace(session_of(messages), records=Records(json.dumps({CARRIED: note}).encode()))
+        return [message.bill for message in with_carried(codec, session).context()]
+
+    asked = user("u", "hi")
+    assert bills(2, [asked, *billed]) == [0, 0, 0, 50]
+    assert bills(2, [asked, *billed[:2]]) == [0, 0, 0]
+    assert bills(2, [asked, billed[2]]) == [0, 50]  # the tool compacted again
+    assert bills(0, [asked, *billed]) == [0, 900, 901, 50]
+
+
+def test_a_kept_bill_is_told_in_the_export(tmp_path: Path) -> None:
+    session = sample_of("adk")
+    billed = sum(message.bill > 0 for message in session.context()[2:])
+    assert billed
+    made = export(session, session.context()[2:], carried=CARRIES)
+    assert made.carried == replace(CARRIES, spent=billed)
+    assert not any(message.bill for message in load(save(made, tmp_path / "x.json").where).context())

@@ -15,7 +15,7 @@ from workbench.base.files import make_folder, write_atomically, write_folder
 from workbench.base.in_use import still_written
 from workbench.base.text import counted
 from workbench.formats import registry
-from workbench.formats.carried import NO_PLACE, carrying, with_carried
+from workbench.formats.carried import NO_PLACE, carrying, spent_in, with_carried
 from workbench.formats.files import gc_paused
 from workbench.formats.format import Format, Written, no_progress
 from workbench.formats.read_back import difference
@@ -90,6 +90,8 @@ def export(
     with session.records.held():
         written = target.write(source, messages)
         copied = written.data == session.records.data
+        if carried is not None and target.format.id == session.format and any(m.bill for m in messages):
+            carried = replace(carried, spent=spent_in(target.format.codec, written.name, written.data))
         noted = None if copied or carried is None else carrying(target.format.codec, written.data, carried)
         if noted is not None:
             written = replace(written, data=noted)

@@ -165,12 +165,14 @@ class Carried:
     the tokens that are sent before the conversation: the system prompt, recorded or not, the tools, and the session's
     own system messages in front. `scale` is the factor on the figures of the model's family by which the messages
     behind those have the tokens that were promised. It holds until a call of the model is billed for the context.
+    `spent` is how many messages of the context bear a bill from before, which was for a longer one.
     """
 
     model: str | None
     window: int | None
     prompt: int
     scale: float
+    spent: int = 0
 
 
 @dataclass(frozen=True, slots=True)
