@@ -133,12 +133,13 @@ def prepared(tool: Tool, server: Server) -> Home:
 def _own(tool: Tool, home: Home, path: Path) -> Column:
     """Each of its compactions on what the one before left; the first that goes wrong is the last."""
     if not tool.compactions:
-        return Column(not_tried="it does not compact without its screen")
+        return Column(not_tried="it does not compact without its screen" if tool.command else "none tried")
     verdicts: list[Verdict] = []
     for name, compact in tool.compactions.items():
         try:
-            before, path = len(workbench.load(path).epochs), compact(home, path)
-            seen = len(workbench.load(path).epochs) > before
+            before, path = workbench.load(path), compact(home, path)
+            after = workbench.load(path)
+            seen = len(after.epochs) > len(before.epochs) or len(after.context()) < len(before.context())
             verdict = _goes_on(tool, home, path, name) if seen else Verdict(name, "no compaction is seen in its file")
         except (BadInput, Failed) as error:
             verdict = Verdict(name, str(error))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harbor.models.trajectories import Agent, Observation, ObservationResult, Step, ToolCall, Trajectory
+from harbor.models.trajectories import Agent, ContentPart, Observation, ObservationResult, Step, ToolCall, Trajectory
 from harbor.utils.trajectory_validator import TrajectoryValidator
 from turns import main, read_file
 
@@ -64,11 +64,10 @@ def _asked(server: str, steps: list[Step]) -> bool:
 
 
 def _said(step: Step) -> list[dict[str, Any]]:
-    message: dict[str, Any] = {"role": "assistant" if step.source == "agent" else step.source, "content": step.message}
+    role = "assistant" if step.source == "agent" else step.source
+    message: dict[str, Any] = {"role": role, "content": _content(step.message)}
     if step.reasoning_content:
         message["reasoning_content"] = step.reasoning_content
-    if not isinstance(step.message, str):
-        message["content"] = [part.model_dump(exclude_none=True) for part in step.message]
     if step.tool_calls:
         message["tool_calls"] = [
             {
@@ -79,10 +78,14 @@ def _said(step: Step) -> list[dict[str, Any]]:
             for call in step.tool_calls
         ]
     results = [
-        {"role": "tool", "tool_call_id": result.source_call_id or "", "content": result.content or ""}
+        {"role": "tool", "tool_call_id": result.source_call_id or "", "content": _content(result.content or "")}
         for result in (step.observation.results if step.observation else ())
     ]
     return [message, *results]
+
+
+def _content(said: str | list[ContentPart]) -> Any:
+    return said if isinstance(said, str) else [part.model_dump(exclude_none=True) for part in said]
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -51,7 +52,7 @@ def _again(home: Home, path: Path, prompt: str) -> None:
 
 
 def _stripped(units: Units) -> Units:
-    return tuple(replace(unit, text=unit.text.strip()) for unit in units)
+    return tuple(replace(unit, text=re.sub(r"[ \t]*\n", "\n", unit.text).strip()) for unit in units)
 
 
 def _own(unit: Unit) -> bool:
@@ -73,7 +74,12 @@ TOOL = Tool(
     each=_SCRIPT.each,
     plans=(*PLANS, Plan("aider", {"keep_tokens": 200})),
     allowances=(
-        Allowance("line ends", "Line breaks around a text belong to its Markdown.", sent=_stripped, shown=_stripped),
+        Allowance(
+            "line ends",
+            "Spaces and line breaks at the ends of lines and texts belong to its Markdown.",
+            sent=_stripped,
+            shown=_stripped,
+        ),
         Allowance("reminders", "A run sends its own words about files and about the form of changes.", beside=_own),
     ),
 )

@@ -20,6 +20,6 @@ TOOL = Tool(
     compactions={"SummarizationMiddleware": _SCRIPT.compact},
     resume=_SCRIPT.resume,
     each=_SCRIPT.each,
-    plans=(*PLANS, Plan("langchain", {"keep_messages": 4})),
+    plans=(*PLANS, Plan("langchain", {"keep_messages": 4, "request_char_limit": 0})),
     allowances=(SYSTEM_PROMPT,),
 )

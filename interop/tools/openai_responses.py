@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from interop.compare import Allowance
 from interop.homes import Package
 from interop.library import SYSTEM_PROMPT, Script, reads
 from interop.tool import Tool
+from interop.units import Units
 
 _SCRIPT = Script("body_turns", told={"API": "responses"})
+
+
+def _since(units: Units) -> Units:
+    last = max((at for at, unit in enumerate(units) if unit.text == "compaction"), default=0)
+    return units[last:]
+
 
 TOOL = Tool(
     id="openai-responses",
@@ -19,5 +27,8 @@ TOOL = Tool(
     env=_SCRIPT.env,
     resume=_SCRIPT.resume,
     each=_SCRIPT.each,
-    allowances=(SYSTEM_PROMPT,),
+    allowances=(
+        SYSTEM_PROMPT,
+        Allowance("compaction", "The API reads nothing before the newest compaction of its own.", sent=_since),
+    ),
 )
