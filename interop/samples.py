@@ -10,8 +10,9 @@ from pathlib import Path
 
 import workbench
 from interop.homes import Failed, Home
+from interop.told import allowed_by
 from interop.tool import Plan, Tool
-from interop.trial import SAMPLES, Column, Verdict, allowed_by, compacted, verdicts
+from interop.trial import SAMPLES, Column, Verdict, compacted, verdicts
 from workbench.base.errors import BadInput
 from workbench.bench import tools_preset
 from workbench.compaction.context import Context

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from interop.told import BETWEEN_FORMATS, TOLD
 from interop.tool import Tool
-from interop.trial import BETWEEN_FORMATS, TOLD, Column, Trial
+from interop.trial import Column, Trial
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "interop.md"
 _HEAD = """# Tried with the tools themselves

@@ -20,7 +20,8 @@ from interop.compare import Allowance, Compared, compare
 from interop.homes import PROJECT
 from interop.record import FIXTURES
 from interop.server import Server
-from interop.trial import allowed_by, scene
+from interop.told import allowed_by
+from interop.trial import scene
 from interop.units import Unit, of_request, shown
 from workbench.formats import export as exporting
 from workbench.formats import registry

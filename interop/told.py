@@ -1,0 +1,107 @@
+"""What an export cannot carry or changes, as the notes of the workbench's writers tell it, as allowances."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from interop.compare import Allowance, as_objects, results_in_order, without
+from interop.units import Unit, Units
+from workbench.formats.export import Export
+from workbench.formats.kit.blocks import SUMMARY_LABEL
+from workbench.formats.kit.settle import NO_RESULT, ORPHAN, SYSTEM_LABEL
+from workbench.formats.roles import GAP
+
+_LABEL = re.compile(rf"(?:{re.escape(SYSTEM_LABEL)}|{re.escape(SUMMARY_LABEL)})\n")
+
+
+def labelled_as_system(units: Units) -> Units:
+    """The person's texts under a label as the system messages that they were."""
+
+    def unlabelled(unit: Unit) -> Unit:
+        found = _LABEL.match(unit.text) if unit.role == "user" and unit.kind == "text" else None
+        return replace(unit, role="system", text=unit.text[found.end() :]) if found else unit
+
+    return tuple(map(unlabelled, units))
+
+
+BETWEEN_FORMATS = (
+    Allowance(
+        "order of results",
+        "Results of parallel calls are written in the order of the calls, where the other tool has them as they came.",
+        sent=results_in_order,
+        shown=results_in_order,
+    ),
+    Allowance(
+        "system messages",
+        "Where an API has system messages in front alone, later ones become the person's, under a label.",
+        sent=labelled_as_system,
+    ),
+    Allowance(
+        "arguments as an object",
+        "Arguments that are no JSON object stand in one, under `raw`, for an API that takes objects only.",
+        shown=as_objects,
+    ),
+)
+"""What becomes of any session in another tool's form."""
+TOLD = (
+    (
+        "reasoning|thinking",
+        Allowance(
+            "told: reasoning",
+            "Reasoning of another model is left out, as a note of the export says.",
+            sent=without(lambda unit: unit.kind == "reasoning"),
+            shown=without(lambda unit: unit.kind == "reasoning"),
+        ),
+    ),
+    (
+        "system prompt was left out",
+        Allowance(
+            "told: system prompt",
+            "The tool sends its own system prompt, as a note of the export says.",
+            shown=without(lambda unit: unit.role == "system"),
+        ),
+    ),
+    (
+        "a user message .* was put",
+        Allowance(
+            "told: turns",
+            f"Where an API would refuse an answer, the person says “{GAP}” before it, as a note of the export says.",
+            beside=lambda unit: unit == Unit("user", "text", GAP),
+        ),
+    ),
+    (
+        "answered as having none",
+        Allowance(
+            "told: no result",
+            "A call without a result is answered as having none, as a note of the export says.",
+            sent=without(lambda unit: unit.kind == "result" and unit.text == NO_RESULT),
+        ),
+    ),
+    (
+        "results without a call were written as text",
+        Allowance(
+            "told: no call",
+            "A result without its call becomes a text of the person's, as a note of the export says.",
+            shown=lambda units: tuple(
+                Unit("user", "text", f"{ORPHAN}\n{unit.text}") if unit.kind == "result" and not unit.call else unit
+                for unit in units
+            ),
+        ),
+    ),
+    (
+        "only the session's own format knows",
+        Allowance(
+            "told: blocks",
+            "Blocks that only the other format knows are left out, as a note of the export says.",
+            shown=without(lambda unit: unit.kind == "other"),
+        ),
+    ),
+)
+"""What an export's notes say that it could not carry, by words of the note."""
+
+
+def allowed_by(made: Export) -> list[Allowance]:
+    """What an export allows: by its notes, and by going from one format to another."""
+    told = [allowance for note, allowance in TOLD if any(re.search(note, one) for one in made.written.notes)]
+    return [*told, *(BETWEEN_FORMATS if made.format.id != made.source.format else ())]
