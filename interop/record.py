@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -43,11 +43,18 @@ def record_all(tool: Tool, trial: Trial, home: Home) -> None:
 def _invented(tool: Tool, home: Home) -> frozenset[str]:
     """Every line that was made up for a trial: prompts, answers, calls and what they find."""
     turns = [request.answer for request in home.server.requests]
-    calls = [json.dumps(call.arguments, ensure_ascii=False) for turn in turns for call in turn.calls]
+    calls = [form for turn in turns for call in turn.calls for form in _forms(call.arguments)]
     said = [text for turn in turns for text in (turn.text, turn.reasoning)]
     found = [text for name, text in PROJECT.items() if name != "long.txt"]
-    texts = (*scene(tool.read), *said, *calls, *found, home.server.summary)
+    texts = (*tool.words, *scene(tool.read), *said, *calls, *found, home.server.summary)
     return frozenset(line.strip() for text in texts for line in text.split("\n"))
+
+
+def _forms(arguments: Mapping[str, Any]) -> Iterator[str]:
+    """How the arguments of a call may stand in a file or a request: as JSON, spaced or not, and each by itself."""
+    yield json.dumps(arguments, ensure_ascii=False)
+    yield json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
+    yield from (value for value in arguments.values() if isinstance(value, str))
 
 
 def _write(name: str, tool: Tool, verdict: Verdict, seen: Seen, fill: Callable[[Any], Any]) -> None:

@@ -65,6 +65,7 @@ class Tool:
     turn(request): whether a request is a turn of the conversation, and not a title, a summary, a warm-up.
     allowances: what is known to differ between what it keeps and what it sends, and harmless.
     plans: what its session is compacted by.
+    words: lines that it puts around what it kept when it sends it, which its fixtures keep.
     """
 
     id: str
@@ -84,3 +85,4 @@ class Tool:
     turn: Callable[[Request], bool] = every_request
     allowances: tuple[Allowance, ...] = ()
     plans: tuple[Plan, ...] = PLANS
+    words: tuple[str, ...] = ()

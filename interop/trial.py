@@ -108,9 +108,14 @@ def try_out(tool: Tool, home: Home) -> Trial:
         return Trial(Column((Verdict("a session", str(error)),)), none, none, none)
     read = Column((_goes_on(tool, home, path, "a session it made"),))
     try:
-        ours = Column(tuple(_ours(tool, home, workbench.load(path))))
+        session = workbench.load(path)
     except BadInput:
         ours = Column(not_tried="its file is not read")
+    else:
+        if registry.by_id(session.format).codec.write is None:
+            only = Column(not_tried="read only")
+            return Trial(read, _own(tool, home, path), only, only)
+        ours = Column(tuple(_ours(tool, home, session)))
     foreign = Column(tuple(_foreign(tool, home)))
     return Trial(read, _own(tool, home, path), ours, foreign)
 

@@ -53,9 +53,12 @@ class Asked:
 
 
 def typed(texts: Iterable[str]) -> str:
-    """The person's words of a message: its last text that is in no tags, as tools put theirs in."""
-    return next((text for text in reversed([*texts]) if not text.lstrip().startswith("<")), "")
+    """The person's words of a message: its last text that is not all in tags, as tools put theirs in."""
+    own = (_TAGGED.sub("", text).lstrip() for text in reversed([*texts]))
+    return next((text for text in own if text and not text.startswith("<")), "")
 
+
+_TAGGED = re.compile(r"\A(?:\s*<([\w-]+)>.*?</\1>)+", re.DOTALL)
 
 _OPENING = re.compile(r"\[\[(call|think|say|tokens|too long|then)\b ?")
 

@@ -25,11 +25,12 @@ def _env(home: Home) -> Mapping[str, str]:
         "OPENCODE_DISABLE_MODELS_FETCH": "true",
         "OPENCODE_DISABLE_LSP_DOWNLOAD": "true",
         "OPENCODE_DISABLE_DEFAULT_PLUGINS": "true",
+        "npm_config_offline": "true",
     }
 
 
 def _configure(home: Home) -> None:
-    model = {"name": "Interop", "limit": {"context": 200_000, "output": 8_000}, "tool_call": True}
+    model = {"name": "Interop", "limit": {"context": 1_000_000, "output": 8_000}, "tool_call": True}
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "options": {"baseURL": f"{home.server.url}/v1", "apiKey": "dummy"},
@@ -42,6 +43,7 @@ def _configure(home: Home) -> None:
         "model": "interop/model",
         "small_model": "interop/model",
         "permission": "allow",
+        "snapshot": False,
     }
     home.write(".config/opencode/opencode.json", json.dumps(settings))
 
@@ -60,13 +62,14 @@ def _again(home: Home, path: Path, prompt: str) -> None:
 
 
 def _exported(home: Home, path: Path) -> Path:
-    path.write_text(home.run("opencode", "export", path.stem), encoding="utf-8")
+    """The session as a file. What it prints into a pipe may be cut off at its end."""
+    home.sh([f"opencode export {path.stem} > {path}"], {})
     return path
 
 
 def _compact(home: Home, path: Path) -> Path:
     """It compacts behind an answer that took the window but for 8 000 tokens, and goes on by itself."""
-    _again(home, path, f"Once more. {_read('notes.md')} [[tokens 195000]] [[then]] [[say Still 8443.]]")
+    _again(home, path, f"Once more. {_read('notes.md')} [[tokens 995000]] [[then]] [[say Still 8443.]]")
     return _exported(home, path)
 
 
@@ -89,6 +92,12 @@ def _is_turn(request: Request) -> bool:
     return bool(request.body.get("tools"))
 
 
+_LAUNCHER = """if [ "$1" != --session ]; then exec "$TOOL" "$@"; fi
+printf %s "$PROMPT" | "$TOOL" run -m interop/model "$@"
+"""
+"""Its screen takes the model that is set where it does not have the session's own; `run` has to be told."""
+
+
 TOOL = Tool(
     id="opencode",
     title="opencode",
@@ -101,7 +110,7 @@ TOOL = Tool(
     configure=_configure,
     compactions={"near the window": _compact},
     command="opencode",
-    launcher='if [ "$1" = import ]; then exec "$TOOL" "$@"; fi; printf %s "$PROMPT" | exec "$TOOL" run "$@"',
+    launcher=_LAUNCHER,
     turn=_is_turn,
     allowances=(
         Allowance(
@@ -110,5 +119,6 @@ TOOL = Tool(
             sent=_summary_asked,
         ),
     ),
-    plans=(*PLANS, Plan("opencode", {"keep_tokens": 1000})),
+    words=(_QUESTION.text,),
+    plans=(*PLANS[1:], Plan("opencode", {"keep_tokens": 1000})),
 )

@@ -193,6 +193,15 @@ def test_a_system_prompt_comes_along() -> None:
     assert reread(FORMAT, written.data).system == "Be kind."
 
 
+def test_results_of_parallel_calls_may_stand_in_messages_of_their_own() -> None:
+    """As Cline 3.0.65 writes them."""
+    first, second = (say(f"r{n}", "user", MESSAGES[2]["content"][n]) for n in (0, 1))
+    whole = document(*MESSAGES[:2], first, second, MESSAGES[3])
+    assert FORMAT.codec.validate(json.dumps(whole).encode()) == []
+    cut = document(*MESSAGES[:2], first, MESSAGES[3])
+    assert FORMAT.codec.validate(json.dumps(cut).encode()) == ["Message 4 has no result for the call t2 of message 2."]
+
+
 @pytest.mark.parametrize(
     ("change", "faults"),
     [
@@ -203,8 +212,8 @@ def test_a_system_prompt_comes_along() -> None:
         (
             {"messages": [MESSAGES[0], MESSAGES[3], MESSAGES[2]]},
             [
-                "Message 3 has the result t1, which answers no call of the message before it.",
-                "Message 3 has the result t2, which answers no call of the message before it.",
+                "Message 3 has the result t1, which answers no call of the response before it.",
+                "Message 3 has the result t2, which answers no call of the response before it.",
             ],
         ),
         (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -251,6 +252,22 @@ def test_a_call_is_billed_by_its_record() -> None:
     session = read(FORMAT, chain(*talk, answered(text="?", apiCallId="c"), answered(text="no id")))
     assert [m.usage for m in session.context()] == [None, Usage(300, 20, 500, 100), None, None]
     assert session.epochs[0].window == 168_000
+
+
+def test_what_was_put_before_a_request_is_written_before_it_as_it_was() -> None:
+    told = "<current_datetime>2026-11-22T17:21:58.623+00:00</current_datetime>\n\nlook"
+    session = read(FORMAT, chain(START, event("user.message", content=told), EVENTS[4]))
+    made = tuple(replace(message, source=()) for message in session.context())
+    events = [json.loads(raw) for raw in FORMAT.codec.write(session, made).data.splitlines()]
+    assert next(each["data"]["content"] for each in events if each["type"] == "user.message") == told
+
+
+def test_an_export_keeps_no_bill_of_the_context_that_was() -> None:
+    talk = [START, EVENTS[4], bill("a", 900), answered(text="so", apiCallId="a"), event("user.message", content="?")]
+    session = read(FORMAT, chain(*talk, bill("b", 950), answered(text="yes", apiCallId="b")))
+    node = Message("n", "user", (Text("Short."),), "summary")
+    written = assert_exact(FORMAT, session, (node, *session.context()[1:]))
+    assert b"usage_record" not in written.data
 
 
 def test_what_copilot_counts_for_prompt_and_tools_is_the_overhead() -> None:

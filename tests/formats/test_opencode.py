@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from workbench.conformance import building
 from workbench.conformance.formats import assert_exact
 from workbench.conformance.formats import read as reread
 from workbench.formats.format import no_progress
@@ -233,15 +232,6 @@ def test_an_unfinished_answer_takes_no_usage_away() -> None:
         60,
         1,
     ]
-
-
-def test_another_tools_session_names_no_model_to_go_on_with() -> None:
-    """opencode 1.18 fails where it has no provider of the name; with empty names it takes the one that is set."""
-    messages = [building.user("u", "look"), building.agent("a", "I look."), building.user("v", "and?")]
-    session = building.session_of(messages, model="other-model")
-    infos = [one["info"] for one in json.loads(FORMAT.codec.write(session, session.context()).data)["messages"]]
-    assert [info["model"] for info in infos if info["role"] == "user"] == [{"providerID": "", "modelID": ""}] * 2
-    assert [info["modelID"] for info in infos if info["role"] == "assistant"] == ["other-model"]
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def session_of(path: Path) -> Path:
 
 def test_there_are_recordings() -> None:
     names = {path.parent.name for path in RECORDED}
-    assert names >= {"claude-code", "codex", "gemini"}
+    assert names >= {"claude-code", "codex", "copilot", "gemini", "pi", "qwen-code"}
     assert names <= TOOLS.keys()
 
 
@@ -67,6 +67,8 @@ def test_written_anew_it_is_still_what_was_sent(path: Path, tmp_path: Path) -> N
     """Every message is rendered from its blocks, none copied from the file."""
     sent = json.loads(path.read_text(encoding="utf-8"))
     session, tool = workbench.load(session_of(path)), TOOLS[path.parent.name]
+    if registry.by_id(session.format).codec.write is None:
+        pytest.skip(f"{tool.title}'s sessions are only read")
     anew = tuple(replace(message, source=()) for message in session.context())
     made = exporting.export(session, anew, tool.format)
     written = exporting.save(made, tmp_path).where

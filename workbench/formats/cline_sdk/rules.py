@@ -9,8 +9,9 @@ from workbench.formats.faults import Faults, Hopeless, Item, document, inner, ob
 
 @validator
 def validate(data: bytes) -> Faults:
-    """The provider wants every call answered in the message after it, and the SDK's next compaction forgets what stands
-    before the newest summary. Calls of the last message may be open."""
+    """The provider wants every call answered before anything else is said: in one message, or in one for each result,
+    as the SDK writes those of parallel calls. Its next compaction forgets what stands before the newest summary. Calls
+    of the last response may be open."""
     body = document(data)
     if not isinstance(body, dict):
         raise Hopeless("The document is no object.")
@@ -33,12 +34,11 @@ def validate(data: bytes) -> Faults:
         yield from _content_faults(where, message.get("content"))
         results = _ids(message, "tool_result", "tool_use_id")
         for id in results:
-            if id not in open_calls:
-                yield f"{where} has the result {id}, which answers no call of the message before it."
-        for id, asked in open_calls.items():
-            if id not in results:
-                yield f"{where} has no result for the call {id} of message {asked}."
-        open_calls = dict.fromkeys(_ids(message, "tool_use", "id"), number)
+            if open_calls.pop(id, None) is None:
+                yield f"{where} has the result {id}, which answers no call of the response before it."
+        if not results or len(results) < len(objects(message.get("content"))):
+            yield from (f"{where} has no result for the call {id} of message {at}." for id, at in open_calls.items())
+            open_calls = dict.fromkeys(_ids(message, "tool_use", "id"), number)
         if number > 1 and inner(message, "metadata", dict).get("kind") == "compaction_summary":
             yield f"{where} is a summary, so the next compaction forgets what stands before it."
 

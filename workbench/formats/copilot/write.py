@@ -30,9 +30,9 @@ _VERSION = "1.0.74"
 
 _ENDED = (
     "session.start", "session.resume", "session.compaction_start", "session.compaction_complete", "session.truncation",
-    "session.snapshot_rewind", "session.context_cleared", "session.shutdown",
+    "session.snapshot_rewind", "session.context_cleared", "session.shutdown", "session.usage_record",
 )  # fmt: skip
-"""Events about a context that is no more."""
+"""Events about a context that is no more, its bills among them."""
 
 
 @dataclass(slots=True)
@@ -202,12 +202,17 @@ def _made(sheet: _Sheet, message: Message) -> None:
         if texts or requests:
             _event(sheet, "assistant.message", data, message.time)
     elif texts:
-        data = {"content": "\n".join(texts), "attachments": []}
+        data = {"content": _on_lines(texts), "attachments": []}
         data |= {"source": "system"} if message.kind != "normal" else {}
         data |= {MARK: message.kind} if message.kind == "summary" else {}
         _event(sheet, "user.message", data, message.time)
     elif not message.results:
         sheet.notes.append("messages without anything that can be sent were left out")
+
+
+def _on_lines(texts: Sequence[str]) -> str:
+    """Texts one below the other; one that ends its line needs no other."""
+    return "".join(text if text.endswith("\n") else f"{text}\n" for text in texts[:-1]) + texts[-1]
 
 
 def _said(sheet: _Sheet, message: Message, block: object) -> str:

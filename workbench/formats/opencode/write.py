@@ -367,7 +367,7 @@ def _user_record(sheet: _Sheet, parts: Sequence[Part], message: Message | None) 
         "role": "user",
         "time": {"created": _created(sheet, message)},
         "agent": "build",
-        "model": _model(sheet),
+        "model": {"providerID": _provider(sheet), "modelID": sheet.session.model or "unknown"},
     }
     _append(sheet, info, [render(part) for part in parts])
 
@@ -388,7 +388,7 @@ def _assistant_record(sheet: _Sheet, parts: Sequence[bytes], message: Message, *
         "cost": 0,
         "tokens": _NO_TOKENS,
         "modelID": message.model or sheet.session.model or "unknown",
-        "providerID": _provider(sheet) or "unknown",
+        "providerID": _provider(sheet),
         "time": {"created": created, "completed": created},
         "finish": "tool-calls" if calls else "stop",
     }
@@ -408,15 +408,8 @@ def _created(sheet: _Sheet, message: Message | None) -> int:
     return int(known[0] if known else min(sheet.times.values(), default=time.time_ns() // 1_000_000))
 
 
-def _model(sheet: _Sheet) -> Part:
-    """What a request is for: the session's own model. opencode goes on with that, and fails where it has no provider of
-    this name; with none named it takes the one that is set."""
-    provider = _provider(sheet)
-    return {"providerID": provider, "modelID": (sheet.session.model or "unknown") if provider else ""}
-
-
 def _provider(sheet: _Sheet) -> str:
-    """The provider that the session names last, for records of this program's own; "" for another tool's."""
+    """The provider that the session names last, for records of this program's own."""
     for raw in reversed(sheet.raws):
         record = loads(raw)
         info = record.get("info") if isinstance(record, dict) else None
@@ -424,7 +417,7 @@ def _provider(sheet: _Sheet) -> str:
         for place in (info, model):
             if isinstance(place, dict) and isinstance(place.get("providerID"), str):
                 return str(place["providerID"])
-    return ""
+    return "unknown"
 
 
 def _document(sheet: _Sheet) -> bytes:

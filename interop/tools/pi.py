@@ -1,0 +1,97 @@
+"""pi from npm, with a provider of its own that is the server's chat completions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from interop.compare import Allowance
+from interop.homes import Home, Package
+from interop.server import Request
+from interop.server.script import Call
+from interop.tool import PLANS, Plan, Tool
+from interop.units import Unit, Units
+
+
+def _read(path: str) -> Call:
+    return Call("read", {"path": path})
+
+
+def _env(home: Home) -> Mapping[str, str]:
+    return {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "PI_TELEMETRY": "0"}
+
+
+def _configure(home: Home) -> None:
+    model = {"id": "model", "contextWindow": 200_000, "maxTokens": 8_000, "reasoning": True}
+    provider = {
+        "baseUrl": f"{home.server.url}/v1",
+        "api": "openai-completions",
+        "apiKey": "dummy",
+        "compat": {"supportsDeveloperRole": False},
+        "models": [model],
+    }
+    home.write(".pi/agent/models.json", json.dumps({"providers": {"interop": provider}}))
+    settings = {"defaultProvider": "interop", "defaultModel": "model", "compaction": {"keepRecentTokens": 2_000}}
+    home.write(".pi/agent/settings.json", json.dumps(settings))
+
+
+def _make(home: Home, prompts: Sequence[str]) -> Path:
+    home.run("pi", "-p", prompts[0])
+    (path,) = (home.home / ".pi/agent/sessions").glob("*/*.jsonl")
+    for prompt in prompts[1:]:
+        _again(home, path, prompt)
+    return path
+
+
+def _again(home: Home, path: Path, prompt: str) -> None:
+    home.run("pi", "--session", str(path), "-p", prompt)
+
+
+def _compact(home: Home, path: Path) -> Path:
+    """It compacts behind an answer that took the window but for 16 384 tokens."""
+    _again(home, path, f"Once more. {_read('notes.md')} [[tokens 195000]] [[then]] [[tokens 195000]]")
+    return path
+
+
+def _is_turn(request: Request) -> bool:
+    return bool(request.body.get("tools"))
+
+
+_WORDS = "The conversation history before this point was compacted into the following summary:"
+_FRAME = f"{_WORDS}\n\n<summary>\n"
+
+
+def _unframed(units: Units) -> Units:
+    """A summary without pi's words around it."""
+    return tuple(replace(unit, text=unit.text.removeprefix(_FRAME).removesuffix("\n</summary>")) for unit in units)
+
+
+def _empty(sent: Unit, shown: Unit) -> bool:
+    return sent.kind == shown.kind == "result" and (sent.text, shown.text) == ("(see attached image)", "")
+
+
+TOOL = Tool(
+    id="pi",
+    title="pi",
+    package=Package("npm", "@mariozechner/pi-coding-agent", "0.73.1"),
+    format="pi",
+    read=_read,
+    make=_make,
+    again=_again,
+    env=_env,
+    configure=_configure,
+    compactions={"near the window": _compact},
+    command="pi",
+    launcher='exec "$TOOL" "$@" -p "$PROMPT"',
+    turn=_is_turn,
+    allowances=(
+        Allowance(
+            "frame", "The summary of a compaction entry is sent in a frame of words.", sent=_unframed, shown=_unframed
+        ),
+        Allowance("empty results", "Of an empty result it says “(see attached image)”.", alike=_empty),
+    ),
+    words=(_WORDS,),
+    plans=(*PLANS, Plan("pi", {"keep_tokens": 2_000})),
+)
