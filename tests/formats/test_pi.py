@@ -264,6 +264,15 @@ def test_odd_lines_are_told() -> None:
             [HEADER, *ENTRIES, response("z", "e10", text("x"), total=90_000)],
             ["Line 13 claims 90000 tokens, more than the context can have."],
         ),
+        (
+            [
+                HEADER,
+                *ENTRIES,
+                response("y", "e10", text("x"), total=90_000),
+                entry("compaction", "z", "y", summary="S", firstKeptEntryId="e9"),
+            ],
+            [],
+        ),
         ([HEADER, *ENTRIES, entry("compaction", "z", "e10")], ["Line 13 is a compaction without a summary."]),
         ([HEADER, *ENTRIES, 7], ["Line 13 is not a JSON object, so pi would pass over it."]),
     ],

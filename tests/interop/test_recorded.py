@@ -96,7 +96,9 @@ def lines_of(value: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: f"{path.parent.name}-{path.name.partition('.')[0]}")
 def test_a_recording_holds_nothing_but_what_was_invented(path: Path) -> None:
-    scenes = (*scene(TOOLS[path.parent.name].read), *PROJECT.values(), Server().summary)
+    tool = TOOLS[path.parent.name]
+    given = [str(value) for name in PROJECT for value in tool.read(name).arguments.values()]
+    scenes = (*scene(tool.read), *PROJECT.values(), Server().summary, *tool.words, *given)
     known = {line.strip() for text in scenes for line in text.split("\n")}
     files = [session_of(path).read_text(encoding="utf-8"), path.read_text(encoding="utf-8")]
     known |= {said.strip() for text in scenes for said in re.findall(r"\[\[(?:say|think) (.*?)\]\]", text)}

@@ -107,8 +107,11 @@ def _orphans(sent: list[Entry]) -> Faults:
 
 
 def _stale(sent: list[Entry]) -> Faults:
-    """The last usage: pi compacts by it."""
+    """The last usage: pi compacts by it, where no compaction came since."""
+    compacted = max((number for number, entry in sent if entry.get("type") == "compaction"), default=0)
     for number, entry in reversed(sent):
+        if number < compacted:
+            return
         usage = _body(entry).get("usage")
         if isinstance(usage, dict):
             counts = sum(inner(usage, key, int) for key in ("input", "output", "cacheRead", "cacheWrite"))
