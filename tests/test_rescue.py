@@ -61,7 +61,7 @@ def test_the_newest_session_of_the_folder_is_compacted_and_resumed(own_home: Pat
     assert session.cwd == str(here)
     checks = [check["name"] for check in document("rescue", old, "-o", here)["checks"]]
     assert told == (
-        f"Claude Code session {old}: 471 messages, ≈N tokens → {len(session.context())} messages, ≈N tokens, "
+        f"Claude Code, {old}: 471 messages, ≈N tokens → {len(session.context())} messages, ≈N tokens, "
         f"by ledger; {len(checks)} checks, passed: {', '.join(checks)}; written to {new}.\n"
     )
     assert (old.read_bytes(), elsewhere.read_bytes()) == before
@@ -105,7 +105,7 @@ def test_what_would_not_become_smaller_is_not_written(own_home: Path, here: Path
     done = cwb("rescue", path)
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr == (
-        f"Claude Code session {path}: unchanged: nothing to compact: all of it fits the budget; nothing was "
+        f"Claude Code, {path}: unchanged: nothing to compact: all of it fits the budget; nothing was "
         "written; `cwb rescue FILE` takes another session, `cwb compact` any other way.\n"
     )
     assert [*path.parent.iterdir()] == [path]

@@ -144,7 +144,7 @@ def _result(bench: Bench, done: Compacted, saved: Saved | None) -> Result:
 def _sentence(result: Result) -> str:
     """What was found, from how many to how many tokens, which checks passed, and where it lies now."""
     part = f" --part {result.part}" if result.part else ""
-    found = f"{by_id(result.format).title} session {result.file}{part}"
+    found = f"{by_id(result.format).title}, {result.file}{part}"
     if result.out is None and all(one.passed or not one.hard for one in result.checks):
         nothing = "nothing was written; `cwb rescue FILE` takes another session, `cwb compact` any other way"
         return f"{found}: {verdict(result.status, result.reason)}; {nothing}."
