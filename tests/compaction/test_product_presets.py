@@ -112,6 +112,14 @@ def test_claude_code_as_its_versions_did_it(version: str, reserve: int, unread: 
     assert (policy.trigger_reserve_tokens, policy.unread) == (reserve, unread)  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(
+    ("version", "percent"), [("0.40.0", 90.0), ("0.41.0", 94.736842), ("0.104.0-alpha.1", 94.736842)]
+)
+def test_codex_as_its_versions_recorded_the_window(version: str, percent: float) -> None:
+    policy = load_preset("codex").of_version(version).policy
+    assert policy.trigger_window_percent == percent  # type: ignore[attr-defined]
+
+
 def test_what_was_set_by_hand_is_of_no_version() -> None:
     preset = load_preset("claude-code")
     chosen = preset.with_values(preset.policy.with_(unread="keep"), {"unread": "--set"})
