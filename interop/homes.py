@@ -78,6 +78,13 @@ class Home:
         path.write_text(text, encoding="utf-8")
         return path
 
+    def only(self, pattern: str) -> Path:
+        """The one file of the home that matches. Raises Failed where there is none, or several."""
+        found = list(self.home.glob(pattern))
+        if len(found) != 1:
+            raise Failed(f"{len(found)} files are ~/{pattern}, and one was to be there")
+        return found[0]
+
     def run(self, *command: str, stdin: str = "", env: Mapping[str, str] | None = None, check: bool = True) -> str:
         """What one of the package's commands prints, run in the project folder. Raises Failed when it ends badly, which
         `check` may forgive, or does not end."""

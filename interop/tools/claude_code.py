@@ -35,7 +35,7 @@ def _env(home: Home) -> Mapping[str, str]:
 
 def _make(home: Home, prompts: Sequence[str]) -> Path:
     home.run("claude", "-p", prompts[0], *_OPTIONS)
-    (path,) = (home.home / ".claude/projects").glob("*/*.jsonl")
+    path = home.only(".claude/projects/*/*.jsonl")
     for prompt in prompts[1:]:
         _again(home, path, prompt)
     return path

@@ -43,7 +43,7 @@ enabled = false
 
 def _make(home: Home, prompts: Sequence[str]) -> Path:
     home.run("codex", "exec", *_OPTIONS, prompts[0])
-    (path,) = (home.home / ".codex/sessions").rglob("rollout-*.jsonl")
+    path = home.only(".codex/sessions/*/*/*/rollout-*.jsonl")
     for prompt in prompts[1:]:
         _again(home, path, prompt)
     return path
