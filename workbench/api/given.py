@@ -114,10 +114,11 @@ def _matched(session: Session, messages: Sequence[Message], made: Sequence[Any])
     before = _items(session)
     sources = {index for message in messages for index in message.source}
     waiting = sorted(sources.union(session.facts.unread))
+    start = 0
     for item in made:
-        at = next((place for place, index in enumerate(waiting) if before[index] == item), None)
+        at = next((at for at in range(start, len(waiting)) if before[waiting[at]] == item), None)
+        start = start if at is None else at + 1
         yield (None if at is None else waiting[at]), item
-        waiting = waiting[at + 1 :] if at is not None else waiting
 
 
 def _items(session: Session) -> list[Any]:
