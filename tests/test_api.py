@@ -277,11 +277,11 @@ def test_awaited_and_not_awaited_come_to_the_same() -> None:
         assert done.messages == workbench.compact(long_talk(), **fields).messages
 
 
-def test_should_compact_from_the_preset_s_threshold_on() -> None:
-    """Codex fires at 90 % of the window, so the largest window in which it does is the context's tokens by 0.9."""
+def test_should_compact_from_the_threshold_on() -> None:
+    """At 90 % of the window: the largest in which that fires is the context's tokens by 0.9."""
     total = workbench.context(long_talk()).total.tokens
     last = int(total / 0.9)
-    found = [workbench.should_compact(long_talk(), preset="codex", window=last + more) for more in (-1, 0, 1)]
+    found = [workbench.should_compact(long_talk(), trigger_window_percent=90, window=last + n) for n in (-1, 0, 1)]
     assert [bool(one) for one in found] == [True, True, False], [one.why for one in found]
     assert [len(one.fired) for one in found] == [1, 1, 0]
     assert {one.size.tokens for one in found} == {total}
