@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import dropwhile
 from pathlib import Path
 
-from interop.compare import Allowance
+from interop.compare import Allowance, Change
 from interop.homes import Home
 from interop.server.script import Call
-from interop.units import Units
+from interop.units import Unit, Units
 
 _INSIDE = Path(__file__).resolve().parent / "inside"
 
 
 def _without_prompt(units: Units) -> Units:
     return tuple(dropwhile(lambda unit: unit.role == "system", units))
+
+
+def since_last(opens: Callable[[Unit], bool]) -> Change:
+    """What leaves out all that stands before the last unit that `opens`, as if no call had been made there."""
+
+    def since(units: Units) -> Units:
+        last = max((at for at, unit in enumerate(units) if opens(unit)), default=0)
+        gone = sum(unit.kind == "call" for unit in units[:last])
+        return tuple(replace(unit, call=max(unit.call - gone, 0)) for unit in units[last:])
+
+    return since
 
 
 SYSTEM_PROMPT = Allowance(

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from interop.compare import Allowance
 from interop.homes import Package
-from interop.library import SYSTEM_PROMPT, Script, reads
+from interop.library import SYSTEM_PROMPT, Script, reads, since_last
 from interop.tool import Tool
-from interop.units import Units
 
 _SCRIPT = Script("harbor_turns")
 
 _HANDED_OVER = "Here are the answers the other agent provided."
-
-
-def _since(units: Units) -> Units:
-    last = max((at for at, unit in enumerate(units) if unit.text.startswith(_HANDED_OVER)), default=0)
-    return units[last:]
-
+_SINCE = since_last(lambda unit: unit.text.startswith(_HANDED_OVER))
 
 TOOL = Tool(
     id="harbor",
@@ -31,6 +25,6 @@ TOOL = Tool(
     each=_SCRIPT.each,
     allowances=(
         SYSTEM_PROMPT,
-        Allowance("hand-over", "A trajectory is a record: it holds what was before its agent began anew.", sent=_since),
+        Allowance("hand-over", "A trajectory is a record: it holds what was before its agent began anew.", sent=_SINCE),
     ),
 )

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from interop.compare import Allowance
 from interop.homes import Package
-from interop.library import SYSTEM_PROMPT, Script, reads
+from interop.library import SYSTEM_PROMPT, Script, reads, since_last
 from interop.tool import Tool
-from interop.units import Units
 
 _SCRIPT = Script("body_turns", told={"API": "responses"})
-
-
-def _since(units: Units) -> Units:
-    last = max((at for at, unit in enumerate(units) if unit.text == "compaction"), default=0)
-    return units[last:]
-
+_SINCE = since_last(lambda unit: unit.text == "compaction")
 
 TOOL = Tool(
     id="openai-responses",
@@ -29,6 +23,6 @@ TOOL = Tool(
     each=_SCRIPT.each,
     allowances=(
         SYSTEM_PROMPT,
-        Allowance("compaction", "The API reads nothing before the newest compaction of its own.", sent=_since),
+        Allowance("compaction", "The API reads nothing before the newest compaction of its own.", sent=_SINCE),
     ),
 )
