@@ -20,7 +20,8 @@ order.
 - **Read**: a session that the tool made goes on; sent is the context shown.
 - **Its own compaction**: the same after the tool has compacted it.
 - **Ours, twice**: that session, compacted by the workbench in several ways and exported, is opened by exactly the steps
-  that are printed, goes on, and goes on again; sent is what was promised.
+  that are printed, goes on, and goes on again; sent is what was promised. Where a command would open a screen, a
+  script of the same name passes what it was given to the tool's mode without one.
 - **From others**: sessions of two other tools, exported into its form, likewise.
 - **Every sample**: of libraries, which are quick: each session of `sample_sessions`, as it is and compacted in each of
   these ways, exported into its form, goes on once. Below stand those that differ.
