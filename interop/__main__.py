@@ -59,7 +59,8 @@ def _apart(arguments: list[str]) -> int:
     """Tries them in another process, which knows nothing of this machine's user, and has no network where `unshare` can
     take it away."""
     command = [sys.executable, "-m", "interop", *arguments]
-    alone = ["unshare", "-rn", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
+    apart = ["unshare", "-rnp", "--fork", "--kill-child", "--mount-proc"]  # what a tool leaves running ends with it
+    alone = [*apart, "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
     if shutil.which("unshare") and subprocess.run([*alone, "true"], capture_output=True).returncode == 0:
         command = [*alone, *command]
     else:

@@ -135,7 +135,7 @@ def prepared(tool: Tool, server: Server) -> Home:
 def _own(tool: Tool, home: Home, path: Path) -> Column:
     """Each of its compactions on what the one before left; the first that goes wrong is the last."""
     if not tool.compactions:
-        return Column(not_tried="it does not compact without its screen" if tool.command else "none tried")
+        return Column(not_tried="not driven" if tool.command else "none tried")
     verdicts: list[Verdict] = []
     for name, compact in tool.compactions.items():
         try:

@@ -19,6 +19,8 @@ from interop.tool import PLANS, Plan, Tool
 from interop.units import Unit, Units
 
 _TYPED = (sys.executable, typed.__file__, "Ask anything")
+_OPTIONS = ("--compaction", "off")
+"""It would compact a sample by itself; what the server says that a prompt took does not make it."""
 
 
 def _read(path: str) -> Call:
@@ -54,16 +56,9 @@ def _make(home: Home, prompts: Sequence[str]) -> Path:
     return path
 
 
-def _again(home: Home, path: Path, prompt: str, compaction: str = "off") -> None:
-    command = [*_TYPED, str(home.bin / "cline"), "--compaction", compaction, "--id", path.parent.name]
+def _again(home: Home, path: Path, prompt: str) -> None:
+    command = [*_TYPED, str(home.bin / "cline"), *_OPTIONS, "--id", path.parent.name]
     home.sh([" ".join(map(quote, command))], {"PROMPT": prompt})
-
-
-def _compact(home: Home, path: Path) -> Path:
-    """It compacts before a request, where the one before it took nine tenths of a window of 128 000 tokens."""
-    prompt = f"Once more. {_read('notes.md')} [[tokens 125000]] [[then]] [[say Still 8443.]]"
-    _again(home, path, prompt, compaction="agentic")
-    return path
 
 
 def _is_turn(request: Request) -> bool:
@@ -116,11 +111,10 @@ TOOL = Tool(
     again=_again,
     env=_env,
     configure=_configure,
-    compactions={"near the window": _compact},
     command="cline",
-    launcher=f'exec {" ".join(map(quote, _TYPED))} "$TOOL" --compaction off "$@"',
+    launcher=f'exec {" ".join(map(quote, _TYPED))} "$TOOL" {" ".join(_OPTIONS)} "$@"',
     turn=_is_turn,
-    plans=(PLANS[0], PLANS[2], Plan("cline", {"keep_tokens": 1_000})),
+    plans=(*PLANS[1:3], Plan("cline", {"keep_tokens": 1_000})),
     allowances=(
         Allowance("tags", "What the person typed is kept in tags of its mode, which are not sent.", shown=_unwrapped),
         Allowance("results in a list", "Results of its own tools are sent as a list of one.", shown=_in_a_list),

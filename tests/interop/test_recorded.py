@@ -43,7 +43,7 @@ def session_of(path: Path) -> Path:
 
 def test_there_are_recordings() -> None:
     names = {path.parent.name for path in RECORDED}
-    assert names >= {"claude-code", "codex", "copilot", "gemini", "pi", "qwen-code"}
+    assert names >= {"claude-code", "codex", "copilot", "gemini", "opencode", "pi", "qwen-code"}
     assert names <= TOOLS.keys()
 
 
