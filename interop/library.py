@@ -9,8 +9,9 @@ from itertools import dropwhile
 from pathlib import Path
 
 from interop.compare import Allowance, Change
-from interop.homes import Home
+from interop.homes import Home, Package
 from interop.server.script import Call
+from interop.tool import PLANS, Plan, Tool
 from interop.units import Unit, Units
 
 _INSIDE = Path(__file__).resolve().parent / "inside"
@@ -83,3 +84,33 @@ class Script:
 def reads(path: str) -> Call:
     """The call of the one tool that the scripts' agents have (`inside/turns.py`)."""
     return Call("read_file", {"path": path})
+
+
+def library(
+    script: Script,
+    *,
+    id: str,
+    title: str,
+    package: Package,
+    format: str,
+    read: Callable[[str], Call] = reads,
+    compaction: str = "",
+    plans: tuple[Plan, ...] = PLANS,
+    allowances: tuple[Allowance, ...] = (),
+) -> Tool:
+    """The tool that the script drives and does all of; `compaction` names what the package itself compacts with."""
+    return Tool(
+        id=id,
+        title=title,
+        package=package,
+        format=format,
+        read=read,
+        make=script.make,
+        again=script.again,
+        env=script.env,
+        compactions={compaction: script.compact} if compaction else {},
+        resume=script.resume,
+        each=script.each,
+        plans=plans,
+        allowances=(SYSTEM_PROMPT, *allowances),
+    )

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from interop.homes import Package
-from interop.library import SYSTEM_PROMPT, Script, reads
-from interop.tool import Tool
+from interop.library import Script, library
 
-_SCRIPT = Script("body_turns", told={"API": "anthropic"})
-
-TOOL = Tool(
+TOOL = library(
+    Script("body_turns", told={"API": "anthropic"}),
     id="anthropic-sdk",
     title="Anthropic SDK",
     package=Package("PyPI", "anthropic", "2.12.0"),
     format="anthropic-messages",
-    read=reads,
-    make=_SCRIPT.make,
-    again=_SCRIPT.again,
-    env=_SCRIPT.env,
-    resume=_SCRIPT.resume,
-    each=_SCRIPT.each,
-    allowances=(SYSTEM_PROMPT,),
 )

@@ -4,27 +4,18 @@ from __future__ import annotations
 
 from interop.compare import Allowance
 from interop.homes import Package
-from interop.library import SYSTEM_PROMPT, Script, reads, since_last
-from interop.tool import Tool
-
-_SCRIPT = Script("harbor_turns")
+from interop.library import Script, library, since_last
 
 _HANDED_OVER = "Here are the answers the other agent provided."
 _SINCE = since_last(lambda unit: unit.text.startswith(_HANDED_OVER))
 
-TOOL = Tool(
+TOOL = library(
+    Script("harbor_turns"),
     id="harbor",
     title="Harbor",
     package=Package("PyPI", "harbor", "0.24.0", python="3.12"),
     format="atif",
-    read=reads,
-    make=_SCRIPT.make,
-    again=_SCRIPT.again,
-    env=_SCRIPT.env,
-    resume=_SCRIPT.resume,
-    each=_SCRIPT.each,
     allowances=(
-        SYSTEM_PROMPT,
         Allowance("hand-over", "A trajectory is a record: it holds what was before its agent began anew.", sent=_SINCE),
     ),
 )

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from interop.homes import Package
-from interop.library import SYSTEM_PROMPT, Script, reads
-from interop.tool import Tool
+from interop.library import Script, library
 
-_SCRIPT = Script("inspect_turns")
-
-TOOL = Tool(
+TOOL = library(
+    Script("inspect_turns"),
     id="inspect",
     title="Inspect",
     package=Package("PyPI", "inspect-ai", "0.3.285", ("anthropic",)),
     format="inspect",
-    read=reads,
-    make=_SCRIPT.make,
-    again=_SCRIPT.again,
-    env=_SCRIPT.env,
-    resume=_SCRIPT.resume,
-    each=_SCRIPT.each,
-    allowances=(SYSTEM_PROMPT,),
 )

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from interop.homes import Package
-from interop.library import SYSTEM_PROMPT, Script, reads
-from interop.tool import Tool
+from interop.library import Script, library
 
-_SCRIPT = Script("body_turns", told={"API": "chat"})
-
-TOOL = Tool(
+TOOL = library(
+    Script("body_turns", told={"API": "chat"}),
     id="openai-chat",
     title="OpenAI SDK, Chat",
     package=Package("PyPI", "openai", "3.54.0"),
     format="openai-chat",
-    read=reads,
-    make=_SCRIPT.make,
-    again=_SCRIPT.again,
-    env=_SCRIPT.env,
-    resume=_SCRIPT.resume,
-    each=_SCRIPT.each,
-    allowances=(SYSTEM_PROMPT,),
 )

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from interop.compare import Allowance
 from interop.homes import Package
-from interop.library import SYSTEM_PROMPT, Script, reads, since_last
-from interop.tool import Tool
+from interop.library import Script, library, since_last
 
-_SCRIPT = Script("body_turns", told={"API": "responses"})
 _SINCE = since_last(lambda unit: unit.text == "compaction")
 
-TOOL = Tool(
+TOOL = library(
+    Script("body_turns", told={"API": "responses"}),
     id="openai-responses",
     title="OpenAI SDK, Responses",
     package=Package("PyPI", "openai", "3.54.0"),
     format="openai-responses",
-    read=reads,
-    make=_SCRIPT.make,
-    again=_SCRIPT.again,
-    env=_SCRIPT.env,
-    resume=_SCRIPT.resume,
-    each=_SCRIPT.each,
     allowances=(
-        SYSTEM_PROMPT,
         Allowance("compaction", "The API reads nothing before the newest compaction of its own.", sent=_SINCE),
     ),
 )
