@@ -4,36 +4,15 @@ As a library it offers the names below (docs/api.md). They are imported when the
 not wait for what it does not need.
 """
 
+# The names are those of workbench.api, which type checkers see here.
+# ruff: noqa: F403, F405
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from workbench.api import (
-        BadInput,
-        Column,
-        Compacted,
-        Context,
-        Diagnosis,
-        Due,
-        Replay,
-        Report,
-        Retention,
-        Session,
-        SuggestedPin,
-        acompact,
-        compact,
-        compare,
-        context,
-        load,
-        replay,
-        retention,
-        save,
-        should_compact,
-        suggest_pins,
-        summary,
-        why,
-    )
+    from workbench.api import *
 
 __version__ = "0.1.0"
 __all__ = [

@@ -55,11 +55,8 @@ FLOOR = {
 
 
 @pytest.mark.parametrize("name", FLOOR)
-def test_a_tools_preset_does_what_the_tool_recorded(shared: Path, name: str) -> None:
-    path = shared / name
-    if not path.exists():
-        pytest.skip(f"{name} does not lie beside this checkout")
-    session, counter = counted_from(path)
+def test_a_tools_preset_does_what_the_tool_recorded(real: Path, name: str) -> None:
+    session, counter = counted_from(real)
     found = list(as_recorded(session, counter, load_preset(tools_preset(session))))
     compactions, calls, kept = FLOOR[name]
     assert len(found) == compactions

@@ -38,11 +38,8 @@ FLOOR = {
 
 
 @pytest.mark.parametrize("name", FLOOR)
-def test_the_contexts_of_real_sessions_explain_their_bills(shared: Path, name: str) -> None:
-    path = shared / name
-    if not path.exists():
-        pytest.skip(f"{name} does not lie beside this checkout")
-    found = bills_of(load(path), Counter())
+def test_the_contexts_of_real_sessions_explain_their_bills(real: Path, name: str) -> None:
+    found = bills_of(load(real), Counter())
     judged, explained, gaps = FLOOR[name]
     assert (found.judged, len(found.gaps) <= gaps) == (judged, True)
     assert found.judged - len(found.unexplained) >= explained
