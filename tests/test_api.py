@@ -320,6 +320,44 @@ def test_pins_by_a_predicate_and_by_their_new_places_last_through_compactions() 
         assert done.messages == by_id.messages
 
 
+@pytest.mark.parametrize("fields", [{"preset": name} for name in ("codex", "goose", "crush", "roo", "context-reset")])
+def test_what_is_unread_stays_whatever_a_product_does_with_it(fields: dict[str, Any]) -> None:
+    messages = [{"role": "system", "content": "You mend code."}, *long_talk(), *openai_turn(7)[:3]]
+    done = workbench.compact(messages, window=8_000, **fields)
+    assert done.report.status == "compacted"
+    assert done.messages[0] is messages[0]
+    assert [one is two for one, two in zip(done.messages[-2:], messages[-2:], strict=True)] == [True, True]
+    as_told = workbench.compact(messages, window=8_000, unread="summarize", **fields)
+    assert messages[-1] not in as_told.messages
+
+
+def test_of_a_recorded_session_a_preset_does_what_its_product_does() -> None:
+    session = workbench.load(REPO / "sample_sessions" / "claude-code-overflow.jsonl")
+    unread = workbench.context(session).messages[-1]
+    assert unread not in workbench.compact(session, preset="context-reset").outcome.messages
+    assert unread in workbench.compact(session, preset="context-reset", unread="keep").outcome.messages
+
+
+@pytest.mark.parametrize(
+    ("source", "fields", "said"),
+    [
+        (None, {}, "NoneType"),
+        (3, {}, "int"),
+        (long_talk(), {"pins": 3}, "pins"),
+        (long_talk(), {"tools": 3}, "tools"),
+        (long_talk(), {"system": 3}, "system"),
+        (long_talk(), {"model": 3}, "model"),
+        (long_talk(), {"window": "8k"}, "window"),
+        (long_talk(), {"window": 0}, "window"),
+        (long_talk(), {"window": -1}, "window"),
+    ],
+)
+def test_what_is_of_another_type_is_refused_in_a_sentence(source: Any, fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(workbench.BadInput, match=said):
+        workbench.compact(source, budget_tokens=500, **fields)
+    assert workbench.compact(long_talk(), budget_tokens=500, window=1).report.before.tokens
+
+
 def test_a_pin_of_a_recorded_session_is_asked_of_its_messages() -> None:
     session = workbench.load(REPO / "sample_sessions" / "claude-code-overflow.jsonl")
     found = workbench.context(session, pins=lambda message: message.id == session.messages[3].id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from workbench.compaction.outcome import Fate
 from workbench.compaction.strategies.user_messages import STRATEGY, UserMessagesPolicy
 from workbench.conformance.building import agent, call, context_of, loop, result, user
 from workbench.conformance.strategies import run
-from workbench.session import Message
+from workbench.formats.roles import Api
+from workbench.session import Message, Text
 
 
 def reads(*files: tuple[str, str]) -> list[Message]:
@@ -77,6 +79,22 @@ def test_first_messages_and_preamble_may_stay_and_the_summary_goes_first_where_t
 ) -> None:
     messages = [user("i", "AGENTS.md says …", kind="meta"), *loop("1", 3), *loop("2", 1)]
     outcome, _ = run(STRATEGY, context_of(messages, pins=frozenset(pins.split())), UserMessagesPolicy(**fields))
+    assert [m.id for m in outcome.messages] == left.split()
+
+
+@pytest.mark.parametrize(
+    ("api", "left"),
+    [("openai-responses", "1u s i 2u summary-2z"), ("openai-chat", "s 1u i 2u summary-2z")],
+)
+def test_a_preamble_injected_anew_has_no_system_prompt_in_it(api: Api, left: str) -> None:
+    messages = [
+        Message("s", "system", (Text("Be brief."),)),
+        user("i", "AGENTS.md says …", kind="meta"),
+        *loop("1", 1),
+        *loop("2", 1),
+    ]
+    policy = UserMessagesPolicy(keep_preamble=True, preamble_place="before_newest_request")
+    outcome, _ = run(STRATEGY, replace(context_of(messages), api=api), policy)
     assert [m.id for m in outcome.messages] == left.split()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from workbench.api.asking import AsyncSummarize, Summarize, answered_by, awaited_from
-from workbench.api.given import Given, Messages, given, given_back, positions
+from workbench.api.given import Given, Messages, given, given_back, listed, positions
 from workbench.api.results import Compacted, Due, M, Report, in_force
 from workbench.base.errors import BadInput
 from workbench.compaction.checks import check
@@ -71,7 +71,7 @@ def should_compact(
 ) -> Due:
     """Whether the triggers of a preset, or of a strategy with these fields, fire now. The arguments are those of
     `compact`; a share of the window needs `window`, or a `model` whose window is known."""
-    chosen = _chosen(strategy, preset, fields, asked=True)
+    chosen = _chosen(source, strategy, preset, fields, asked=True)
     now = context(source, epoch=epoch, window=window, model=model, system=system, tools=tools).with_(manual=False)
     triggers = chosen.strategy.triggered(now, chosen.policy)
     idle = chosen.strategy.idle(chosen.policy)
@@ -104,7 +104,7 @@ def compact(
     report's `status`, `reason` and `failed`.
     """
     fields |= {"budget_tokens": budget_tokens, "budget_chars": budget_chars}
-    chosen = _chosen(strategy, preset, fields, asked=summarize is not None)
+    chosen = _chosen(source, strategy, preset, fields, asked=summarize is not None)
     known = given(source, model=model, system=system, tools=tools)
     now = _context(known, epoch, pins, window)
     outcome = drive(chosen.compacting(now), answered_by(summarize) if summarize else extractive).outcome
@@ -130,7 +130,7 @@ async def acompact(
     """As `compact`, with a `summarize` that may be async. Counting and cutting go on in a thread, so that the event
     loop never waits for them; to cancel it leaves everything as it was."""
     fields |= {"budget_tokens": budget_tokens, "budget_chars": budget_chars}
-    chosen = _chosen(strategy, preset, fields, asked=summarize is not None)
+    chosen = _chosen(source, strategy, preset, fields, asked=summarize is not None)
     known = given(source, model=model, system=system, tools=tools)
     now = await asyncio.to_thread(_context, known, epoch, pins, window)
     asked = awaited_from(summarize) if summarize else awaited(extractive)
@@ -157,25 +157,32 @@ class _Chosen:
         return self.strategy.compact(now, self.policy)
 
 
-def _chosen(strategy: str, preset: str, fields: Mapping[str, Any], *, asked: bool) -> _Chosen:
-    """`asked`: whether there is a model to ask; without one a strategy does what it can without."""
+def _chosen(source: Any, strategy: str, preset: str, fields: Mapping[str, Any], *, asked: bool) -> _Chosen:
+    """`asked`: whether there is a model to ask; without one a strategy does what it can without. A running agent has
+    yet to read what is unread, so there it stays where a product would summarize it, too; of a session that is looked
+    at afterwards a preset does what its product does."""
     found = load_preset(preset) if preset else default_preset(strategy)
     one = strategy_by_id(found.strategy)
-    changes = {name: value for name, value in fields.items() if value is not None}
+    changes = {} if asked else dict(one.unasked)
+    if not isinstance(source, Session) and getattr(found.policy, "unread", "") == "summarize":
+        changes["unread"] = "keep"
+    changes |= {name: value for name, value in fields.items() if value is not None}
     try:
-        return _Chosen(one, found.policy.with_(**(changes if asked else {**one.unasked, **changes})))
+        return _Chosen(one, found.policy.with_(**changes))
     except ValidationError as error:
         raise BadInput(f"{found.strategy}: {explain(error)}") from None
 
 
 def _context(known: Given, epoch: int | None, pins: Pins, window: int | None) -> Context:
+    if window is not None and not (isinstance(window, int) and window > 0):
+        raise BadInput(f"window = {window!r}: the context window is a number of tokens from 1 on.")
     session, counter = known.session, Counter()
     counter.count_all(session.context(epoch_of(session, epoch)), no_progress, lambda: False)
     found = context_at(session, epoch, counter, window=window)
     if callable(pins):
         wanted = pins
         return found.with_(pins=frozenset(one.id for one in found.messages if wanted(known.object_of(one))))
-    pinned = frozenset((pins,) if isinstance(pins, str) else pins)
+    pinned = frozenset((pins,) if isinstance(pins, str) else listed(pins, "pins", "ids of messages, or a function"))
     if unknown := sorted(pinned - found.shape.index_of.keys()):
         raise BadInput(f"There is no message {unknown[0]!r} to pin; there are {', '.join(_ends(found))}.")
     return found.with_(pins=pinned)

@@ -57,6 +57,8 @@ def given(
     found = Given(source) if isinstance(source, Session) else _from_objects(source)
     beside: dict[str, Any] = {}
     if model is not None:
+        if not isinstance(model, str):
+            raise BadInput(f"model is the name of a model, not {type(model).__name__}.")
         beside["model"] = model
     if system is not None:
         beside["system"] = system if isinstance(system, str) else "\n".join(_texts(system))
@@ -66,7 +68,7 @@ def given(
 
 
 def _from_objects(source: Messages) -> Given:
-    items = source if isinstance(source, Mapping) else list(source)
+    items = source if isinstance(source, Mapping) else listed(source, "the source", "a session, or a list of messages")
     if isinstance(items, list) and items and all(map(_is_pydantic_ai, items)):
         return Given(files.load_bytes(_PATH, _adapter().dump_json(items)), tuple(items))
     session = files.load_bytes(_PATH, _json(items))
@@ -75,6 +77,13 @@ def _from_objects(source: Messages) -> Given:
         return Given(session)
     objects = items if isinstance(items, list) else items.get(key)
     return Given(session, tuple(objects) if isinstance(objects, Sequence) else None)
+
+
+def listed(values: Any, name: str, what: str) -> list[Any]:
+    """Several values as a list. Raises BadInput for what are not several."""
+    if not isinstance(values, Iterable):
+        raise BadInput(f"{name} is {what}, not {type(values).__name__}.")
+    return list(values)
 
 
 def given_back(source: Given, messages: Sequence[Message]) -> list[Any]:
@@ -160,13 +169,13 @@ def _as_sent(value: Any) -> Any:
 
 def _texts(blocks: Iterable[Any]) -> Iterable[str]:
     """The texts of a system prompt that is a list of blocks."""
-    for block in orjson.loads(_json(list(blocks))):
+    for block in orjson.loads(_json(listed(blocks, "system", "a text or a list of blocks"))):
         if isinstance(block, dict) and isinstance(block.get("text"), str):
             yield block["text"]
 
 
 def _tools(tools: Iterable[Any]) -> tuple[Tool, ...]:
-    return tools_of(orjson.loads(_json(list(tools))))
+    return tools_of(orjson.loads(_json(listed(tools, "tools", "a list of definitions"))))
 
 
 # --- LangChain ------------------------------------------------------------------------------------------------------

@@ -204,10 +204,13 @@ def _pieces(
     after: Sequence[Kept],
 ) -> tuple[Piece, ...]:
     """What stays, in its old order, then what is new, then what was not summarized. A preamble that is injected anew
-    stands before the newest of the user's messages, system messages with it, where an older one stands first."""
+    stands before the newest of the user's messages, where an older one stands first; system messages go with it where
+    the API has them among the turns beside its system prompt, and are that prompt, which stays first, elsewhere."""
     cut = {} if words.cut is None else {words.cut[0]: words.cut[1]}
     said = sorted(words.whole | cut.keys())
     preamble = [*preamble_of(context)] if policy.keep_preamble else []
+    if context.api != "openai-responses":
+        preamble = [index for index in preamble if not context.messages[index].is_own_system]
     if policy.preamble_place == "first" or len(said) < 2 or not preamble:
         return in_order(context, _in_turn(sorted(staying | cut.keys()), cut), news, after)
     newest, there = said[-1], staying | cut.keys() | {*range(context.shape.lead)}
