@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby, zip_longest
@@ -50,16 +49,9 @@ def texts_in_one(units: Units) -> Units:
     return tuple(said)
 
 
-def as_objects(units: Units) -> Units:
-    """Calls whose arguments are no JSON object with these in one."""
-
-    def wrapped(unit: Unit) -> Unit:
-        name, _, arguments = unit.text.partition(" ")
-        if unit.kind != "call" or arguments.startswith("{"):
-            return unit
-        return replace(unit, text=f"{name} {json.dumps({'raw': arguments}, ensure_ascii=False)}")
-
-    return tuple(map(wrapped, units))
+def by_unit(change: Callable[[Unit], Unit]) -> Change:
+    """What changes each unit by itself."""
+    return lambda units: tuple(map(change, units))
 
 
 def without(drop: Callable[[Unit], bool]) -> Change:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 
-from interop.compare import Allowance, as_objects, results_in_order, without
-from interop.units import Unit, Units
+from interop.compare import Allowance, by_unit, results_in_order, without
+from interop.units import Unit
 from workbench.formats.export import Export
 from workbench.formats.kit.blocks import SUMMARY_LABEL
 from workbench.formats.kit.settle import NO_RESULT, ORPHAN, SYSTEM_LABEL
@@ -15,14 +16,23 @@ from workbench.formats.roles import GAP
 _LABEL = re.compile(rf"(?:{re.escape(SYSTEM_LABEL)}|{re.escape(SUMMARY_LABEL)})\n")
 
 
-def labelled_as_system(units: Units) -> Units:
-    """The person's texts under a label as the system messages that they were."""
+def _as_system(unit: Unit) -> Unit:
+    """A text of the person's under a label as the system message that it was."""
+    found = _LABEL.match(unit.text) if unit.role == "user" and unit.kind == "text" else None
+    return replace(unit, role="system", text=unit.text[found.end() :]) if found else unit
 
-    def unlabelled(unit: Unit) -> Unit:
-        found = _LABEL.match(unit.text) if unit.role == "user" and unit.kind == "text" else None
-        return replace(unit, role="system", text=unit.text[found.end() :]) if found else unit
 
-    return tuple(map(unlabelled, units))
+def _as_object(unit: Unit) -> Unit:
+    """A call whose arguments are no JSON object with these in one."""
+    name, _, arguments = unit.text.partition(" ")
+    if unit.kind != "call" or arguments.startswith("{"):
+        return unit
+    return replace(unit, text=f"{name} {json.dumps({'raw': arguments}, ensure_ascii=False)}")
+
+
+def _as_text(unit: Unit) -> Unit:
+    """A result without its call as the text that it becomes."""
+    return Unit("user", "text", f"{ORPHAN}\n{unit.text}") if unit.kind == "result" and not unit.call else unit
 
 
 BETWEEN_FORMATS = (
@@ -35,12 +45,12 @@ BETWEEN_FORMATS = (
     Allowance(
         "system messages",
         "Where an API has system messages in front alone, later ones become the person's, under a label.",
-        sent=labelled_as_system,
+        sent=by_unit(_as_system),
     ),
     Allowance(
         "arguments as an object",
         "Arguments that are no JSON object stand in one, under `raw`, for an API that takes objects only.",
-        shown=as_objects,
+        shown=by_unit(_as_object),
     ),
 )
 """What becomes of any session in another tool's form."""
@@ -83,10 +93,7 @@ TOLD = (
         Allowance(
             "told: no call",
             "A result without its call becomes a text of the person's, as a note of the export says.",
-            shown=lambda units: tuple(
-                Unit("user", "text", f"{ORPHAN}\n{unit.text}") if unit.kind == "result" and not unit.call else unit
-                for unit in units
-            ),
+            shown=by_unit(_as_text),
         ),
     ),
     (

@@ -16,6 +16,11 @@ def every_request(request: Request) -> bool:
     return True
 
 
+def with_tools(request: Request) -> bool:
+    """Titles, summaries and the like are asked for without tools."""
+    return bool(request.body.get("tools"))
+
+
 def nothing(home: Home) -> None:
     """For a tool that needs no settings."""
 

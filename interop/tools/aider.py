@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from interop.compare import Allowance
+from interop.compare import Allowance, by_unit
 from interop.homes import Home, Package
 from interop.library import DUMMY, Script
 from interop.server.script import Call
 from interop.tool import PLANS, Plan, Tool
-from interop.units import Unit, Units
+from interop.units import Unit
 
 _SCRIPT = Script("aider_turns")
 _SETTINGS = """model: openai/gpt-4o
@@ -51,8 +51,8 @@ def _again(home: Home, path: Path, prompt: str) -> None:
     home.run("aider", "--restore-chat-history", "--message", prompt)
 
 
-def _stripped(units: Units) -> Units:
-    return tuple(replace(unit, text=re.sub(r"[ \t]*\n", "\n", unit.text).strip()) for unit in units)
+def _stripped(unit: Unit) -> Unit:
+    return replace(unit, text=re.sub(r"[ \t]*\n", "\n", unit.text).strip())
 
 
 def _own(unit: Unit) -> bool:
@@ -77,8 +77,8 @@ TOOL = Tool(
         Allowance(
             "line ends",
             "Spaces and line breaks at the ends of lines and texts belong to its Markdown.",
-            sent=_stripped,
-            shown=_stripped,
+            sent=by_unit(_stripped),
+            shown=by_unit(_stripped),
         ),
         Allowance("reminders", "A run sends its own words about files and about the form of changes.", beside=_own),
     ),

@@ -8,11 +8,10 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
-from interop.compare import Allowance, texts_in_one, without
+from interop.compare import Allowance, by_unit, texts_in_one, without
 from interop.homes import Home, Package
-from interop.server import Request
 from interop.server.script import Call
-from interop.tool import Tool
+from interop.tool import Tool, with_tools
 from interop.units import Unit, Units
 
 _OPTIONS = ("--model", "claude-sonnet-4-5", "--allowedTools", "Read", "Bash")
@@ -62,11 +61,6 @@ def _refused(home: Home, path: Path) -> Path:
     """The API says that it is too long, as long as more than six answers stand before the prompt."""
     _again(home, path, "One thing more. [[too long 6]]")
     return path
-
-
-def _turn(request: Request) -> bool:
-    """Titles and the like are asked for without tools."""
-    return bool(request.body.get("tools"))
 
 
 _REMINDER = re.compile(r"\s*(<system-reminder>.*?</system-reminder>)\s*", re.DOTALL)
@@ -133,7 +127,7 @@ _ALLOWED = (
         sent=without(_is_reasoning),
         shown=without(_is_reasoning),
     ),
-    Allowance("renamed tool", "The tool Task is called Agent now.", shown=lambda units: tuple(map(_renamed, units))),
+    Allowance("renamed tool", "The tool Task is called Agent now.", shown=by_unit(_renamed)),
     Allowance(
         "place of reminders",
         "Reminders that are kept beside a message are sent before its words, or inside the last result.",
@@ -171,6 +165,6 @@ TOOL = Tool(
     compactions={"after a refusal": _refused, "/compact": _compact, "over its limit": _over_limit},
     command="claude",
     launcher=f'exec "$TOOL" -p "$PROMPT" {" ".join(_OPTIONS[:2])} "$@" {" ".join(_OPTIONS[2:])}',
-    turn=_turn,
+    turn=with_tools,
     allowances=_ALLOWED,
 )

@@ -11,12 +11,11 @@ from pathlib import Path
 from shlex import quote
 
 from interop import typed
-from interop.compare import Allowance
+from interop.compare import Allowance, by_unit, without
 from interop.homes import Home, Package
-from interop.server import Request
 from interop.server.script import Call
-from interop.tool import PLANS, Plan, Tool
-from interop.units import Unit, Units
+from interop.tool import PLANS, Plan, Tool, with_tools
+from interop.units import Unit
 
 _TYPED = (sys.executable, typed.__file__, "Ask anything")
 _OPTIONS = ("--compaction", "off")
@@ -50,7 +49,7 @@ def _configure(home: Home) -> None:
 
 def _make(home: Home, prompts: Sequence[str]) -> Path:
     home.run("cline", prompts[0])
-    (path,) = (home.home / ".cline/data/sessions").glob("*/*.messages.json")
+    path = home.only(".cline/data/sessions/*/*.messages.json")
     for prompt in prompts[1:]:
         _again(home, path, prompt)
     return path
@@ -61,34 +60,22 @@ def _again(home: Home, path: Path, prompt: str) -> None:
     home.sh([" ".join(map(quote, command))], {"PROMPT": prompt})
 
 
-def _is_turn(request: Request) -> bool:
-    return bool(request.body.get("tools"))
+def _is_tag(unit: Unit) -> bool:
+    """One of those in which it keeps what the person types."""
+    return unit.text in ('<user_input mode="act">', "</user_input>")
 
 
-def _unwrapped(units: Units) -> Units:
-    """Without the tags in which it keeps what the person types."""
-    return tuple(unit for unit in units if unit.text not in ('<user_input mode="act">', "</user_input>"))
+def _of_texts(unit: Unit) -> Unit:
+    """A result that is sent as a list of texts, as these texts."""
+    if unit.kind != "result" or not unit.text.startswith('[{"type":"text"'):
+        return unit
+    return replace(unit, text="\n".join(part["text"] for part in json.loads(unit.text)))
 
 
-def _of_texts(units: Units) -> Units:
-    """Results that are sent as a list of texts, as these texts."""
-
-    def joined(unit: Unit) -> Unit:
-        if unit.kind != "result" or not unit.text.startswith('[{"type":"text"'):
-            return unit
-        return replace(unit, text="\n".join(part["text"] for part in json.loads(unit.text)))
-
-    return tuple(map(joined, units))
-
-
-def _in_a_list(units: Units) -> Units:
-    """Results that are kept as one object each, in the list that is sent."""
-
-    def listed(unit: Unit) -> Unit:
-        kept = unit.kind == "result" and unit.text.startswith('{"query":')
-        return replace(unit, text=f"[{unit.text}]") if kept else unit
-
-    return tuple(map(listed, units))
+def _in_a_list(unit: Unit) -> Unit:
+    """A result that is kept as one object, in the list that is sent."""
+    kept = unit.kind == "result" and unit.text.startswith('{"query":')
+    return replace(unit, text=f"[{unit.text}]") if kept else unit
 
 
 _CUT = re.compile(r"(?:\\n|\s)*\.\.\.\[truncated \d+ chars[^]]*\]\.\.\.(?:\\n|\s)*")
@@ -113,12 +100,16 @@ TOOL = Tool(
     configure=_configure,
     command="cline",
     launcher=f'exec {" ".join(map(quote, _TYPED))} "$TOOL" {" ".join(_OPTIONS)} "$@"',
-    turn=_is_turn,
+    turn=with_tools,
     plans=(*PLANS[1:3], Plan("cline", {"keep_tokens": 1_000})),
     allowances=(
-        Allowance("tags", "What the person typed is kept in tags of its mode, which are not sent.", shown=_unwrapped),
-        Allowance("results in a list", "Results of its own tools are sent as a list of one.", shown=_in_a_list),
-        Allowance("texts in a list", "A result of several texts is sent as the list of them.", sent=_of_texts),
+        Allowance(
+            "tags", "What the person typed is kept in tags of its mode, which are not sent.", shown=without(_is_tag)
+        ),
+        Allowance(
+            "results in a list", "Results of its own tools are sent as a list of one.", shown=by_unit(_in_a_list)
+        ),
+        Allowance("texts in a list", "A result of several texts is sent as the list of them.", sent=by_unit(_of_texts)),
         Allowance("long results", "Of a result longer than 8 000 characters it sends both ends.", alike=_cut),
     ),
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import ceil
 from pathlib import Path
 
-from interop.compare import Allowance, texts_in_one
+from interop.compare import Allowance, by_unit, texts_in_one
 from interop.homes import Home, Package
 from interop.server.script import Call
 from interop.tool import Tool
@@ -103,7 +103,7 @@ _ALLOWED = (
     Allowance(
         "long results",
         f"Of a result longer than {_ROOM} bytes Codex sends both ends.",
-        shown=lambda units: tuple(map(_cut, units)),
+        shown=by_unit(_cut),
     ),
     Allowance("prompt", "The system prompt is sent as the first developer message.", sent=_without_prompt),
     Allowance(

@@ -33,7 +33,7 @@ def _env(home: Home) -> Mapping[str, str]:
 
 def _make(home: Home, prompts: Sequence[str]) -> Path:
     home.run("copilot", "--allow-all", "-p", prompts[0])
-    (path,) = (home.home / ".copilot/session-state").glob("*/events.jsonl")
+    path = home.only(".copilot/session-state/*/events.jsonl")
     for prompt in prompts[1:]:
         _again(home, path, prompt)
     return path

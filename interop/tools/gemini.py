@@ -43,7 +43,7 @@ def _configure(home: Home) -> None:
 
 def _make(home: Home, prompts: Sequence[str]) -> Path:
     home.run("gemini", *_OPTIONS, "-p", prompts[0])
-    (path,) = (home.home / ".gemini/tmp").glob("*/chats/session-*.jsonl")
+    path = home.only(".gemini/tmp/*/chats/session-*.jsonl")
     for prompt in prompts[1:]:
         _again(home, path, prompt)
     return path

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from interop.compare import Allowance
 from interop.homes import Home, Package
-from interop.server import Request
 from interop.server.script import Call
-from interop.tool import PLANS, Plan, Tool
+from interop.tool import PLANS, Plan, Tool, with_tools
 from interop.units import Unit, Units
 
 
@@ -88,10 +87,6 @@ def _summary_asked(units: Units) -> Units:
 _QUESTION = Unit("user", "text", "What did we do so far?")
 
 
-def _is_turn(request: Request) -> bool:
-    return bool(request.body.get("tools"))
-
-
 _LAUNCHER = """if [ "$1" != --session ]; then exec "$TOOL" "$@"; fi
 printf %s "$PROMPT" | "$TOOL" run -m interop/model "$@"
 """
@@ -111,7 +106,7 @@ TOOL = Tool(
     compactions={"near the window": _compact},
     command="opencode",
     launcher=_LAUNCHER,
-    turn=_is_turn,
+    turn=with_tools,
     allowances=(
         Allowance(
             "summary as an answer",

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from interop.compare import Allowance
+from interop.compare import Allowance, by_unit
 from interop.homes import Home, Package
-from interop.server import Request
 from interop.server.script import Call
-from interop.tool import PLANS, Plan, Tool
-from interop.units import Unit, Units
+from interop.tool import PLANS, Plan, Tool, with_tools
+from interop.units import Unit
 
 
 def _read(path: str) -> Call:
@@ -39,7 +38,7 @@ def _configure(home: Home) -> None:
 
 def _make(home: Home, prompts: Sequence[str]) -> Path:
     home.run("pi", "-p", prompts[0])
-    (path,) = (home.home / ".pi/agent/sessions").glob("*/*.jsonl")
+    path = home.only(".pi/agent/sessions/*/*.jsonl")
     for prompt in prompts[1:]:
         _again(home, path, prompt)
     return path
@@ -55,17 +54,13 @@ def _compact(home: Home, path: Path) -> Path:
     return path
 
 
-def _is_turn(request: Request) -> bool:
-    return bool(request.body.get("tools"))
-
-
 _WORDS = "The conversation history before this point was compacted into the following summary:"
 _FRAME = f"{_WORDS}\n\n<summary>\n"
 
 
-def _unframed(units: Units) -> Units:
+def _unframed(unit: Unit) -> Unit:
     """A summary without pi's words around it."""
-    return tuple(replace(unit, text=unit.text.removeprefix(_FRAME).removesuffix("\n</summary>")) for unit in units)
+    return replace(unit, text=unit.text.removeprefix(_FRAME).removesuffix("\n</summary>"))
 
 
 def _empty(sent: Unit, shown: Unit) -> bool:
@@ -85,10 +80,13 @@ TOOL = Tool(
     compactions={"near the window": _compact},
     command="pi",
     launcher='exec "$TOOL" "$@" -p "$PROMPT"',
-    turn=_is_turn,
+    turn=with_tools,
     allowances=(
         Allowance(
-            "frame", "The summary of a compaction entry is sent in a frame of words.", sent=_unframed, shown=_unframed
+            "frame",
+            "The summary of a compaction entry is sent in a frame of words.",
+            sent=by_unit(_unframed),
+            shown=by_unit(_unframed),
         ),
         Allowance("empty results", "Of an empty result it says “(see attached image)”.", alike=_empty),
     ),

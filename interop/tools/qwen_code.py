@@ -8,9 +8,8 @@ from pathlib import Path
 
 from interop.compare import Allowance
 from interop.homes import Home, Package
-from interop.server import Request
 from interop.server.script import Call
-from interop.tool import Tool
+from interop.tool import Tool, with_tools
 from interop.units import Unit
 
 _OPTIONS = ("--auth-type", "openai", "--approval-mode", "yolo")
@@ -42,7 +41,7 @@ def _configure(home: Home) -> None:
 
 def _make(home: Home, prompts: Sequence[str]) -> Path:
     home.run("qwen", *_OPTIONS, "-p", prompts[0])
-    (path,) = (home.home / ".qwen/projects").glob("*/chats/*.jsonl")
+    path = home.only(".qwen/projects/*/chats/*.jsonl")
     for prompt in prompts[1:]:
         _again(home, path, prompt)
     return path
@@ -55,10 +54,6 @@ def _again(home: Home, path: Path, prompt: str) -> None:
 def _compact(home: Home, path: Path) -> Path:
     _again(home, path, "/compress")
     return path
-
-
-def _is_turn(request: Request) -> bool:
-    return bool(request.body.get("tools"))
 
 
 def _is_reminder(unit: Unit) -> bool:
@@ -76,7 +71,7 @@ TOOL = Tool(
     env=_env,
     configure=_configure,
     compactions={"/compress": _compact},
-    turn=_is_turn,
+    turn=with_tools,
     allowances=(
         Allowance("reminders", "Reminders before a request are sent, and recorded nowhere.", beside=_is_reminder),
     ),
