@@ -172,20 +172,25 @@ def _npm(folder: Path, *packages: str) -> None:
     home = ROOT / "npm"
     home.mkdir(exist_ok=True)
     env = {**os.environ, "HOME": str(home), "NPM_CONFIG_USERCONFIG": settings, "npm_config_cache": str(home / "cache")}
-    get([npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", *packages], env, packages[0])
+    _get([npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", *packages], env, packages[0])
 
 
 def _pip(folder: Path, package: Package) -> None:
     python = shutil.which(f"python{package.python}") if package.python else sys.executable
     if not python:
         raise Missing(f"{package.name} needs Python {package.python}, which is not on this machine")
+    environment(folder, python, f"{package.name}=={package.version}", *package.beside)
+
+
+def environment(folder: Path, python: str, *packages: str) -> None:
+    """A virtual environment with these packages of PyPI's, or folders that are some. Raises Missing, which tells of the
+    first."""
     env = {**os.environ, "PIP_CACHE_DIR": str(ROOT / "pip"), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    get([python, "-m", "venv", str(folder)], env, "a virtual environment")
-    named = f"{package.name}=={package.version}"
-    get([str(folder / "bin/python"), "-m", "pip", "install", "-q", named, *package.beside], env, named)
+    _get([python, "-m", "venv", str(folder)], env, "a virtual environment")
+    _get([str(folder / "bin/python"), "-m", "pip", "install", "-q", *packages], env, packages[0])
 
 
-def get(command: list[str], env: Mapping[str, str], what: str) -> None:
+def _get(command: list[str], env: Mapping[str, str], what: str) -> None:
     """Runs what installs something. Raises Missing with the last that it said."""
     done = subprocess.run(command, env=dict(env), capture_output=True, text=True)
     if done.returncode:

@@ -6,13 +6,12 @@ skipped with its reason.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 from interop import server
-from interop.homes import ROOT, Missing, get
+from interop.homes import ROOT, Missing, environment
 from interop.loops import LOOPS, SCRIPT, faults
 
 BUDGETS = (1_200, 2_500, 12_000)
@@ -44,9 +43,7 @@ def _environment(name: str) -> Path:
     python, stamp = folder / "bin/python", folder / ".installed"
     wanted = repr(LOOPS[name])
     if not stamp.is_file() or stamp.read_text() != wanted:
-        env = {**os.environ, "PIP_CACHE_DIR": str(ROOT / "pip"), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-        get([sys.executable, "-m", "venv", str(folder)], env, "a virtual environment")
-        get([str(python), "-m", "pip", "install", "-q", str(_REPO), *LOOPS[name].needs], env, LOOPS[name].title)
+        environment(folder, sys.executable, *LOOPS[name].needs, str(_REPO))
         stamp.write_text(wanted)
     return python
 

@@ -150,7 +150,7 @@ def adopt(preset: str, sources: tuple[Path, ...], force: bool, as_json: bool) ->
     path = paths.prompts() / name
     if path.is_file() and not force and load_prompt(name).text != text:
         raise BadInput(f"{path} is there already, with other words; --force replaces it.")
-    path = write_adopted(preset, text, told_in(text) or "en", overwrite=True)
+    path = write_adopted(preset, text, told_in(text) or "en")
     if as_json:
         write_json({"id": path.stem, "preset": preset, "file": path, "found": found})
         return

@@ -101,19 +101,23 @@ def load_preset(name: str) -> Preset:
 
 
 def _preset(name: str) -> Preset:
-    for folder in (paths.presets(), BUNDLED):
-        if (file := folder / f"{name}.toml").is_file():
-            return read_preset(file)
+    if file := _file_of(name):
+        return read_preset(file)
     if name in strategy_ids() and not (one := strategy(name)).default_preset:
         return Preset(one.id, one.id, one.about, "", one.policy_type())
     raise BadInput(f"There is no preset {name!r}; choose one of: {', '.join(preset_names())}.")
+
+
+def _file_of(name: str) -> Path | None:
+    files = (folder / f"{name}.toml" for folder in (paths.presets(), BUNDLED))
+    return next((file for file in files if file.is_file()), None)
 
 
 def has_prompt(name: str) -> bool:
     """Whether a preset asks by a prompt that is named, in whose place its product's own may be adopted. Raises BadInput
     for a preset that does not exist."""
     load_preset(name)
-    file = next((one for folder in (paths.presets(), BUNDLED) if (one := folder / f"{name}.toml").is_file()), None)
+    file = _file_of(name)
     policy = tomllib.loads(file.read_text("utf-8")).get("policy", {}) if file else {}
     return _is_named(policy.get("prompt"))
 

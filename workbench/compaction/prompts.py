@@ -99,11 +99,12 @@ def has_adopted(preset: str) -> bool:
     return (paths.prompts() / adopted_name(preset)).is_file()
 
 
-def adopt(preset: str, text: str, language: str, *, overwrite: bool) -> Path:
-    """Keep a product's prompt among the user's own: its preset asks by it then. Raises BadInput as `write_own`."""
+def adopt(preset: str, text: str, language: str) -> Path:
+    """Keep a product's prompt among the user's own, in place of an older one: its preset asks by it then. Raises
+    BadInput as `write_own`."""
     names = ", ".join(dict.fromkeys(name for _, name in _in_text(text)))
     header = f"---\nid: {preset}.adopted\nlanguage: {language}\nplaceholders: {names}\n---\n\n"
-    return write_own(adopted_name(preset), f"{header}{text}\n", overwrite=overwrite)
+    return write_own(adopted_name(preset), f"{header}{text}\n")
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
