@@ -12,7 +12,7 @@ import pytest
 
 from interop import server, table
 from interop.__main__ import every_tool
-from interop.compare import Allowance, Compared, compare, results_in_order
+from interop.compare import Allowance, Compared, by_unit, compare, results_in_order
 from interop.server.script import Asked, Call, Turn, turn_for
 from interop.trial import Column, Trial, Verdict
 from interop.units import Protocol, Unit, of_request
@@ -25,12 +25,12 @@ def is_note(unit: Unit) -> bool:
     return unit.text.startswith("<note>")
 
 
-BESIDE = Allowance("notes", "Notes come by themselves.", beside=is_note)
-SPOKEN = Allowance("loud", "All is sent loud.", shown=lambda units: tuple(map(loud, units)))
-
-
 def loud(unit: Unit) -> Unit:
     return Unit(unit.role, unit.kind, unit.text.upper())
+
+
+BESIDE = Allowance("notes", "Notes come by themselves.", beside=is_note)
+SPOKEN = Allowance("loud", "All is sent loud.", shown=by_unit(loud))
 
 
 def test_what_is_equal_needs_no_allowance() -> None:
