@@ -18,11 +18,9 @@ TOO_LONG = {
 def asked(body: Mapping[str, Any]) -> Asked:
     prompt, since, before = "", 0, 0
     for message in body.get("messages") or ():
-        content = message["content"]
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
         if message["role"] == "assistant":
             since += 1
-        elif text := typed(block["text"] for block in blocks if block["type"] == "text"):
+        elif text := typed(message["content"]):
             prompt, since, before = text, 0, before + since
     return Asked(prompt, since, before, bool(body.get("tools")))
 

@@ -23,13 +23,9 @@ def asked(body: Mapping[str, Any]) -> Asked:
     for message in body.get("messages") or ():
         if message["role"] == "assistant":
             since += 1
-        elif message["role"] == "user" and (text := typed(_texts(message.get("content") or ""))):
+        elif message["role"] == "user" and (text := typed(message.get("content") or "")):
             prompt, since, before = text, 0, before + since
     return Asked(prompt, since, before, bool(body.get("tools")))
-
-
-def _texts(content: Any) -> list[str]:
-    return [content] if isinstance(content, str) else [part.get("text", "") for part in content]
 
 
 def answer(turn: Turn, body: Mapping[str, Any], path: str, number: int, tokens: int) -> tuple[str, bytes]:

@@ -26,7 +26,7 @@ def asked(body: Mapping[str, Any]) -> Asked:
             since += 1
         elif any("functionResponse" in part for part in parts):
             continue
-        elif text := typed(part["text"] for part in parts if "text" in part):
+        elif text := typed(parts):
             prompt, since, before = text, 0, before + since
     return Asked(prompt, since, before, bool(body.get("tools")))
 

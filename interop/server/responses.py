@@ -27,13 +27,9 @@ def asked(body: Mapping[str, Any]) -> Asked:
             since, speaking = since + (not speaking), True  # one turn may be several items
             continue
         speaking = False
-        if kind == "message" and item["role"] == "user" and (text := typed(_texts(item["content"]))):
+        if kind == "message" and item["role"] == "user" and (text := typed(item["content"])):
             prompt, since, before = text, 0, before + since
     return Asked(prompt, since, before, bool(body.get("tools")))
-
-
-def _texts(content: Any) -> list[str]:
-    return [content] if isinstance(content, str) else [part.get("text", "") for part in content]
 
 
 def answer(turn: Turn, body: Mapping[str, Any], path: str, number: int, tokens: int) -> tuple[str, bytes]:

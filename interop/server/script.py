@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,9 +51,11 @@ class Asked:
     tools: bool
 
 
-def typed(texts: Iterable[str]) -> str:
-    """The person's words of a message: its last text that is not all in tags, as tools put theirs in."""
-    own = (_TAGGED.sub("", text).lstrip() for text in reversed([*texts]))
+def typed(content: Any) -> str:
+    """The person's words of a message, whose content is one text or parts: its last text that is not all in tags, as
+    tools put theirs in."""
+    texts = [content] if isinstance(content, str) else [part["text"] for part in content if "text" in part]
+    own = (_TAGGED.sub("", text).lstrip() for text in reversed(texts))
     return next((text for text in own if text and not text.startswith("<")), "")
 
 
