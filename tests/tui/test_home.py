@@ -198,11 +198,15 @@ async def test_the_tour_has_six_steps_and_is_shown_once(tmp_path: Path) -> None:
 
 async def test_the_file_is_put_where_its_tool_looks_and_the_command_copied(tmp_path: Path, own_home: Path) -> None:
     path = session_at(tmp_path / "live.jsonl", "go on", 1_000, filler=8)
+    path.write_text(path.read_text().replace("/home/me/my_project", str(tmp_path)))  # a folder of this machine
     async with at_rest(path, size=SIZE) as pilot:
-        screen = await brought(pilot, ExportScreen, "r", "e")
-        assert not screen.query_one("#place").display
+        preview = await brought(pilot, ExportScreen, "e")
+        assert not preview.query_one("#place").display  # its summary is a placeholder
+        await press(pilot, "r")
+        screen = await brought(pilot, ExportScreen, "e")
+        assert screen.query_one("#place").display
         screen.query_one("#path", Input).value = str(tmp_path / "out.jsonl")
-        screen.query_one(f"#{'anyway' if screen.draft and screen.draft.stopped else 'write'}", Button).press()
+        screen.query_one("#write", Button).press()
         await settled(pilot)
         assert screen.query_one("#place").display
         await press(pilot, "p")
@@ -211,4 +215,4 @@ async def test_the_file_is_put_where_its_tool_looks_and_the_command_copied(tmp_p
         assert f"written to {placed[0]}" in shown(pilot, "#said")
         assert not screen.query_one("#place").display
         await press(pilot, "y")
-        assert pilot.app.clipboard == f"cd /home/me/my_project && claude --resume {placed[0].stem}"
+        assert pilot.app.clipboard == f"cd {tmp_path} && claude --resume {placed[0].stem}"

@@ -94,7 +94,7 @@ def test_presets_stand_below_their_strategies_and_are_found_by_words() -> None:
     for one in every:
         strategy = one.strategy.id if one.heading else strategy
         assert one.strategy.id == one.preset.strategy == strategy
-    found = matching(every, "window CODEX")
+    found = matching(every, "aider CODEX")
     assert [one.preset.id for one in found if not one.heading] == []
     assert [one.preset.id for one in matching(every, "codex OWN words") if not one.heading] == ["codex"]
 
