@@ -96,19 +96,21 @@ def test_claude_code_keeps_the_newest_round_and_asks_with_the_conversation(conte
 
 
 @pytest.mark.parametrize(
-    ("version", "reserve", "unread"),
+    ("version", "reserve", "unread", "name"),
     [
-        ("", 33_000, "answer"),
-        ("2.1.330", 33_000, "answer"),
-        ("2.1.200", 33_000, "answer"),
-        ("2.1.199", 33_000, "summarize"),
-        ("2.1.30", 33_000, "summarize"),
-        ("2.1.29", 45_000, "summarize"),
-        ("2.1.7", 45_000, "summarize"),
+        ("", 33_000, "answer", "claude-code"),
+        ("2.1.330", 33_000, "answer", "claude-code"),
+        ("2.1.200", 33_000, "answer", "claude-code"),
+        ("2.1.199", 33_000, "summarize", "claude-code as of 2.1.199"),
+        ("2.1.30", 33_000, "summarize", "claude-code as of 2.1.30"),
+        ("2.1.29", 45_000, "summarize", "claude-code as of 2.1.29"),
+        ("2.1.7", 45_000, "summarize", "claude-code as of 2.1.7"),
     ],
 )
-def test_claude_code_as_its_versions_did_it(version: str, reserve: int, unread: str) -> None:
-    policy = load_preset("claude-code").of_version(version).policy
+def test_claude_code_as_its_versions_did_it(version: str, reserve: int, unread: str, name: str) -> None:
+    preset = load_preset("claude-code").of_version(version)
+    policy = preset.policy
+    assert preset.name == name
     assert (policy.trigger_reserve_tokens, policy.unread) == (reserve, unread)  # type: ignore[attr-defined]
 
 
@@ -148,11 +150,15 @@ def test_codex_puts_what_it_injects_anew_before_the_newest_request() -> None:
     rules = Message("dev", "system", (Text("permissions"),))
     env = user("env", "<environment_context/>", kind="meta")
     for messages in ([rules, env, *loop("1", 2), *loop("2", 2)], [*loop("1", 0)[:1], rules, env, *loop("2", 2)]):
-        outcome, (request,) = run(strategy(preset.strategy), context_of(messages), preset.policy, "S")
+        outcome, (request,) = run(
+            strategy(preset.strategy), context_of(messages, api="openai-responses"), preset.policy, "S"
+        )
         assert [m.id for m in outcome.messages[:-1]] == ["1u", "dev", "env", "2u"]
         assert isinstance(request.body, Conversation)
         assert request.body.shape == "messages_without_tools"
-    outcome, _ = run(strategy(preset.strategy), context_of([rules, env, *loop("1", 2)]), preset.policy, "S")
+    outcome, _ = run(
+        strategy(preset.strategy), context_of([rules, env, *loop("1", 2)], api="openai-responses"), preset.policy, "S"
+    )
     assert [m.id for m in outcome.messages[:-1]] == ["dev", "env", "1u"]
     for tokens, fires in ((244_799, False), (244_800, True)):
         now = Gauge(tokens=tokens, limit=Window(258_400, "recorded"))

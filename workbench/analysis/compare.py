@@ -54,7 +54,7 @@ class Column:
     @property
     def name(self) -> str:
         """The preset's id, the strategy's where it has none, `recorded` for the agent's own."""
-        return THEIRS if self.preset is None else self.preset.id or self.preset.strategy
+        return THEIRS if self.preset is None else self.preset.name
 
     @property
     def strategy(self) -> str:

@@ -45,7 +45,7 @@ def growth_picture(found: Diagnosis) -> Picture:
     levels = [Level("window", found.window.tokens)] if found.window else []
     if found.limit and (not found.window or found.limit.tokens != found.window.tokens):
         levels.append(Level("limit", found.limit.tokens, "╌"))
-    name = found.preset.id or found.preset.strategy
+    name = found.preset.name
     levels += trigger_levels(found.triggers, f"trigger of {name}")
     lines = [Line(ELSEWHERE, rest)] if rest else []
     legend = [(HERE, f"epoch {found.epoch}"), *([(ELSEWHERE, "other epochs")] if rest else [])]

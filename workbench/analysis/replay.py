@@ -109,7 +109,7 @@ class Replay:
 
     @property
     def name(self) -> str:
-        return self.preset.id or self.preset.strategy
+        return self.preset.name
 
     @property
     def series(self) -> list[tuple[int, int]]:

@@ -109,14 +109,16 @@ def replay(
     window: int | None = None,
 ) -> tuple[Replay, ...]:
     """The session from an epoch on (from 1), played under each preset named, then under each strategy, in the order
-    given; under every strategy where nothing is named.
+    given; under every strategy where nothing is named. The preset of the session's own tool is played as the version
+    did it that wrote the session.
 
     When each would have compacted, from what to what, at what cost; the agent's answers are taken to be the same, and
     summaries only take their room. Raises BadInput as `context` does, and for a name that does not exist.
     """
     session = given(source).session
     now, course = _played_from(session, epoch, window)
-    return tuple(replays(course, candidates(_several(strategies), _several(presets)), now.limit))
+    chosen = candidates(_several(strategies), _several(presets))
+    return tuple(replays(course, [of_its_time(one, session) for one in chosen], now.limit))
 
 
 def _played_from(session: Session, epoch: int, window: int | None) -> tuple[Context, Course]:

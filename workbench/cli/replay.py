@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from workbench.analysis.as_recorded import of_its_time
 from workbench.analysis.cache import Rates
 from workbench.analysis.cost import paid
 from workbench.analysis.course import Course
@@ -46,10 +47,11 @@ def command(chosen: Selection, summarizer: str, drawn: bool, as_json: bool) -> N
 
     Before each of the recorded answers, and where a prompt was refused as too long, the policy's triggers are read; the
     answers are taken to be the same whatever the context would have been. Without --strategy and --preset every
-    strategy is played with its own preset.
+    strategy is played with its own preset; the preset of the session's own tool as the version did it that wrote FILE.
     """
     policies = chosen.policies()
     bench, course = on_bench_and_course(chosen, lambda session: 1)
+    policies = [of_its_time(one, bench.session) for one in policies]
     answer = extractive if summarizer == "extractive" else estimate
     played = list(replays(course, policies, bench.opened.limit, answer))
     if as_json:

@@ -201,7 +201,7 @@ def _report(
     files = len({cell.file for cell in cells})
     kind = "extracted" if plan.retained else "estimated"
     click.echo(
-        f"{plan.preset.id or plan.preset.strategy}: {counted(len(plan.settings), 'setting')} on "
+        f"{plan.preset.name}: {counted(len(plan.settings), 'setting')} on "
         f"{counted(files, 'file')}, summaries {kind}. Figures are means over files; `over window` is a sum."
     )
     _table(plan, rows, found)

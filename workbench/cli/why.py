@@ -80,7 +80,7 @@ def _head(found: Diagnosis) -> None:
         *([("cost", str(cost))] if (cost := paid(found.session)) else []),
         ("growth", f"{grouped(found.growth_per_round)} tokens per round, in the newest rounds"),
     ]
-    rows += [("trigger", f"{found.preset.id or found.preset.strategy}: {trigger}") for trigger in found.triggers]
+    rows += [("trigger", f"{found.preset.name}: {trigger}") for trigger in found.triggers]
     rows += [("refused", f"{one.text[:120]}  → {(one.message or '')[:ID]}") for one in found.refusals[:3]]
     write_fields(rows)
     click.echo()

@@ -54,6 +54,13 @@ class Preset:
     environment, or how it was given by hand. What is not named has the strategy's own default."""
 
     earlier: tuple[Earlier, ...] = ()
+    version: str = ""
+    """The version of the product that it stands for, "" for the newest one known."""
+
+    @property
+    def name(self) -> str:
+        """Its id, or its strategy's where it has none, and of an earlier version which."""
+        return (self.id or self.strategy) + (f" as of {self.version}" if self.version else "")
 
     def of_version(self, version: str) -> Preset:
         """As that version of the product did it, but for what was set by hand; as it is where it is not known."""
@@ -61,7 +68,7 @@ class Preset:
         for one in self.earlier:
             if version and _numbers(version) < _numbers(one.before):
                 changes |= {key: value for key, value in one.policy.items() if self.sources.get(key) == "preset"}
-        return replace(self, policy=self.policy.with_(**changes)) if changes else self
+        return replace(self, policy=self.policy.with_(**changes), version=version) if changes else self
 
     def source_of(self, setting: Setting) -> str:
         """Where its value comes from; `the prompt` for what follows from that, as the language does."""

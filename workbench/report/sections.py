@@ -97,7 +97,7 @@ def _growth(report: Report) -> Section:
             f"It is not reached; at {grouped(found.growth_per_round)} tokens a round it would be in about "
             f"{grouped(found.rounds_left)} rounds."
         )
-    words += [f"{found.preset.id or found.preset.strategy}: {trigger}." for trigger in found.triggers]
+    words += [f"{found.preset.name}: {trigger}." for trigger in found.triggers]
     words += [f"The model refused the context: {clean(one.text)}." for one in found.refusals[:3]]
     said = tuple(clean_sentence(one.text) for one in found.findings)
     return Section("Why it overflowed", tuple(words), said, growth_picture(found))

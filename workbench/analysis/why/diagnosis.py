@@ -89,7 +89,7 @@ def diagnose(
     wasted = waste.wasted(context)
     told("checking the bills")
     gaps = bills_of(session, course.counter).gaps_in(epoch)
-    told(f"playing the session under {preset.id or preset.strategy}")
+    told(f"playing the session under {preset.name}")
     played = replay(course, preset, context.limit)
     told("playing what would have helped")
     found = layers(context)
