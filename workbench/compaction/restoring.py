@@ -80,9 +80,7 @@ WORDS: Mapping[Language, Words] = {
 }
 
 
-def restored(
-    context: Context, allowance: Allowance, language: Language, staying: Collection[int] = ()
-) -> list[Restored]:
+def restored(context: Context, allowance: Allowance, language: Language, staying: Collection[int]) -> list[Restored]:
     """A message for each file that the allowance lets in, newest first; none for what stays read anyway."""
     meter, words = context.layout.sizes.meter, WORDS[language]
     out: list[Restored] = []

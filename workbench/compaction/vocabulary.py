@@ -112,9 +112,10 @@ def prompt(
     return setting(default, "summary", help, multiline=True, old=old, needs=needs)
 
 
-def summary_template(default: str, *, empty: str = "") -> Any:
-    """A template must hold {summary}; where `empty` says what an empty one means, it may be empty."""
-    help = SUMMARY_TEMPLATE + (f" Empty: {empty}." if empty else "")
+def summary_template(default: str, *, also: str = "", empty: str = "") -> Any:
+    """A template must hold {summary}; `also` says what else it may hold. Where `empty` says what an empty one means, it
+    may be empty."""
+    help = " ".join(filter(None, (SUMMARY_TEMPLATE, also, empty and f"Empty: {empty}.")))
     return setting(default, "result", help, multiline=True, pattern=rf"{'^$|' if empty else ''}\{{summary\}}")
 
 

@@ -75,13 +75,7 @@ class UserMessagesPolicy(Prompted, Shaped, TokenLimits):
         "does where an agent injects it anew.",
         needs={"keep_preamble": (True,)},
     )
-    summary_template: str = setting(
-        TEMPLATES["en"],
-        "result",
-        f"{vocabulary.SUMMARY_TEMPLATE} {PLACES}",
-        multiline=True,
-        pattern=r"\{summary\}",
-    )
+    summary_template: str = vocabulary.summary_template(TEMPLATES["en"], also=PLACES)
     reply: str = vocabulary.reply("")
     restore_files: int = setting(
         0, "restored", "So many files, those read last, are given back after the summary.", unit="files", ge=0
