@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 import workbench
-from interop.compare import Allowance, Compared, compare
+from interop.compare import Allowance, Compared, by_unit, compare
 from interop.tools import claude_code
-from interop.units import Protocol, Units, of_request, shown
+from interop.units import Protocol, Unit, of_request, shown
 from tests.paths import SHARED
 
 AGENTS = SHARED / "agents" if SHARED else None
@@ -24,14 +24,13 @@ TELLING = 40
 REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
 
 
-def clipped(units: Units) -> Units:
-    def clip(found: re.Match[str]) -> str:
-        return f"{found[0][:TELLING]}…</system-reminder>"
-
-    return tuple(replace(one, text=REMINDER.sub(clip, one.text)) for one in units)
+def clipped(unit: Unit) -> Unit:
+    return replace(unit, text=REMINDER.sub(lambda found: f"{found[0][:TELLING]}…</system-reminder>", unit.text))
 
 
-FILLED = Allowance("filler", "Vendors' texts are filler in the files, to the last tag.", sent=clipped, shown=clipped)
+FILLED = Allowance(
+    "filler", "Vendors' texts are filler in the files, to the last tag.", sent=by_unit(clipped), shown=by_unit(clipped)
+)
 CASES: dict[str, tuple[Protocol, int, int, tuple[str, ...]]] = {
     "claude-code/2.1.330-after-auto-compact": ("anthropic", 0, 1, ("filler", "place of reminders")),
     "claude-code/2.1.330-compacted-after-refusal": ("anthropic", 0, 1, ("filler", "place of reminders")),
