@@ -96,8 +96,8 @@ class Chat:
             for number, (name, given, _) in enumerate(calls, 1)
         ]
         self.messages.append({"role": "assistant", "content": text, "tool_calls": functions})
-        for number, (name, _, result) in enumerate(calls, 1):
-            self.messages.append({"role": "tool", "tool_call_id": f"call_{number}", "name": name, "content": result})
+        for number, (_, _, result) in enumerate(calls, 1):
+            self.messages.append({"role": "tool", "tool_call_id": f"call_{number}", "content": result})
 
 
 def chat_session() -> str:
