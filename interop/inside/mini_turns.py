@@ -23,7 +23,8 @@ from turns import main
 
 def _turns(server: str, file: Path, prompts: Sequence[str]) -> None:
     kept = json.loads(file.read_text(encoding="utf-8"))["messages"] if file.exists() else []
-    agent = _agent(server, any(message.get("object") == "response" for message in kept) or "responses" in file.name)
+    is_of_responses = any(message.get("object") == "response" for message in kept)
+    agent = _agent(server, is_of_responses if kept else "responses" in file.name)
     agent.messages = [message for message in kept if message.get("role") != "exit"]
     for prompt in prompts:
         if not agent.messages:
