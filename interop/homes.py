@@ -96,6 +96,12 @@ class Home:
         told["PATH"] = f"{self.root / 'bin'}:{told['PATH']}"
         return self._run(["sh", "-ec", "\n".join(steps)], "", told, True)
 
+    def follow(self, steps: Sequence[str], prompts: Sequence[str]) -> None:
+        """The steps as printed, with the first prompt; for the second only the last, which opens the session that lies
+        there by now."""
+        for prompt, these in zip(prompts, (steps, steps[-1:]), strict=True):
+            self.sh(these, {"PROMPT": prompt})
+
     def launch(self, command: str, body: str) -> None:
         """A stand-in for `command` in printed steps: a shell script in which $TOOL is the command itself."""
         script = self.root / "bin" / command

@@ -14,7 +14,7 @@ from interop.server.script import Call
 from interop.tool import PLANS, Plan, Tool
 from interop.units import Unit, Units
 
-_INSIDE = Path(__file__).resolve().parent / "inside"
+INSIDE = Path(__file__).resolve().parent / "inside"
 
 
 def _without_prompt(units: Units) -> Units:
@@ -78,7 +78,7 @@ class Script:
     def run(self, home: Home, *words: str | Path, **more: str) -> str:
         """What it prints. Raises Failed where the package raises."""
         env = {**self.env(home), "SERVER": home.server.url, **more}
-        return home.run("python", str(_INSIDE / f"{self.name}.py"), *map(str, words), env=env)
+        return home.run("python", str(INSIDE / f"{self.name}.py"), *map(str, words), env=env)
 
 
 def reads(path: str) -> Call:

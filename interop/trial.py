@@ -218,21 +218,13 @@ def _exported(tool: Tool, home: Home, what: str, session: Session, promised: Con
         if same_format and abs(found - promised.total.tokens) > promised.total.tokens * CLOSE:
             return Verdict(what, f"{promised.total.tokens} tokens were promised, and {found} are shown of the export")
         with home.server.mark() as requests:
-            _resume(tool, home, where, steps(made.written, where), prompts)
+            lines = steps(made.written, where)
+            tool.resume(home, where, lines, prompts) if tool.resume else home.follow(lines, prompts)
         file = (where.name, made.written.data)
         judged = list(verdicts(tool, what, file, requests, promised.messages, prompts, allowed_by(made)))
         return next((one for one in judged if one.difference), replace(judged[-1], seen=judged[0].seen))
     except (BadInput, Failed) as error:
         return Verdict(what, str(error))
-
-
-def _resume(tool: Tool, home: Home, where: Path, steps: tuple[str, ...], prompts: Sequence[str]) -> None:
-    """The steps as printed; for the second prompt only the last, which opens the session that lies there by now."""
-    if tool.resume is not None:
-        return tool.resume(home, where, steps, prompts)
-    for prompt, these in zip(prompts, (steps, steps[-1:]), strict=True):
-        home.sh(these, {"PROMPT": prompt})
-    return None
 
 
 def verdicts(

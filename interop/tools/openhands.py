@@ -1,22 +1,51 @@
-"""The OpenHands SDK: a conversation in the folder in which it keeps it."""
+"""The OpenHands SDK: a conversation in the folder in which it keeps it.
+
+Its command line is a package of its own, which opens `~/.openhands/conversations/ID` by the same SDK: a stand-in for it
+does that without a screen. A list of events, which no command takes, is given to a new conversation.
+"""
 
 from __future__ import annotations
 
-from interop.homes import Package
-from interop.library import Script, library
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from interop.homes import Home, Package
+from interop.library import INSIDE, Script, library
 from interop.server.script import Call
+
+_CONVERSATIONS = ".openhands/conversations"
+_SCRIPT = Script("openhands_turns", f"{_CONVERSATIONS}/11111111222243338444555555555555")
 
 
 def _read(path: str) -> Call:
     return Call("terminal", {"command": f"cat {path}"})
 
 
-TOOL = library(
-    Script("openhands_turns", "conversations/11111111222243338444555555555555"),
-    id="openhands",
-    title="OpenHands SDK",
-    package=Package("PyPI", "openhands-sdk", "1.58.0", ("openhands-tools==1.58.0",), python="3.12"),
-    format="openhands",
-    read=_read,
-    compaction="LLMSummarizingCondenser",
+def _env(home: Home) -> Mapping[str, str]:
+    return {**_SCRIPT.env(home), "SERVER": home.server.url}
+
+
+def _resume(home: Home, path: Path, steps: tuple[str, ...], prompts: Sequence[str]) -> None:
+    if path.is_dir():
+        home.follow(steps, prompts)
+    else:
+        _SCRIPT.resume(home, path, steps, prompts)
+
+
+TOOL = replace(
+    library(
+        _SCRIPT,
+        id="openhands",
+        title="OpenHands SDK",
+        package=Package("PyPI", "openhands-sdk", "1.58.0", ("openhands-tools==1.58.0",), python="3.12"),
+        format="openhands",
+        read=_read,
+        compaction="LLMSummarizingCondenser",
+    ),
+    env=_env,
+    command="openhands",
+    launcher=f"""[ "$1" = --resume ]
+exec "${{TOOL%/*}}/python" "{INSIDE}/openhands_turns.py" "$HOME/{_CONVERSATIONS}/$2" "$PROMPT\"""",
+    resume=_resume,
 )
