@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
 from pathlib import Path
 
-from interop.compare import Allowance, by_unit
+from interop.compare import Allowance
 from interop.homes import Home, Package
 from interop.library import DUMMY, Script
 from interop.server.script import Call
 from interop.tool import PLANS, Plan, Tool
-from interop.units import Unit
+from interop.units import Unit, Units
+from workbench.formats.kit.blocks import SUMMARY_LABEL
+from workbench.formats.kit.settle import SYSTEM_LABEL
 
 _SCRIPT = Script("aider_turns")
 _SETTINGS = """model: openai/gpt-4o
@@ -51,8 +54,43 @@ def _again(home: Home, path: Path, prompt: str) -> None:
     home.run("aider", "--restore-chat-history", "--message", prompt)
 
 
-def _stripped(unit: Unit) -> Unit:
-    return replace(unit, text=re.sub(r"[ \t]*\n", "\n", unit.text).strip())
+_CALLED = re.compile(r"\[called (\S+): (\{.*\})\]")
+_LABEL = re.compile(rf"(?:{re.escape(SYSTEM_LABEL)}|{re.escape(SUMMARY_LABEL)})\n")
+
+
+def _in_one(units: Units) -> Units:
+    """What each speaker says at a time as one text, with a space where there are spaces and line breaks; calls and
+    results as the exports write them."""
+    made: list[Unit] = []
+    for unit in units:
+        speaker = "assistant" if unit.role == "assistant" else "user"
+        if not (said := " ".join(_as_text(unit).split())):
+            continue
+        if made and made[-1].role == speaker:
+            said = f"{made.pop().text} {said}"
+        made.append(Unit(speaker, "text", said))
+    return tuple(made)
+
+
+def _as_text(unit: Unit) -> str:
+    match unit.kind:
+        case "call":
+            name, _, given = unit.text.partition(" ")
+            return f"[called {name}: {given}]"
+        case "result":
+            return f"[result]\n{unit.text}"
+        case "text":
+            return _CALLED.sub(_sorted, _LABEL.sub("", unit.text))
+        case _:
+            return ""
+
+
+def _sorted(call: re.Match[str]) -> str:
+    """A call that was written as text, with its arguments as units have them."""
+    with suppress(ValueError):
+        given = json.dumps(json.loads(call[2]), sort_keys=True, ensure_ascii=False)
+        return f"[called {call[1]}: {given}]"
+    return call[0]
 
 
 def _own(unit: Unit) -> bool:
@@ -74,12 +112,13 @@ TOOL = Tool(
     each=_SCRIPT.each,
     plans=(*PLANS, Plan("aider", {"keep_tokens": 200})),
     allowances=(
-        Allowance(
-            "line ends",
-            "Spaces and line breaks at the ends of lines and texts belong to its Markdown.",
-            sent=by_unit(_stripped),
-            shown=by_unit(_stripped),
-        ),
         Allowance("reminders", "A run sends its own words about files and about the form of changes.", beside=_own),
+        Allowance(
+            "one text",
+            "Its Markdown has texts only, and neither their borders nor the spaces around lines: calls and results are"
+            " texts in it, and what one speaker says at a time is one; reasoning is left out.",
+            sent=_in_one,
+            shown=_in_one,
+        ),
     ),
 )
