@@ -160,8 +160,13 @@ def test_codex_puts_what_it_injects_anew_before_the_newest_request() -> None:
         strategy(preset.strategy), context_of([rules, env, *loop("1", 2)], api="openai-responses"), preset.policy, "S"
     )
     assert [m.id for m in outcome.messages[:-1]] == ["dev", "env", "1u"]
-    for tokens, fires in ((244_799, False), (244_800, True)):
-        now = Gauge(tokens=tokens, limit=Window(258_400, "recorded"))
+    for tokens, earlier, fires in (
+        (244_799, 0, False),
+        (244_800, 0, True),
+        (244_000, 799, False),
+        (244_000, 800, True),
+    ):
+        now = Gauge(tokens=tokens, limit=Window(258_400, "recorded"), meters={"reasoning": earlier})
         assert [one.fires for one in strategy(preset.strategy).triggers(now, preset.policy)] == [fires]
 
 

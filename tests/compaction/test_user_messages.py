@@ -13,7 +13,7 @@ from workbench.compaction.strategies.user_messages import STRATEGY, UserMessages
 from workbench.conformance.building import agent, call, context_of, loop, result, user
 from workbench.conformance.strategies import run
 from workbench.formats.roles import Api
-from workbench.session import Message, Text
+from workbench.session import Message, Text, Usage
 
 
 def reads(*files: tuple[str, str]) -> list[Message]:
@@ -166,3 +166,22 @@ def test_a_file_that_stays_read_is_not_counted_among_those_given_back() -> None:
     policy = UserMessagesPolicy(user_message_tokens=0, restore_files=1, unread="keep")
     outcome, _ = run(STRATEGY, context_of(messages), policy)
     assert [m.text for m in outcome.messages if m.kind == "meta"] == ["[Restored file] a.py\nA"]
+
+
+def thought(id: str, tokens: int) -> Message:
+    return replace(agent(id, "ok"), usage=Usage(10, 5 + tokens, reasoning=tokens))
+
+
+@pytest.mark.parametrize(
+    ("counted", "limit", "fires"),
+    [(True, 51, True), (True, 52, True), (True, 53, False), (False, 22, True), (False, 23, False)],
+)
+def test_the_reasoning_of_earlier_rounds_counts_towards_the_trigger(counted: bool, limit: int, fires: bool) -> None:
+    """The context has 22 tokens; 30 were thought in the two rounds before the newest, which thought 500."""
+    messages = [user("1", "a"), thought("x", 10), user("2", "b"), thought("y", 20)]
+    messages += [user("3", "c" * 64), thought("z", 500)]
+    context = context_of(messages)
+    chosen = UserMessagesPolicy(trigger_window_percent=0, trigger_tokens=limit, trigger_on_reasoning=counted)
+    (trigger,) = STRATEGY.triggered(context, chosen)
+    assert (trigger.value, trigger.fires) == (52 if counted else 22, fires)
+    assert trigger.note == ("30 of them reasoning of earlier rounds" if counted else "")

@@ -231,11 +231,12 @@ def test_the_answer_that_became_the_summary_was_no_part_of_the_context() -> None
         assert other.context(1)[-1].text == text, "an ordinary answer stays"
 
 
-def test_what_was_written_to_the_cache_is_part_of_the_prompt() -> None:
-    last = {"input_tokens": 100, "cached_input_tokens": 60, "cache_write_input_tokens": 30, "output_tokens": 5}
+def test_what_was_written_to_the_cache_is_part_of_the_prompt_and_reasoning_of_the_output() -> None:
+    prompt = {"input_tokens": 100, "cached_input_tokens": 60, "cache_write_input_tokens": 30}
+    last = {**prompt, "output_tokens": 5, "reasoning_output_tokens": 3}
     count = event("token_count", info={"total_token_usage": {"n": 1}, "last_token_usage": last})
     session = read(FORMAT, rollout(*FIRST[:4], TURN, item(**said("assistant", "so")), count))
-    assert session.messages[-1].usage == Usage(10, 5, 60, 30)
+    assert session.messages[-1].usage == Usage(10, 5, 60, 30, reasoning=3)
 
 
 IDE = "# Context from my IDE setup:\n\n## Active file: a.py\n\n## My request for Codex:\n"

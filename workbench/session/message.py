@@ -93,7 +93,8 @@ class Usage:
 
     `input` excludes what was read from or written to the cache. `output` is trustworthy only when `output_final`:
     Claude Code often records the number at the start of the stream. `cost` is in dollars, as recorded; None where it is
-    not. `absurd`: so little cannot have been billed for what stands before the message; no figure stands on it.
+    not. `reasoning` is the part of `output` that was, 0 where that is not told. `absurd`: so little cannot have been
+    billed for what stands before the message; no figure stands on it.
     """
 
     input: int = 0
@@ -103,6 +104,7 @@ class Usage:
     output_final: bool = True
     cost: float | None = None
     absurd: bool = False
+    reasoning: int = 0
 
     @property
     def context(self) -> int:

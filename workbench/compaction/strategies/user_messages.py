@@ -57,6 +57,12 @@ class UserMessagesPolicy(Prompted, Shaped, TokenLimits):
     """What of the user's words stays, what the summary is asked for, and what is given back after it."""
 
     trigger_window_percent: float = vocabulary.trigger_window_percent(90.0)
+    trigger_on_reasoning: bool = setting(
+        False,
+        "trigger",
+        "Count the reasoning of earlier rounds towards the trigger, as far as the session records its tokens: an agent "
+        "sends it again where the server does not bill it.",
+    )
     user_message_tokens: int = setting(
         20_000,
         "split",
@@ -94,8 +100,25 @@ class UserMessagesPolicy(Prompted, Shaped, TokenLimits):
     }
 
 
+@dataclass
+class ReasoningMeter:
+    """The recorded tokens of reasoning in all rounds but the newest."""
+
+    value: int = 0
+    newest: int = 0
+
+    def add(self, message: Message, chars: int, tokens: int) -> None:
+        if message.starts_round:
+            self.value, self.newest = self.value + self.newest, 0
+        if message.usage:
+            self.newest += message.usage.reasoning
+
+
 def triggers(now: Gauge, policy: UserMessagesPolicy) -> tuple[Trigger, ...]:
-    return token_triggers(now, policy) or (count_trigger("tokens", now.tokens, 0, "tokens"),)
+    earlier = now.meters["reasoning"] if policy.trigger_on_reasoning else 0
+    note = f"{grouped(earlier)} of them reasoning of earlier rounds" if earlier else ""
+    counted = replace(now, tokens=now.tokens + earlier)
+    return token_triggers(counted, policy, note) or (count_trigger("tokens", counted.tokens, 0, "tokens"),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +256,7 @@ STRATEGY = Strategy(
     about="The user's own messages stay word for word, the rest becomes one summary after them.",
     policy_type=UserMessagesPolicy,
     triggers=triggers,
+    meters={"reasoning": lambda context, policy: ReasoningMeter()},
     when_due=compact,
     prompts={"user-messages": "prompt"},
     default_preset="codex",

@@ -192,7 +192,8 @@ def _tokens(reading: _Reading, info: dict[str, Any]) -> None:
         return
     reading.totals = total
     cached, written = (count_of(last.get(f"{name}_input_tokens")) for name in ("cached", "cache_write"))
-    usage = Usage(max(0, sent - cached - written), count_of(last.get("output_tokens")), cached, written)
+    output, thought = count_of(last.get("output_tokens")), count_of(last.get("reasoning_output_tokens"))
+    usage = Usage(max(0, sent - cached - written), output, cached, written, reasoning=thought)
     if reading.early is None:
         reading.early = reading.billed is None
     if reading.early:
