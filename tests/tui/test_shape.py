@@ -13,7 +13,9 @@ from workbench import bench as steps
 from workbench.base.errors import BadInput
 from workbench.bench import Bench, open_bench
 from workbench.compaction.outcome import Fate
-from workbench.compaction.preset import load_preset
+from workbench.compaction.preset import Preset, load_preset
+from workbench.compaction.strategies.user_messages import UserMessagesPolicy
+from workbench.conformance.building import agent, call, result, user
 from workbench.session import Compaction, Epoch, Message, Session, Text
 from workbench.tokens import Counter
 from workbench.tui.middle.changes import changes_parts, text_changes
@@ -123,6 +125,16 @@ def test_a_shortened_message_shows_before_and_after_and_what_the_summarizer_sees
     gone = words(message_parts(view(steps.split_at(steps.toggle_shortened(bench, ["m4"]), "m24"), 4)))
     size = bench.layout.shape.chars[5] - bench.layout.shape.chars[4]
     assert f"of {size:,} characters".replace(",", "\u00a0") in gone
+
+
+def test_a_file_that_is_given_back_is_shown_as_that_and_not_as_the_summary_which_stands_for_it_too() -> None:
+    read = [agent("c", "", call("r", "Read", file_path="a.py")), result("res", ("r", "the whole file"))]
+    session = session_of([user("u", "look"), *read, agent("z", "seen")])
+    policy = UserMessagesPolicy(user_message_tokens=0, restore_files=1, unread="summarize")
+    bench = steps.choose_preset(open_bench(session, Counter()), Preset("", "user-messages", "", "", policy))
+    shown = words(message_parts(view(bench, 2)))
+    assert "+ [Restored file] a.py" in shown
+    assert "Another language model" not in shown
 
 
 def test_progressive_says_how_important_a_message_is_and_why_it_is_a_key_event(bench: Bench) -> None:

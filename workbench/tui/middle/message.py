@@ -12,7 +12,7 @@ from workbench.compaction.strategy import SummaryRequest
 from workbench.session import Message, ToolResult, ToolUse
 from workbench.tokens.sizes import visible_chars
 from workbench.tui.middle.blocks import block_parts
-from workbench.tui.middle.changes import lines_of, text_changes
+from workbench.tui.middle.changes import lines_of, rewritten, text_changes
 from workbench.tui.middle.view import Parts, View
 from workbench.tui.plain import figure
 from workbench.tui.rows import WORDS, role_word
@@ -97,11 +97,9 @@ def _note(noted: Noted) -> str:
 
 def _rewritten(bench: Bench, index: int) -> Parts:
     """What a message that would be kept in fewer words says then."""
-    if bench.outcome.fate_at(index).fate is not Fate.COMPRESSED:
-        return []
     old = bench.messages[index]
     for piece in bench.outcome.pieces:
-        if isinstance(piece, Made) and any(span.start <= index < span.stop for span in piece.stands_for):
+        if isinstance(piece, Made) and rewritten(bench.outcome, piece) == index:
             new, before = piece.message, bench.context.size(index, index + 1)
             head = f"▚ in fewer words: {before} → {bench.context.measure((new,))} tokens"
             changed = list(text_changes(lines_of(old), lines_of(new), indent="  "))
