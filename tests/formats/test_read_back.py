@@ -69,6 +69,24 @@ def test_every_word_comes_back_in_its_place_and_no_other(found: list[Message], n
     assert difference(session_of(TALK), TALK, session_of(found), [notes]) == phrase
 
 
+@pytest.mark.parametrize("whole_first", [True, False])
+def test_a_result_that_is_a_part_of_another_has_a_place_of_its_own(whole_first: bool) -> None:
+    part = "the wheel turns " * FILLER
+    first, second = (f"sacks, {part}and flour", part) if whole_first else (part, f"sacks, {part}and flour")
+    talk = [
+        ASKED,
+        agent("a", "I look.", call("c", "Read", path="a.py"), call("e", "Read", path="b.py")),
+        result("r", ("c", first), ("e", second)),
+        DONE,
+    ]
+    asked = told(talk[1], "I look.", 'Read {"path":"a.py"}', 'Read {"path":"b.py"}')
+    found = [ASKED, asked, told(talk[2], first, second), DONE]
+    notes = ["calls became text: it has none"]
+    assert difference(session_of(talk), talk, session_of(found), notes) == ""
+    found = [ASKED, asked, told(talk[2], f"sacks, {part}and flour"), DONE]
+    assert difference(session_of(talk), talk, session_of(found), notes).startswith("a result does not come back")
+
+
 @pytest.mark.parametrize(
     ("block", "lost", "note"),
     [

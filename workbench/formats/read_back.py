@@ -113,7 +113,8 @@ class _Words:
 def _words_differ(source: Session, promised: Sequence[Message], found: Session, told: str) -> str:
     """Each of the promised words is looked for behind the one before it, results among all; nothing else may be left.
 
-    A result belongs to its call, wherever it stands: a format may have a place of its own for it.
+    A result belongs to its call, wherever it stands: a format may have a place of its own for it. Longer ones take
+    their places first, for a shorter one may be a part of them.
     """
     as_text = bool(re.search(_AS_TEXT, told))
     thoughts = not re.search(_THOUGHTS, told)
@@ -138,8 +139,9 @@ def _words_differ(source: Session, promised: Sequence[Message], found: Session, 
         matched.append((place, at))
     of_results: list[tuple[int, int]] = []
     begun = [start for start, _ in matched]
-    for missing, times in (results - answers).items():
-        places = [place for place in _places(text, missing) if matched[bisect_right(begun, place) - 1][1] <= place]
+    for missing, times in sorted((results - answers).items(), key=lambda one: -len(one[0])):
+        free = (place for place in _places(text, missing) if matched[bisect_right(begun, place) - 1][1] <= place)
+        places = [place for place in free if not any(start <= place < stop for start, stop in of_results)]
         if len(places) < times or not as_text:
             return f"a result does not come back: {_quoted(missing)}"
         of_results.extend((place, place + len(missing)) for place in places[:times])
