@@ -22,7 +22,8 @@ def _turns(server: str, path: Path, prompts: Sequence[str]) -> None:
     llm = LLM(model="openai/gpt-4o", base_url=f"{server}/v1", api_key=SecretStr("dummy"), usage_id="agent")
     other = llm.model_copy(update={"usage_id": "condenser"})
     shorter = LLMSummarizingCondenser(llm=other, max_size=12, keep_first=2) if COMPACTS else None
-    agent = Agent(llm=llm, tools=[Tool(name=TerminalTool.name)], condenser=shorter)
+    tools = [] if path.is_file() else [Tool(name=TerminalTool.name)]  # nothing calls it where a list goes on
+    agent = Agent(llm=llm, tools=tools, condenser=shorter)
     id = uuid5(NAMESPACE_URL, str(path)) if path.is_file() else UUID(path.name)
     events = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
     is_new = not (path.parent / id.hex).exists()
@@ -33,6 +34,8 @@ def _turns(server: str, path: Path, prompts: Sequence[str]) -> None:
         conversation_id=id,
         visualizer=None,
     )
+    if is_new and not any(event.get("kind") == "SystemPromptEvent" for event in events):
+        conversation._ensure_agent_ready()  # its own system prompt stands before all
     for event in events if is_new else ():
         conversation.state.append_event(Event.model_validate(event))
     for prompt in prompts:

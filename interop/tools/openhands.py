@@ -10,12 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from interop.compare import Allowance, without
 from interop.homes import Home, Package
 from interop.library import INSIDE, Script, library
 from interop.server.script import Call
+from interop.units import Unit
 
 _CONVERSATIONS = ".openhands/conversations"
+_LONGEST = 50_000
 _SCRIPT = Script("openhands_turns", f"{_CONVERSATIONS}/11111111222243338444555555555555")
+_without_reasoning = without(lambda unit: unit.kind == "reasoning")
 
 
 def _read(path: str) -> Call:
@@ -33,6 +37,11 @@ def _resume(home: Home, path: Path, steps: tuple[str, ...], prompts: Sequence[st
         _SCRIPT.resume(home, path, steps, prompts)
 
 
+def _is_cut(sent: Unit, shown: Unit) -> bool:
+    alike = (sent.role, sent.kind, sent.call) == ("tool", shown.kind, shown.call)
+    return alike and len(shown.text) > _LONGEST and sent.text[:1000] == shown.text[:1000]
+
+
 TOOL = replace(
     library(
         _SCRIPT,
@@ -42,6 +51,19 @@ TOOL = replace(
         format="openhands",
         read=_read,
         compaction="LLMSummarizingCondenser",
+        allowances=(
+            Allowance(
+                "reasoning",
+                "Reasoning is sent to those models alone that want it back.",
+                sent=_without_reasoning,
+                shown=_without_reasoning,
+            ),
+            Allowance(
+                "long results",
+                f"Of a result over {_LONGEST} characters the middle is left out when it is sent.",
+                alike=_is_cut,
+            ),
+        ),
     ),
     env=_env,
     command="openhands",
