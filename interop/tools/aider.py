@@ -15,7 +15,7 @@ from interop.server.script import Call
 from interop.tool import PLANS, Plan, Tool
 from interop.units import Unit, Units
 from workbench.formats.kit.blocks import SUMMARY_LABEL
-from workbench.formats.kit.settle import SYSTEM_LABEL
+from workbench.formats.kit.settle import NO_RESULT, SYSTEM_LABEL
 
 _SCRIPT = Script("aider_turns")
 _SETTINGS = """model: openai/gpt-4o
@@ -45,7 +45,9 @@ def _configure(home: Home) -> None:
 
 
 def _make(home: Home, prompts: Sequence[str]) -> Path:
-    for prompt in prompts:
+    """The person pastes a long file into the first: no call reads one."""
+    first, *rest = prompts
+    for prompt in (f"{first}\n\n{(home.project / 'long.txt').read_text()}", *rest):
         _again(home, home.project, prompt)
     return home.project / ".aider.chat.history.md"
 
@@ -55,7 +57,10 @@ def _again(home: Home, path: Path, prompt: str) -> None:
 
 
 _CALLED = re.compile(r"\[called (\S+): (\{.*\})\]")
-_LABEL = re.compile(rf"(?:{re.escape(SYSTEM_LABEL)}|{re.escape(SUMMARY_LABEL)})\n")
+_RAW = re.compile(r'\A\{"raw": (".*")\}\Z')
+_ADDED = re.compile(
+    rf"(?:{re.escape(SYSTEM_LABEL)}|{re.escape(SUMMARY_LABEL)}|\[result\]\s+{re.escape(NO_RESULT)})\s*(?:\n|\Z)"
+)
 
 
 def _in_one(units: Units) -> Units:
@@ -76,13 +81,18 @@ def _as_text(unit: Unit) -> str:
     match unit.kind:
         case "call":
             name, _, given = unit.text.partition(" ")
-            return f"[called {name}: {given}]"
+            return f"[called {name}: {_RAW.sub(_unwrapped, given)}]"
         case "result":
             return f"[result]\n{unit.text}"
         case "text":
-            return _CALLED.sub(_sorted, _LABEL.sub("", unit.text))
+            return _CALLED.sub(_sorted, _ADDED.sub("", unit.text))
         case _:
             return ""
+
+
+def _unwrapped(arguments: re.Match[str]) -> str:
+    """Arguments that are no object are text as they are."""
+    return str(json.loads(arguments[1]))
 
 
 def _sorted(call: re.Match[str]) -> str:
@@ -110,7 +120,7 @@ TOOL = Tool(
     command="aider",
     launcher='exec "$TOOL" "$@" --message "$PROMPT"',
     each=_SCRIPT.each,
-    plans=(*PLANS, Plan("aider", {"keep_tokens": 200})),
+    plans=(*PLANS[:3], Plan("aider", {"keep_tokens": 200})),  # no results to clear
     allowances=(
         Allowance("reminders", "A run sends its own words about files and about the form of changes.", beside=_own),
         Allowance(
