@@ -64,6 +64,7 @@ def said(words: str) -> list[Message]:
         ("u c12 r1 u r2", (ANTHROPIC, GEMINI, CHAT), "4", APART),
         ("u c1 u r1", (ANTHROPIC, GEMINI, CHAT), "3", APART),
         ("u c1 s r1", (CHAT,), "3", APART),
+        ("u c1 u c2 r1 r2", (ANTHROPIC, GEMINI, CHAT), "4", APART),
         ("u c1 r1 u a", (), "", ""),
         ("u c1 a u c2 r2", (), "", ""),
     ],
@@ -75,10 +76,10 @@ def test_what_each_api_refuses(words: str, refusing: tuple[Api | None, ...], id:
 
 
 def test_calls_of_joined_messages_are_one_batch_for_anthropic_alone() -> None:
-    messages = said("u c1 c2 u r1")
-    assert [*refused(messages, ANTHROPIC)] == [("4", APART)]
-    assert [*refused(messages, GEMINI)] == [("2", BEHIND)]
-    assert [*refused(messages, CHAT)] == []
+    messages = said("u c1 c2 r12")
+    assert [*refused(messages, ANTHROPIC)] == []
+    assert [*refused(messages, GEMINI)] == [("2", BEHIND), ("3", APART)]
+    assert [*refused(messages, CHAT)] == [("3", APART)]
 
 
 def test_neighbours_of_one_side_are_counted_results_being_the_users() -> None:

@@ -74,18 +74,21 @@ def refused(messages: Iterable[Message], api: Api | None) -> Iterator[Refusal]:
     """What the API would refuse of a conversation, in its order."""
     roles = KNOWN[api]
     before: Message | None = None
+    called: set[str] = set()
     waiting: set[str] = set()
     between = False
     for message in filter(roles.is_turn, messages):
         if why_not := roles.why_not(before, message):
             yield Refusal(message.id, why_not)
         if message.role == "tool":
-            answered = {result.call_id for result in message.results} & waiting
-            if roles.results_next and answered and between:
+            answered = {result.call_id for result in message.results} & called
+            if roles.results_next and answered and (between or not answered <= waiting):
                 yield Refusal(message.id, "has a result that does not stand right behind its call")
         elif message.role == "assistant":
             joined = roles.joins and before is not None and before.role == "assistant"
-            waiting = {call.id for call in message.calls} | (waiting if joined else set())
+            calls = {call.id for call in message.calls}
+            called |= calls
+            waiting = calls | (waiting if joined else set())
             between = False
         else:
             between = True
