@@ -679,4 +679,4 @@ def test_no_event_of_v1_gets_a_key_that_the_sdk_refuses() -> None:
     made = export(session, session.context()[:-1], carried=Carried("m", 1000, 7, 1.5))
     events = json.loads(made.written.data)
     assert [key for event in events for key in event if key.startswith("workbench")] == []
-    assert events[-1]["value"] == {"model": "m", "window": 1000, "prompt": 7, "scale": 1.5}
+    assert events[-1]["value"] == {"model": "m", "window": 1000, "prompt": 7, "scale": 1.5, "spent": 0}
