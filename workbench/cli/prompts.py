@@ -166,7 +166,7 @@ def _(one: ToolPrompt) -> dict[str, Any]:
 
 def _nothing(preset: str, sources: tuple[Path, ...]) -> str:
     where = ", ".join(map(str, sources)) or looked_for(preset)
-    seen = f"in {where}" if where else "on this machine: its program keeps it where no name leads to it"
+    seen = f"in {where}" if where else "on this machine: no package is known in which a name leads to it"
     return (
         f"No prompt of {preset} was found {seen}; name a capture of its requests (HAR, claude-trace) in which it "
         "compacted, or the folder of its package."
