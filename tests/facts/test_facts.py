@@ -9,9 +9,9 @@ import pytest
 from tests.facts.talk import agent, answered, call, edited, injecting, ran, result, user
 from workbench.base.text import clip_at_word
 from workbench.facts import Fact, Uses, calls_in, find, known
+from workbench.facts.decided import is_decision
 from workbench.facts.done import error_line, normal_path, same_command
 from workbench.facts.plan import plan_of
-from workbench.facts.said import is_decision
 from workbench.facts.wording import HEAD_CHARS, own_words, spoken
 from workbench.formats.files import load
 from workbench.session import Message, Text

@@ -10,7 +10,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.keeping import with_pairs
 from workbench.compaction.shape import Shape, per_shape
 from workbench.facts import Fact
-from workbench.facts.said import decisions
+from workbench.facts.decided import decisions
 from workbench.facts.standing import PIN_REASON, Standing, standing
 
 DEAR = 1_000

@@ -26,11 +26,12 @@ from collections.abc import Sequence
 
 from workbench.facts.again import Uses
 from workbench.facts.calls import Called, calls_in
+from workbench.facts.decided import decisions
 from workbench.facts.done import commands, errors, paths
 from workbench.facts.fact import Fact, FactKind
 from workbench.facts.known import Known, known
 from workbench.facts.named import identifiers, numbers, urls
-from workbench.facts.said import decisions, instructions, requests
+from workbench.facts.said import instructions, requests
 from workbench.facts.standing import Standing, standing
 from workbench.facts.tools import Action, ActionKind, actions_of
 from workbench.session import Message
