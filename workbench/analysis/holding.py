@@ -28,7 +28,7 @@ COMMAND_CHARS = 40
 _MARK = re.compile(r"^E (?=\S)")
 """How pytest begins the lines of an error."""
 
-SENTENCES = ("request", "instruction", "decision", "error")
+SENTENCES = ("request", "instruction", "stated", "decision", "error")
 """Kinds that are compared by their words; the others are names, which stand there or do not."""
 
 

@@ -247,6 +247,8 @@ def importance(same: Sequence[Fact]) -> tuple[float, str]:
             return 10.0, "a standing instruction"
         case "request":
             return (5.0, "answered") if last.ok else (9.0, "not answered")
+        case "stated":
+            return 4.5, "stated by the user"
         case "decision":
             return (8.5, "the user's answer") if last.detail else (7.0, "a decision")
         case "error":

@@ -21,7 +21,7 @@ NAMED = 3
 WORDS = 40
 """Characters of each example."""
 
-_NOUNS: dict[FactKind, str] = {"instruction": "standing instruction", "error": "error message", "url": "link"}
+_NOUNS: dict[FactKind, str] = {"instruction": "standing instruction", "stated": "statement", "error": "error message", "url": "link"}
 """Kinds of facts that need another word than their name."""
 
 

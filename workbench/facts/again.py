@@ -53,7 +53,7 @@ def _names(fact: Fact) -> Iterator[str]:
             yield posixpath.basename(fact.text)
         case "identifier":
             yield _bare(fact.text)
-        case "request" | "instruction" | "decision" | "error":
+        case "request" | "instruction" | "stated" | "decision" | "error":
             yield from (_bare(match[0]) for match in _NAMED.finditer(fact.text[:INPUT_CHARS]))
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-FactKind = Literal["request", "instruction", "decision", "path", "command", "error", "identifier", "number", "url"]
+FactKind = Literal[
+    "request", "instruction", "stated", "decision", "path", "command", "error", "identifier", "number", "url"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +17,7 @@ class Fact:
     kind         text                       detail                                          ok
     request      the user's own words, whole  ""                                            answered before the next?
     instruction  the sentence, verbatim     ""                                              None
+    stated       the sentence, verbatim     ""                                              None
     decision     the sentence, verbatim     the question of the agent's that it answers, or "" None
     path         the normalised path        viewed, created, modified, deleted, mentioned   did the call succeed?
     command      the command line           last line of its output                         did it? None: unknown

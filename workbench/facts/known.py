@@ -48,4 +48,4 @@ def sameness(fact: Fact) -> str:
         return same_command(fact.text)
     if fact.kind == "decision" and fact.detail:
         return f"{fact.text.lower()}\0{fact.detail}"  # "yes" to one question is not "yes" to another
-    return fact.text.lower() if fact.kind in ("request", "instruction", "decision", "error") else fact.text
+    return fact.text.lower() if fact.kind in ("request", "instruction", "stated", "decision", "error") else fact.text

@@ -81,6 +81,7 @@ def with_line(text: str, section: Section, line: str) -> str:
 
 _TOPICS: dict[FactKind, Topic] = {
     "instruction": "instructions",
+    "stated": "requests",
     "error": "errors",
     "path": "files",
     "command": "commands",

@@ -45,7 +45,7 @@ SETTLE_S = 0.3
 
 ALL = "*"
 SIGNS: dict[FactKind, str] = {
-    "instruction": "i", "request": "r", "decision": "d", "path": "p", "command": "c", "error": "e",
+    "instruction": "i", "stated": "s", "request": "r", "decision": "d", "path": "p", "command": "c", "error": "e",
     "identifier": "#", "number": "n", "url": "u",
 }  # fmt: skip
 """The letter of each kind on its curve and above its column."""

@@ -38,7 +38,7 @@ SHOWN = 30
 PATH_CHARS = 28
 """Of a long path so many characters at its end stand in the list; all of it stands below when it is marked."""
 
-NOUNS = {"instruction": "standing instruction", "error": "error message"}
+NOUNS = {"instruction": "standing instruction", "stated": "statement", "error": "error message"}
 """Kinds of facts that need more words than their name."""
 
 BIG = 2_000_000

@@ -1,0 +1,64 @@
+"""What a person typed and what they pasted."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.facts.pasted import HEAD, LONGEST_TYPED, TAIL, Passage, around_pastes, own_passages, passages
+
+LOG = "Feb  9 09:56:27.990 |INFO| hook done\n"
+STACK = "    at div\n    at http://localhost:3000/chunk.js:1:2\n    at App"
+CODE = "const a = 1;\nconst b = [a];\nexport { a, b };\n"
+FENCE = "```py\nx = 1\ny = 2\n```\n"
+
+
+def parted(text: str) -> list[tuple[str, str]]:
+    return [(one.sort, text[one.start : one.stop]) for one in passages(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", []),
+        ("Just words.", [("own", "Just words.")]),
+        (f"It says\n{LOG}once.", [("own", f"It says\n{LOG}once.")]),
+        (f"It says\n{LOG}{LOG}twice.", [("own", "It says\n"), ("output", LOG + LOG), ("own", "twice.")]),
+        (f"Warnings:\n{STACK}", [("own", "Warnings:\n"), ("output", STACK)]),
+        ("One.\nconst a = 1;\nlet b = 2;\nTwo.", [("own", "One.\nconst a = 1;\nlet b = 2;\nTwo.")]),
+        (f"This:\n{CODE}Why?", [("own", "This:\n"), ("code", CODE), ("own", "Why?")]),
+        (f"This:\n{FENCE}Why?", [("own", "This:\n"), ("code", FENCE), ("own", "Why?")]),
+        ("Never closed:\n```\nx", [("own", "Never closed:\n"), ("code", "```\nx")]),
+        ('Log:\n{"a": ' + "1" * 594 + "}", [("own", "Log:\n"), ("output", '{"a": ' + "1" * 594 + "}")]),
+        ('Log:\n{"a": ' + "1" * 592 + "}", [("own", 'Log:\n{"a": ' + "1" * 592 + "}")]),
+        ("<task>\nMake it.\n</task>\nNow.", [("own", "<task>\nMake it.\n</task>\nNow.")]),
+        (f"{LOG}{LOG}\n{CODE}Fix it.", [("output", f"{LOG}{LOG}\n{CODE}"), ("own", "Fix it.")]),
+    ],
+)
+def test_a_text_is_parted_into_typed_and_pasted(text: str, found: list[tuple[str, str]]) -> None:
+    assert parted(text) == found
+
+
+def test_of_prose_that_nobody_types_the_ends_are_the_persons() -> None:
+    line = "Words upon words, one after another.\n"
+    text = "Read this.\n\n" + line * (LONGEST_TYPED // len(line)) + "\nNow do it."
+    assert len(text) > LONGEST_TYPED
+    first, document, last = passages(text)
+    assert (first.sort, document.sort, last.sort) == ("own", "document", "own")
+    assert text[first.start : first.stop] == "Read this.\n\n"
+    assert text[last.start : last.stop] == "Now do it."
+    typed = "x" * LONGEST_TYPED
+    assert passages(typed) == (Passage(0, LONGEST_TYPED, "own"),)
+    # Without a paragraph or a sentence to cut at all of it is the document.
+    assert passages(typed + "x") == (Passage(0, LONGEST_TYPED + 1, "document"),)
+    assert HEAD + TAIL < LONGEST_TYPED
+
+
+def test_text_with_long_pastes_is_told_around_them() -> None:
+    text = f"This:\n{FENCE}and\n{LOG}{LOG}Why?"
+    told = lambda one: f"[{one.stop - one.start} of {one.sort}]"
+    assert around_pastes(text, 100, told) == text
+    assert around_pastes(text, 15, told) == (
+        f"This:\n```py\nx = 1\n[{len(FENCE)} of code]\n```\nand\n[{2 * len(LOG)} of output]\nWhy?"
+    )
+    assert around_pastes(text, 3, told).startswith(f"This:\n[{len(FENCE)} of code]\nand\n")
+    assert [*own_passages(text)] == ["This:\n", "and\n", "Why?"]

@@ -1,0 +1,81 @@
+"""What a person states in conversation: who, what, when, where, how much. In a chat without tools nothing else says it.
+
+A statement is a sentence of the person's own that neither asks nor orders and has something specific: a number, a name,
+an id, a quoted word, or that it speaks of the person. How specific it is and how rare its words are in the whole
+conversation is its weight, from 0 up: what says "the flight is BA 117 on 4 May" outweighs "that sounds nice".
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import log
+
+from workbench.facts.answers import typed
+from workbench.facts.fact import Fact
+from workbench.facts.standing import reason_of
+from workbench.facts.wording import LONGEST_SENTENCE, is_question, plain, sentences, without_paste
+from workbench.session import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A statement, its weight, and the later one that says the same of the same with another value."""
+
+    fact: Fact
+    weight: float
+    superseded_by: Fact | None = None
+
+
+def stated(messages: Sequence[Message]) -> tuple[Stated, ...]:
+    """What the person stated, in order; what is said again stands where it was said last. Linear in the words."""
+    found: dict[str, Fact] = {}
+    for fact in statements(messages):
+        found.pop(fact.text.lower(), None)
+        found[fact.text.lower()] = fact
+    words = {key: frozenset(_WORDS.findall(key)) for key in found}
+    spread = Counter(word for several in words.values() for word in several)
+    return tuple(Stated(fact, _weight(fact.text, words[key], spread)) for key, fact in found.items())
+
+
+def statements(messages: Sequence[Message]) -> Iterator[Fact]:
+    """Every statement with the message it stands in, as often as it is made."""
+    for index, words in typed(messages):
+        for sentence in sentences(without_paste(words)):
+            if is_statement(sentence):
+                yield Fact("stated", sentence, messages[index].id, index)
+
+
+def is_statement(sentence: str) -> bool:
+    """Whether a person's sentence tells something specific, and neither asks nor orders."""
+    if len(sentence) > LONGEST_SENTENCE or is_question(sentence) or reason_of(sentence):
+        return False
+    personal = _PERSON.search(plain(sentence)) is not None
+    return specifics(sentence) + personal >= 2
+
+
+def specifics(sentence: str) -> int:
+    """How many numbers, names, ids and quoted words it has."""
+    return sum(1 for _ in _SPECIFIC.finditer(sentence))
+
+
+_WORDS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
+_SPECIFIC = re.compile(
+    r"\d[\d.,:/-]*|[\w.+-]{1,64}@[\w-]{1,64}\.\w|(?<=[a-zà-ÿ,;:] )[A-ZÀ-ÞА-Я][\w'’-]+(?: [A-ZÀ-ÞА-Я][\w'’-]+){0,3}"
+    r"|[\"“«「『]\w[^\"”»」』\n]{0,60}[\"”»」』]|[一二三四五六七八九十百千万]{1,6}[个年月日号点岁元块人次]"
+)
+_PERSON = re.compile(
+    r"\b(?:my|our|i'm|i am|i was|i have|i've|i live|i work|we're|we are|we have|ich|mein\w{0,2}|wir|unser\w{0,2}|je|j'\w|"
+    r"mon|ma|mes|nous|notre|nos|yo|mi|mis|nuestr[oa]s?|tengo|soy|eu|meus?|minhas?|nosso|nossa|tenho|sou|"
+    r"я|мой|моя|мои|мне|меня|мы|наш\w?|нас)\b|我|私|僕|弊社|저는|제가|제|우리"
+)
+
+
+def _weight(text: str, words: frozenset[str], spread: Counter[str]) -> float:
+    """Specifics, and how rare the words are among all statements, each word by the logarithm of its rarity."""
+    if not words:
+        return 0.0
+    rarity = sum(log((len(spread) + 1) / spread[word]) for word in words) / len(words)
+    return specifics(text) + rarity
