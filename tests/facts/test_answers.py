@@ -9,7 +9,7 @@ import pytest
 from tests.facts.talk import agent, answered, call, injecting, user
 from workbench.facts import find, standing
 from workbench.facts.answers import SHORT, answers
-from workbench.facts.wording import without_paste
+from workbench.facts.pasted import without_paste
 
 FLOUR = {
     "question": "Which flour?",

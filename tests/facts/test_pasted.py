@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.facts.pasted import HEAD, LONGEST_TYPED, TAIL, Passage, around_pastes, own_passages, passages
+from workbench.facts.pasted import HEAD, LONGEST_TYPED, TAIL, Passage, around_pastes, passages, without_paste
 
 LOG = "Feb  9 09:56:27.990 |INFO| hook done\n"
 STACK = "    at div\n    at http://localhost:3000/chunk.js:1:2\n    at App"
@@ -61,4 +61,4 @@ def test_text_with_long_pastes_is_told_around_them() -> None:
         f"This:\n```py\nx = 1\n[{len(FENCE)} of code]\n```\nand\n[{2 * len(LOG)} of output]\nWhy?"
     )
     assert around_pastes(text, 3, told).startswith(f"This:\n[{len(FENCE)} of code]\nand\n")
-    assert [*own_passages(text)] == ["This:\n", "and\n", "Why?"]
+    assert without_paste(text) == "This:\nand\nWhy?"

@@ -21,7 +21,9 @@ NAMED = 3
 WORDS = 40
 """Characters of each example."""
 
-_NOUNS: dict[FactKind, str] = {"instruction": "standing instruction", "stated": "statement", "error": "error message", "url": "link"}
+_NOUNS: dict[FactKind, str] = {
+    "instruction": "standing instruction", "stated": "statement", "error": "error message", "url": "link",
+}  # fmt: skip
 """Kinds of facts that need another word than their name."""
 
 

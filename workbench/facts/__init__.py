@@ -8,6 +8,8 @@ What to ask for:
   `Known.last` tells how it ended (a command's exit, what was done to a file last) and `Known.mentions` every place;
 - standing instructions and `<Pin>` passages with their reasons, repeated ones once, superseded ones marked:
   `standing(messages)`;
+- what a person stated, with how specific and rare it is: `stated(messages)`;
+- what a person typed and what they pasted: `workbench.facts.pasted.passages(text)`;
 - what was requested and whether it was answered: facts of kind `request`, `ok`; the open one is the last;
 - decisions, errors with their resolution (`ok`, `detail`), commands with how they ended (`ok`, `detail` is the last
   line of the output): facts of kinds `decision`, `error`, `command`;
@@ -33,6 +35,7 @@ from workbench.facts.known import Known, known
 from workbench.facts.named import identifiers, numbers, urls
 from workbench.facts.said import instructions, requests
 from workbench.facts.standing import Standing, standing
+from workbench.facts.stated import Stated, stated, statements
 from workbench.facts.tools import Action, ActionKind, actions_of
 from workbench.session import Message
 
@@ -44,12 +47,14 @@ __all__ = [
     "FactKind",
     "Known",
     "Standing",
+    "Stated",
     "Uses",
     "actions_of",
     "calls_in",
     "find",
     "known",
     "standing",
+    "stated",
 ]
 
 
@@ -62,6 +67,7 @@ def find(messages: Sequence[Message]) -> tuple[Fact, ...]:
     found = [
         *requests(messages),
         *instructions(messages),
+        *statements(messages),
         *decisions(messages),
         *paths(messages, calls),
         *commands(messages, calls),

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 
 from workbench.facts.answers import answers
 from workbench.facts.fact import Fact
+from workbench.facts.pasted import without_paste
 from workbench.facts.said import asked
-from workbench.facts.wording import LONGEST_SENTENCE, is_agents, is_question, plain, sentences, spoken, without_paste
+from workbench.facts.wording import LONGEST_SENTENCE, is_agents, is_question, plain, sentences, spoken
 from workbench.session import Message
 
 _KEEPING = (

@@ -53,9 +53,9 @@ def passages(text: str) -> tuple[Passage, ...]:
     return tuple(_joined(made))
 
 
-def own_passages(text: str) -> Iterator[str]:
-    """What the person typed, passage by passage."""
-    return (text[one.start : one.stop] for one in passages(text) if one.own)
+def without_paste(text: str) -> str:
+    """What the person typed of it."""
+    return "".join(text[one.start : one.stop] for one in passages(text) if one.own)
 
 
 def around_pastes(text: str, room: int, note: Callable[[Passage], str]) -> str:

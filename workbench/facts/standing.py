@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from workbench.facts.answers import typed
 from workbench.facts.fact import Fact
+from workbench.facts.pasted import without_paste
 from workbench.facts.standing_rules import (
     ASKS_TO_KEEP,
     KEEP,
@@ -25,7 +26,7 @@ from workbench.facts.standing_rules import (
     RULES_ZH,
     SPOKEN,
 )
-from workbench.facts.wording import LONGEST_SENTENCE, is_question, plain, sentences, without_paste
+from workbench.facts.wording import LONGEST_SENTENCE, is_question, plain, sentences
 from workbench.session import Message
 
 

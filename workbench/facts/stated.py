@@ -15,8 +15,9 @@ from math import log
 
 from workbench.facts.answers import typed
 from workbench.facts.fact import Fact
+from workbench.facts.pasted import without_paste
 from workbench.facts.standing import reason_of
-from workbench.facts.wording import LONGEST_SENTENCE, is_question, plain, sentences, without_paste
+from workbench.facts.wording import LONGEST_SENTENCE, is_question, plain, sentences
 from workbench.session import Message
 
 
@@ -41,19 +42,21 @@ def stated(messages: Sequence[Message]) -> tuple[Stated, ...]:
 
 
 def statements(messages: Sequence[Message]) -> Iterator[Fact]:
-    """Every statement with the message it stands in, as often as it is made."""
+    """Every statement with the message it stands in, as often as it is made. Where an agent works with tools, what it
+    works on says most by itself: there only what a person says of themselves counts."""
+    works = any(message.calls for message in messages)
     for index, words in typed(messages):
         for sentence in sentences(without_paste(words)):
-            if is_statement(sentence):
+            if is_statement(sentence, personal=works):
                 yield Fact("stated", sentence, messages[index].id, index)
 
 
-def is_statement(sentence: str) -> bool:
-    """Whether a person's sentence tells something specific, and neither asks nor orders."""
+def is_statement(sentence: str, *, personal: bool = False) -> bool:
+    """Whether a person's sentence tells something specific, and neither asks nor orders; `personal`: of themselves."""
     if len(sentence) > LONGEST_SENTENCE or is_question(sentence) or reason_of(sentence):
         return False
-    personal = _PERSON.search(plain(sentence)) is not None
-    return specifics(sentence) + personal >= 2
+    of_person = _PERSON.search(plain(sentence)) is not None
+    return (of_person or not personal) and specifics(sentence) + of_person >= 2
 
 
 def specifics(sentence: str) -> int:
@@ -67,7 +70,8 @@ _SPECIFIC = re.compile(
     r"|[\"“«「『]\w[^\"”»」』\n]{0,60}[\"”»」』]|[一二三四五六七八九十百千万]{1,6}[个年月日号点岁元块人次]"
 )
 _PERSON = re.compile(
-    r"\b(?:my|our|i'm|i am|i was|i have|i've|i live|i work|we're|we are|we have|ich|mein\w{0,2}|wir|unser\w{0,2}|je|j'\w|"
+    r"\b(?:my|our|i'm|i am|i was|i have|i've|i live|i work|we're|we are|we have|"
+    r"ich|mein\w{0,2}|wir|unser\w{0,2}|je|j'\w|"
     r"mon|ma|mes|nous|notre|nos|yo|mi|mis|nuestr[oa]s?|tengo|soy|eu|meus?|minhas?|nosso|nossa|tenho|sou|"
     r"я|мой|моя|мои|мне|меня|мы|наш\w?|нас)\b|我|私|僕|弊社|저는|제가|제|우리"
 )

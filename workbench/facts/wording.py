@@ -50,22 +50,6 @@ def is_agents(message: Message) -> bool:
     return message.role == "assistant" and message.kind == "normal"
 
 
-_FRAME = re.compile(
-    r"\s+at \S.{0,400}[:(]|\s*File \".{1,400}\", line \d|Traceback \(most recent|\s*\^[\^~ ]*$|file:///\S+:\d+$"
-    r"|\w{0,40}(?:Error|Exception|Panic)\b.{0,40}:|panic: |goroutine \d|npm (?:ERR|error)|[-=_*─━═╌╍~│┃ ]{10,}$"
-    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|\S{1,40}@\S{1,60} .{0,80}[%$#] "
-)
-"""A line that a program wrote: of a stack, an error's name, a rule, a log, a prompt."""
-
-
-def without_paste(text: str) -> str:
-    """A person's text without pasted output: all lines from the first to the last that only a program writes, where
-    there are several."""
-    lines = text.split("\n")
-    printed = [number for number, line in enumerate(lines) if _FRAME.match(line)]
-    return text if len(printed) < 2 else "\n".join([*lines[: printed[0]], *lines[printed[-1] + 1 :]])
-
-
 def sentences(text: str) -> Iterator[str]:
     """The sentences of `text`, each as it stands there, without bullets; quoted and table lines are left out."""
     for line in text.split("\n"):
