@@ -1,6 +1,6 @@
 # Needs make and a Python from 3.11 on; everything else goes into .venv, which every target sets up first.
 
-.PHONY: run test lint types imports check screenshots bench mutants interop loops clean python
+.PHONY: run test lint types imports check screenshots bench keeping mutants interop loops clean python
 .DEFAULT_GOAL := run
 
 # The first that is recent enough; 3.11 first because the pins in constraints.txt are tested with it most.
@@ -34,6 +34,11 @@ screenshots: $(READY)  ## drive the app headless and write the pictures of the R
 
 bench: $(READY)  ## measure the workbench on a session of 100 MB, against baselines of the same run
 	@$(BIN) -m benchmarks.run
+
+SESSIONS := sample_sessions
+
+keeping: $(READY)  ## what compactions keep of what was needed afterwards: make keeping SESSIONS=~/.claude/projects
+	@$(BIN) -m benchmarks.keeping $(SESSIONS)
 
 interop: $(READY)  ## run the tools themselves against a server here and write docs/interop.md: make interop TOOL=codex
 	@$(BIN) -m interop $(TOOL)

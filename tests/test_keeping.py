@@ -1,0 +1,117 @@
+"""What an agent needed again, found by hand in invented sessions, and what `benchmarks.keeping` prints of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.keeping import half_of, interval
+from benchmarks.needed import Holding, Item, commands, needed
+from workbench.session import Message, Text, ToolResult, ToolUse
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def user(text: str) -> Message:
+    return Message(f"u{hash(text)}", "user", (Text(text),))
+
+
+def agent(text: str, **given: str) -> Message:
+    calls = (ToolUse("c", "shell", given),) if given else ()
+    return Message(f"a{hash(text)}", "assistant", (Text(text), *calls))
+
+
+def told(text: str) -> Message:
+    return Message(f"t{hash(text)}", "tool", (ToolResult("c", (Text(text),)),))
+
+
+def found(head: list[Message], later: list[Message], cwd: str = "/home/ida/loom") -> list[tuple[str, str]]:
+    return [(item.kind, item.text) for item in needed(head, later, cwd)]
+
+
+HEAD = [
+    user("The shed at src/shed/warp.py leaks. The loom tolerates a tension of 4250 grams, see ticket LOOM-31."),
+    agent("I look.", command="cd /home/ida/loom && pytest tests/test_warp.py -q | tail -5"),
+    told("2 failed\n/home/ida/loom/src/shed/weft.py:12: bad heddle\ncommit 9f3c1ab"),
+    agent("Let's go with linen thread instead of nylon thread for every heddle."),
+]
+
+
+@pytest.mark.parametrize(
+    ("later", "expected"),
+    [
+        ([agent("Now", path="/home/ida/loom/src/shed/weft.py")], [("path", "src/shed/weft.py")]),
+        ([told("ls: weft.py warp.py"), agent("Now", path="src/shed/weft.py")], []),
+        ([agent("Now", path="src/shed/new.py")], []),
+        ([agent("Again", command="pytest tests/test_warp.py -q 2>&1 | head")], "command"),
+        ([user("run pytest tests/test_warp.py -q"), agent("Again", command="pytest tests/test_warp.py -q")], []),
+        ([agent("The tension is 4,250 grams.")], [("number", "4250")]),
+        ([agent("It printed 4250 again.")], []),
+        ([agent("This mends LOOM-31, broken since 9f3c1ab.")], [("id", "9f3c1ab"), ("id", "LOOM-31")]),
+        ([agent("Every heddle has linen thread now.")], "decision"),
+        ([told("Every heddle has linen thread, nylon no longer"), agent("Every heddle has linen thread now.")], []),
+    ],
+)
+def test_needed_is_what_is_used_before_it_is_told_again(
+    later: list[Message], expected: list[tuple[str, str]] | str
+) -> None:
+    items = found(HEAD, later)
+    if isinstance(expected, str):
+        assert expected in [kind for kind, _ in items]
+    else:
+        assert sorted(items) == sorted(expected)
+
+
+def test_a_command_is_each_part_of_a_line_that_does_not_merely_look() -> None:
+    line = "cd loom && FAST=1 make weave | tail -3; ls -la || echo 'a; b' && timeout 60 pytest -q > out.txt 2>&1"
+    assert commands(agent("", command=line)) == {"FAST=1 make weave", "pytest -q"}
+
+
+@pytest.mark.parametrize(
+    ("said", "item", "held"),
+    [
+        ("see src/shed/weft.py.", Item("path", "src/shed/weft.py", ("src/shed/weft.py",)), True),
+        ("see src/shed/weft.pyc", Item("path", "src/shed/weft.py", ("src/shed/weft.py",)), False),
+        ("src/shed: warp.py, weft.py", Item("path", "src/shed/weft.py", ("src/shed/weft.py",)), True),
+        ("tension 14250", Item("number", "4250", ("4250", "4,250")), False),
+        ("tension 4,250 g", Item("number", "4250", ("4250", "4,250")), True),
+        ("commit 9f3c1ab", Item("id", "9f3c1ab", ("9f3c1ab",)), True),
+        ("commit 9f3c1abd", Item("id", "9f3c1ab", ("9f3c1ab",)), True),
+        ("commit a9f3c1ab", Item("id", "9f3c1ab", ("9f3c1ab",)), False),
+        ("LOOM-312", Item("id", "LOOM-31", ("LOOM-31",)), False),
+    ],
+)
+def test_an_item_is_held_where_it_stands_by_itself(said: str, item: Item, held: bool) -> None:
+    assert Holding([said]).holds(item) is held
+
+
+@pytest.mark.parametrize(("words", "held"), [(5, False), (6, True), (7, True)])
+def test_a_sentence_is_held_by_six_of_ten_words_in_one_line(words: int, held: bool) -> None:
+    ten = ["alder", "birch", "cedar", "maple", "hazel", "rowan", "aspen", "larch", "beech", "poplar"]
+    item = Item("decision", " ".join(ten), words=frozenset(ten))
+    assert Holding([" ".join(ten[:words]), " ".join(ten[words:]).replace("poplar", "")]).holds(item) is held
+
+
+def test_the_halves_are_by_the_sha1_of_the_files_name() -> None:
+    # sha1("a") is 86f7…, sha1("ab") is da23…, sha1("c") is 84a5…, sha1("d") is 3c36….
+    assert [half_of(Path("x") / name) for name in ("a", "ab", "d")] == ["held-out", "held-out", "tuning"]
+
+
+def test_an_interval_draws_whole_sessions() -> None:
+    one, other = Path("one"), Path("other")
+    assert interval([(one, (3, 4)), (one, (0, 4))]) == (37.5, 37.5)
+    assert interval([(one, (4, 4)), (other, (0, 4))]) == (0.0, 100.0)
+
+
+def test_a_stranger_runs_it_on_the_samples(tmp_path: Path) -> None:
+    chosen = ROOT / "sample_sessions" / "claude-code-overflow.jsonl"
+    ran = subprocess.run(
+        [sys.executable, "-m", "benchmarks.keeping", str(chosen), "--quick"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "## 3 cuts at 40, 60, 80 % of the calls, of 1 sessions" in ran.stdout
+    rows = [line.split("  ")[0] for line in ran.stdout.split("\n") if " % " in line[:6]]
+    assert rows == [f"{b} % {n}" for b in (5, 10, 20) for n in ("ledger", "newest", "user's words")]
