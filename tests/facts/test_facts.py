@@ -10,8 +10,9 @@ from tests.facts.talk import agent, answered, call, edited, injecting, ran, resu
 from workbench.base.text import clip_at_word
 from workbench.facts import Fact, Uses, calls_in, find, known
 from workbench.facts.decided import is_decision
-from workbench.facts.done import error_line, normal_path, same_command
+from workbench.facts.done import error_line, same_command
 from workbench.facts.plan import plan_of
+from workbench.facts.tools import normal_path
 from workbench.facts.wording import HEAD_CHARS, own_words, spoken
 from workbench.formats.files import load
 from workbench.session import Message, Text

@@ -13,7 +13,8 @@ What to ask for:
 - what was requested and whether it was answered: facts of kind `request`, `ok`; the open one is the last;
 - decisions, errors with their resolution (`ok`, `detail`), commands with how they ended (`ok`, `detail` is the last
   line of the output): facts of kinds `decision`, `error`, `command`;
-- files and what was done to them: kind `path`, `detail` viewed, created, modified, deleted or mentioned; line counts:
+- files and what was done to them: kind `path`, `detail` viewed, created, modified, deleted, reverted or
+  mentioned, in a shell, too (`workbench.facts.shell`); line counts:
   `workbench.facts.diffstat`;
 - identifiers, numbers, paths, addresses that are used again: `Uses(messages, facts, known(facts)).of(one)` gives the
   messages that state or use one; more than one means again;

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from workbench.base.text import clip_at_word
-from workbench.facts.tools import Action, actions_of
+from workbench.facts.shell import Effect, effects, is_told
+from workbench.facts.tools import CHANGES, Action, ActionKind, actions_of, normal_path, tool_name
 from workbench.session import Message, ToolResult, ToolUse
 
 _EXIT = re.compile(
-    r"""^\W{0,3}exit[ _](?:code|status)\W{1,3}(-?\d{1,5})"""
+    r"""^\W{0,3}exit[ _](?:code|status)\W{1,8}?(-?\d{1,5})"""
     r"""|\b(?:finished|completed|exited)[ ]with[ ](?:exit[ ])?(?:code|status)[ :]{1,2}(-?\d{1,5})"""
     r"""|["']exit_code["']:[ ]?(-?\d{1,5})""",
     re.IGNORECASE | re.MULTILINE,
@@ -23,20 +25,42 @@ _REFUSED = (
     "the user doesn't want to take this action",
     "[request interrupted by user",
     "user rejected",
+    "rejected by user",
+    "rejected by the user",
     "the user denied",
+    "denied by the user",
+    "user declined",
+    "cancelled by user",
+    "user cancelled",
     "this command requires approval",
     "permission to use",
 )
+_UNTOUCHED = re.compile(
+    r"\A\W{0,3}(?:(?:apply_)?patch (?:verification )?(?:failed|rejected)|failed to (?:apply|find)|could not find|"
+    r"no changes made|string to replace not found|old_str(?:ing)? (?:not|was not|did not)|no match found|"
+    r"error(?: applying| editing| writing|:))",
+    re.IGNORECASE,
+)
+"""How an editor that records no error begins to say that it changed nothing."""
 _CHECK = re.compile(
-    r"(?<![\w/.-])(?:tests?|pytest|jest|vitest|tox|nox|build|lint|check|tsc|mypy|ruff|credo|make|cargo|gradle|mvn|compile|"
+    r"(?<![\w/.-])(?:tests?|pytest|jest|vitest|mocha|tox|nox|build|lint|check|tsc|mypy|ruff|credo|cargo|gradle|mvn|compile|"
+    r"vet|make(?! (?:logs?|run|dev|up|down|clean|install|start|stop|serve|deploy|shell)\b)|"
     r"verify)(?![\w/.-])"
 )
 _QUOTE = re.compile(r"[\"']")
 _FAILED_RUN = re.compile(
-    r"^(?:--- FAIL|FAIL\b|FAILED\b|E   |error(?:\[\w{1,10}\])?:|npm ERR!|panic:|Traceback )"
-    r"|^.{0,200}\b[1-9]\d{0,6} (?:failed|failing|errors?)\b",
+    r"^(?:--- FAIL|FAIL\b|FAILED\b|E   |error(?:\[\w{1,10}\])?:|npm (?:ERR!|error)|panic:|Traceback | ?ELIFECYCLE)"
+    r"|^.{0,200}(?:\b[1-9]\d{0,6} (?:failed|failing|errors?)\b|: error TS\d{3,5}:|\bFailed: [1-9])",
     re.MULTILINE,
 )
+_PASSED_RUN = re.compile(
+    r"\b[1-9]\d{0,6} (?:tests? |specs? |examples? )?(?:passed|passing|pass|succeeded)\b"
+    r"|\b(?:0|no) (?:failed|fail|failing|failures|errors|issues|problems|warnings)\b"
+    r"|^(?:ok|PASS|PASSED|OK)\b(?! so)|^test result: ok|\bBUILD SUCCESS|\bBuild succeeded|\bCompiled successfully"
+    r"|\b[Aa]ll (?:tests|checks) pass|\bSuccess: no issues|\bFailed: 0\b|\bNo fixes applied",
+    re.MULTILINE,
+)
+"""What a run says of itself that went well, where no status tells it."""
 
 
 _OUTCOME = re.compile(
@@ -52,7 +76,9 @@ _OUTCOME = re.compile(
 class Called:
     """A call at message `index`, its actions, and its result, None while it is open.
 
-    `ok` is False for a result that failed, True for one that did not, None when that cannot be told.
+    `ok` is False for a result that failed, True for one that did not, None when that cannot be told: of a test behind a
+    pipe whose output does not say it. What a command line did to files (`workbench.facts.shell`) comes before its
+    command among the actions, but for what its result denies.
     """
 
     index: int
@@ -65,25 +91,81 @@ class Called:
     @property
     def refused(self) -> bool:
         """Whether a person turned the call down: a choice of theirs, not an error."""
-        return self.result is not None and self.result.is_error and is_refusal(self.result.text[:300])
+        return self.result is not None and _turned_down(self.result)
 
 
 def calls_in(messages: Sequence[Message]) -> tuple[Called, ...]:
-    """Every call of `messages` in order. A file written again after it was seen counts as modified, not created."""
+    """Every call of `messages` in order. A file written again after it was seen counts as modified, not created; with a
+    folder what is known to lie in it is deleted or reverted, too."""
     results = _results_by_call(messages)
-    seen_paths: set[str] = set()
+    known: dict[str, ActionKind] = {}
     done: list[Called] = []
     for index, message in enumerate(messages):
         for call in message.calls:
             waiting = results.get(call.id)
             at, result = waiting.pop(0) if waiting else (None, None)
-            actions = actions_of(call)
-            ok = _succeeded(result, actions)
-            actions = tuple(_known(action, seen_paths) for action in actions)
-            if ok is not False:
-                seen_paths.update(action.target for action in actions if action.kind != "command")
+            asked = actions_of(call)
+            ok = _succeeded(result, asked)
+            shells = [action.target for action in asked if action.kind == "command"]
+            if shells and tool_name(call.name) not in _NO_POSIX:
+                asked = (*_told_by(shells, result, ok, known), *asked)
+            actions = tuple(_known(action, known) for action in asked)
+            for action in actions:
+                if action.kind == "deleted" and ok is not False:
+                    known.pop(normal_path(action.target), None)
+                elif action.kind != "command" and ok is not False:
+                    known[normal_path(action.target)] = action.kind
+                elif action.kind == "command" and ok is not False and _COMMITS.search(action.target):
+                    known = dict.fromkeys(known, "viewed")
             done.append(Called(index, call, actions, result, at, ok))
     return tuple(done)
+
+
+_COMMITS = re.compile(r"\bgit (?:\S+ ){0,4}commit\b")
+"""Behind it a change is no longer what a checkout undoes."""
+_NO_POSIX = ("powershell", "pwsh", "cmd")
+
+
+def _told_by(
+    lines: Iterable[str], result: ToolResult | None, ok: bool | None, known: dict[str, ActionKind]
+) -> Iterator[Action]:
+    """What command lines did to files, as far as their result does not say otherwise."""
+    found = [effect for line in lines for effect in effects(line)]
+    if not found or (result is not None and _turned_down(result)):
+        return
+    text = "" if result is None else result.text[:4000]
+    for effect in dict.fromkeys(found):
+        if not _denied(effect, text, ok):
+            yield from dict.fromkeys(Action(kind, path) for kind, path in _known_under(effect, known))
+
+
+def _denied(effect: Effect, text: str, ok: bool | None) -> bool:
+    """Whether a result says that the effect did not come about."""
+    if ok is False and effect.last and effect.program:
+        return True
+    if effect.program == "git":
+        return ok is False and re.search(r"^(?:error|fatal): ", text, re.MULTILINE) is not None
+    said = effect.program or effect.path
+    return f"{said}: " in text and re.search(rf"^(?:\S+: )?(?:line \d+: )?{re.escape(said)}: ", text, re.M) is not None
+
+
+def _known_under(effect: Effect, known: dict[str, ActionKind]) -> Iterator[tuple[ActionKind, str]]:
+    """The effect on the path itself, and on what is known to lie under it or to fit its pattern. Of a folder what was
+    modified is reverted: a new file is none that git knows."""
+    kind, path = effect.kind, effect.path
+    if "*" in path or "?" in path:
+        depth = path.count("/")
+        yield from ((kind, one) for one in known if one.count("/") == depth and fnmatchcase(one, path))
+        return
+    under = "" if path == "." else path + "/"
+    if kind == "deleted":
+        yield from ((kind, one) for one in list(known) if one.startswith(under))
+    if kind == "reverted":
+        within = [one for one in known if one.startswith(under) and (under or not one.startswith(("/", "~")))]
+        yield from ((kind, one) for one in within if known[one] == "modified")
+        if within or "." not in path.rpartition("/")[2].strip("."):
+            return
+    yield kind, path
 
 
 def _results_by_call(messages: Sequence[Message]) -> dict[str, list[tuple[int, ToolResult]]]:
@@ -95,10 +177,14 @@ def _results_by_call(messages: Sequence[Message]) -> dict[str, list[tuple[int, T
     return found
 
 
-def _known(action: Action, seen: set[str]) -> Action:
-    if action.kind == "created" and action.target in seen:
+def _known(action: Action, known: dict[str, ActionKind]) -> Action:
+    if action.kind == "created" and normal_path(action.target) in known:
         return Action("modified", action.target)
     return action
+
+
+def _turned_down(result: ToolResult) -> bool:
+    return is_refusal(result.text[:300]) and (result.is_error or len(result.text) < 600)
 
 
 def is_refusal(text: str) -> bool:
@@ -109,21 +195,27 @@ def is_refusal(text: str) -> bool:
 def _succeeded(result: ToolResult | None, actions: tuple[Action, ...]) -> bool | None:
     if result is None:
         return None
-    if result.is_error:
+    if result.is_error or _turned_down(result):
         return False
-    commands = [action.target for action in actions if action.kind == "command"]
-    if not commands:
-        return True
+    lines = [action.target for action in actions if action.kind == "command"]
     text = result.text
+    if not lines:
+        return not (any(action.kind in CHANGES for action in actions) and _UNTOUCHED.match(text[:200]))
     ends = text[:300] + "\n" + text[-300:] if len(text) > 600 else text
     if any(words in ends[:300].lower() for words in _RUNNING):
         return None
     code = exit_code(ends)
     if code is not None and code != 0:
         return False
+    if not is_check(lines[-1]):
+        return True
+    told = is_told(lines[-1], is_check)
+    if code is not None and told:
+        return True
     # A test run piped through `tail`, or whose tool records no exit code, fails without saying so in its status.
-    unsure = code is None or "|" in commands[-1]
-    return not (unsure and is_check(commands[-1]) and _FAILED_RUN.search(text[-4000:]))
+    if _FAILED_RUN.search(text[-4000:]):
+        return False
+    return True if told or _PASSED_RUN.search(text[-4000:]) else None
 
 
 def is_check(command: str) -> bool:

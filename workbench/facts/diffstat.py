@@ -15,8 +15,7 @@ from typing import Any
 
 from workbench.base.text import counted
 from workbench.facts.calls import Called
-from workbench.facts.done import normal_path
-from workbench.facts.tools import COMMAND_KEYS, PATCH_KEYS
+from workbench.facts.tools import COMMAND_KEYS, PATCH_KEYS, normal_path
 
 ALIGNED = 250_000
 """Texts whose line counts multiply to more than this are compared as bags of lines: alignment takes too long."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
 from workbench.base.text import clip_at_word
 from workbench.facts.calls import Called, is_check, last_line
 from workbench.facts.fact import Fact
+from workbench.facts.tools import normal_path
 from workbench.facts.wording import is_agents, scanned
 from workbench.session import Message
 
@@ -20,7 +20,6 @@ SOON = 8
 
 REFUSED = "refused by the user"
 
-_DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
 _WORD = re.compile(r"[^\s\"'`<>()\[\]{},;|*=，。、；：（）「」《》]{3,200}")
 _FILE = re.compile(r"^(?:[A-Za-z]:)?[\w./\\@+~-]*[\w-]\.[A-Za-z][A-Za-z0-9]{0,7}$")
 _BARE_FILE = re.compile(
@@ -77,14 +76,6 @@ _PIPE_TAIL = re.compile(
 _CD = re.compile(r"^(?:cd [^&;|\n]{1,300}(?:&&|;)\s*|[A-Z_]{2,40}=\S{0,200}\s+)+")
 
 
-def normal_path(path: str) -> str:
-    """A path with forward slashes, without `./` and doubled or climbing parts that resolve."""
-    path = path.strip()
-    if _DRIVE.match(path) or ("\\" in path and "/" not in path):
-        path = path.replace("\\", "/")
-    return posixpath.normpath(path) if path else ""
-
-
 def same_command(command: str) -> str:
     """A command without what does not change its meaning (`cd … &&`, `2>&1 | tail`); runs are compared by it."""
     core = " ".join(command.split())[:2000]
@@ -97,10 +88,13 @@ def same_command(command: str) -> str:
 def paths(messages: Sequence[Message], calls: Sequence[Called]) -> Iterator[Fact]:
     """Files the calls touched, and files named in what user and agent said, once per message."""
     for called in calls:
+        in_shell = any(action.kind == "command" for action in called.actions)
+        # What a line that failed did before is there all the same; what its failing denies is no action of it.
+        ok = None if in_shell and called.ok is False and not called.refused else called.ok
         for action in called.actions:
             if action.kind != "command":
                 at = messages[called.index]
-                yield Fact("path", normal_path(action.target), at.id, called.index, action.kind, called.ok)
+                yield Fact("path", normal_path(action.target), at.id, called.index, action.kind, ok)
     for index, message in enumerate(messages):
         for path in dict.fromkeys(_paths_in(message.text if is_agents(message) else message.said)):
             yield Fact("path", path, message.id, index, "mentioned")

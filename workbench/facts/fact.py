@@ -19,7 +19,8 @@ class Fact:
     instruction  the sentence, verbatim     ""                                              None
     stated       the sentence, verbatim     ""                                              None
     decision     the sentence, verbatim     the question of the agent's that it answers, or "" None
-    path         the normalised path        viewed, created, modified, deleted, mentioned   did the call succeed?
+    path         the normalised path        viewed, created, modified, deleted, reverted,   did the call succeed?
+                                            or mentioned
     command      the command line           last line of its output                         did it? None: unknown
     error        the line that names it     what it came from, and its fix                  was it fixed?
     identifier   the identifier             its sort and how often it is used               None

@@ -6,6 +6,7 @@ shell is a `command`. `workbench.facts.calls` refines it with what came before i
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from collections.abc import Callable, Iterable
@@ -14,7 +15,8 @@ from typing import Any, Literal
 
 from workbench.session import ToolUse
 
-ActionKind = Literal["viewed", "created", "modified", "deleted", "command"]
+ActionKind = Literal["viewed", "created", "modified", "deleted", "reverted", "command"]
+"""`reverted`: what was changed is as it was in the last commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,8 @@ class Action:
     kind: ActionKind
     target: str
 
+
+CHANGES: frozenset[ActionKind] = frozenset(("created", "modified", "deleted", "reverted"))
 
 Given = dict[str, Any]
 Rule = Callable[[Given], tuple[Action, ...]]
@@ -63,6 +67,17 @@ def actions_of(call: ToolUse) -> tuple[Action, ...]:
 def tool_name(name: str) -> str:
     """A tool's name without server prefix (`mcp__x__`, `developer__`, `functions.`), in lower case with underscores."""
     return name.rsplit("__", 1)[-1].rsplit(".", 1)[-1].lower().replace("-", "_")
+
+
+def normal_path(path: str) -> str:
+    """A path with forward slashes, without `./` and doubled or climbing parts that resolve."""
+    path = path.strip()
+    if _DRIVE.match(path) or ("\\" in path and "/" not in path):
+        path = path.replace("\\", "/")
+    return posixpath.normpath(path) if path else ""
+
+
+_DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
 
 
 def patch_actions(text: str) -> tuple[Action, ...]:

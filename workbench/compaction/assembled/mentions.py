@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench.facts.calls import Called
-from workbench.facts.done import normal_path
 from workbench.facts.envelope import envelope
+from workbench.facts.tools import CHANGES, normal_path
 from workbench.session import ToolResult
 
 MOST = 5
@@ -98,7 +98,7 @@ def external_changes(calls: Iterable[Called]) -> tuple[Changed, ...]:
         if "command" in kinds and any(_MAY_WRITE.search(a.target) for a in called.actions if a.kind == "command"):
             known.clear()
         for action in called.actions:
-            if action.kind in ("created", "modified", "deleted") and called.ok is not False:
+            if action.kind in CHANGES and called.ok is not False:
                 known.pop(normal_path(action.target), None)
         if kinds == {"viewed"} and len(called.actions) == 1 and called.result is not None and called.ok:
             at = called.index if called.result_index is None else called.result_index

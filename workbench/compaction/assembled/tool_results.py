@@ -35,6 +35,7 @@ _BY_ACTION: dict[ActionKind, ToolKind] = {
     "viewed": "read",
     "modified": "edit",
     "deleted": "edit",
+    "reverted": "edit",
     "created": "write",
     "command": "bash",
 }

@@ -11,10 +11,10 @@ from workbench.base.text import clip_at_word
 from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.shape_facts import calls_of
 from workbench.facts.calls import Called
-from workbench.facts.done import error_line, normal_path, same_command
+from workbench.facts.done import error_line, same_command
 from workbench.facts.plan import plan_of
 from workbench.facts.said import is_instruction
-from workbench.facts.tools import tool_name
+from workbench.facts.tools import normal_path, tool_name
 from workbench.facts.wording import own_words, sentences
 
 WHY_CHARS = 120

@@ -16,7 +16,7 @@ from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.shape_facts import calls_of
 from workbench.facts.calls import Called, is_check
 from workbench.facts.done import same_command
-from workbench.facts.tools import tool_name
+from workbench.facts.tools import CHANGES, tool_name
 from workbench.facts.wording import is_agents
 
 TaskKind = Literal["code", "analysis", "conversation", "mixed", "unknown"]
@@ -139,7 +139,7 @@ def evidence_of(shape: Shape) -> Evidence:
 
 def _sort(called: Called) -> str:
     kinds = {action.kind for action in called.actions}
-    if kinds & {"created", "modified", "deleted"}:
+    if kinds & CHANGES and "command" not in kinds:
         return "edits"
     if "command" in kinds:
         lines = [action.target for action in called.actions if action.kind == "command"]

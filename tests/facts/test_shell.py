@@ -1,0 +1,174 @@
+"""What command lines do to files, and of which status says whether a check passed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.facts.talk import agent, call, ran, result
+from workbench.facts import calls_in, find
+from workbench.facts.calls import is_check
+from workbench.facts.shell import LONGEST, effects, is_told
+from workbench.session import Message
+
+C, M, D, R = "created", "modified", "deleted", "reverted"
+
+
+@pytest.mark.parametrize(
+    ("line", "done"),
+    [
+        ("ls -la && cat a.py | head", []),
+        ("rm -rf a 'b c' && ls", [(D, "a"), (D, "b c")]),
+        ("rm -- -x", []),
+        ("sudo timeout 30 env A=1 rm x", [(D, "x")]),
+        ("mv a.py b.py", [(D, "a.py"), (C, "b.py")]),
+        ("mv a.py b.py src", [(D, "a.py"), (C, "src/a.py"), (D, "b.py"), (C, "src/b.py")]),
+        ("mv src/a.py lib", [(D, "src/a.py"), (C, "lib/a.py")]),
+        ("mv src lib", [(D, "src"), (C, "lib")]),
+        ("cp -r a/ b/", [(C, "b/a")]),
+        ("cp x.ts .", [(C, "x.ts")]),
+        ("cp -t out a.c b.c", [(C, "out/a.c"), (C, "out/b.c")]),
+        ("mkdir -p -m 755 src/{a,b}/c", [(C, "src/a/c"), (C, "src/b/c")]),
+        ("touch x; (cd sub && touch y); touch z", [(C, "x"), (C, "sub/y"), (C, "z")]),
+        ("cd /r/s && rm ../t.py", [(D, "/r/t.py")]),
+        ('cd "$(git rev-parse --show-toplevel)" && rm t.py', []),
+        ("cd $ROOT; rm t.py /a/u.py", [(D, "/a/u.py")]),
+        ("ROOT=/r; rm $ROOT/t.py \"${ROOT}/u.py\" '$ROOT/v.py'", [(D, "/r/t.py"), (D, "/r/u.py"), (D, "$ROOT/v.py")]),
+        ('for f in a b; do cp "$f" ../x/; done', [(C, "../x/a"), (C, "../x/b")]),
+        ('for f in $(ls); do rm "$f"; done', []),
+        ("for f in *.ts; do rm x; done", [(D, "x")]),
+        ("rm *.log", [(D, "*.log")]),
+        ("sed -n 1,5p a.py", []),
+        ("sed -i 's/a > b/c/' a.py b.py", [(M, "a.py"), (M, "b.py")]),
+        ("sed -i '' 's|a|b|g' a.ts", [(M, "a.ts")]),
+        ("sed -Ei.bak -e s/a/b/ -e s/c/d/ a.py", [(M, "a.py")]),
+        ("perl -0pi -e 's/a/b/' a.ts", [(M, "a.ts")]),
+        ("perl -ne print a.ts", []),
+        ("echo a > b.txt; echo c >> d.txt", [(C, "b.txt"), (M, "d.txt")]),
+        ("npm test > log.txt 2>&1", [(C, "log.txt")]),
+        ("npm test 2>/dev/null >&2", []),
+        ("cat > a.md <<'EOF'\nrm b > c\nEOF\nrm d", [(C, "a.md"), (D, "d")]),
+        ("cat <<-EOF >a.md\n\trm b\n\tEOF\nrm d", [(C, "a.md"), (D, "d")]),
+        ("python - <<E\nopen('x', 'w') > y\nE", []),
+        ("grep x <<< 'a > b'", []),
+        ("echo a | tee -a b.txt c.txt >/dev/null", [(M, "b.txt"), (M, "c.txt")]),
+        ("[[ a > b ]] && rm c", [(D, "c")]),
+        ("echo $((3 > 2)) > n", [(C, "n")]),
+        ('git commit -m "$(cat <<\'EOF\'\nRemove > it\'s "here"\nEOF\n)" && rm a', [(D, "a")]),
+        ("bash -lc 'cd /r && rm x'", [(D, "/r/x")]),
+        ("if [ -f a ]; then rm a; fi", [(D, "a")]),
+        ("git rm a.py; git rm --cached b.py; git mv c.py d.py", [(D, "a.py"), (D, "c.py"), (C, "d.py")]),
+        ("git checkout main && git checkout -b x/y.z", []),
+        ("git checkout -- a.py b.py", [(R, "a.py"), (R, "b.py")]),
+        ("git checkout src/a.py; git checkout HEAD -- b", [(R, "src/a.py"), (R, "b")]),
+        ("git checkout --theirs a.go; git checkout main -- b.go", [(M, "a.go"), (M, "b.go")]),
+        ("git restore --staged a; git restore b; git -C /r restore -s x c", [(R, "b"), (M, "/r/c")]),
+        ("git reset --hard; git reset --hard HEAD~1", [(R, ".")]),
+        ("curl -sSo a.zip https://x.org && wget -O b.zip https://x.org", [(C, "b.zip")]),
+        ("curl -o a.zip https://x.org", [(C, "a.zip")]),
+        ("find . -name x -exec rm {} +", []),
+        ("app/[id]/x; rm app/[id]/page.tsx", [(D, "app/[id]/page.tsx")]),
+        ("rm 'unclosed", [(D, "unclosed")]),
+        ("$(" * 100 + "rm x", []),
+        ("# rm x\nrm y # rm z", [(D, "y")]),
+        ("rm \\\n  x", [(D, "x")]),
+        ("rm " + "x" * (LONGEST - 3), [(D, "x" * (LONGEST - 3))]),
+        ("rm " + "x" * (LONGEST - 2), []),
+    ],
+)
+def test_what_a_line_does(line: str, done: list[tuple[str, str]]) -> None:
+    assert [(one.kind, one.path) for one in effects(line)] == done
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("npm test", True),
+        ("npm test\n", True),
+        ("cd x && npm test", True),
+        ("ls | head; npm test", True),
+        ("npm test && echo fine", True),
+        ("npm test | tail -3", False),
+        ("npm test 2>&1 | tee log", False),
+        ("set -o pipefail; npm test | tail -3", True),
+        ("npm test || true", False),
+        ("npm test; echo $?", False),
+        ("set -e\nnpm test\necho $?", True),
+        ("npm test &", False),
+        ("(npm test) | tail", False),
+        ("{ npm test; } | tail", False),
+        ("bash -c 'npm test | tail'", False),
+    ],
+)
+def test_whether_the_status_tells_of_a_check(line: str, told: bool) -> None:
+    assert is_told(line, is_check) is told
+
+
+def outcome(command: str, output: str, *, is_error: bool = False) -> bool | None:
+    (called,) = calls_in(ran(command, output, is_error=is_error))
+    return called.ok
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "ok"),
+    [
+        ("npm test", "built", True),
+        ("npm test | tail -3", "built", None),
+        ("npm test | tail -3", "12 passed", True),
+        ("npm test | tail -3", "12 passed, 1 failed", False),
+        ("npm test | tail -3", "0 failed", True),
+        ("npm run check | grep error", "a.ts(3,4): error TS2307: no module", False),
+        ("npm test; echo done", "done", None),
+        ("npm test; echo done", "Exit code 2", False),
+        ("ls | tail -3", "a", True),
+        ("make logs | tail -3", "a", True),
+        ("make | tail -3", "a", None),
+    ],
+)
+def test_a_check_behind_a_pipe_has_not_passed_by_its_status(command: str, output: str, ok: bool | None) -> None:
+    assert outcome(command, output) is ok
+
+
+def files(messages: list[Message]) -> list[tuple[str, str, bool | None]]:
+    return [(fact.detail, fact.text, fact.ok) for fact in find(messages) if fact.kind == "path"]
+
+
+REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+PATCH = {"input": "*** Begin Patch\n*** Update File: /p/a.py\n@@\n-a\n+b\n*** End Patch"}
+
+
+def test_what_is_refused_or_fails_changes_nothing() -> None:
+    patch, again = call("apply_patch", PATCH), call("apply_patch", PATCH)
+    messages = [
+        *ran("rm /p/a.py", REFUSAL, is_error=True),
+        *ran("mv /p/b.py /p/c.py", "mv: cannot stat '/p/b.py': No such file", is_error=True),
+        *ran("rm /p/d.py && npm test", "1 failed", is_error=True),
+        *ran("rm /p/e.py; npm test", "rm: /p/e.py: No such file\n1 failed", is_error=True),
+        agent("", patch),
+        result(patch, "apply_patch verification failed: Failed to find expected lines in /p/a.py"),
+        agent("", again),
+        result(again, "patch rejected by user"),
+    ]
+    assert files(messages) == [
+        (D, "/p/d.py", None),
+        (M, "/p/a.py", False),
+        (M, "/p/a.py", False),
+    ]
+
+
+def test_with_a_folder_go_the_files_that_are_known_in_it() -> None:
+    edits = [call("Write", {"file_path": f"/p/src/{name}", "content": ""}) for name in ("a.py", "b.py")]
+    touched = call("Edit", {"file_path": "/p/src/b.py", "old_string": "a", "new_string": "b"})
+    calls = [*edits, touched]
+    made = [message for one in calls for message in (agent("", one), result(one, "ok"))]
+    assert files([*made, *ran("git -C /p checkout -- .", "")])[3:] == [(R, "/p/src/b.py", True)]
+    assert files([*made, *ran("git commit -am x", ""), *ran("git -C /p checkout -- .", "")])[3:] == []
+    assert files([*made, *ran("rm -r /p/src", ""), *ran("touch /p/src/a.py", "")])[3:] == [
+        (D, "/p/src/a.py", True),
+        (D, "/p/src/b.py", True),
+        (D, "/p/src", True),
+        (C, "/p/src/a.py", True),
+    ]
+    assert files([*made, *ran("sed -i s/a/b/ /p/src/*.py /p/*.py", "")])[3:] == [
+        (M, "/p/src/a.py", True),
+        (M, "/p/src/b.py", True),
+    ]
