@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import stat
 from dataclasses import replace
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -17,19 +19,19 @@ from workbench.compaction.context import Context
 from workbench.compaction.opening import context_at
 from workbench.conformance.building import agent, session_of, user
 from workbench.formats import registry
-from workbench.formats.carried import NO_PLACE, with_carried
-from workbench.formats.export import export, save
+from workbench.formats.carried import NO_PLACE, beside, carried_in, with_carried
+from workbench.formats.export import export, read_back, save, send
 from workbench.formats.files import load, load_bytes
 from workbench.formats.format import Codec
 from workbench.formats.kit.mark import CARRIED
 from workbench.formats.kit.place import in_document, in_first_line, in_quoted_line
-from workbench.session import Carried, Message, Records, Session, Text, Usage
+from workbench.session import Carried, Message, Session, Text, Usage
 from workbench.tokens import Counter
 
 CARRIES = Carried("claude-sonnet-4-5", 180_000, 21_000, 1.25)
 PRESETS = ("claude-code", "ledger", "clear-tool-results", "trim")
-NOWHERE = ("anthropic-messages", "openai-chat")
-"""Bodies of an API that refuses what it does not know."""
+BESIDE = ("anthropic-messages", "openai-chat")
+"""Bodies of an API that refuses what it does not know: the note lies beside them."""
 
 
 @cache
@@ -55,9 +57,6 @@ def test_an_export_opened_again_shows_what_was_promised(target: str, preset: str
     made = export(session, outcome.messages, target, outcome.memories, carried=left.carried)
     if made.written.data == session.records.data:
         pytest.skip("nothing was compacted: it is a copy")
-    if session.format in NOWHERE:
-        assert NO_PLACE in made.written.notes
-        return
     found = load(save(made, tmp_path / made.written.name).where)
     again = Counter()
     again.count_all(found.messages, lambda done, total: None, lambda: False)
@@ -67,11 +66,11 @@ def test_an_export_opened_again_shows_what_was_promised(target: str, preset: str
     assert (opened.model, opened.window) == (bench.context.model, 123_000)
 
 
-@pytest.mark.parametrize("target", [one.id for one in WRITTEN if one.id not in NOWHERE])
+@pytest.mark.parametrize("target", [one.id for one in WRITTEN])
 def test_a_session_goes_into_every_format_with_what_it_carries(target: str, tmp_path: Path) -> None:
     session = session_of([user("u", "Mend it."), agent("a", "Done."), user("v", "And now?")], model="gpt-5")
     made = export(session, session.messages, target, carried=CARRIES)
-    assert NO_PLACE not in made.written.notes
+    assert (NO_PLACE in made.written.notes) == (target in BESIDE)
     assert made.problems == ()
     found = load(save(made, tmp_path / made.written.name).where)
     assert found.facts.carried == CARRIES
@@ -79,7 +78,7 @@ def test_a_session_goes_into_every_format_with_what_it_carries(target: str, tmp_
     again = export(found, found.context()[1:], target, carried=replace(CARRIES, prompt=7))
     then = load(save(again, tmp_path / f"again-{again.written.name}").where)
     assert then.facts.carried == replace(CARRIES, prompt=7)
-    assert again.written.data.count(CARRIED.encode()) == 1
+    assert (again.written.data + again.note).count(CARRIED.encode()) == 1
 
 
 def test_the_note_is_no_message_of_a_history_of_aider() -> None:
@@ -89,13 +88,75 @@ def test_the_note_is_no_message_of_a_history_of_aider() -> None:
     assert [message.text for message in found.messages] == ["Mend it.", "Done."]
 
 
-@pytest.mark.parametrize("target", NOWHERE)
-def test_a_body_of_an_api_says_that_it_has_no_place(target: str) -> None:
+@pytest.fixture
+def body(tmp_path: Path) -> Path:
+    """A body of the Chat API with its note beside it."""
+    session = session_of([user("u", "Mend it."), agent("a", "Done.")])
+    return save(export(session, session.messages, "openai-chat", carried=CARRIES), tmp_path / "body.json").where
+
+
+def test_what_has_no_room_for_a_note_has_it_beside_it(body: Path) -> None:
+    assert sorted(path.name for path in body.parent.iterdir()) == ["body.json", "body.json.workbench"]
+    assert CARRIED.encode() not in body.read_bytes()
+    assert load(body).facts.carried == CARRIES
+    assert stat.S_IMODE(beside(body).stat().st_mode) == 0o600
+
+
+def test_a_note_of_other_bytes_is_not_believed(body: Path) -> None:
+    data, note = body.read_bytes(), json.loads(beside(body).read_bytes())
+    assert note["bytes"] == len(data)
+    changes = {
+        "longer": (data + b" ", note),
+        "of the same length": (data.replace(b"Done.", b"Gone."), note),
+        "another length told": (data, note | {"bytes": len(data) + 1}),
+        "another sum told": (data, note | {"sha256": "0" * 64}),
+        "no note": (data, note | {CARRIED: 7}),
+    }
+    for name, (body_now, note_now) in changes.items():
+        body.write_bytes(body_now)
+        beside(body).write_text(json.dumps(note_now))
+        assert load(body).facts.carried is None, name
+    body.write_bytes(data)
+    for text in (b"", b"[", b"[]", b"\xff", json.dumps(note).encode() + b" " * 10_000):
+        beside(body).write_bytes(text)
+        assert load(body).facts.carried is None, text[:20]
+    beside(body).write_text(json.dumps(note))
+    assert load(body).facts.carried == CARRIES
+    beside(body).unlink()
+    assert load(body).facts.carried is None
+    beside(body).mkdir()
+    assert load(body).facts.carried is None
+
+
+def test_a_note_is_written_anew_and_nothing_else_is_written_over(body: Path, tmp_path: Path) -> None:
     session = session_of([user("u", "Mend it.")])
-    made = export(session, session.messages, target, carried=CARRIES)
-    assert NO_PLACE in made.written.notes
-    assert CARRIED.encode() not in made.written.data
-    assert made.carried is None
+    made = export(session, session.messages, "openai-chat", carried=replace(CARRIES, prompt=7))
+    save(made, body, overwrite=True)
+    assert load(body).facts.carried == replace(CARRIES, prompt=7)
+    other = tmp_path / "other.json"
+    beside(other).write_text("mine")
+    with pytest.raises(BadInput, match=r"other.json.workbench is in the way of what is written beside other.json"):
+        save(made, other)
+    assert (other.exists(), beside(other).read_text()) == (False, "mine")
+
+
+def test_a_stream_has_nothing_beside_it() -> None:
+    session, out = session_of([user("u", "Mend it.")]), BytesIO()
+    made = export(session, session.messages, "openai-chat", carried=CARRIES)
+    send(made, out, Path("-"))
+    assert out.getvalue() == made.written.data
+    assert "opened without that, it shows other sizes" in made.written.notes[-1]
+
+
+def test_a_copy_of_a_folder_s_session_says_what_lay_around_it(tmp_path: Path) -> None:
+    """Alone the file is the same bytes, but what the folder told of tokens is not in it."""
+    folder = tmp_path / "task"
+    folder.mkdir()
+    sample = load(SAMPLES / "roo-window.json")
+    (folder / "api_conversation_history.json").write_bytes(sample.records.data)
+    session = load(folder)
+    made = export(session, session.context(), carried=CARRIES)
+    assert load(save(made, tmp_path / "alone.json").where).facts.carried == CARRIES
 
 
 def test_a_copy_carries_nothing_new() -> None:
@@ -109,7 +170,7 @@ def test_what_does_not_come_back_is_not_written(tmp_path: Path) -> None:
     session = session_of([user("u", "Mend it.")])
     made = export(session, session.messages, "pi", carried=CARRIES)
     with pytest.raises(BadInput, match="what it says of its size does not come back"):
-        save(replace(made, carried=replace(CARRIES, prompt=0)), tmp_path / "out.jsonl")
+        save(read_back(replace(made, carried=replace(CARRIES, prompt=0))), tmp_path / "out.jsonl")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -154,7 +215,7 @@ def test_a_tool_that_went_on_says_itself_which_model_and_window() -> None:
     def seen(messages: list[Message], model: str | None, window: int | None) -> tuple[str | None, int | None]:
         session = session_of(messages, model=model)
         epochs = (replace(session.epochs[0], window=window),)
-        found = with_carried(codec, replace(session, records=Records(data), epochs=epochs))
+        found = with_carried(replace(session, epochs=epochs), carried_in(codec, data))
         assert found.facts.carried == Carried("carried", 1000, 5, 1.5)
         return found.model, found.epochs[-1].window
 
@@ -236,8 +297,8 @@ def test_bills_of_the_context_before_are_forgotten() -> None:
 
     def bills(spent: int, messages: list[Message]) -> list[int]:
         note = {"model": None, "window": None, "prompt": 5, "scale": 1.5, "spent": spent}
-        session = replace(session_of(messages), records=Records(json.dumps({CARRIED: note}).encode()))
-        return [message.bill for message in with_carried(codec, session).context()]
+        told = carried_in(codec, json.dumps({CARRIED: note}).encode())
+        return [message.bill for message in with_carried(session_of(messages), told).context()]
 
     asked = user("u", "hi")
     assert bills(2, [asked, *billed]) == [0, 0, 0, 50]

@@ -20,11 +20,11 @@ from workbench.compaction.strategies import all_strategies
 from workbench.conformance.building import agent, call, result, session_of, user
 from workbench.conformance.drawn import dialogues
 from workbench.formats import registry
-from workbench.formats.export import Export, Saved, export, save, send
+from workbench.formats.export import Export, Saved, export, read_back, save, send
 from workbench.formats.files import load
-from workbench.formats.format import no_progress
+from workbench.formats.format import Progress, no_progress
 from workbench.formats.read_back import FILLER, difference
-from workbench.session import Media, Message, Opaque, Session, Text, Thinking
+from workbench.session import Carried, Media, Message, Opaque, Session, Text, Thinking
 
 ASKED, READS = user("u", "Read a.py"), agent("a", "I will.", call("c", "Read", path="a.py", lines=[1, 20]))
 ANSWER, DONE = result("r", ("c", "import os")), agent("d", "Done")
@@ -139,7 +139,8 @@ BREAKS: dict[str, Break] = {
 def broken(session: Session, messages: list[Message], target: str, wrong: list[Message]) -> Export:
     """An export of `messages` by a writer that writes others."""
     sound = export(session, messages, target)
-    return replace(sound, written=replace(registry.target(target).write(session, wrong), notes=sound.written.notes))
+    written = replace(registry.target(target).write(session, wrong), notes=sound.written.notes)
+    return read_back(replace(sound, written=written))
 
 
 def read(made: Export) -> Session:
@@ -193,10 +194,30 @@ def test_whatever_a_strategy_says_a_file_that_did_not_change_is_not_called_writt
     session = load(SAMPLES / "augment-with-summary.json")
     outcome = workbench.compact(session, strategy).outcome
     made = export(session, outcome.messages, memories=outcome.memories)
-    idle = replace(made, written=replace(made.written, data=session.records.data))
+    idle = read_back(replace(made, written=replace(made.written, data=session.records.data)))
     assert outcome.status in ("compacted", "fallback")
     with pytest.raises(BadInput, match="it would not hold what was promised"):
         save(idle, tmp_path)
     assert list(tmp_path.iterdir()) == []
     assert save(made, tmp_path / "new.json").word == "written"
     assert save(export(session, session.context()), tmp_path / "same.json").word == "copied"
+
+
+def test_an_export_is_read_once(tmp_path: Path) -> None:
+    """Bills are counted and what was promised is judged in one reading; what the disk has is held against its bytes."""
+    session, times = load(SAMPLES / "adk-hidden-hour.json"), list[Path]()
+    made = export(session, session.context()[2:], carried=Carried("m", None, 5, 1.5))
+    assert made.carried is not None
+    assert made.carried.spent
+
+    def counting(path: Path, data: bytes, progress: Progress) -> Session:
+        times.append(path)
+        return made.format.codec.read(path, data, progress)
+
+    codec = replace(made.format.codec, read=counting)
+    again = read_back(
+        replace(made, format=replace(made.format, load=lambda: codec), carried=replace(made.carried, spent=0))
+    )
+    assert (again.carried, again.written.data) == (made.carried, made.written.data)
+    assert save(again, tmp_path / "x.json").where.read_bytes() == made.written.data
+    assert times == [Path(made.written.name)]

@@ -24,6 +24,7 @@ from workbench.api.results import Compacted, in_force
 from workbench.base.errors import BadInput
 from workbench.bench import tools_preset
 from workbench.compaction.context import Context
+from workbench.compaction.exporting import exported
 from workbench.compaction.opening import context_at
 from workbench.compaction.preset import load_preset
 from workbench.formats import export as exporting
@@ -138,9 +139,7 @@ def save(compacted: Compacted[Any], path: str | Path, format: str = "", *, overw
         raise BadInput(f"The result is not whole and is not written: {failed[0].name}: {failed[0].detail}.")
     given, outcome = compacted.context, compacted.outcome
     left = given if outcome.status == "not_smaller" else given.from_outcome(outcome)
-    made = exporting.export(
-        compacted.session, in_force(given, outcome), format or None, outcome.memories, carried=left.carried
-    )
+    made = exported(compacted.session, left, in_force(given, outcome), format or None)
     if made.problems:
         raise BadInput(f"{made.format.title} could not load this and it is not written: {made.verdict}")
     return exporting.save(made, Path(path), overwrite=overwrite).where

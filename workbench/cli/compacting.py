@@ -9,8 +9,9 @@ from workbench.cli.running import Call, keep_run, run_named
 from workbench.compaction.checks import Check, check, export_check
 from workbench.compaction.context import Context
 from workbench.compaction.edits import compacting
+from workbench.compaction.exporting import exported
 from workbench.compaction.outcome import Outcome
-from workbench.formats.export import Export, export
+from workbench.formats.export import Export
 from workbench.summarizers.named import Name
 from workbench.summarizers.server_side import messages_for
 
@@ -54,6 +55,6 @@ def compacted(bench: Bench, name: Name, *, journal: bool, to: str | None, by_han
     made = None
     if to is not None:
         messages = messages_for(outcome, call.run.answers, to)
-        made = export(bench.session, messages, to, outcome.memories, carried=context.from_outcome(outcome).carried)
+        made = exported(bench.session, context.from_outcome(outcome), messages, to)
         checks = (*checks, export_check(not made.problems, made.verdict))
     return Compacted(call, context, checks, kept, made)

@@ -2,38 +2,35 @@
 
 A file that a tool goes on with holds no bill of its present context (the old ones speak of a longer one), no tokens of
 a system prompt that only the tool knows, and maybe no model. `Codec.place` is where a format has room for a note of
-that, which its tool passes over; the note is written and read here alone.
+that, which its tool passes over. A file without room for one, such as the body of a request to an API that refuses what
+it does not know, has it in a small file beside it, under its whole name and `.workbench`. The note is written and read
+here alone.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from workbench.base.errors import BadInput
-from workbench.formats.format import Codec, no_progress
-from workbench.formats.kit.document import render
+import orjson
+
+from workbench.formats.format import Codec
+from workbench.formats.kit.document import loads, render
+from workbench.formats.kit.mark import CARRIED
 from workbench.formats.kit.values import dict_of
 from workbench.session import Carried, Session
 
 NO_PLACE = (
-    "it has no place for the window and the tokens of a prompt that is not in it: opened again, it shows other sizes"
+    "it has no place for the window and the tokens of a prompt that is not in it: they lie beside it, in a file of its "
+    "name and .workbench; opened without that, it shows other sizes"
 )
 _LARGEST = 2**53
-
-
-def spent_in(codec: Codec, name: str, data: bytes) -> int:
-    """How many messages of an export's context bear a bill: each was for the context before."""
-    with suppress(BadInput):  # one that cannot be read again is refused where it is put on disk
-        return len(_billed(codec.read(Path(name), data, no_progress)))
-    return 0
-
-
-def _billed(session: Session) -> list[int]:
-    return [number for number in session.epochs[-1].members if session.messages[number].bill]
+_LONGEST = 10_000
+"""Bytes: no note beside a file is longer."""
 
 
 def carrying(codec: Codec, data: bytes, carried: Carried) -> bytes | None:
@@ -41,10 +38,53 @@ def carrying(codec: Codec, data: bytes, carried: Carried) -> bytes | None:
     return codec.place.put(data, render(asdict(carried))) if codec.place else None
 
 
-def with_carried(codec: Codec, session: Session) -> Session:
+def beside(path: Path) -> Path:
+    """Where the note on a file lies that has no room for it."""
+    return path.with_name(f"{path.name}.workbench")
+
+
+def told_beside(data: bytes, carried: Carried) -> bytes:
+    """What the note beside a file says: of which bytes it is, so that none is believed of others, and the rest."""
+    return render({"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), CARRIED: asdict(carried)}) + b"\n"
+
+
+def found_beside(path: Path, data: bytes) -> Carried | None:
+    """What the note beside this file says of it; None where there is none, or one of other bytes."""
+    note = _note(beside(path))
+    if note.get("bytes") != len(data) or note.get("sha256") != hashlib.sha256(data).hexdigest():
+        return None
+    return _known(note.get(CARRIED))
+
+
+def is_note(path: Path) -> bool:
+    """Whether a note of this program's lies there, of whatever file."""
+    return _known(_note(path).get(CARRIED)) is not None
+
+
+def _note(path: Path) -> dict[str, Any]:
+    with suppress(OSError, ValueError, RecursionError, orjson.JSONDecodeError):
+        if path.is_file() and path.stat().st_size <= _LONGEST:
+            return dict_of(loads(path.read_bytes()))
+    return {}
+
+
+def spent_in(session: Session) -> int:
+    """How many messages of an export's context, as it is read, bear a bill: each was for the context before."""
+    return len(_billed(session))
+
+
+def _billed(session: Session) -> list[int]:
+    return [number for number in session.epochs[-1].members if session.messages[number].bill]
+
+
+def carried_in(codec: Codec, data: bytes) -> Carried | None:
+    """What a file says of itself; None where it says nothing that this program would have written."""
+    return _known(codec.place.found(data)) if codec.place else None
+
+
+def with_carried(session: Session, carried: Carried | None) -> Session:
     """The session with what its file carries. Its own words for model and window weigh more as soon as a call of its
     newest epoch was billed: then a tool has gone on with it."""
-    carried = codec.place and _known(codec.place.found(session.records.data))
     if not carried:
         return session
     if carried.spent and len(billed := _billed(session)) >= carried.spent:

@@ -1,11 +1,11 @@
-"""A session on its way out: written in a format, judged by that tool's own loader rules, read back, and only then put
-on disk. Nobody else writes a session, so that nobody can say "written" of one that does not hold what was promised.
+"""A session on its way out: written in a format, judged by that tool's own loader rules, read back once, and only then
+put on disk. Nobody else writes a session, so that nobody can say "written" of one that does not hold what was promised.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -15,7 +15,16 @@ from workbench.base.files import make_folder, write_atomically, write_folder
 from workbench.base.in_use import still_written
 from workbench.base.text import counted
 from workbench.formats import registry
-from workbench.formats.carried import NO_PLACE, carrying, spent_in, with_carried
+from workbench.formats.carried import (
+    NO_PLACE,
+    beside,
+    carried_in,
+    carrying,
+    is_note,
+    spent_in,
+    told_beside,
+    with_carried,
+)
 from workbench.formats.files import gc_paused
 from workbench.formats.format import Format, Written, no_progress
 from workbench.formats.read_back import difference
@@ -24,11 +33,12 @@ from workbench.session import Carried, Message, Session
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A session in its new form and what its format's validator says of it; not yet on disk.
+    """A session in its new form, what its format's validator and its reader say of it; not yet on disk.
 
     Promised are `messages`, and the memories of `source`; `changed`, whether they are others than the loaded session's,
-    or in another format. `carried` is what the file says of itself, None where it says nothing. `judged` is False where
-    the format has no validator.
+    or in another format. `found` is the session as the format's reader finds it in the file, or, in words, why it does
+    not hold what was promised. `carried` is what the file says of itself, None where it says nothing, and `note` the
+    file beside it that does, b"" where it has room for that. `judged` is False where the format has no validator.
     """
 
     format: Format
@@ -37,7 +47,9 @@ class Export:
     source: Session
     messages: tuple[Message, ...]
     changed: bool
+    found: Session | str
     carried: Carried | None = None
+    note: bytes = b""
     judged: bool = True
 
     @property
@@ -89,13 +101,13 @@ def export(
     changed = not same_history or source.memories != session.memories
     with session.records.held():
         written = target.write(source, messages)
-        copied = written.data == session.records.data
-        if carried is not None and target.format.id == session.format and any(m.bill for m in messages):
-            carried = replace(carried, spent=spent_in(target.format.codec, written.name, written.data))
-        noted = None if copied or carried is None else carrying(target.format.codec, written.data, carried)
+        # The file alone, without what lay around it in a folder, may show other sizes than the session did.
+        copied = written.data == session.records.data and not (session.path and session.path.is_dir())
+        carried = None if copied else carried
+        noted = carrying(target.format.codec, written.data, carried) if carried else None
         if noted is not None:
             written = replace(written, data=noted)
-        elif carried is not None and not copied:
+        elif carried is not None:
             notes.append(NO_PLACE)
         problems = target.validate(written.data) if target.validate else []
         if problems and target.validate and same_history and changed:  # what was wrong with the history before
@@ -105,18 +117,52 @@ def export(
         notes.append(
             f"{session.path.name} is still being written ({why}): what came since it was opened is not in the export"
         )
-    written = replace(written, notes=(*written.notes, *notes))
-    judged = target.validate is not None
-    return Export(
+    made = Export(
         target.format,
-        written,
+        replace(written, notes=(*written.notes, *notes)),
         tuple(problems),
         source,
         tuple(messages),
         changed,
-        None if noted is None else carried,
-        judged,
+        found="it was not read back",
+        carried=carried,
+        judged=target.validate is not None,
     )
+    return read_back(made)
+
+
+def read_back(made: Export) -> Export:
+    """An export with what its format's reader finds in it, and with the bills counted that the file speaks of itself
+    without: each is for the context that was."""
+    codec, data, carried = made.format.codec, made.written.data, made.carried
+    try:
+        with gc_paused():
+            found = codec.read(Path(made.written.name), data, no_progress)
+    except BadInput as error:
+        return replace(made, found=f"it cannot be read again: {str(error).rstrip('.')}")
+    if carried and (spent := spent_in(found)) != carried.spent:
+        carried = replace(carried, spent=spent)
+        data = carrying(codec, data, carried) or data
+    noted = carried_in(codec, data)
+    note = told_beside(data, carried) if carried and noted is None else b""
+    found = with_carried(found, carried if note else noted)
+    return replace(
+        made,
+        written=replace(made.written, data=data),
+        found=_wrong(made, found, carried) or found,
+        carried=carried,
+        note=note,
+    )
+
+
+def _wrong(made: Export, found: Session, carried: Carried | None) -> str:
+    """What a reader does not find of what was promised, "" where it finds all."""
+    wrong = difference(made.source, made.messages, found, made.written.notes)
+    if made.format.codec.memories and found.memories != made.source.memories:
+        wrong = wrong or "the memories do not come back"
+    if carried and found.facts.carried != carried:
+        wrong = wrong or "what it says of its size does not come back"
+    return wrong
 
 
 def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
@@ -135,12 +181,16 @@ def save(export: Export, out: Path, *, overwrite: bool = False) -> Saved:
     target, source = out / export.written.name if out.is_dir() else out, export.source.path
     if source is not None and target.exists() and source.exists() and os.path.samefile(target, source):
         raise BadInput(f"{target} is the session itself, which is never written over; choose another name.")
-    write_atomically(
-        target, export.written.data, overwrite=overwrite, judge=lambda data: _hold_to(export, data, str(target))
-    )
+    _refuse(export.found, export, str(target))
+    note = beside(target)
+    if export.note and os.path.lexists(note) and not (overwrite or is_note(note)):
+        raise BadInput(f"{note} is in the way of what is written beside {target.name}; choose another name.")
+    write_atomically(target, export.written.data, overwrite=overwrite, judge=lambda data: _same(export, data, target))
     if export.written.beside:
         name, data = export.written.beside
         write_atomically(target.with_name(name), data, overwrite=overwrite)
+    if export.note:
+        write_atomically(note, export.note, overwrite=True)
     return Saved(target, _word(export))
 
 
@@ -159,7 +209,7 @@ def place(export: Export) -> Saved:
 
 def send(export: Export, out: BinaryIO, name: Path) -> Saved:
     """The same to a stream, which goes by `name`; what would lie beside the file is not written."""
-    _hold_to(export, export.written.data, "the export")
+    _refuse(export.found, export, "the export")
     out.write(export.written.data)
     return Saved(name, _word(export))
 
@@ -168,32 +218,30 @@ def _word(export: Export) -> Literal["written", "copied"]:
     return "written" if export.changed else "copied"
 
 
-def _hold_to(export: Export, data: bytes, where: str) -> None:
-    """Raises BadInput unless the format's own reader finds in `data` what was promised."""
-    name = Path(export.written.name)
-    _hold(export, lambda: export.format.codec.read(name, data, no_progress), where)
+def _same(export: Export, data: bytes, target: Path) -> None:
+    """Raises BadInput unless the disk has what was read back."""
+    if data != export.written.data:
+        raise BadInput(f"{target} is not written: the disk does not give back what was put there; use another one.")
 
 
 def _hold_folder_to(export: Export, there: Path, where: str) -> None:
-    read_folder = export.format.codec.read_folder
-    assert read_folder is not None, "a format that is written as a folder is read as one"
-    _hold(export, lambda: read_folder(there, no_progress), where)
-
-
-def _hold(export: Export, read: Callable[[], Session], where: str) -> None:
+    """Raises BadInput unless the format's own reader finds in a folder what was promised."""
     codec = export.format.codec
-    with gc_paused():
-        try:
-            found = with_carried(codec, read())
-        except BadInput as error:
-            wrong = f"it cannot be read again: {str(error).rstrip('.')}"
-        else:
-            wrong = difference(export.source, export.messages, found, export.written.notes)
-            if codec.memories and found.memories != export.source.memories:
-                wrong = wrong or "the memories do not come back"
-            if export.carried and found.facts.carried != export.carried:
-                wrong = wrong or "what it says of its size does not come back"
-    if wrong:
+    assert codec.read_folder is not None, "a format that is written as a folder is read as one"
+    try:
+        with gc_paused():
+            found = codec.read_folder(there, no_progress)
+    except BadInput as error:
+        _refuse(f"it cannot be read again: {str(error).rstrip('.')}", export, where)
+    else:
+        _refuse(
+            _wrong(export, with_carried(found, carried_in(codec, found.records.data)), export.carried), export, where
+        )
+
+
+def _refuse(wrong: Session | str, export: Export, where: str) -> None:
+    """Raises BadInput where something is wrong, in words."""
+    if wrong and isinstance(wrong, str):
         raise BadInput(
             f"{where} is not written, because as {export.format.title} it would not hold what was promised: {wrong}; "
             "choose another format."

@@ -13,7 +13,7 @@ from workbench.base.errors import BadInput
 from workbench.base.files import reason
 from workbench.formats import registry
 from workbench.formats.absurd import judged
-from workbench.formats.carried import with_carried
+from workbench.formats.carried import carried_in, found_beside, with_carried
 from workbench.formats.format import Format, Part, Progress, no_progress
 from workbench.formats.look import HEAD, Look
 from workbench.formats.refusal import refused_folder
@@ -52,7 +52,8 @@ def load_bytes(path: Path, data: bytes, progress: Progress = no_progress, part: 
             session = replace(session, facts=replace(session.facts, part=part))
         else:
             session = codec.read(path, data, progress)
-    session = with_carried(codec, session)
+    carried = carried_in(codec, session.records.data)
+    session = with_carried(session, carried or (None if part else found_beside(path, data)))
     if len(data) > LARGE and session.records.data is data:
         session.records.let_go(path)
     return judged(session)
@@ -96,7 +97,8 @@ def _load_folder(path: Path, progress: Progress) -> Session:
     if codec.read_folder is None:
         raise BadInput(f"{path} is a folder; name a session file in it.")
     with gc_paused():
-        return judged(with_carried(codec, codec.read_folder(path, progress)))
+        session = codec.read_folder(path, progress)
+    return judged(with_carried(session, carried_in(codec, session.records.data)))
 
 
 def _first_inside(folder: Path) -> str:

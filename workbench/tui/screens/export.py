@@ -20,8 +20,9 @@ from workbench.base.errors import BadInput
 from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.compaction.checks import Check, check, export_check, failures
+from workbench.compaction.exporting import exported
 from workbench.formats import registry
-from workbench.formats.export import Export, Saved, export, place, save
+from workbench.formats.export import Export, Saved, place, save
 from workbench.formats.steps import steps
 from workbench.summarizers.server_side import messages_for
 from workbench.tui.failures import failure_of
@@ -47,8 +48,7 @@ def draft(bench: Bench, format_id: str) -> Draft:
     """Write the outcome in a format, in memory, and judge it. Raises BadInput."""
     outcome = bench.outcome
     messages = messages_for(outcome, bench.result.answers if bench.result else (), format_id)
-    carried = bench.context.from_outcome(outcome).carried
-    made = export(bench.session, messages, format_id, outcome.memories, carried=carried)
+    made = exported(bench.session, bench.context.from_outcome(outcome), messages, format_id)
     checks = check(bench.context, outcome, bench.strategy, bench.policy)
     return Draft(made, (*checks, export_check(not made.problems, made.verdict), *_preview_check(bench)))
 

@@ -1,0 +1,84 @@
+"""An export says what it will show when that is not what was promised."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.paths import SAMPLES
+from workbench.compaction.context import Context
+from workbench.compaction.exporting import exported
+from workbench.compaction.opening import context_at
+from workbench.compaction.preset import load_preset
+from workbench.compaction.strategies.user_messages import STRATEGY
+from workbench.conformance.building import agent, session_of, user
+from workbench.formats.export import save
+from workbench.formats.files import load
+from workbench.session import Epoch, Message, Session, Text, Thinking, Usage
+from workbench.tokens import Counter
+
+
+def opened(session: Session, *, counted: bool = True) -> Context:
+    counter = Counter()
+    if counted:
+        counter.count_all(session.messages, lambda done, total: None, lambda: False)
+    return context_at(session, None, counter)
+
+
+def thinking(words: int) -> Session:
+    """gpt-5: a message is its o200k tokens and 4 more; " so" is one token, as is "so". 104 are said."""
+    thought = Message("a", "assistant", (Thinking(" ".join(["so"] * words)), Text("x"))) if words else agent("a", "x")
+    return session_of([user("u", " ".join(["so"] * 95)), thought], model="gpt-5")
+
+
+def told(made_notes: object) -> list[str]:
+    return [note for note in made_notes if "opened again it shows" in note]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("words", "promised", "said"), [(0, 104, False), (2, 106, False), (3, 107, True)])
+def test_what_is_left_out_is_told_in_tokens_from_two_percent_on(words: int, promised: int, said: bool) -> None:
+    session = thinking(words)
+    left = opened(session)
+    assert left.total.tokens == promised
+    notes = told(exported(session, left, session.messages, "openai-chat").written.notes)
+    expected = f"opened again it shows ≈104 tokens, where ≈{promised} were promised: not all could be carried as it was"
+    assert notes == ([expected] if said else [])
+
+
+def test_what_is_told_is_what_is_shown(tmp_path: Path) -> None:
+    session = thinking(60)
+    made = exported(session, opened(session), session.messages, "openai-chat")
+    found = load(save(made, tmp_path).where)
+    assert f"≈{opened(found).total.tokens} tokens" in told(made.written.notes)[0]
+
+
+def test_nothing_is_told_of_what_is_still_being_counted() -> None:
+    session = thinking(60)
+    assert told(exported(session, opened(session, counted=False), session.messages, "openai-chat").written.notes) == []
+
+
+def test_memories_go_with_it_where_they_are_others() -> None:
+    session = replace(session_of([user("u", "Mend it.")]), memories="one\ntwo")
+    left = opened(session)
+    same, other = (exported(session, one, session.messages, "augment") for one in (left, left.with_(memories="three")))
+    assert [one.source.memories for one in (same, other)] == ["one\ntwo", "three"]
+
+
+@pytest.mark.parametrize("format_id", ["codex", "codex:appended"])
+def test_billed_reasoning_counts_once_in_an_export(format_id: str, tmp_path: Path) -> None:
+    """Of an answer that was kept the reasoning is in the tokens that are promised; its bill, by which Codex' trigger
+    would add it again, does not go with it."""
+    session = load(SAMPLES / "codex-two-compactions.jsonl")
+    thought = Usage(input=900, output=500, reasoning=400)
+    asked, again = user("u", "Mend it."), user("v", "And now?")
+    answered = replace(agent("a", "Done."), usage=thought)
+    left = opened(replace(session, messages=(asked, answered, again), epochs=(Epoch(1, range(3), window=50_000),)))
+    assert left.messages[1].usage == thought
+    made = exported(session, left, left.messages, format_id)
+    found = load(save(made, tmp_path).where)
+    context, policy = opened(found), load_preset("codex").policy
+    assert context.total.tokens == left.total.tokens == 913
+    [fires] = STRATEGY.triggered(context, policy)
+    assert "does not fire: 913 of 47 368 tokens (the window" in str(fires)

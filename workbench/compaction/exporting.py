@@ -1,0 +1,41 @@
+"""A compacted context as an export that says what it has to say of its size, and by how much it shows another one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from workbench.compaction.context import Context
+from workbench.compaction.opening import context_at
+from workbench.formats.export import Export, export
+from workbench.formats.format import no_progress
+from workbench.session import Message, Session
+from workbench.tokens.anchoring import SessionMeter
+from workbench.tokens.sizes import Size
+
+TOLERATED_PERCENT = 2
+"""By how much an export that is opened again may show another size than was promised, without a word on it."""
+
+
+def exported(session: Session, left: Context, messages: Sequence[Message], format_id: str | None = None) -> Export:
+    """`messages` of `session`, which are the context `left` as the format can carry it, with its memories.
+
+    Where the file, opened again, shows other tokens than `left` promises, because the format could not carry all or
+    asks for more, a note says how many. Raises BadInput as `export` does.
+    """
+    memories = left.memories if left.memories != session.memories else None
+    made = export(session, messages, format_id, memories, carried=left.carried)
+    promised, shown = left.total, _shown(made, left)
+    if shown is None or abs(shown.tokens - promised.tokens) * 100 <= TOLERATED_PERCENT * promised.tokens:
+        return made
+    note = f"opened again it shows {shown} tokens, where {promised} were promised: not all could be carried as it was"
+    return replace(made, written=replace(made.written, notes=(*made.written.notes, note)))
+
+
+def _shown(made: Export, left: Context) -> Size | None:
+    """The size that the export will show; None while its session is still being counted, and where it holds none."""
+    meter, found = left.layout.sizes.meter, made.found
+    if isinstance(found, str) or not isinstance(meter, SessionMeter) or not meter.counted:
+        return None
+    meter.counter.count_all(found.context(), no_progress, lambda: False)
+    return context_at(found, None, meter.counter).total
