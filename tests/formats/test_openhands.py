@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 
 from workbench.base.errors import BadInput
+from workbench.conformance.building import session_of, user
 from workbench.conformance.formats import assert_exact
 from workbench.formats.export import export, save
 from workbench.formats.files import load
@@ -19,7 +20,19 @@ from workbench.formats.openhands import FORMAT
 from workbench.formats.openhands.read import read_folder, read_part, sessions_in
 from workbench.formats.openhands.signature import recognise_folder
 from workbench.formats.read_back import shape
-from workbench.session import Carried, Compaction, Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
+from workbench.session import (
+    Carried,
+    Compaction,
+    Media,
+    Message,
+    Opaque,
+    Session,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    Usage,
+)
 
 Json = dict[str, Any]
 
@@ -471,9 +484,78 @@ def test_a_new_v0_result_of_a_call_without_metadata_is_known_by_its_cause() -> N
     assert ["tool_call_metadata" in event for event in made] == [False]
 
 
+SUMMARY = Message("n", "user", (Text("one, in short"),), "summary")
+RUN = {"command": "ls", "kind": "TerminalAction"}
+
+
+def unanswered(events: list[Json]) -> list[str]:
+    """The actions that the SDK would run when it goes on: those that can be run and that no event behind them names."""
+    seen: set[str] = set()
+    found: list[str] = []
+    for event in reversed(events):
+        if event["kind"] in ("ObservationEvent", "UserRejectObservation"):
+            seen.add(event["action_id"])
+        elif event["kind"] == "AgentErrorEvent":
+            seen.add(event["tool_call_id"])
+        elif event["kind"] == "ActionEvent" and event["action"] and not seen & {event["id"], event["tool_call_id"]}:
+            found.append(event["id"])
+    return found
+
+
+def test_a_call_that_is_written_anew_leaves_no_action_that_the_sdk_would_run_again() -> None:
+    """Its result goes on naming the action that ran, which is forgotten; what is sent pairs by the call's id."""
+    events = [PROMPT, message("u1", "user", "go"), action("a1", "c1", "r1"), observed("o1", "c1", "a1", "one")]
+    events[2]["action"] = RUN
+    session = read(events)
+    prompt, _, asked, result = session.context()
+    joined = Message("n", "assistant", (Text("Ok."), *asked.calls), "summary")
+    written = assert_exact(FORMAT, session, (prompt, SUMMARY, joined, result))
+    after = json.loads(written.data)
+    assert unanswered(after) == []
+    assert FORMAT.codec.validate(written.data) == []
+    assert [e["action_id"] for e in after if e["kind"] == "ObservationEvent"] == ["a1"]
+
+
+def test_a_forgotten_call_that_was_never_answered_is_answered_and_that_is_forgotten() -> None:
+    """Else the SDK would run it when it goes on, and send nothing of it."""
+    events = [PROMPT, message("u1", "user", "go"), action("a1", "c1", "r1")]
+    events[2]["action"] = RUN
+    session = read(events)
+    written = assert_exact(FORMAT, session, (session.context()[0], SUMMARY))
+    after = json.loads(written.data)
+    assert unanswered(after) == []
+    answer = next(event for event in after if event["kind"] == "AgentErrorEvent")
+    assert set(after[-1]["forgotten_event_ids"]) == {"u1", "a1", answer["id"]}
+
+
+def test_a_summary_of_which_nothing_can_be_written_is_none() -> None:
+    """The SDK would send an empty text for an empty summary."""
+    other = session_of((user("u", "go"), Message("k", "user", (Opaque("compaction", {"encrypted": "x"}),), "summary")))
+    written = FORMAT.codec.write(other, other.context())
+    assert [event["kind"] for event in json.loads(written.data)] == ["MessageEvent"]
+    assert written.notes != ()
+
+
 @pytest.mark.parametrize(
     ("events", "faults"),
     [
+        (
+            [{**EVENTS[2], "action": RUN}, condensation("k", ["a1"], None, None)],
+            ["Event 1 is forgotten and has no result: OpenHands would run it again."],
+        ),
+        (
+            [
+                {**EVENTS[2], "action": RUN},
+                {**EVENTS[5], "tool_call_id": "c1"},
+                condensation("k", ["a1", "o2"], None, None),
+            ],
+            [],
+        ),
+        ([EVENTS[2], {**EVENTS[2], "id": "again"}, EVENTS[4], condensation("k", ["a1"], None, None)], []),
+        (
+            [EVENTS[2], EVENTS[4], {**EVENTS[2], "id": "again"}, condensation("k", ["a1"], None, None)],
+            ["Event 2 answers a call that is forgotten."],
+        ),
         ([], ["There are no events."]),
         ([7], ["Event 1 is neither the user's, the agent's nor the environment's."]),
         ([EVENTS[0], EVENTS[0]], ["Event 2 has the id s, which stands before it."]),
@@ -613,7 +695,6 @@ def kept(path: Path, **state: Any) -> Path:
     return folder(path, tree(prompt, *events) if state else [prompt, *events], **(state or {"agent": {}}))
 
 
-SUMMARY = Message("n", "user", (Text("one, in short"),), "summary")
 BILLS = {"usage_to_metrics": {"agent": {"accumulated_cost": 0.5, "token_usages": [{"response_id": "r"}]}}}
 
 

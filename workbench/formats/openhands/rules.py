@@ -18,11 +18,13 @@ _METADATA_V0 = ("function_name", "model_response", "tool_call_id", "total_calls_
 @validator
 def validate(data: bytes) -> Faults:
     """Ids are unique, and rise in a V0 list; an observation follows the action it answers; a condensation forgets
-    events before it, and its summary has an offset. What is not forgotten must not answer a forgotten call."""
+    events before it, and its summary has an offset. What is not forgotten must not answer a forgotten call, and a
+    forgotten action of V1 has a result: the SDK runs what has none when it goes on."""
     ids: dict[str, int] = {}
-    calls: dict[str, str] = {}
+    calls: dict[str, tuple[str, ...]] = {}
     forgotten: set[str] = set()
-    answers: list[tuple[str, str, str]] = []
+    answers: list[tuple[str, str, tuple[str, ...]]] = []
+    running: dict[str, str] = {}
     for number, event in enumerate(some(document(data), "events"), 1):
         where = f"Event {number}"
         if inner(event, "source", str) not in ("user", "agent", "environment"):
@@ -35,19 +37,26 @@ def validate(data: bytes) -> Faults:
         yield from _faults_v0(where, event)
         call = inner(event, "tool_call_id", str) or inner(inner(event, "tool_call_metadata", dict), "tool_call_id", str)
         if call and _is("ActionEvent", "action", event):
-            calls[call] = id
+            calls[call] = (*calls.get(call, ()), id)
+            running |= {id: where} if event.get("action") and "kind" in event else {}
         elif call and _is("ObservationEvent", "observation", event):
             asked = calls.get(call)
+            named = event.get("action_id", event.get("cause"))
             if asked is None:
                 yield f"{where} answers the call {call}, which no event before it makes."
-            elif event.get("action_id", event.get("cause")) not in (asked, _number(asked)):
-                yield f"{where} answers the call {call}, but names another event than {asked}."
+            elif not any(named in (one, _number(one)) for one in asked):
+                yield f"{where} answers the call {call}, but names another event than {asked[-1]}."
             else:
                 answers.append((where, id, asked))
+        is_error = event.get("kind") == "AgentErrorEvent"  # which the SDK knows by the call, the others by the action
+        for one in calls.get(call, ()) if is_error else (str(event.get("action_id")),):
+            running.pop(one, None)
         yield from _condensation_faults(where, event, ids, forgotten)
     for where, id, asked in answers:
-        if asked in forgotten and id not in forgotten:
+        if forgotten.issuperset(asked) and id not in forgotten:
             yield f"{where} answers a call that is forgotten."
+    for id in forgotten & running.keys():
+        yield f"{running[id]} is forgotten and has no result: OpenHands would run it again."
 
 
 def _faults_v0(where: str, event: Item) -> Faults:

@@ -14,12 +14,12 @@ from uuid import uuid4
 
 from workbench.base.stamps import moment
 from workbench.formats.format import NAME, Written
-from workbench.formats.kit.blocks import as_object, named
+from workbench.formats.kit.blocks import as_object, as_text, named
 from workbench.formats.kit.document import loads, render, splice
 from workbench.formats.kit.folder import folder_of, moved
 from workbench.formats.kit.json_spans import array_items, replace_fields
 from workbench.formats.kit.mark import MARK
-from workbench.formats.kit.settle import as_user_text, settled, system_prompt
+from workbench.formats.kit.settle import NO_RESULT, as_user_text, settled, system_prompt
 from workbench.formats.kit.values import dict_of
 from workbench.formats.openhands.events import CALL, FAILED, SENDER, Event, forgetting_of, is_counted, key_of, said_by
 from workbench.formats.openhands.folder import Own
@@ -32,13 +32,14 @@ _BY_HAND = "OpenHands goes on with a folder: export into one (-o DIR) what was l
 @dataclass(slots=True)
 class _Sheet:
     """The list as it grows. `actions` has the event that makes each call, by the call's id, and `answers` what a V0
-    event tells of it; `numbers` the new V0 id of each old one; `others` are loaded events of other branches. `parent`
-    is the id of the event before in a `tree`."""
+    event tells of it; `numbers` the new V0 id of each old one; `others` are loaded events of other branches, `running`
+    those that OpenHands would run when it goes on. `parent` is the id of the event before in a `tree`."""
 
     v1: bool = True
     tree: bool = False
     parent: str | None = None
     others: frozenset[int] = frozenset()
+    running: frozenset[int] = frozenset()
     raws: list[bytes] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     out: list[bytes] = field(default_factory=list)
@@ -65,6 +66,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         sheet.events = [dict_of(value) for value in values]
         sheet.v1 = any(map(is_v1, sheet.events))
         sheet.tree = any(event.get("parent_id") for event in sheet.events)
+        sheet.running = _running(sheet.events)
         sheet.notes.extend(["events of the conversation's other branches were left out"] if others else [])
     else:
         prompt, rest = system_prompt(session, messages)
@@ -93,6 +95,8 @@ def _list(sheet: _Sheet, messages: Sequence[Message]) -> None:
     the loaded events in their order but for a summary, they stay in it and the condensation follows them, as when
     OpenHands makes one."""
     summary = next((m for m in messages if m.kind == "summary" and m.role in ("user", "system")), None)
+    if summary is not None and not _plain(sheet, summary.blocks):  # of it OpenHands would send an empty text
+        messages, summary = [message for message in messages if message is not summary], None
     places = [event for message in messages if message is not summary for event in message.source or (-1,)]
     one = all(message is summary or message.kind != "summary" for message in messages)
     if sheet.raws and one and -1 not in places and places == sorted(places):
@@ -156,7 +160,20 @@ def _forgotten(sheet: _Sheet, left_out: Sequence[int]) -> list[Any]:
         id = _place(sheet, index)
         if is_counted(event):
             forgotten.append(id)
+        if index in sheet.running:
+            answer = ToolResult(as_text(event.get("tool_call_id")), (Text(NO_RESULT),), is_error=True)
+            forgotten.append(_append(sheet, _observation(sheet, answer, Message("", "tool", (answer,)))))
     return forgotten
+
+
+def _running(events: Sequence[Event]) -> frozenset[int]:
+    """The places of V1's actions that have no result."""
+    done = {str(event.get("action_id")) for event in events}
+    failed = {str(event.get("tool_call_id")) for event in events if event.get("kind") == "AgentErrorEvent"}
+    actions = [n for n, event in enumerate(events) if event.get("kind") == "ActionEvent" and event.get("action")]
+    return frozenset(
+        n for n in actions if key_of(events[n]) not in done and str(events[n].get("tool_call_id")) not in failed
+    )
 
 
 def _message(sheet: _Sheet, message: Message) -> int:
@@ -189,8 +206,6 @@ def _place(sheet: _Sheet, index: int) -> Any:
                 changes[CALL] = render(call)
         if cause is not None and event.get("cause") != cause:
             changes["cause"] = render(cause)
-    elif "action_id" in event and sheet.actions.get(call, event["action_id"]) != event["action_id"]:
-        changes["action_id"] = render(sheet.actions[call])
     if call and said and said.role == "assistant":
         sheet.actions[call] = id
         sheet.answers[call] = event.get("tool_call_metadata")
@@ -202,7 +217,8 @@ def _place(sheet: _Sheet, index: int) -> Any:
     return id
 
 
-def _append(sheet: _Sheet, event: Event) -> None:
+def _append(sheet: _Sheet, event: Event) -> Any:
+    """Put a new event into the list; its id there."""
     if not sheet.v1:
         event["id"] = len(sheet.out)
     if sheet.tree:
@@ -212,6 +228,7 @@ def _append(sheet: _Sheet, event: Event) -> None:
         sheet.actions[call] = event["id"]
         sheet.answers[call] = event.get("tool_call_metadata")
     sheet.out.append(render(event))
+    return event["id"]
 
 
 def _stamp(seconds: float | None) -> str:
