@@ -91,6 +91,7 @@ def _filler(home: Home, lines: frozenset[str]) -> Callable[[Any], Any]:
     """What puts filler into every text of a JSON value, and invented folders in place of this machine's."""
     dashed = re.sub(r"[^A-Za-z0-9]", "-", str(home.project))
     folders = {str(home.project): "/home/ada/mill", str(home.home): "/home/ada", dashed: "-home-ada-mill"}
+    folders |= {str(home.bin): "/usr/bin"}
 
     def moved(text: str) -> str:
         for here, there in folders.items():
@@ -116,7 +117,15 @@ def _filler(home: Home, lines: frozenset[str]) -> Callable[[Any], Any]:
     return fill
 
 
-_PROMPTS = ("system", "systemPrompt", "base_instructions", "instructions", "description")
+_PROMPTS = (
+    "system",
+    "systemPrompt",
+    "system_prompt",
+    "dynamic_context",
+    "base_instructions",
+    "instructions",
+    "description",
+)
 _SCHEMAS = ("input_schema", "inputSchema", "parameters", "parametersJsonSchema")
 """Keys under which a vendor's system prompts stand, and its tools' descriptions and schemas."""
 

@@ -154,16 +154,16 @@ def _own(tool: Tool, home: Home, path: Path) -> Column:
 def _goes_on(tool: Tool, home: Home, path: Path, what: str) -> Verdict:
     """Whether the tool sends, with the next prompt, the context of the file that it wrote."""
     prompt = f"Go on after {what}."
-    data = path.read_bytes() if path.is_file() else b""
     try:
         session = workbench.load(path)
+        file = (path.name, path.read_bytes()) if path.is_file() else (f"{path.name}.json", session.records.data)
         validate = registry.by_id(session.format).codec.validate
-        if data and validate and (problems := validate(data)):
+        if validate and (problems := validate(file[1])):
             return Verdict(what, f"our rules object to a file of its own: {problems[0]}")
         context = session.context()
         with home.server.mark() as requests:
             tool.again(home, path, prompt)
-        return next(verdicts(tool, what, (path.name, data), requests, context, (prompt,)))
+        return next(verdicts(tool, what, file, requests, context, (prompt,)))
     except (BadInput, Failed) as error:
         return Verdict(what, str(error))
 
@@ -220,7 +220,7 @@ def _exported(tool: Tool, home: Home, what: str, session: Session, promised: Con
         with home.server.mark() as requests:
             lines = steps(made.written, where)
             tool.resume(home, where, lines, prompts) if tool.resume else home.follow(lines, prompts)
-        file = (where.name, made.written.data)
+        file = (where.name if where.is_file() else f"{where.name}.json", made.written.data)
         judged = list(verdicts(tool, what, file, requests, promised.messages, prompts, allowed_by(made)))
         return next((one for one in judged if one.difference), replace(judged[-1], seen=judged[0].seen))
     except (BadInput, Failed) as error:

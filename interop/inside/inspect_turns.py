@@ -1,4 +1,8 @@
-"""inspect-ai: a log of an evaluation with one sample. None goes on from one; its messages are put to a new sample."""
+"""inspect-ai: a log of an evaluation with one sample. None goes on from one; its messages are put to a new sample.
+
+Of a run that compacted, these are what its last call was sent and answered, which its events tell; where an export says
+that the events are those of the run before, they are the sample's.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,8 @@ from pathlib import Path
 from inspect_ai import Task, eval
 from inspect_ai.agent import react
 from inspect_ai.dataset import Sample
-from inspect_ai.log import read_eval_log
+from inspect_ai.event import CompactionEvent, ModelEvent
+from inspect_ai.log import EvalSample, read_eval_log
 from inspect_ai.model import ChatMessage, ChatMessageUser, CompactionEdit, CompactionSummary, get_model
 from inspect_ai.solver import Solver, generate, use_tools
 from inspect_ai.tool import Tool, tool
@@ -20,7 +25,8 @@ from turns import read_file as reads
 
 os.environ["INSPECT_DISPLAY"] = "none"
 _WAYS = {"summary": CompactionSummary(threshold=3000), "edit": CompactionEdit(threshold=3000, keep_tool_uses=1)}
-"""How the agent of a new log compacts, by a word in the file's name."""
+"""How the agent compacts, by what $COMPACT says."""
+_SPENT = "workbench_spent"
 
 
 @tool
@@ -37,15 +43,23 @@ def read_file() -> Tool:
 
 
 def _turns(server: str, file: Path, prompts: Sequence[str]) -> None:
+    compacts = _WAYS.get(os.environ.get("COMPACT", ""))
     for prompt in prompts:
         if not file.exists():
-            way = next((way for word, way in _WAYS.items() if word in file.name), None)
-            agent = react(prompt="You keep the notes.", tools=[read_file()], submit=False, compaction=way)
-            _evaluate(server, file, prompt, agent)
+            _evaluate(server, file, prompt, react(prompt="You keep the notes.", tools=[read_file()], submit=False))
             continue
-        (sample,) = read_eval_log(str(file)).samples or []
-        said = [*sample.messages, ChatMessageUser(content=prompt)]
-        _evaluate(server, file, said, [use_tools(read_file()), generate()])
+        (sample,) = read_eval_log(str(file), resolve_attachments=True).samples or []
+        said = [*_messages(sample), ChatMessageUser(content=prompt)]
+        agent = react(prompt=None, tools=[read_file()], submit=False, compaction=compacts)
+        _evaluate(server, file, said, agent if compacts else [use_tools(read_file()), generate()])
+
+
+def _messages(sample: EvalSample) -> list[ChatMessage]:
+    calls = [event for event in sample.events if isinstance(event, ModelEvent)]
+    compacted = any(isinstance(event, CompactionEvent) for event in sample.events)
+    if not compacted or _SPENT in sample.metadata or not calls[-1].output.choices:
+        return sample.messages
+    return [*calls[-1].input, calls[-1].output.message]
 
 
 def _evaluate(server: str, file: Path, given: str | list[ChatMessage], solver: Solver | list[Solver]) -> None:

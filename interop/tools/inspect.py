@@ -2,13 +2,55 @@
 
 from __future__ import annotations
 
-from interop.homes import Package
-from interop.library import Script, library
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
-TOOL = library(
-    Script("inspect_turns"),
-    id="inspect",
-    title="Inspect",
-    package=Package("PyPI", "inspect-ai", "0.3.285", ("anthropic",)),
-    format="inspect",
+from interop.compare import Allowance
+from interop.homes import Home, Package
+from interop.library import Script, library
+from interop.units import Unit
+
+_NOTHING = "(no content)"
+_SCRIPT = Script("inspect_turns")
+
+
+def _says_so(sent: Unit, shown: Unit) -> bool:
+    return not shown.text and sent == replace(shown, text=_NOTHING)
+
+
+def _compacting(way: str) -> Callable[[Home, Path], Path]:
+    def compact(home: Home, path: Path) -> Path:
+        _SCRIPT.run(home, path, "Go on with less.", COMPACT=way)
+        return path
+
+    return compact
+
+
+def _as_text(sent: Unit, shown: Unit) -> bool:
+    return shown.kind == "reasoning" and sent == replace(shown, kind="text", text=f"<think>{shown.text}</think>")
+
+
+TOOL = replace(
+    library(
+        _SCRIPT,
+        id="inspect",
+        title="Inspect",
+        package=Package("PyPI", "inspect-ai", "0.3.285", ("anthropic",)),
+        format="inspect",
+        allowances=(
+            Allowance(
+                "nothing said",
+                f"Of an empty result, and of an answer whose content is an empty text, it says “{_NOTHING}”.",
+                beside=lambda unit: unit == Unit("assistant", "text", _NOTHING),
+                alike=_says_so,
+            ),
+            Allowance(
+                "unsigned reasoning",
+                "Reasoning that the API has not signed is sent as a text in `<think>`.",
+                alike=_as_text,
+            ),
+        ),
+    ),
+    compactions={"CompactionEdit": _compacting("edit"), "CompactionSummary": _compacting("summary")},
 )

@@ -70,4 +70,10 @@ TOOL = replace(
     launcher=f"""[ "$1" = --resume ]
 exec "${{TOOL%/*}}/python" "{INSIDE}/openhands_turns.py" "$HOME/{_CONVERSATIONS}/$2" "$PROMPT\"""",
     resume=_resume,
+    words=(
+        "[The command completed with exit code 0.]",
+        "[Current working directory: /home/ada/mill]",
+        "[Python interpreter: /usr/bin/python]",
+        "[Command finished with exit code 0]",
+    ),
 )

@@ -12,6 +12,7 @@ import pytest
 import zstandard
 
 from workbench.base.errors import BadInput
+from workbench.conformance.building import agent, call, result, session_of, user
 from workbench.conformance.formats import assert_exact, read
 from workbench.formats.format import no_progress
 from workbench.formats.inspect_log import FORMAT
@@ -19,7 +20,7 @@ from workbench.formats.inspect_log.read import read_part, sessions_in
 from workbench.formats.kit import zipped as zipped_members
 from workbench.formats.look import Look
 from workbench.formats.read_back import shape
-from workbench.session import Compaction, Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
+from workbench.session import Compaction, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse, Usage
 
 Json = dict[str, Any]
 CALL: Json = {"id": "c1", "function": "f", "arguments": {"a": "attachment://x"}}
@@ -95,6 +96,46 @@ def test_what_a_sample_says() -> None:
     assert "long" in session.tools[0].schema
     short = Message("x", "assistant", (Thinking("", "sealed"), Text("y"), ToolUse("c1", "f", {})), "normal")
     assert_exact(FORMAT, session, (*session.messages[:2], short, *session.messages[3:]))
+
+
+def test_reasoning_that_the_api_signed_is_its_summary() -> None:
+    """In newer logs `reasoning` is the signature and `summary` the words, or nothing where the API hid them."""
+    parts = [
+        {"type": "reasoning", "reasoning": "seal", "summary": "attachment://x", "redacted": True},
+        {"type": "reasoning", "reasoning": "sealed", "redacted": True},
+        {"type": "reasoning", "reasoning": "hm", "signature": "s"},
+    ]
+    session = read(FORMAT, log(sample(messages=[MESSAGES[1], {"id": "a", "role": "assistant", "content": parts}])))
+    thoughts = (Thinking("long", "seal"), Thinking("", "sealed"), Thinking("hm", "s"))
+    assert session.messages[1].blocks == thoughts
+    anew = Message("n", "assistant", (*thoughts, Thinking("plain"), Text("y")))
+    (_, written) = json.loads(assert_exact(FORMAT, session, (session.messages[0], anew)).data)["samples"][0]["messages"]
+    assert written["content"] == [
+        {"type": "reasoning", "reasoning": "seal", "summary": "long", "redacted": True},
+        {"type": "reasoning", "reasoning": "sealed", "redacted": True},
+        {"type": "reasoning", "reasoning": "s", "summary": "hm", "redacted": True},
+        {"type": "reasoning", "reasoning": "plain", "redacted": False},
+        {"type": "text", "text": "y"},
+    ]
+
+
+def test_what_is_written_stays_apart_when_inspect_joins_turns() -> None:
+    """Of two texts it would make one, of an answer without a text one that says it has none; parts stay as they are."""
+    other = session_of((user("u", "go"), agent("a", "", call("c")), result("r", ("c", "one")), user("v", "more")))
+    messages = json.loads(FORMAT.codec.write(other, other.context()).data)["samples"][0]["messages"]
+    assert [message["content"] for message in messages] == [
+        [{"type": "text", "text": "go"}],
+        [],
+        [{"type": "text", "text": "one"}],
+        [{"type": "text", "text": "more"}],
+    ]
+
+
+def test_of_what_cannot_be_written_no_empty_message_stays() -> None:
+    other = session_of((user("u", "go"), Message("k", "user", (Opaque("compaction", {"encrypted": "x"}),), "summary")))
+    written = FORMAT.codec.write(other, other.context())
+    assert [message["role"] for message in json.loads(written.data)["samples"][0]["messages"]] == ["user"]
+    assert written.notes != ()
 
 
 @pytest.mark.parametrize("form", ["json", "eval"])

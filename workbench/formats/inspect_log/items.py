@@ -63,13 +63,19 @@ class Items:
             return ToolUse(as_text(call.get("id") or ""), call["function"], known)
         return ToolUse(as_text(call.get("id") or ""), call["function"], "" if given is None else as_text(given))
 
+    def _reasoning(self, part: dict[str, Any]) -> Thinking:
+        """What the API signed or encrypted stands in `reasoning` where that is `redacted`, and what of it can be read
+        in `summary`."""
+        reasoning = self.whole(part["reasoning"])
+        if part.get("redacted") is True:
+            return Thinking(self.whole(word_of(part.get("summary")) or ""), reasoning)
+        return Thinking(reasoning, word_of(part.get("signature")) or "")
+
     def _parts(self, content: Any) -> Iterator[Block]:
         for part in list_of(content):
             kind = as_text(dict_of(part).get("type"))
             if kind == "reasoning" and isinstance(part.get("reasoning"), str):
-                hidden = part.get("redacted") is True
-                text = self.whole(part["reasoning"])
-                yield Thinking("" if hidden else text, text if hidden else word_of(part.get("signature")) or "")
+                yield self._reasoning(part)
             elif kind in ("image", "audio", "video", "document") and isinstance(part.get(kind), str):
                 head, _, encoded = self.whole(part[kind]).partition(",")
                 yield Media(head[5:].split(";")[0] or kind if head.startswith("data:") else kind, len(encoded))

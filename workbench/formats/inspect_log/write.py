@@ -1,7 +1,8 @@
 """Inspect logs written: the log with one sample, and other messages in it.
 
 Only `messages` is changed: scores, events and output still tell of the run as it was, and a mark in the sample's
-`metadata` says so. Kinds are noted in the `metadata` of messages.
+`metadata` says so. Kinds are noted in the `metadata` of messages. Texts are written as parts: where Inspect joins turns
+it makes one text of two, but leaves parts as they are.
 """
 
 from __future__ import annotations
@@ -68,28 +69,21 @@ def _renderer(names: dict[str, str], *, own: bool) -> Render:
         names.update((call.id, call.name) for call in message.calls)
         items = [_result(result, names, notes) for result in message.results]
         rest = tuple(block for block in message.blocks if not isinstance(block, ToolResult))
-        if rest or not items:
-            items.append(_said(message, rest, notes, own))
-        return items
+        said = _said(message, rest, notes, own)
+        return [*items, said] if said["content"] or "tool_calls" in said else items
 
     return rendered
 
 
 def _result(result: ToolResult, names: dict[str, str], notes: Notes) -> Item:
     texts = texts_of(result, notes)
-    item: Item = {"role": "tool", "tool_call_id": result.call_id, "content": _content([_text(text) for text in texts])}
+    item: Item = {"role": "tool", "tool_call_id": result.call_id, "content": [_text(text) for text in texts]}
     item |= {"function": names[result.call_id]} if result.call_id in names else {}
     return item | ({"error": {"type": "unknown", "message": result.text}} if result.is_error else {})
 
 
 def _text(text: str) -> Item:
     return {"type": "text", "text": text}
-
-
-def _content(parts: list[Item]) -> str | list[Item]:
-    if not parts:
-        return ""
-    return str(parts[0]["text"]) if len(parts) == 1 and parts[0].get("type") == "text" else parts
 
 
 def _said(message: Message, blocks: tuple[object, ...], notes: Notes, own: bool) -> Item:
@@ -101,11 +95,11 @@ def _said(message: Message, blocks: tuple[object, ...], notes: Notes, own: bool)
             case Text(text):
                 parts += [_text(text)] if text else []
             case Thinking(text, signature):
-                hidden = bool(signature) and not text
-                signed = {"signature": signature} if own and signature and not hidden else {}
-                if text or own:
-                    thought = signature if hidden else text
-                    parts.append({"type": "reasoning", "reasoning": thought, "redacted": hidden, **signed})
+                if own and signature:
+                    words = {"summary": text} if text else {}
+                    parts.append({"type": "reasoning", "reasoning": signature, **words, "redacted": True})
+                elif text or own:
+                    parts.append({"type": "reasoning", "reasoning": text, "redacted": False})
                 else:
                     notes.append("reasoning without words was left out: only the model that it came from can read it")
             case ToolUse(id, name, given):
@@ -117,7 +111,7 @@ def _said(message: Message, blocks: tuple[object, ...], notes: Notes, own: bool)
                 notes.append("blocks that only the session's own format knows were left out")
             case Media():
                 parts.append(_text(named(block, notes)))
-    item: Item = {"role": role, "content": _content(parts)}
+    item: Item = {"role": role, "content": parts}
     if message.kind != kind_of(role, tuple(Text(p["text"]) if "text" in p else Thinking("") for p in parts)):
         item["metadata"] = {MARK: message.kind}
     return item | ({"tool_calls": calls} if calls and role == "assistant" else {})
