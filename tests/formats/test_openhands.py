@@ -528,6 +528,13 @@ def test_a_forgotten_call_that_was_never_answered_is_answered_and_that_is_forgot
     assert set(after[-1]["forgotten_event_ids"]) == {"u1", "a1", answer["id"]}
 
 
+@pytest.mark.parametrize(("events", "way"), [(EVENTS, "export into one"), (OLD, "nothing goes on with")])
+def test_how_to_go_on_is_told_of_each_generation(events: list[Json], way: str) -> None:
+    session = read(events)
+    for messages in (session.context(), session.context()[:-1]):
+        assert way in FORMAT.codec.write(session, messages).by_hand
+
+
 def test_a_summary_of_which_nothing_can_be_written_is_none() -> None:
     """The SDK would send an empty text for an empty summary."""
     other = session_of((user("u", "go"), Message("k", "user", (Opaque("compaction", {"encrypted": "x"}),), "summary")))

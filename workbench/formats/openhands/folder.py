@@ -26,10 +26,11 @@ _ID = re.compile(r"[0-9a-fA-F-]{8,100}")
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """The indexes of the events that stand on other branches than the one that is gone on with, and what
-    base_state.json says, nothing where there is none."""
+    """The indexes of the events that stand on other branches than the one that is gone on with, whether the events are
+    V1's, and what base_state.json says, nothing where there is none."""
 
     others: frozenset[int] = frozenset()
+    v1: bool = True
     state: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -159,7 +159,7 @@ def _session(path: Path, data: bytes, progress: Progress, state: Event) -> Sessi
         branch=_branch(reading),
         tools=_tools([event for n, event in enumerate(events) if n not in others]),
         warnings=tuple(warnings),
-        facts=SessionFacts(own=Own(others)),
+        facts=SessionFacts(own=Own(others, any(map(is_v1, events)))),
     )
 
 

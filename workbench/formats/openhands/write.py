@@ -23,10 +23,11 @@ from workbench.formats.kit.settle import NO_RESULT, as_user_text, settled, syste
 from workbench.formats.kit.values import dict_of
 from workbench.formats.openhands.events import CALL, FAILED, SENDER, Event, forgetting_of, is_counted, key_of, said_by
 from workbench.formats.openhands.folder import Own
-from workbench.formats.openhands.signature import ID, is_v1
+from workbench.formats.openhands.signature import ID
 from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 _BY_HAND = "OpenHands goes on with a folder: export into one (-o DIR) what was loaded from a V1 conversation's folder"
+_BY_HAND_V0 = "nothing goes on with a list of V0 events: V0 would run its actions again, and V1 does not read them"
 
 
 @dataclass(slots=True)
@@ -52,22 +53,20 @@ class _Sheet:
 
 def write(session: Session, messages: Sequence[Message]) -> Written:
     """The conversation's events. Never raises; what could not be carried stands in `notes`."""
-    native = session.format == ID
+    native, own = session.format == ID, _own(session)
     name = f"{session.path.name.split('.')[0] if session.path else 'conversation'}.compacted.json"
     messages = [message for message in messages if message.kind != "boundary" and message.blocks]
-    others = session.facts.own.others if isinstance(session.facts.own, Own) else frozenset[int]()
-    if native and not others and messages == list(session.context()):
+    if native and not own.others and messages == list(session.context()):
         return _written(session, session.records.data, name, ())
-    sheet = _Sheet(others=others)
+    sheet = _Sheet(own.v1, others=own.others)
     if native:
         data = session.records.data.removeprefix(b"\xef\xbb\xbf")
         sheet.raws = [data[start:stop] for start, stop in array_items(data.decode("latin-1"))]
         values = [loads(raw) for raw in sheet.raws]
         sheet.events = [dict_of(value) for value in values]
-        sheet.v1 = any(map(is_v1, sheet.events))
         sheet.tree = any(event.get("parent_id") for event in sheet.events)
         sheet.running = _running(sheet.events)
-        sheet.notes.extend(["events of the conversation's other branches were left out"] if others else [])
+        sheet.notes.extend(["events of the conversation's other branches were left out"] if own.others else [])
     else:
         prompt, rest = system_prompt(session, messages)
         rest, notes = settled(rest, "anthropic-messages")
@@ -78,10 +77,16 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     return _written(session, whole, name, sheet.notes)
 
 
+def _own(session: Session) -> Own:
+    """What a conversation of this format has of its own; of another's, what a new one of V1 has."""
+    own = session.facts.own
+    return own if session.format == ID and isinstance(own, Own) else Own()
+
+
 def _written(session: Session, data: bytes, name: str, notes: Sequence[str]) -> Written:
-    own = session.facts.own if session.format == ID else None
-    if not isinstance(own, Own) or not own.state:
-        return Written(data, name, by_hand=_BY_HAND, notes=notes)
+    own = _own(session)
+    if not own.state:
+        return Written(data, name, by_hand=_BY_HAND if own.v1 else _BY_HAND_V0, notes=notes)
     kept = moved("OPENHANDS_PERSISTENCE_DIR", otherwise="~/.openhands")
     kept = moved("OPENHANDS_CONVERSATIONS_DIR", otherwise=f"{kept}/conversations")
     resume = ("openhands", "--resume", NAME)
