@@ -25,7 +25,7 @@ from turns import read_file as reads
 
 os.environ["INSPECT_DISPLAY"] = "none"
 _WAYS = {"summary": CompactionSummary(threshold=3000), "edit": CompactionEdit(threshold=3000, keep_tool_uses=1)}
-"""How the agent compacts, by what $COMPACT says."""
+"""How the agent of a new log compacts, by what $COMPACT says."""
 _SPENT = "workbench_spent"
 
 
@@ -43,15 +43,15 @@ def read_file() -> Tool:
 
 
 def _turns(server: str, file: Path, prompts: Sequence[str]) -> None:
-    compacts = _WAYS.get(os.environ.get("COMPACT", ""))
     for prompt in prompts:
         if not file.exists():
-            _evaluate(server, file, prompt, react(prompt="You keep the notes.", tools=[read_file()], submit=False))
+            way = _WAYS.get(os.environ.get("COMPACT", ""))
+            agent = react(prompt="You keep the notes.", tools=[read_file()], submit=False, compaction=way)
+            _evaluate(server, file, prompt, agent)
             continue
         (sample,) = read_eval_log(str(file), resolve_attachments=True).samples or []
         said = [*_messages(sample), ChatMessageUser(content=prompt)]
-        agent = react(prompt=None, tools=[read_file()], submit=False, compaction=compacts)
-        _evaluate(server, file, said, agent if compacts else [use_tools(read_file()), generate()])
+        _evaluate(server, file, said, [use_tools(read_file()), generate()])
 
 
 def _messages(sample: EvalSample) -> list[ChatMessage]:

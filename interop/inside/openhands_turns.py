@@ -13,6 +13,7 @@ os.environ["OPENHANDS_SUPPRESS_BANNER"] = "1"
 
 from openhands.sdk import LLM, Agent, Conversation, Event, Tool
 from openhands.sdk.context.condenser import LLMSummarizingCondenser
+from openhands.sdk.event import Condensation
 from openhands.tools.terminal import TerminalTool
 from pydantic import SecretStr
 from turns import COMPACTS, main
@@ -34,10 +35,13 @@ def _turns(server: str, path: Path, prompts: Sequence[str]) -> None:
         conversation_id=id,
         visualizer=None,
     )
-    if is_new and not any(event.get("kind") == "SystemPromptEvent" for event in events):
-        conversation._ensure_agent_ready()  # its own system prompt stands before all
-    for event in events if is_new else ():
-        conversation.state.append_event(Event.model_validate(event))
+    own_prompt = is_new and not any(event.get("kind") == "SystemPromptEvent" for event in events)
+    if own_prompt:
+        conversation._ensure_agent_ready()  # which stands before all
+    for event in map(Event.model_validate, events if is_new else ()):
+        if own_prompt and isinstance(event, Condensation) and event.summary_offset is not None:
+            event = event.model_copy(update={"summary_offset": event.summary_offset + 1})
+        conversation.state.append_event(event)
     for prompt in prompts:
         conversation.send_message(prompt)
         conversation.run()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from interop.compare import Allowance
 from interop.homes import Home, Package
-from interop.library import Script, library
+from interop.library import Script, library, reads
 from interop.units import Unit
 
 _NOTHING = "(no content)"
@@ -20,9 +20,13 @@ def _says_so(sent: Unit, shown: Unit) -> bool:
 
 
 def _compacting(way: str) -> Callable[[Home, Path], Path]:
+    """Inspect compacts within a run: in a new one, of several calls."""
+    asked = f"Count the sacks. {reads('long.txt')} [[then]] {reads('notes.md')} [[then]] {reads('weir.cfg')}"
+
     def compact(home: Home, path: Path) -> Path:
-        _SCRIPT.run(home, path, "Go on with less.", COMPACT=way)
-        return path
+        made = path.with_name(f"{way}{path.suffix}")
+        _SCRIPT.run(home, made, asked, COMPACT=way)
+        return made
 
     return compact
 

@@ -93,7 +93,13 @@ class _Conversation:
 
 def openhands_conversation() -> str:
     talk = _Conversation()
-    tool = {"description": "Execute a bash command in the terminal.", "kind": "TerminalTool", "title": "terminal"}
+    tool = {
+        "description": "Execute a bash command in the terminal.",
+        "action_type": "TerminalAction",
+        "observation_type": "TerminalObservation",
+        "kind": "TerminalTool",
+        "title": "terminal",
+    }
     talk.add(
         "agent",
         "SystemPromptEvent",
@@ -113,7 +119,7 @@ def openhands_conversation() -> str:
         "2026-03-01,9.7\n2026-03-02,10.5\n2026-03-03,11.1",
     )
     done = talk.agent("The script is there; March is done, with the north tower corrected.")
-    talk.add("environment", "CondensationRequest", reason="context_limit")
+    talk.add("environment", "CondensationRequest")
     talk.add(
         "environment",
         "Condensation",
