@@ -20,6 +20,8 @@ from interop.units import Unit
 _TYPED = (sys.executable, typed.__file__, "Ask anything")
 _OPTIONS = ("--compaction", "off")
 """It would compact a sample by itself; what the server says that a prompt took does not make it."""
+_NARROW = 9_000
+"""Tokens."""
 
 
 def _read(path: str) -> Call:
@@ -30,12 +32,13 @@ def _env(home: Home) -> Mapping[str, str]:
     return {"CLINE_NO_AUTO_UPDATE": "1", "TERM": "xterm-256color"}
 
 
-def _configure(home: Home) -> None:
+def _configure(home: Home, **more: int) -> None:
     settings = {
         "provider": "openai-compatible",
         "apiKey": "dummy",
         "model": "model",
         "baseUrl": f"{home.server.url}/v1",
+        **more,
     }
     provider = {"settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
     providers = {
@@ -56,8 +59,25 @@ def _make(home: Home, prompts: Sequence[str]) -> Path:
 
 
 def _again(home: Home, path: Path, prompt: str) -> None:
-    command = [*_TYPED, str(home.bin / "cline"), *_OPTIONS, "--id", path.parent.name]
+    _type(home, path, prompt, *_OPTIONS)
+
+
+def _type(home: Home, path: Path, prompt: str, *options: str) -> None:
+    command = [*_TYPED, str(home.bin / "cline"), *options, "--id", path.parent.name]
     home.sh([" ".join(map(quote, command))], {"PROMPT": prompt})
+
+
+def _compact(home: Home, path: Path) -> Path:
+    _type(home, path, "/compact")
+    return path
+
+
+def _compact_by_itself(home: Home, path: Path) -> Path:
+    """The next prompt comes to a model whose window is full by now."""
+    _configure(home, contextWindow=_NARROW)
+    _type(home, path, "Go on in a narrow window.")
+    _configure(home)
+    return path
 
 
 def _is_tag(unit: Unit) -> bool:
@@ -98,6 +118,7 @@ TOOL = Tool(
     again=_again,
     env=_env,
     configure=_configure,
+    compactions={"/compact": _compact, "near the window": _compact_by_itself},
     command="cline",
     launcher=f'exec {" ".join(map(quote, _TYPED))} "$TOOL" {" ".join(_OPTIONS)} "$@"',
     turn=with_tools,

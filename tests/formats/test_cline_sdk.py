@@ -16,7 +16,7 @@ from workbench.formats.cline_sdk.signature import recognise_folder
 from workbench.formats.export import export, save
 from workbench.formats.format import no_progress
 from workbench.formats.read_back import shape
-from workbench.session import Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
+from workbench.session import Compaction, Media, Message, Session, Text, Thinking, ToolResult, ToolUse, Usage
 
 Json = dict[str, Any]
 METRICS = {"inputTokens": 100, "outputTokens": 7, "cacheReadTokens": 60, "cacheWriteTokens": 30, "cost": 0.1}
@@ -67,6 +67,10 @@ def document(*messages: Any, **more: Any) -> Json:
 
 def read(*messages: Any) -> Session:
     return FORMAT.codec.read(Path("1_a.messages.json"), json.dumps(document(*messages)).encode(), no_progress)
+
+
+def load(path: Path) -> Session:
+    return FORMAT.codec.read(path, path.read_bytes(), no_progress)
 
 
 def test_real_compactions_are_told(shared: Path) -> None:
@@ -185,6 +189,88 @@ def test_what_the_tool_put_into_the_persons_message_is_not_theirs() -> None:
         {"type": "text", "text": "<SYSTEM_NOTICE>\nEarlier context was compacted.\n</SYSTEM_NOTICE>"},
     ]
     assert read({"role": "user", "content": content}).messages[0].said == "fix it"
+
+
+SUMMARY = {
+    "role": "user",
+    "content": [{"type": "text", "text": "Context summary:\n\nshort"}],
+    "metadata": {"kind": "compaction_summary", "tokensBefore": 900, "details": {"readFiles": ["/w/old.py"]}},
+}
+LATER = (say("u3", "user", "and now?"), say("a3", "assistant", "later"))
+
+
+def beside(folder: Path, count: int, last: str, *messages: Json) -> Path:
+    """A session of six messages with the compaction that Cline 3.0.65 keeps beside it."""
+    state = {
+        "version": 1,
+        "updated_at": "2026-01-01T00:00:09.000Z",
+        "source_message_count": count,
+        "source_prefix_hash": "sha256:0",
+        "source_last_message_key": last,
+        "messages": messages,
+    }
+    (folder / "1_a.messages.json").write_text(json.dumps(document(*MESSAGES, *LATER)))
+    (folder / "1_a.compaction.json").write_text(json.dumps(state))
+    return folder / "1_a.messages.json"
+
+
+def test_a_compaction_beside_the_file_is_what_is_sent(tmp_path: Path) -> None:
+    """Cline 3.0.65 goes on with its messages and what came after the ones that they stand for."""
+    path = beside(tmp_path, 4, "id:a2", SUMMARY, MESSAGES[3])
+    session = load(path)
+    assert [message.id for message in session.context(1)] == ["u1", "a1", "u2", "a2"]
+    assert [message.id for message in session.context()] == ["m7", "a2", "u3", "a3"]
+    summary = session.context()[0]
+    assert (summary.kind, summary.text, summary.source) == ("summary", "Context summary:\n\nshort", ())
+    assert session.epochs[0].ended_by == Compaction("", 900, "m7", 1767225609.0, kept=("a2",))
+    assert session.messages[1].usage is not None, "billed in the epoch before"
+
+
+@pytest.mark.parametrize(("count", "last"), [(4, "id:a1"), (3, "id:a2"), (5, "id:a2"), (7, "id:a3"), (0, "id:a3")])
+def test_a_compaction_of_other_messages_is_passed_over(tmp_path: Path, count: int, last: str) -> None:
+    session = load(beside(tmp_path, count, last, SUMMARY))
+    assert [message.id for message in session.context()] == ["u1", "a1", "u2", "a2", "u3", "a3"]
+    assert [str(warning) for warning in session.warnings] == [
+        "the compaction beside it is of other messages; Cline passes over it, too"
+    ]
+
+
+def test_a_compaction_of_all_messages_leaves_none_behind_it(tmp_path: Path) -> None:
+    assert [m.id for m in load(beside(tmp_path, 6, "id:a3", SUMMARY)).context()] == ["m7"]
+
+
+def test_what_a_compaction_made_shorter_is_a_copy_without_a_bill(tmp_path: Path) -> None:
+    """As the basic one leaves it: the person's message with a notice, an answer without a part."""
+    noticed = {**MESSAGES[0], "content": MESSAGES[0]["content"][:1], "metadata": {"kind": "compaction"}}
+    shorter = {**MESSAGES[1], "content": MESSAGES[1]["content"][:1]}
+    session = load(beside(tmp_path, 4, "id:a2", noticed, shorter, MESSAGES[3]))
+    assert [m.id for m in session.context()] == ["u1'2", "a1'2", "a2", "u3", "a3"]
+    assert (session.epochs[1].copies, session.messages[7].usage) == (frozenset({6, 7}), None)
+    made = session.epochs[0].ended_by
+    assert made is not None
+    assert (made.way, made.summary, made.kept) == ("removal", None, ("a2",))
+
+
+def test_what_is_shown_only_is_not_sent(tmp_path: Path) -> None:
+    """An error that Cline tells the person: it counts neither for the context nor for what was compacted."""
+    error = say("e", "assistant", "no network", metadata={"displayOnly": True, "displayRole": "error"})
+    assert [m.id for m in read(MESSAGES[0], error, *LATER).context()] == ["u1", "u3", "a3"]
+    path = beside(tmp_path, 4, "id:a2", SUMMARY)
+    path.write_text(json.dumps(document(error, *MESSAGES, *LATER)))
+    assert [m.id for m in load(path).context()] == ["m8", "u3", "a3"]
+
+
+def test_the_export_of_a_compacted_session_is_one_file(tmp_path: Path) -> None:
+    """With the compaction's own messages in it; a manifest that named the old one's would have Cline write there."""
+    path = beside(tmp_path, 4, "id:a2", SUMMARY, MESSAGES[3])
+    (tmp_path / "1_a.json").write_text(json.dumps({"cwd": "/w", "compaction_path": "/old", "more": 1}))
+    session = read_folder(path.parent.rename(tmp_path.parent / "1_a"), no_progress)
+    written = FORMAT.codec.write(session, session.context())
+    first, *rest = json.loads(written.data)["messages"]
+    assert first["metadata"]["details"] == {"readFiles": ["/w/b.py"], "modifiedFiles": ["/w/c.py"]}
+    assert [item["id"] for item in rest] == ["a2", "u3", "a3"]
+    about = json.loads((written.beside or ("", b""))[1])
+    assert ("compaction_path" in about, about["more"]) == (False, 1)
 
 
 def test_a_system_prompt_comes_along() -> None:

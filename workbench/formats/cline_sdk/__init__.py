@@ -1,7 +1,9 @@
 """Cline SDK and CLI sessions: `~/.cline/data/sessions/<id>/<id>.messages.json`.
 
-A compaction rewrites the file, so there is one epoch. The basic one leaves a notice in the user's own messages, the
-agentic one a summary. Files that a message carries are sent as text.
+A compaction is kept beside the file, in `<id>.compaction.json`: the messages that stand for the first so many of it.
+There is the newest alone, so there are two epochs; where the file itself was written anew, there is one. The
+basic one leaves a notice in the user's own messages, the agentic one a summary. Files that a message carries are sent
+as text.
 """
 
 from __future__ import annotations

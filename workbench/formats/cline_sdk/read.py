@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +13,27 @@ from workbench.formats.cline_sdk.signature import ID, main_file
 from workbench.formats.cline_sdk.write import SUMMARY
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, from_anthropic, kind_of
-from workbench.formats.kit.document import parse
+from workbench.formats.kit.document import beside, parse
 from workbench.formats.kit.ids import unique_id
 from workbench.formats.kit.mark import SPENT, marked, without_spent
 from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
-from workbench.formats.kit.values import dict_of, dollars_of
+from workbench.formats.kit.values import dict_of, dollars_of, list_of
 from workbench.session.message import Block, Kind, Media, Message, Opaque, Role, Text, ToolResult, Usage
-from workbench.session.session import Epoch, LoadWarning, Records, Session
+from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session
 
 _TAGS = ("SYSTEM_NOTICE",)
 """What the SDK's own compaction puts behind a person's words."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """What the SDK's own compaction left beside the file: the messages that stand for the first `sources` of it, and
+    when it did, in seconds since the epoch."""
+
+    items: tuple[dict[str, Any], ...]
+    sources: int
+    time: float | None
 
 
 def read_folder(path: Path, progress: Progress) -> Session:
@@ -52,21 +63,23 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     items = document.get("messages") if isinstance(document, dict) else None
     if not isinstance(items, list):
         raise BadInput(f"{path}: has no list of messages; open a .messages.json of the Cline SDK.")
-    messages: list[Message] = []
-    sent: list[int] = []
     ids: dict[str, int] = {}
-    for index, item in enumerate(items):
-        message = _message(index, item, ids, warnings)
-        if message.blocks:
-            sent.append(index)
-        messages.append(message)
+    messages = [_message(index, item, ids, warnings) for index, item in enumerate(items)]
+    told = [n for n, item in enumerate(items) if dict_of(dict_of(item).get("metadata")).get("displayOnly") is not True]
+    sent = [n for n in told if messages[n].blocks]
+    messages = [*without_spent(messages, sent, _spent(items, messages))]
+    epochs = [Epoch(1, sent)]
+    if left := _beside(path, [dict_of(items[n]) for n in told], warnings):
+        first = told[left.sources] if left.sources < len(told) else len(items)
+        before, after = [n for n in sent if n < first], [n for n in sent if n >= first]
+        epochs = _compacted(left, items, messages, before, after, ids)
     progress(len(data), len(data))
-    said = with_said(without_spent(messages, sent, _spent(items, messages)), _TAGS)
+    said = with_said(messages, _TAGS)
     return Session(
         format=ID,
         path=path,
         messages=said,
-        epochs=(Epoch(1, sent),),
+        epochs=tuple(epochs),
         records=Records(data),
         id=as_text(document.get("sessionId") or ""),
         title=first_words(said),
@@ -74,6 +87,52 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         system=as_text(document.get("system_prompt") or ""),
         warnings=tuple(warnings),
     )
+
+
+def _beside(path: Path, items: Sequence[dict[str, Any]], warnings: list[LoadWarning]) -> _Beside | None:
+    """The compaction of these messages in `<id>.compaction.json`, None where none is. Cline passes over one that was
+    made of others, which it tells by their hash; here by how many they are and by the last."""
+    state = beside(path.with_name(path.name.removesuffix(".messages.json") + ".compaction.json"))
+    count, left = state.get("source_message_count"), tuple(map(dict_of, list_of(state.get("messages"))))
+    if not left or type(count) is not int:
+        return None
+    last = items[count - 1] if 0 < count <= len(items) else {}
+    key = f"id:{last['id']}" if last.get("id") else f"ts:{last.get('role')}:{last.get('ts')}"
+    if state.get("source_last_message_key") != key:
+        warnings.append(LoadWarning("the compaction beside it is of other messages; Cline passes over it, too"))
+        return None
+    return _Beside(left, count, seconds_of(state.get("updated_at")))
+
+
+def _compacted(
+    left: _Beside, items: list[Any], messages: list[Message], before: list[int], after: list[int], ids: dict[str, int]
+) -> list[Epoch]:
+    """Two epochs: the messages `before` it, and what stands for them with those `after` it. What is not in the file as
+    it stands there is appended to `messages`; its bill is that of the message it was."""
+    places = {item.get("id"): n for n, item in enumerate(map(dict_of, items)) if n in {*before}}
+    members: list[int] = []
+    for item in left.items:
+        place = places.get(item.get("id"))
+        if place is None or item.get("content") != items[place].get("content"):
+            place = len(messages)
+            messages.append(replace(_message(place, item, ids, []), usage=None, source=()))
+        members.append(place)
+    new = [messages[n] for n in members if n >= len(items)]
+    summary = next((message for message in new if message.kind == "summary"), None)
+    about = next((dict_of(item.get("metadata")) for item in left.items if _is_summary(item)), {})
+    made = Compaction(
+        tokens_before=about.get("tokensBefore") if type(about.get("tokensBefore")) is int else None,
+        summary=summary.id if summary else None,
+        time=left.time,
+        way="summary" if summary else "removal",
+        kept=tuple(messages[n].id for n in members if n < len(items)),
+    )
+    copies = frozenset(n for n in members if n >= len(items) and messages[n] is not summary)
+    return [Epoch(1, before, made), Epoch(2, [*members, *after], copies=copies)]
+
+
+def _is_summary(item: dict[str, Any]) -> bool:
+    return dict_of(item.get("metadata")).get("kind") == SUMMARY
 
 
 def _spent(items: list[Any], messages: list[Message]) -> int:

@@ -99,7 +99,8 @@ def _manifest(session: Session, id: str, path: str) -> dict[str, Any]:
         "enable_spawn": True,
         "enable_teams": True,
     }
-    return {**made, **dict_of(own), "cwd": cwd, "session_id": id, "messages_path": path}
+    own = {key: value for key, value in dict_of(own).items() if key != "compaction_path"}  # Cline would write there
+    return {**made, **own, "cwd": cwd, "session_id": id, "messages_path": path}
 
 
 def _spent(raw: bytes) -> bytes:
@@ -168,9 +169,9 @@ def _block(block: Block, notes: list[str], *, native: bool) -> dict[str, Any] | 
 
 
 def _files(session: Session) -> dict[str, list[str]]:
-    """The files that calls of the context read and changed: the SDK hands them on from summary to summary."""
+    """The files that calls of the session read and changed: the SDK hands them on from summary to summary."""
     found: dict[str, list[str]] = {"readFiles": [], "modifiedFiles": []}
-    for message in session.context():
+    for message in session.messages:
         for call in message.calls:
             if call.name in _READERS:
                 found["readFiles"] += _paths(call.input)
