@@ -61,6 +61,8 @@ class Tool:
     again(home, path, prompt): one more prompt in the session that lies where the tool itself put it.
     compactions: by name, what has the tool itself compact that session: (home, path) gives the file that it goes on
         in. They are tried one after the other on the same session.
+    foretold: for a tool that compacts what it sends and never its file: the plan by which the workbench tells what that
+        will be, with the server's summary.
     launcher: the body of a shell script, under `command`'s name first on PATH while the printed steps run, that goes on
         with the prompt in $PROMPT where the tool would open its screen; $TOOL is the tool itself, "$@" what it got.
     resume(home, file, steps, prompts): for a package without a command, in place of running the steps by `sh`: goes on
@@ -83,6 +85,7 @@ class Tool:
     env: Callable[[Home], Mapping[str, str]]
     configure: Callable[[Home], None] = nothing
     compactions: Mapping[str, Callable[[Home, Path], Path]] = field(default_factory=dict)
+    foretold: Plan | None = None
     command: str = ""
     launcher: str = 'exec "$TOOL" -p "$PROMPT" "$@"'
     resume: Callable[[Home, Path, tuple[str, ...], Sequence[str]], None] | None = None

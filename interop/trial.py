@@ -133,7 +133,8 @@ def prepared(tool: Tool, server: Server) -> Home:
 
 
 def _own(tool: Tool, home: Home, path: Path) -> Column:
-    """Each of its compactions on what the one before left; the first that goes wrong is the last."""
+    """Each of its compactions on what the one before left; the first that goes wrong is the last. What is never
+    written is held against what the workbench foretells."""
     if not tool.compactions:
         return Column(not_tried="not driven" if tool.command else "none tried")
     verdicts: list[Verdict] = []
@@ -142,7 +143,10 @@ def _own(tool: Tool, home: Home, path: Path) -> Column:
             before, path = workbench.load(path), compact(home, path)
             after = workbench.load(path)
             seen = len(after.epochs) > len(before.epochs) or len(after.context()) < len(before.context())
-            verdict = _goes_on(tool, home, path, name) if seen else Verdict(name, "no compaction is seen in its file")
+            if seen or tool.foretold:
+                verdict = _goes_on(tool, home, path, name, tool.foretold)
+            else:
+                verdict = Verdict(name, "no compaction is seen in its file")
         except (BadInput, Failed) as error:
             verdict = Verdict(name, str(error))
         verdicts.append(verdict)
@@ -151,8 +155,9 @@ def _own(tool: Tool, home: Home, path: Path) -> Column:
     return Column(tuple(verdicts))
 
 
-def _goes_on(tool: Tool, home: Home, path: Path, what: str) -> Verdict:
-    """Whether the tool sends, with the next prompt, the context of the file that it wrote."""
+def _goes_on(tool: Tool, home: Home, path: Path, what: str, foretold: Plan | None = None) -> Verdict:
+    """Whether the tool sends, with the next prompt, the context of the file that it wrote, or what the plan makes of
+    that."""
     prompt = f"Go on after {what}."
     try:
         session = workbench.load(path)
@@ -160,7 +165,7 @@ def _goes_on(tool: Tool, home: Home, path: Path, what: str) -> Verdict:
         validate = registry.by_id(session.format).codec.validate
         if validate and (problems := validate(file[1])):
             return Verdict(what, f"our rules object to a file of its own: {problems[0]}")
-        context = session.context()
+        context = compacted(session, foretold, home.server.summary).messages if foretold else session.context()
         with home.server.mark() as requests:
             tool.again(home, path, prompt)
         return next(verdicts(tool, what, file, requests, context, (prompt,)))

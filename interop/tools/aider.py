@@ -11,7 +11,7 @@ from pathlib import Path
 from interop.compare import Allowance
 from interop.homes import Home, Package
 from interop.library import DUMMY, Script
-from interop.server.script import Call
+from interop.server.script import Call, Turn
 from interop.tool import PLANS, Plan, Tool
 from interop.units import Unit, Units
 from workbench.formats.kit.blocks import SUMMARY_LABEL
@@ -32,16 +32,20 @@ detect-urls: false
 suggest-shell-commands: false
 pretty: false
 fancy-input: false
-max-chat-history-tokens: 10000000
+max-chat-history-tokens: {limit}
 """
+_LIMIT = 300
+"""Tokens over which it compacts what it restores."""
+_TAIL = 80
+"""Of them less than half stays; it counts some tokens more for each message than its texts have."""
 
 
 def _env(home: Home) -> Mapping[str, str]:
     return {**DUMMY, "OPENAI_API_BASE": f"{home.server.url}/v1"}
 
 
-def _configure(home: Home) -> None:
-    home.write(".aider.conf.yml", _SETTINGS)
+def _configure(home: Home, limit: int = 10_000_000) -> None:
+    home.write(".aider.conf.yml", _SETTINGS.format(limit=limit))
 
 
 def _make(home: Home, prompts: Sequence[str]) -> Path:
@@ -54,6 +58,14 @@ def _make(home: Home, prompts: Sequence[str]) -> Path:
 
 def _again(home: Home, path: Path, prompt: str) -> None:
     home.run("aider", "--restore-chat-history", "--message", prompt)
+
+
+def _compact(home: Home, path: Path) -> Path:
+    """It compacts when it restores, before it sends the next prompt, and asks for the summary first."""
+    _configure(home, _LIMIT)
+    bare = home.server.summary.removeprefix("<summary>").removesuffix("</summary>").strip()  # it sends tags, too
+    home.server.script.append(Turn(bare))
+    return path
 
 
 _CALLED = re.compile(r"\[called (\S+): (\{.*\})\]")
@@ -117,6 +129,8 @@ TOOL = Tool(
     again=_again,
     env=_env,
     configure=_configure,
+    compactions={"over its history's limit": _compact},
+    foretold=Plan("aider", {"trigger_tokens": _LIMIT + 1, "keep_tokens": _TAIL}),
     command="aider",
     launcher='exec "$TOOL" "$@" --message "$PROMPT"',
     each=_SCRIPT.each,

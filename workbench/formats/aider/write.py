@@ -29,7 +29,7 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
         messages, more = settled(messages, None)
         notes.extend(more)
         if session.system:
-            notes.append("the system prompt was left out: aider writes its own")
+            notes.append("the system prompt beside the messages was left out: aider writes its own")
     heading = HEADING.match(data) if native else None
     made = [heading[0] if heading else f"# aider chat started at {datetime.now():%Y-%m-%d %H:%M:%S}\n".encode(), b"\n"]
     before: Role | None = None
