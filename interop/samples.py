@@ -59,7 +59,8 @@ def every_sample(tool: Tool, home: Home) -> Column:
     found: list[Verdict] = []
     for number, promise in enumerate(_promises()):
         try:
-            files.append(_written(promise, tool, home.exports / "samples" / str(number)))
+            if written := _written(promise, tool, home.exports / "samples" / str(number)):
+                files.append(written)
         except BadInput as refused:
             found.append(Verdict(promise.of, str(refused)))
     for start in range(0, len(files), _AT_ONCE):
@@ -83,10 +84,16 @@ def _every_promise() -> Iterator[_Promise]:
                     yield _Promise(f"{path.name}, {plan}", session, compacted(session, plan, _SUMMARY))
 
 
-def _written(promise: _Promise, tool: Tool, folder: Path) -> _File:
-    """Raises BadInput when the export is refused."""
+def _written(promise: _Promise, tool: Tool, folder: Path) -> _File | None:
+    """None where it is refused for what its tool would not take of the session as it is. Raises BadInput when it is
+    refused for anything else."""
     made = exporting.export(promise.session, promise.context.messages, tool.format, carried=promise.context.carried)
     if made.problems and made.changed:
+        validate = made.format.codec.validate
+        if made.format.id == promise.session.format and validate:
+            before = validate(promise.session.records.data)
+            if all(problem in before for problem in made.problems):
+                return None
         raise BadInput(f"its own rules refuse the export: {made.verdict}")
     folder.mkdir(parents=True)
     return _File(promise, made, exporting.save(made, folder).where)

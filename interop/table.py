@@ -24,7 +24,8 @@ order.
   script of the same name passes what it was given to the tool's mode without one.
 - **From others**: sessions of two other tools, exported into its form, likewise.
 - **Every sample**: of libraries, which are quick: each session of `sample_sessions`, as it is and compacted in each of
-  these ways, exported into its form, goes on once. Below stand those that differ.
+  these ways, exported into its form, goes on once. Below stand those that differ. What would be refused before it was
+  compacted (a body that opens with a result without its call) stays so: no export of it is written, which says why.
 
 What a tool is known to change and does no harm is allowed by name, and said below.
 

@@ -554,6 +554,42 @@ def test_a_window_that_cannot_be_is_left_out_with_one_note(window: Any) -> None:
     assert list(map(str, session.warnings)) == [said_of]
 
 
+CUT = (
+    "1 result of more than 48 000 bytes: Codex sends both ends, and with a model that it does not know, of those over "
+    "12 000"
+)
+
+
+@pytest.mark.parametrize(
+    ("texts", "notes"),
+    [
+        (("x" * 47_999,), []),
+        (("x" * 48_000,), []),
+        (("x" * 48_001,), [CUT]),
+        (("é" * 24_000,), []),
+        (("é" * 24_000 + "x",), [CUT]),
+        (("\n" * 48_000,), []),
+        (("y" * 24_000, "z" * 24_000), []),
+        (("y" * 24_000, "z" * 24_001), [CUT]),
+    ],
+)
+def test_a_result_that_codex_will_cut_is_told(texts: tuple[str, ...], notes: list[str]) -> None:
+    """Its borders as 0.169 had them; it cuts nothing in its own record of a compaction."""
+    messages = (
+        Message("u", "user", (Text("read"),)),
+        Message("a", "assistant", (ToolUse("c", "shell", {}),)),
+        Message("r", "tool", (ToolResult("c", tuple(map(Text, texts))),)),
+        Message("b", "assistant", (Text("done"),)),
+    )
+    written = FORMAT.codec.write(session_of(list(messages)), messages)
+    assert list(written.notes) == notes
+    loaded = read(FORMAT, written.data)
+    kept = loaded.context()[:3]
+    assert list(FORMAT.codec.write(loaded, kept).notes) == notes
+    (appended,) = FORMAT.codec.ways
+    assert list(appended.write(loaded, kept).notes) == []
+
+
 def test_another_formats_session_goes_on_with_the_persons_own_provider() -> None:
     messages = [Message("a", "user", (Text("go"),)), Message("b", "assistant", (Text("yes"),))]
     made = FORMAT.codec.write

@@ -9,13 +9,15 @@ Codex takes the last one for the size of the context and would compact again at 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+from workbench.base.figures import grouped
 from workbench.base.stamps import iso
+from workbench.base.text import counted
 from workbench.formats.codex.items import Side, rendered, side_of
 from workbench.formats.format import Written
 from workbench.formats.kit.document import render
@@ -24,11 +26,15 @@ from workbench.formats.kit.json_spans import field_of, replace_fields
 from workbench.formats.kit.jsonl import loads, object_of
 from workbench.formats.kit.settle import adopted
 from workbench.formats.kit.tail import tail_of
-from workbench.formats.kit.values import dict_of
+from workbench.formats.kit.values import dict_of, list_of
 from workbench.session import Message, Opaque, Session, Text
 
 _VERSION = "0.142.5"
 """The version of Codex whose loader these lines are written for; said where the session names none."""
+
+_ROOM = 48_000
+"""Bytes of a result's texts that Codex sends of an item: 0.169, with a model that it knows. It cuts what is longer in
+the middle, but for the items of a `compacted` record."""
 
 _DROPPED_EVENTS = ("thread_rolled_back", "context_compacted")
 _OWN_OUTPUT = ("function_call", "custom_tool_call", "local_shell_call")
@@ -86,7 +92,8 @@ def write(session: Session, messages: Sequence[Message]) -> Written:
     if not sheet.shown:
         opening = next((message for message in messages if message.role == "user" and message.text), None)
         _line(sheet, "event_msg", _user_event(opening.text if opening else "(empty)"), None)
-    return addressed(session, b"".join(line + b"\n" for line in sheet.lines), id, sheet.notes)
+    notes = [*sheet.notes, *_cut(sheet.lines)]
+    return addressed(session, b"".join(line + b"\n" for line in sheet.lines), id, notes)
 
 
 def append(session: Session, messages: Sequence[Message]) -> Written:
@@ -126,7 +133,23 @@ def append(session: Session, messages: Sequence[Message]) -> Written:
     if not any(_is_shown(loads(line)) for line in lines):
         opening = next((message.text for message in messages if message.role == "user" and message.text), "(empty)")
         new.append(render({"timestamp": iso(), "type": "event_msg", "payload": _user_event(opening)}))
-    return addressed(session, b"".join(line + b"\n" for line in new), id, sheet.notes)
+    notes = [*sheet.notes, *_cut(line for line, _ in follows[parted:])]
+    return addressed(session, b"".join(line + b"\n" for line in new), id, notes)
+
+
+def _cut(lines: Iterable[bytes]) -> list[str]:
+    """A note on the results that Codex will cut."""
+    items = (dict_of(loads(line).get("payload")) for line in lines if len(line) > _ROOM)
+    if count := sum(_size(item.get("output")) > _ROOM for item in items):
+        told = f"{counted(count, 'result')} of more than {grouped(_ROOM)} bytes"
+        return [f"{told}: Codex sends both ends, and with a model that it does not know, of those over 12 000"]
+    return []
+
+
+def _size(output: Any) -> int:
+    """Bytes of the texts of a result, which is one or a list of parts."""
+    texts = [output] if isinstance(output, str) else [dict_of(part).get("text") for part in list_of(output)]
+    return sum(len(text.encode(errors="replace")) for text in texts if isinstance(text, str))
 
 
 def _call_types(session: Session) -> dict[str, str]:
