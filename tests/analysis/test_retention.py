@@ -15,7 +15,7 @@ from workbench.analysis.retention import UNUSED, USED, HeldFact, Retention, impo
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, unchanged
 from workbench.conformance.building import context_of, summary
-from workbench.facts import Fact, FactKind
+from workbench.facts import ErrorState, Fact, FactKind
 from workbench.formats.files import load
 from workbench.session import Compaction, Message, Span, Text
 
@@ -124,7 +124,7 @@ def test_a_kept_message_holds_its_facts_and_costs_nothing_to_pin() -> None:
 def test_what_is_needed_afterwards_weighs_more() -> None:
     outcome = summarized("Some work was done.")
     held = retention(CONTEXT, outcome)
-    assert [fact(held, kind, "").used for kind in ("instruction", "error", "url")] == [True, True, False]
+    assert [fact(held, kind, "").used for kind in ("instruction", "error", "url")] == [True, False, False]
     assert not fact(held, "path", "lexer.py").used
     lexer = call("Grep", {"pattern": "x", "path": "src/lexer.py"})
     later = retention(CONTEXT, outcome, [agent("", lexer), agent("see https://example.org/spec")])
@@ -254,8 +254,6 @@ def test_the_first_request_and_an_unanswered_last_one_are_in_force(answered: boo
         ("instruction", [("", None)], 10.0, "a standing instruction"),
         ("request", [("", False)], 9.0, "not answered"),
         ("request", [("", True)], 5.0, "answered"),
-        ("error", [("", False)], 8.0, "not fixed"),
-        ("error", [("", True)], 3.0, "fixed"),
         ("decision", [("", None)], 7.0, "a decision"),
         ("path", [("created", True), ("viewed", True)], 6.0, "created"),
         ("path", [("modified", True), ("deleted", None)], 6.0, "deleted"),
@@ -274,3 +272,11 @@ def test_how_grave_the_loss_of_a_fact_is(
 ) -> None:
     facts = [Fact(kind, "pytest -q", str(n), n, detail, ok) for n, (detail, ok) in enumerate(said)]
     assert importance(facts) == (rank, why)
+
+
+@pytest.mark.parametrize(
+    ("state", "rank", "why"),
+    [("open", 8.0, "not fixed"), ("unknown", 5.0, "not seen fixed"), ("resolved", 3.0, "fixed")],
+)
+def test_how_grave_the_loss_of_an_error_is(state: ErrorState, rank: float, why: str) -> None:
+    assert importance([Fact("error", "no", "m", 0, state=state)]) == (rank, why)

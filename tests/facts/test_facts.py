@@ -10,7 +10,8 @@ from tests.facts.talk import agent, answered, call, edited, injecting, ran, resu
 from workbench.base.text import clip_at_word
 from workbench.facts import Fact, Uses, calls_in, find, known
 from workbench.facts.decided import is_decision
-from workbench.facts.done import error_line, same_command
+from workbench.facts.done import same_command
+from workbench.facts.errors import error_line
 from workbench.facts.plan import plan_of
 from workbench.facts.tools import normal_path
 from workbench.facts.wording import HEAD_CHARS, own_words, spoken
@@ -215,54 +216,141 @@ def edit(path: str, *, fails: bool = False) -> tuple[Message, Message]:
 
 
 @pytest.mark.parametrize(
-    ("messages", "detail"),
+    ("messages", "detail", "state", "by"),
     [
-        ([failing("make x"), ran("make x", "ok")], "`make x`; succeeded when tried again"),
-        ([failing("make x"), edit("/a"), edit("/b"), ran("make x", "")], "`make x`; succeeded after /b was modified"),
+        ([failing("make x"), ran("make x", "ok")], "`make x`", "resolved", "succeeded when tried again"),
+        (
+            [failing("make x"), edit("/a"), edit("/b"), ran("make x", "")],
+            "`make x`",
+            "resolved",
+            "succeeded after /b was modified",
+        ),
         (
             [failing("make x"), edit("/a"), edit("/b", fails=True), ran("ls", ""), ran("make x", "")],
-            "`make x`; succeeded after /a was modified",
+            "`make x`",
+            "resolved",
+            "succeeded after /a was modified",
         ),
-        ([failing("make x"), ran("ls", ""), ran("make x", "")], "`make x`; succeeded after `ls`"),
-        ([failing("curl a"), edit("/a"), ran("curl a", "")], "`curl a`; succeeded when tried again"),
-        ([failing("curl a"), ran("ls | wc", ""), ran("curl a", "")], "`curl a`; succeeded after `ls`"),
-        ([failing("curl a"), failing("ls x", ""), ran("curl a", "")], "`curl a`; succeeded when tried again"),
-        ([ran("curl a", ""), failing("curl a")], "`curl a`"),
-        ([failing("git push"), ran("git pull", "")], "`git push`"),
-        ([failing("git push"), ran("git push -u", "")], "`git push`; `git push -u` succeeded soon after"),
+        (
+            [failing("make x"), ran("sed -i s/a/b/ /a", ""), ran("make x", "")],
+            "`make x`",
+            "resolved",
+            "succeeded after /a was modified",
+        ),
+        ([failing("make x"), ran("ls", ""), ran("make x", "")], "`make x`", "resolved", "succeeded after `ls`"),
+        ([failing("make x"), edit("/a"), ran("make x | tail", "")], "`make x`", "unknown", ""),
+        ([failing("make x"), ran("make x | tail", "")], "`make x`", "unknown", ""),
+        ([failing("make x"), edit("/a")], "`make x`", "unknown", ""),
+        ([failing("make x"), edit("/a", fails=True)], "`make x`", "open", ""),
+        ([failing("make x"), edit("/a"), failing("make x")], "`make x`", "open", ""),
+        ([failing("make x"), edit("/a"), failing("make x | tail", "1 failed")], "`make x`", "open", ""),
+        ([failing("make x"), ran("ls", ""), (user("and now?"),)], "`make x`", "open", ""),
+        ([failing("curl a"), edit("/a"), ran("curl a", "")], "`curl a`", "resolved", "succeeded when tried again"),
+        ([failing("curl a"), ran("ls | wc", ""), ran("curl a", "")], "`curl a`", "resolved", "succeeded after `ls`"),
+        (
+            [failing("curl a"), failing("ls x", ""), ran("curl a", "")],
+            "`curl a`",
+            "resolved",
+            "succeeded when tried again",
+        ),
+        ([ran("curl a", ""), failing("curl a")], "`curl a`", "open", ""),
+        ([failing("curl a"), ran("ls", "")], "`curl a`", "open", ""),
+        ([failing("curl a"), ran("wget a", "")], "`curl a`", "unknown", ""),
+        ([failing("curl a"), (user("never mind"),)], "`curl a`", "unknown", ""),
+        ([failing("ls x", "ls: x: No such file or directory")], "`ls x`", "unknown", ""),
+        ([failing("git push"), ran("git pull", "")], "`git push`", "unknown", ""),
+        ([failing("git push"), ran("git push -u", "")], "`git push`", "resolved", "`git push -u` succeeded soon after"),
         (
             [failing("git push"), ran("git push -u", ""), ran("git push", "")],
-            "`git push`; `git push -u` succeeded soon after",
+            "`git push`",
+            "resolved",
+            "`git push -u` succeeded soon after",
         ),
-        ([failing("git push"), ran("git push", ""), ran("git push -u", "")], "`git push`; succeeded when tried again"),
-        ([failing("ls -l"), ran("ls -a", "")], "`ls -l`"),
-        ([failing("make build"), edit("/p/Makefile")], "`make build`"),
-        ([failing("go test ./a"), ran("go test ./b", "ok")], "`go test ./a`"),
+        (
+            [failing("git push"), ran("git push", ""), ran("git push -u", "")],
+            "`git push`",
+            "resolved",
+            "succeeded when tried again",
+        ),
+        (
+            [failing("git add a && git push"), ran("git pull", ""), ran("git push", "")],
+            "`git add a && git push`",
+            "resolved",
+            "`git push` succeeded soon after",
+        ),
+        (
+            [failing("gh api a | jq .", "gh: Not Found (HTTP 404)"), ran("gh api b", "")],
+            "`gh api a | jq .`",
+            "resolved",
+            "`gh api b` succeeded soon after",
+        ),
+        (
+            [failing("git merge dev", "CONFLICT (content)"), edit("/a"), ran("git add a && git commit --no-edit", "")],
+            "`git merge dev`",
+            "resolved",
+            "concluded by `git add a && git commit --no-edit`",
+        ),
+        ([failing("node -e 1"), ran("node -e 2", "")], "`node -e 1`", "unknown", ""),
+        ([failing("ls -l"), ran("ls -a", "")], "`ls -l`", "unknown", ""),
+        ([failing("make build"), edit("/p/Makefile")], "`make build`", "unknown", ""),
+        ([failing("go test ./a"), ran("go test ./b", "ok")], "`go test ./a`", "open", ""),
+        (
+            [failing("go test ./a", "--- FAIL: TestIt (0s)"), edit("/a"), ran("go test -v .", "--- PASS: TestIt")],
+            "`go test ./a`",
+            "resolved",
+            "succeeded after /a was modified",
+        ),
+        (
+            [failing("npm run lint && npm test"), edit("/a"), ran("npm run lint", ""), ran("npm test", "")],
+            "`npm run lint && npm test`",
+            "resolved",
+            "succeeded after /a was modified",
+        ),
+        (
+            [failing("npm run lint && npm test"), edit("/a"), ran("npm test", "")],
+            "`npm run lint && npm test`",
+            "unknown",
+            "",
+        ),
         (
             [failing("cd /p && pytest -q 2>&1 | tail -20"), edit("/p/a.py"), ran("pytest -q", "4 passed")],
-            "`pytest -q`; succeeded after /p/a.py was modified",
+            "`pytest -q`",
+            "resolved",
+            "succeeded after /p/a.py was modified",
         ),
         (
             [failing("git push"), *[ran("ls", "")] * 7, ran("git push -u", "")],
-            "`git push`; `git push -u` succeeded soon after",
+            "`git push`",
+            "resolved",
+            "`git push -u` succeeded soon after",
         ),
-        ([failing("git push"), *[ran("ls", "")] * 8, ran("git push -u", "")], "`git push`"),
-        ([edit("/a", fails=True), edit("/b")], "Edit /a"),
-        ([edit("/a", fails=True), edit("./a/../a"), edit("/a")], "Edit /a; succeeded when tried again"),
+        ([failing("git push"), *[ran("ls", "")] * 8, ran("git push -u", "")], "`git push`", "unknown", ""),
+        (
+            [failing("a && git push"), *[ran("ls", "")] * 58, ran("git push", "")],
+            "`a && git push`",
+            "resolved",
+            "`git push` succeeded soon after",
+        ),
+        ([failing("a && git push"), *[ran("ls", "")] * 60, ran("git push", "")], "`a && git push`", "unknown", ""),
+        ([edit("/a", fails=True), edit("/b")], "Edit /a", "unknown", ""),
+        ([edit("/a", fails=True)], "Edit /a", "open", ""),
+        ([edit("/a", fails=True), edit("./a/../a"), edit("/a")], "Edit /a", "resolved", "succeeded when tried again"),
     ],
 )
-def test_where_an_error_came_from_and_what_mended_it(messages: list[tuple[Message, Message]], detail: str) -> None:
+def test_where_an_error_came_from_and_how_it_ended(
+    messages: list[tuple[Message, ...]], detail: str, state: str, by: str
+) -> None:
     flat = [one for pair in messages for one in pair]
     first = kinds(find(flat), "error")[0]
-    assert (first.detail, first.ok, first.message) == (detail, "; " in detail, flat[first.index].id)
+    assert (first.detail, first.state, first.by, first.message) == (detail, state, by, flat[first.index].id)
 
 
 def test_an_error_of_a_tool_without_a_file_and_one_that_a_user_pasted() -> None:
     task = call("Task", {"prompt": "look"})
     messages = [agent("", task), result(task, "no agent", is_error=True), user("help\nValueError: boom\nKeyError: x")]
-    assert [(f.text, f.detail, f.ok, f.index) for f in kinds(find(messages), "error")] == [
-        ("no agent", "Task", False, 1),
-        ("ValueError: boom", "reported by the user", None, 2),
+    assert [(f.text, f.detail, f.state, f.index) for f in kinds(find(messages), "error")] == [
+        ("no agent", "Task", "unknown", 1),
+        ("ValueError: boom", "reported by the user", "unknown", 2),
     ]
 
 

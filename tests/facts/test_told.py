@@ -33,6 +33,8 @@ def told(messages: tuple[Message, ...]) -> Iterator[str]:
 
 
 def _mark(fact: Fact) -> str:
+    if fact.state or fact.by:
+        return f"{': '.join(filter(None, (fact.state, fact.by)))};"
     return {True: "+", False: "-", None: "?"}[fact.ok] if fact.detail or fact.ok is not None else ""
 
 

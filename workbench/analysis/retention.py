@@ -235,7 +235,7 @@ def _in_force(one: Known, requests: Sequence[Known], gone: frozenset[str]) -> bo
         case "request":
             return one is requests[0] or (one is requests[-1] and not one.last.ok)
         case "error":
-            return not one.last.ok
+            return one.last.state == "open"
     return False
 
 
@@ -252,10 +252,10 @@ def importance(same: Sequence[Fact]) -> tuple[float, str]:
         case "decision":
             return (8.5, "the user's answer") if last.detail else (7.0, "a decision")
         case "error":
-            return (3.0, "fixed") if last.ok else (8.0, "not fixed")
+            return {"resolved": (3.0, "fixed"), "open": (8.0, "not fixed")}.get(last.state, (5.0, "not seen fixed"))
         case "path":
             did = {fact.detail for fact in same if fact.ok is not False}
-            changed = next((word for word in ("deleted", "created", "modified") if word in did), "")
+            changed = next((word for word in ("reverted", "deleted", "created", "modified") if word in did), "")
             return (6.0, changed) if changed else (2.0, "read") if did - {"mentioned"} else (1.0, "not opened")
         case "command":
             often = f"ran {len(same)} times" if len(same) > 1 else "ran once"

@@ -11,8 +11,8 @@ What to ask for:
 - what a person stated, with how specific and rare it is: `stated(messages)`;
 - what a person typed and what they pasted: `workbench.facts.pasted.passages(text)`;
 - what was requested and whether it was answered: facts of kind `request`, `ok`; the open one is the last;
-- decisions, errors with their resolution (`ok`, `detail`), commands with how they ended (`ok`, `detail` is the last
-  line of the output): facts of kinds `decision`, `error`, `command`;
+- decisions with who made them (`by`), errors with how they ended (`state`) and what resolved them (`by`), commands with
+  how they ended (`ok`, `detail` is the last line of the output): facts of kinds `decision`, `error`, `command`;
 - files and what was done to them: kind `path`, `detail` viewed, created, modified, deleted, reverted or
   mentioned, in a shell, too (`workbench.facts.shell`); line counts:
   `workbench.facts.diffstat`;
@@ -30,8 +30,9 @@ from collections.abc import Sequence
 from workbench.facts.again import Uses
 from workbench.facts.calls import Called, calls_in
 from workbench.facts.decided import decisions
-from workbench.facts.done import commands, errors, paths
-from workbench.facts.fact import Fact, FactKind
+from workbench.facts.done import commands, paths
+from workbench.facts.errors import errors
+from workbench.facts.fact import ErrorState, Fact, FactKind
 from workbench.facts.known import Known, known
 from workbench.facts.named import identifiers, numbers, urls
 from workbench.facts.said import instructions, requests
@@ -44,6 +45,7 @@ __all__ = [
     "Action",
     "ActionKind",
     "Called",
+    "ErrorState",
     "Fact",
     "FactKind",
     "Known",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.facts.wording import own_words, sentences
-from workbench.session import Message, ToolUse
+from workbench.session import Message, ToolResult, ToolUse
 
 _OPTIONS = ("options", "choices", "follow_up", "suggestions")
 _LABELS = ("label", "text", "answer", "value", "title")
@@ -52,11 +52,12 @@ def answers(messages: Sequence[Message]) -> Iterator[Answer]:
     """What was said through tools, in order. Options that the agent advertises are told without that."""
     calls: dict[str, ToolUse] = {}
     for index, message in enumerate(messages):
-        calls |= {call.id: call for call in message.calls}
-        for result in message.results:
-            if result.said:
-                asked = _questions(calls.get(result.call_id))
-                for text, question, chosen in _answers(result.said, asked):
+        for block in message.blocks:
+            if isinstance(block, ToolUse):
+                calls[block.id] = block
+            elif isinstance(block, ToolResult) and block.said:
+                asked = _questions(calls.get(block.call_id))
+                for text, question, chosen in _answers(block.said, asked):
                     yield Answer(text, question, chosen, message.id, index)
 
 

@@ -53,6 +53,7 @@ _FAILED_RUN = re.compile(
     r"|^.{0,200}(?:\b[1-9]\d{0,6} (?:failed|failing|errors?)\b|: error TS\d{3,5}:|\bFailed: [1-9])",
     re.MULTILINE,
 )
+_NONE_FAILED = re.compile(r"\b0 fail(?:ed|ing|ures?)?\b(?!.{0,600}\b[1-9]\d{0,6} (?:fail|error))", re.DOTALL)
 _PASSED_RUN = re.compile(
     r"\b[1-9]\d{0,6} (?:tests? |specs? |examples? )?(?:passed|passing|pass|succeeded)\b"
     r"|\b(?:0|no) (?:failed|fail|failing|failures|errors|issues|problems|warnings)\b"
@@ -184,7 +185,8 @@ def _known(action: Action, known: dict[str, ActionKind]) -> Action:
 
 
 def _turned_down(result: ToolResult) -> bool:
-    return is_refusal(result.text[:300]) and (result.is_error or len(result.text) < 600)
+    text = result.text
+    return (result.is_error or len(text) < 600) and is_refusal(text[:300])
 
 
 def is_refusal(text: str) -> bool:
@@ -195,10 +197,10 @@ def is_refusal(text: str) -> bool:
 def _succeeded(result: ToolResult | None, actions: tuple[Action, ...]) -> bool | None:
     if result is None:
         return None
-    if result.is_error or _turned_down(result):
+    text = result.text
+    if result.is_error or (len(text) < 600 and is_refusal(text[:300])):
         return False
     lines = [action.target for action in actions if action.kind == "command"]
-    text = result.text
     if not lines:
         return not (any(action.kind in CHANGES for action in actions) and _UNTOUCHED.match(text[:200]))
     ends = text[:300] + "\n" + text[-300:] if len(text) > 600 else text
@@ -213,7 +215,7 @@ def _succeeded(result: ToolResult | None, actions: tuple[Action, ...]) -> bool |
     if code is not None and told:
         return True
     # A test run piped through `tail`, or whose tool records no exit code, fails without saying so in its status.
-    if _FAILED_RUN.search(text[-4000:]):
+    if _FAILED_RUN.search(text[-4000:]) and not _NONE_FAILED.search(text[-600:]):
         return False
     return True if told or _PASSED_RUN.search(text[-4000:]) else None
 

@@ -10,6 +10,10 @@ FactKind = Literal[
 ]
 
 
+ErrorState = Literal["resolved", "open", "unknown"]
+"""How an error ended: `open` where it was seen failing to the end, `unknown` where nothing tells."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """One fact and the message it stands in: `message` is its id, `index` its place in the messages looked at.
@@ -22,7 +26,7 @@ class Fact:
     path         the normalised path        viewed, created, modified, deleted, reverted,   did the call succeed?
                                             or mentioned
     command      the command line           last line of its output                         did it? None: unknown
-    error        the line that names it     what it came from, and its fix                  was it fixed?
+    error        the line that names it     what it came from                               None: see `state`
     identifier   the identifier             its sort and how often it is used               None
     number       the number with its unit   the words around it                             None
     url          the address                ""                                              None
@@ -34,3 +38,7 @@ class Fact:
     index: int
     detail: str = ""
     ok: bool | None = None
+    state: ErrorState | Literal[""] = ""
+    """Of an error: how it ended."""
+    by: str = ""
+    """Of an error: what resolved it. Of a decision: who decided, `user` or `agent`."""

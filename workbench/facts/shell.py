@@ -74,6 +74,16 @@ def is_told(line: str, wanted: Callable[[str], bool]) -> bool:
     return told
 
 
+@lru_cache(maxsize=4096)
+def simple_commands(line: str) -> tuple[str, ...]:
+    """The simple commands of a line, their words with blanks between: without redirections, assignments, `cd`, and the
+    programs that only run another. A word of which nobody can tell what it is stands as `…`."""
+    if len(line) > LONGEST:
+        return ()
+    told = (" ".join(command.words).replace(_UNKNOWN, "…") for command in _commands_of(line))
+    return tuple(one for one in told if one and not one.startswith(("cd ", "set ", "export ")))
+
+
 def _commands_of(line: str) -> list[_Command]:
     commands = _Reader(line).commands(0)
     if commands and commands[-1].then in (";", "\n"):

@@ -268,16 +268,16 @@ def _commands(facts: Sequence[Fact], labels: Labels, age: _Age) -> list[Line]:
 
 def _errors(facts: Sequence[Fact], base: str, labels: Labels, age: _Age) -> list[Line]:
     """Errors by what they say, the unfixed first to stay. Slips of other tools, put right, are left out."""
-    by_text: dict[tuple[str, bool], list[Fact]] = {}
+    by_text: dict[tuple[str, str], list[Fact]] = {}
     for fact in facts:
-        if not (fact.ok and "`" not in fact.detail):
-            by_text.setdefault((fact.text, bool(fact.ok)), []).append(fact)
+        if not (fact.state == "resolved" and "`" not in fact.detail):
+            by_text.setdefault((fact.text, fact.state), []).append(fact)
     lines: list[Line] = []
-    for (text, fixed), same in sorted(by_text.items(), key=lambda item: item[1][-1].index):
-        detail = same[-1].detail.replace(base + "/", "") if base else same[-1].detail
-        origin, _, fix = detail.partition("; ")
-        ending = f"{labels.fixed}: {fix}" if fixed else labels.unfixed
-        lines.append(_bullet(f"{text} ({origin}) → {ending}", same, age(same[-1].index) + (0 if fixed else USER)))
+    for (text, state), same in sorted(by_text.items(), key=lambda item: item[1][-1].index):
+        origin, fix = ((said.replace(base + "/", "") if base else said) for said in (same[-1].detail, same[-1].by))
+        ending = {"resolved": f" → {labels.fixed}: {fix}", "open": f" → {labels.unfixed}"}.get(state, "")
+        rank = {"resolved": 0.0, "open": USER}.get(state, USER / 2)
+        lines.append(_bullet(f"{text} ({origin}){ending}", same, rank + age(same[-1].index)))
     return lines
 
 

@@ -129,6 +129,9 @@ def _instructions(shape: Shape, number: Numbering) -> Iterable[Noted]:
         yield Noted(entry, index, index)
 
 
+_ERROR_STATES = {"resolved": "fixed", "open": "open", "unknown": "", "": ""}
+
+
 def _entries(facts: Sequence[Fact], number: Numbering) -> Iterable[tuple[Fact, Entry]]:
     named = Counter(text for text, _ in {(fact.text, fact.index) for fact in facts if fact.kind == "number"})
     for fact in facts:
@@ -141,7 +144,8 @@ def _entries(facts: Sequence[Fact], number: Numbering) -> Iterable[tuple[Fact, E
             case "request":
                 yield fact, Entry("request", fact.text, source, "asked")
             case "error":
-                yield fact, Entry("error", fact.text, source, "fixed" if fact.ok else "open", fact.detail)
+                detail = f"{fact.detail}; {fact.by}" if fact.by else fact.detail
+                yield fact, Entry("error", fact.text, source, _ERROR_STATES[fact.state], detail)
             case "path":
                 if fact.detail != "mentioned" and fact.ok is not False:
                     yield fact, Entry("file", fact.text, source, fact.detail)
@@ -176,7 +180,7 @@ def _mended(
     succeeded = {same_command(fact.text): number(fact.index) for fact in facts if fact.kind == "command" and fact.ok}
     for one in all_noted:
         entry = one.entry
-        if one.first == _OLD and entry.kind == "error" and entry.state == "open":
+        if one.first == _OLD and entry.kind == "error" and entry.state != "fixed":
             _, _, rest = entry.detail.partition("`")
             command = rest.partition("`")[0]
             if command in succeeded:

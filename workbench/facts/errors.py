@@ -1,0 +1,280 @@
+"""What went wrong, each as an episode: in which call, and whether it was resolved, is open, or nothing tells."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from workbench.base.text import clip_at_word
+from workbench.facts.calls import Called, is_check
+from workbench.facts.done import same_command
+from workbench.facts.fact import ErrorState, Fact
+from workbench.facts.shell import simple_commands
+from workbench.facts.tools import CHANGES, normal_path
+from workbench.facts.wording import scanned
+from workbench.session import Message
+
+ERROR_CHARS = 240
+"""An error's line is cut to this many characters."""
+
+SOON = 8
+"""Calls within which another way of running a failed command counts as its fix."""
+
+LATER = 60
+"""Calls within which the failed part of a command line, run for itself, counts as its fix."""
+
+_TELLING = (
+    re.compile(r"^\s{0,8}(?:E\s+)?\[?[\w.]{0,80}(?:Error|Exception|Panic)\b(?:[:\]( ]|$)(?<!^Error)"),
+    re.compile(
+        r"^\s{0,8}(?:panic:|fatal:|E   \S)|^.{0,160}\b(?:command not found|[Pp]ermission denied|"
+        r"[Ss]egmentation fault)\b"
+    ),
+    re.compile(r"^\S{1,200}(?::\d{1,7}(?::\d{1,5})?|\(\d{1,7},\d{1,5}\)): [\w`\"'<@].{5}"),
+    re.compile(r"^\s{0,8}(?:\[\w{1,20}\] )?(?:error(?:\[\w{1,10}\])?: |[×✗✘] \S)", re.IGNORECASE),
+    re.compile(r"^\s{0,8}(?:--- FAIL|FAILED\b|\(fail\) )"),
+    re.compile(
+        r"^.{0,160}(?:\berror(?:\[\w{1,10}\])?:|\bfatal:|No such file or directory|npm ERR!|undefined: |cannot |"
+        r"could not |\b(?:unknown|invalid|unrecognized|unexpected|unsupported|missing|undefined|unable to|not found|"
+        r"not recognized|refused|denied|timed out|does not exist|doesn't exist|already exists|conflict|rejected)\b)",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"^.{0,160}(?:\b[1-9]\d{0,6} (?:failed|failing|fail|failures?|errors?)\b|\bERROR\b)|^\s{0,8}FAIL\b",
+        re.IGNORECASE,
+    ),
+)
+"""What names an error in a command's output, the most telling first."""
+_SAYS_LITTLE = re.compile(
+    r"^\W{0,3}(?:\S{1,20} )?warn(?:ing)?\b|ERROR task failed|\[build failed\]|\bscript \"?\S{1,60} exited with|"
+    r"failed with error:|errors? were emitted|"
+    r"^\W{0,4}Found \d|^npm (?:error|ERR!) (?:code|path|workspace|location|command|Lifecycle|errno|A complete log)|"
+    r"exited with (?:exit )?code \d|^error: Recipe|^make(?:\[\d\])?: \*\*\*|^\s*\d+ [|│]",
+    re.IGNORECASE,
+)
+"""Lines that say that something failed and not what."""
+_NO_ERROR = re.compile(
+    r"^(?:error|command aborted|aborted|interrupted|\(no output\)|cancelled|canceled)\W*$",
+    re.IGNORECASE,
+)
+_CODES = re.compile(
+    r"^(?:chunk id:.{0,40}|wall time\b.{0,40}|original token count:.{0,20}|output:|\(no output\)|"
+    r"(?:command|process) exited with (?:exit )?code \d{1,3}\.?|exit code:? \d{1,3}|</?\w{2,20}>)$",
+    re.IGNORECASE,
+)
+"""What the tool says around an output."""
+_TAGS = re.compile(r"</?(?:tool_use_error|error|stderr|stdout|output|returncode)>")
+_EXIT_LINE = re.compile(r"^\W{0,3}(?:exit[ _](?:code|status)|Traceback \(most)\b.{0,60}$", re.IGNORECASE)
+_STRICT_ERROR = re.compile(r"^\s{0,8}(?:[\w.]{0,80}(?:Error|Exception): \S|(?:fatal|panic|error)(?:\[\w{1,10}\])?: \S)")
+
+
+def errors(messages: Sequence[Message], calls: Sequence[Called]) -> Iterator[Fact]:
+    """What went wrong in calls, and errors that the user pasted. `detail` names the call, `by` what resolved it."""
+    episodes = _Episodes(messages, calls)
+    for number, called in enumerate(calls):
+        if called.ok is not False or called.refused or called.result is None:
+            continue
+        of_command = any(action.kind == "command" for action in called.actions)
+        line = error_line(called.result.text, of_command=of_command)
+        if line:
+            at = called.result_index if called.result_index is not None else called.index
+            state, by = episodes.ending(number, line)
+            yield Fact("error", line, messages[at].id, at, _came_from(called), state=state, by=by)
+    for index, message in enumerate(messages):
+        if pasted := next((line for line in scanned(message.said).split("\n") if _STRICT_ERROR.match(line)), ""):
+            text = clip_at_word(pasted, ERROR_CHARS)
+            yield Fact("error", text, message.id, index, "reported by the user", state="unknown")
+
+
+class _Episodes:
+    """How failures ended, told by the calls after them. Linear to build; read-only."""
+
+    def __init__(self, messages: Sequence[Message], calls: Sequence[Called]) -> None:
+        self._calls = calls
+        self._keys = [_key(called) for called in calls]
+        self._succeeded: dict[str, list[int]] = {}
+        self._failed: dict[str, int] = {}
+        self._unsure: dict[str, int] = {}
+        self._passed: dict[str, list[int]] = {}
+        for number, (called, key) in enumerate(zip(calls, self._keys, strict=True)):
+            if called.ok and key:
+                self._succeeded.setdefault(key, []).append(number)
+            for part in (key, *_checks(called)):
+                if called.ok:
+                    self._passed.setdefault(part, []).append(number)
+                elif part:
+                    (self._failed if called.ok is False else self._unsure)[part] = number
+        changing = [n for n, called in enumerate(calls) if called.ok is not False and _changes(called)]
+        self._changed = max(changing, default=-1)
+        doing = [n for n, called in enumerate(calls) if called.ok is not False and not _looks_only(called)]
+        self._did = max(doing, default=-1)
+        self._asked = max((index for index, message in enumerate(messages) if message.starts_round), default=-1)
+
+    def ending(self, failed: int, line: str) -> tuple[ErrorState, str]:
+        """How call `failed` with this error's line ended, and what resolved it. It was resolved where the same attempt
+        succeeded later, or the checks that its line runs passed, or another way soon succeeded; it is open where the
+        newest run still failed and nothing was done about it since."""
+        first = min(self._resolutions(failed, line), key=lambda found: found[0], default=None)
+        if first is not None:
+            return "resolved", first[1]
+        return ("open" if self._is_open(failed) else "unknown"), ""
+
+    def _resolutions(self, failed: int, line: str) -> Iterator[tuple[int, str]]:
+        calls, called = self._calls, self._calls[failed]
+        again = _next(self._succeeded.get(self._keys[failed], ()), failed)
+        if again is not None:
+            yield again, self._fix(failed, again)
+        checks = _checks(called)
+        if checks:
+            passed = [_next(self._passed.get(part, ()), failed) for part in checks]
+            if None not in passed:
+                last = max(number for number in passed if number is not None)
+                yield last, self._fix(failed, last)
+            name = _test_in(line)
+            for number in range(failed + 1, min(failed + LATER, len(calls))) if name else ():
+                one = calls[number]
+                if one.ok and one.result is not None and _checks(one) and name in one.result.text:
+                    yield number, self._fix(failed, number)
+                    return
+        elif _is_command(called):
+            yield from self._other_ways(failed, line.partition(": ")[0])
+
+    def _other_ways(self, failed: int, program: str) -> Iterator[tuple[int, str]]:
+        """The part at which a line failed (of the `program` that complains, else the last), run for itself, and the
+        same program and subcommand (`git push`) with other arguments; what concludes a merge. Another test that passes
+        says nothing about the one that failed."""
+        parts = simple_commands(self._calls[failed].actions[-1].target)
+        last = next((part for part in parts if part.startswith(program + " ")), parts[-1] if parts else "")
+        stem = _stem(last)
+        for number in range(failed + 1, min(failed + 1 + LATER, len(self._calls))):
+            one = self._calls[number]
+            if not one.ok or not _is_command(one):
+                continue
+            then = simple_commands(one.actions[-1].target)
+            soon = number <= failed + SOON
+            if last in then or (soon and stem and any(_stem(part) == stem for part in then)):
+                yield number, f"`{clip_at_word(same_command(one.actions[-1].target), 80)}` succeeded soon after"
+                return
+            if any(part.startswith(_CONCLUSIONS.get(stem, ("\0",))) for part in then):
+                yield number, f"concluded by `{clip_at_word(same_command(one.actions[-1].target), 80)}`"
+                return
+
+    def _is_open(self, failed: int) -> bool:
+        called = self._calls[failed]
+        if not (parts := _checks(called)):
+            return max(self._did, failed) == failed and called.index > self._asked and not _looks_only(called)
+        parts = (*parts, self._keys[failed])
+        newest = max(self._failed[part] for part in parts if part in self._failed)
+        unsure = max((self._unsure.get(part, -1) for part in parts), default=-1)
+        return newest > max(self._changed - 1, unsure)
+
+    def _fix(self, failed: int, later: int) -> str:
+        """How the attempt came to succeed: for a test or build what was changed before, else what was run before."""
+        if _checks(self._calls[failed]):
+            for number in range(later - 1, failed, -1):
+                changed = [action for action in self._calls[number].actions if action.kind in CHANGES]
+                if changed and self._calls[number].ok is not False:
+                    return f"succeeded after {normal_path(changed[-1].target)} was {changed[-1].kind}"
+        before = self._calls[later - 1]
+        if later - 1 > failed and before.ok and _is_command(before):
+            return f"succeeded after `{clip_at_word(same_command(before.actions[-1].target), 80)}`"
+        return "succeeded when tried again"
+
+
+def _next(numbers: Sequence[int], after: int) -> int | None:
+    at = bisect_right(numbers, after)
+    return numbers[at] if at < len(numbers) else None
+
+
+def _is_command(called: Called) -> bool:
+    return bool(called.actions) and called.actions[-1].kind == "command"
+
+
+def _checks(called: Called) -> tuple[str, ...]:
+    """The tests and builds that a call runs, each as a simple command."""
+    if not _is_command(called) or not is_check(called.actions[-1].target):
+        return ()
+    return tuple(part for part in simple_commands(called.actions[-1].target) if is_check(part))
+
+
+def _changes(called: Called) -> bool:
+    return any(action.kind in CHANGES for action in called.actions)
+
+
+_LOOKING = re.compile(
+    r"(?:ls|cat|cd|pwd|echo|grep|rg|find|head|tail|wc|which|tree|sleep|sed -n|less|file|stat|type|ps|env|printenv|"
+    r"git (?:status|diff|log|show|branch|remote|rev-parse)|gh (?:pr|issue|run) (?:view|list|diff|checks))\b"
+)
+
+
+def _looks_only(called: Called) -> bool:
+    if not called.actions:
+        return True
+    if not _is_command(called):
+        return not _changes(called)
+    return all(map(_LOOKING.match, simple_commands(called.actions[-1].target))) and not _changes(called)
+
+
+def _key(called: Called) -> str:
+    """What makes two calls the same attempt."""
+    if not called.actions:
+        return ""
+    last = called.actions[-1]
+    if last.kind == "command":
+        return same_command(last.target)
+    return f"{'read' if last.kind == 'viewed' else 'change'} {normal_path(last.target)}"
+
+
+_SUBCOMMANDS = frozenset(
+    ("apt", "apt-get", "aws", "brew", "bun", "cargo", "conda", "composer", "docker", "dotnet", "flutter", "gcloud",
+     "gem", "gh", "git", "go", "helm", "kubectl", "make", "mise", "npm", "pip", "pip3", "pipx", "pnpm", "poetry",
+     "rustup", "systemctl", "terraform", "uv", "yarn")
+)  # fmt: skip
+"""Programs whose second word says what they do."""
+_CONCLUSIONS = {
+    "git merge": ("git commit", "git merge"),
+    "git pull": ("git commit", "git pull", "git rebase --continue"),
+    "git rebase": ("git rebase",),
+    "git cherry-pick": ("git cherry-pick", "git commit"),
+}
+"""What ends what was begun and stopped at a conflict."""
+_TEST = re.compile(r"(?:--- FAIL: |FAILED (?:\S+::)?|\(fail\) |[✗✘×] )(\w{4,120})")
+
+
+def _test_in(line: str) -> str:
+    found = _TEST.search(line)
+    return found[1] if found else ""
+
+
+def _stem(command: str) -> str:
+    words = command.split(maxsplit=2)[:2]
+    return " ".join(words) if len(words) == 2 and words[0] in _SUBCOMMANDS and words[1][:1].isalpha() else ""
+
+
+def _came_from(called: Called) -> str:
+    if not called.actions:
+        return called.call.name
+    last = called.actions[-1]
+    if last.kind == "command":
+        return f"`{clip_at_word(same_command(last.target), 100)}`"
+    return f"{called.call.name} {normal_path(last.target)}"
+
+
+def error_line(text: str, *, of_command: bool) -> str:
+    """The line of a failed result that says what went wrong, "" where nothing does: a search without a hit is no error.
+
+    A command's output is searched for an error's name; a tool's own message begins with it.
+    """
+    said = (line for line in _TAGS.sub("", scanned(text)).split("\n") if line.strip() and not _EXIT_LINE.match(line))
+    lines = [line for line in said if not _CODES.match(line.strip()) and not _NO_ERROR.match(line.strip())]
+    if not lines:
+        return ""
+    if not of_command:
+        return clip_at_word(lines[0], ERROR_CHARS)
+    telling = [line for line in lines if len(line) < 2000]
+    for some in ([line for line in telling if not _SAYS_LITTLE.search(line)], telling):
+        for pattern in _TELLING:
+            for line in some:
+                if pattern.match(line):
+                    return clip_at_word(line, ERROR_CHARS)
+    return ""
