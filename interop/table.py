@@ -29,9 +29,6 @@ order.
 
 What a tool is known to change and does no harm is allowed by name, and said below.
 
-OpenHands and Inspect have no row yet: they can be tried, and not all that then differs has been told apart from what
-they do to any session.
-
 """
 _COLUMNS = f"""| Tool | Version | Tried on | Read | Its own compaction | Ours, twice | From others | Every sample |
 {"|---" * 8}|

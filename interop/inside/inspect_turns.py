@@ -24,7 +24,7 @@ from turns import main
 from turns import read_file as reads
 
 os.environ["INSPECT_DISPLAY"] = "none"
-_WAYS = {"summary": CompactionSummary(threshold=3000), "edit": CompactionEdit(threshold=3000, keep_tool_uses=1)}
+_WAYS = {"summary": CompactionSummary(threshold=3000), "edit": CompactionEdit(threshold=3000, keep_tool_uses=0)}
 """How the agent of a new log compacts, by what $COMPACT says."""
 _SPENT = "workbench_spent"
 
