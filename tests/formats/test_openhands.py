@@ -125,6 +125,12 @@ def read(events: list[Any]) -> Session:
     return FORMAT.codec.read(Path("x.json"), json.dumps(events).encode(), no_progress)
 
 
+def said_in(session: Session) -> list[str]:
+    """The texts and results of the context."""
+    blocks = [block for message in session.context() for block in message.blocks]
+    return [block.text for block in blocks if isinstance(block, Text | ToolResult)]
+
+
 def texts(session: Session, epoch: int | None = None) -> list[str]:
     return [m.text or "".join(r.text for r in m.results) for m in session.context(epoch)]
 
@@ -526,6 +532,72 @@ def test_a_forgotten_call_that_was_never_answered_is_answered_and_that_is_forgot
     assert unanswered(after) == []
     answer = next(event for event in after if event["kind"] == "AgentErrorEvent")
     assert set(after[-1]["forgotten_event_ids"]) == {"u1", "a1", answer["id"]}
+
+
+def thought(id: str, call: str, answer: str) -> Json:
+    return {**action(id, call, answer), "thinking_blocks": THINKING}
+
+
+LOOP = [
+    PROMPT,
+    message("u1", "user", "go"),
+    thought("a1", "c1", "r1"),
+    observed("o1", "c1", "a1", "one"),
+    action("a2", "c2", "r2"),
+    observed("o2", "c2", "a2", "two"),
+    message("m1", "assistant", "done"),
+]
+"""A tool loop: from an action with thinking up to the next message, or the next action with thinking."""
+UPDATE = v1("p", "ConversationStateUpdateEvent", "environment", key="x", value=1)
+
+
+@pytest.mark.parametrize(
+    ("events", "left"),
+    [
+        ([*LOOP, condensation("k", ["a1", "o1"], None, None)], ["Be brief.", "go", "done"]),
+        ([*LOOP, condensation("k", ["a2", "o2"], None, None)], ["Be brief.", "go", "done"]),
+        ([*LOOP, condensation("k", ["m1"], None, None)], ["Be brief.", "go", "one", "two"]),
+        (
+            [*LOOP[:4], thought("a2", "c2", "r2"), *LOOP[5:], condensation("k", ["a1", "o1"], None, None)],
+            ["Be brief.", "go", "two", "done"],
+        ),
+        (
+            [*LOOP[:2], action("a1", "c1", "r1"), *LOOP[3:], condensation("k", ["a1", "o1"], None, None)],
+            ["Be brief.", "go", "two", "done"],
+        ),
+        (
+            [*LOOP[:4], UPDATE, *LOOP[4:], condensation("k", ["a1", "o1"], None, None)],
+            ["Be brief.", "go", "two", "done"],
+        ),
+    ],
+    ids=["first", "last", "behind it", "another thought", "no thought", "an update between"],
+)
+def test_a_tool_loop_of_which_a_part_is_forgotten_is_not_sent(events: list[Json], left: list[str]) -> None:
+    """As the SDK's views are since 1.8: what is left of a loop without its thinking an API may refuse."""
+    assert said_in(read(events)) == left
+
+
+def test_an_update_of_the_state_that_hangs_on_the_tree_ends_no_tool_loop() -> None:
+    """It is on no path to the head; what an event names as its parent is."""
+    whole = tree(*LOOP, condensation("k", ["a1", "o1"], None, None))
+    hanging = {**UPDATE, "parent_id": "o1"}
+    assert said_in(read([*whole[:4], hanging, *whole[4:]])) == ["Be brief.", "go", "done"]
+    between = [*whole[:4], hanging, {**whole[4], "parent_id": "p"}, *whole[5:]]
+    assert said_in(read(between)) == ["Be brief.", "go", "two", "done"]
+
+
+@pytest.mark.parametrize("shape_of", [tree, lambda *events: list(events)], ids=["a tree", "a list"])
+@pytest.mark.parametrize("left_out", [[2, 3], [4, 5], [3], [5]], ids=["first", "last", "first result", "last result"])
+def test_an_export_parts_what_is_forgotten_of_a_tool_loop_from_the_rest(shape_of: Any, left_out: list[int]) -> None:
+    session = read(shape_of(*LOOP))
+    places = {index: message for message in session.context() for index in message.source}
+    messages = [message for index, message in places.items() if index not in left_out]
+    for index in left_out:
+        if message_results := places[index].results:
+            cleared = Message("n", "tool", (ToolResult(message_results[0].call_id, (Text("cleared"),)),))
+            messages = messages if len(left_out) > 1 else [*messages[:index], cleared, *messages[index:]]
+    written = assert_exact(FORMAT, session, messages)
+    assert FORMAT.codec.validate(written.data) == []
 
 
 @pytest.mark.parametrize(("events", "way"), [(EVENTS, "export into one"), (OLD, "nothing goes on with")])

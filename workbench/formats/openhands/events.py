@@ -43,6 +43,7 @@ _SENT_V1 = (
     "AgentErrorEvent",
     "UserRejectObservation",
 )
+_LOOPED = ("ActionEvent", "ObservationEvent", "AgentErrorEvent", "UserRejectObservation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,16 @@ def is_counted(event: Event) -> bool:
     if is_v1(event):
         return event["kind"] in _SENT_V1
     return as_text(event.get("action", event.get("observation"))) not in _HIDDEN_V0
+
+
+def begins_loop(event: Event) -> bool:
+    """Whether an event of V1 begins a tool loop: an action with thinking, and the actions and results that follow it
+    without anything between. The SDK sends one whole or not at all."""
+    return event.get("kind") == "ActionEvent" and bool(event.get("thinking_blocks"))
+
+
+def goes_on_loop(event: Event) -> bool:
+    return event.get("kind") in _LOOPED
 
 
 def forgetting_of(event: Event) -> Forgetting | None:

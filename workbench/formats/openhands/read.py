@@ -20,10 +20,19 @@ from workbench.formats.kit.values import count_of, dict_of, dollars_of, list_of,
 from workbench.formats.kit.window import RecordedWindow
 from workbench.formats.look import Look
 from workbench.formats.openhands import stores
-from workbench.formats.openhands.events import Event, Said, forgetting_of, is_counted, key_of, said_by
+from workbench.formats.openhands.events import (
+    Event,
+    Said,
+    begins_loop,
+    forgetting_of,
+    goes_on_loop,
+    is_counted,
+    key_of,
+    said_by,
+)
 from workbench.formats.openhands.folder import Own
 from workbench.formats.openhands.signature import ID, is_lines, is_output, is_v1
-from workbench.formats.openhands.tree import others_in
+from workbench.formats.openhands.tree import is_leaf, others_in
 from workbench.session import (
     Compaction,
     Epoch,
@@ -81,10 +90,12 @@ class _Reading:
     """A conversation as it grows. `view` has the events that have a place in what is sent, in its order, a condensation
     for its summary; `of` the message that an event belongs to, `batches` the one that an answer of the model began,
     `joined` what follows; `asks` and `answers` the call that an event makes or answers. `others` are the events that
-    stand on other branches, `billed` the usage of answers by their ids."""
+    stand on other branches, `parents` the ids that events of a tree follow, `billed` the usage of answers by their ids.
+    `loops` are the tool loops of V1, of which `loop` is the one that goes on."""
 
     events: list[Any]
     others: frozenset[int] = frozenset()
+    parents: frozenset[str] = frozenset()
     billed: dict[str, Usage] = field(default_factory=dict)
     messages: list[Message] = field(default_factory=list)
     view: list[int] = field(default_factory=list)
@@ -96,6 +107,8 @@ class _Reading:
     epochs: list[Epoch] = field(default_factory=list)
     ids: dict[str, int] = field(default_factory=dict)
     joined: dict[int, list[tuple[Said, int]]] = field(default_factory=dict)
+    loops: list[set[int]] = field(default_factory=list)
+    loop: set[int] | None = None
     asked: str = ""
 
     def members(self) -> list[int]:
@@ -105,7 +118,7 @@ class _Reading:
 
     def _paired(self) -> list[int]:
         """The view without calls and results that lost each other, which V1 leaves out; what is being done at the end
-        stays. An answer of several calls is whole or gone."""
+        stays. An answer of several calls is whole or gone, and so is a tool loop."""
         view = self.view
         while True:
             there, ends = set(view), {self.answers[n] for n in view if n in self.answers}
@@ -117,7 +130,9 @@ class _Reading:
                 if n not in there or (call not in ends and self.of[n] != running)
             }
             begun = {call for n, call in self.asks.items() if self.of[n] not in broken}
+            torn = {n for loop in self.loops if not loop <= there for n in loop}
             left = [n for n in view if self.of.get(n) not in broken and self.answers.get(n, "") in {"", *begun}]
+            left = [n for n in left if n not in torn]
             if len(left) == len(view):
                 return left
             view = left
@@ -129,7 +144,8 @@ def _session(path: Path, data: bytes, progress: Progress, state: Event) -> Sessi
     if not isinstance(events, list):
         raise BadInput(f"{path}: is no list of events; open a trajectory of OpenHands.")
     others = others_in(events, state, warnings)
-    reading = _Reading(events, others, _billed(state))
+    parents = frozenset(as_text(dict_of(event).get("parent_id") or "") for event in events) - {""}
+    reading = _Reading(events, others, parents, _billed(state))
     for index, event in enumerate(events):
         if isinstance(event, dict):
             _take(reading, index, event)
@@ -189,6 +205,8 @@ def _billed(state: Event) -> dict[str, Usage]:
 
 def _take(reading: _Reading, index: int, event: Event) -> None:
     sent = index not in reading.others
+    if sent:
+        _follow_loop(reading, index, event)
     if not sent and forgetting_of(event) is not None:
         return
     if event.get("kind") == "CondensationRequest" or event.get("action") == "condensation_request":
@@ -214,6 +232,19 @@ def _take(reading: _Reading, index: int, event: Event) -> None:
         reading.batches[batch] = len(reading.messages)
         said = replace(said, usage=said.usage or reading.billed.get(said.batch))
     _add(reading, index, event, said)
+
+
+def _follow_loop(reading: _Reading, index: int, event: Event) -> None:
+    """What hangs on the tree stands on no path, and so between nothing."""
+    if begins_loop(event):
+        reading.loop = set()
+        reading.loops.append(reading.loop)
+    elif not goes_on_loop(event):
+        hangs = is_leaf(event) and reading.parents and key_of(event) not in reading.parents
+        reading.loop = reading.loop if hangs else None
+        return
+    if reading.loop is not None:
+        reading.loop.add(index)
 
 
 def _joined(message: Message, more: list[tuple[Said, int]]) -> Message:

@@ -21,24 +21,38 @@ from workbench.formats.kit.json_spans import array_items, replace_fields
 from workbench.formats.kit.mark import MARK
 from workbench.formats.kit.settle import NO_RESULT, as_user_text, settled, system_prompt
 from workbench.formats.kit.values import dict_of
-from workbench.formats.openhands.events import CALL, FAILED, SENDER, Event, forgetting_of, is_counted, key_of, said_by
+from workbench.formats.openhands.events import (
+    CALL,
+    FAILED,
+    SENDER,
+    Event,
+    begins_loop,
+    forgetting_of,
+    goes_on_loop,
+    is_counted,
+    key_of,
+    said_by,
+)
 from workbench.formats.openhands.folder import Own
 from workbench.formats.openhands.signature import ID
 from workbench.session import Block, Media, Message, Opaque, Session, Text, Thinking, ToolResult, ToolUse
 
 _BY_HAND = "OpenHands goes on with a folder: export into one (-o DIR) what was loaded from a V1 conversation's folder"
 _BY_HAND_V0 = "nothing goes on with a list of V0 events: V0 would run its actions again, and V1 does not read them"
+_APART = "workbench_apart"
 
 
 @dataclass(slots=True)
 class _Sheet:
     """The list as it grows. `actions` has the event that makes each call, by the call's id, and `answers` what a V0
     event tells of it; `numbers` the new V0 id of each old one; `others` are loaded events of other branches, `running`
-    those that OpenHands would run when it goes on. `parent` is the id of the event before in a `tree`."""
+    those that OpenHands would run when it goes on. `parent` is the id of the event before in a `tree`; `loop` says
+    whether the tool loop that goes on is kept, None where there is none."""
 
     v1: bool = True
     tree: bool = False
     parent: str | None = None
+    loop: bool | None = None
     others: frozenset[int] = frozenset()
     running: frozenset[int] = frozenset()
     raws: list[bytes] = field(default_factory=list)
@@ -162,12 +176,12 @@ def _forgotten(sheet: _Sheet, left_out: Sequence[int]) -> list[Any]:
         if forgetting_of(event) is not None:
             sheet.notes.append("earlier condensations were left out: the new one names all that is forgotten")
             continue
-        id = _place(sheet, index)
+        id = _place(sheet, index, kept=False)
         if is_counted(event):
             forgotten.append(id)
         if index in sheet.running:
             answer = ToolResult(as_text(event.get("tool_call_id")), (Text(NO_RESULT),), is_error=True)
-            forgotten.append(_append(sheet, _observation(sheet, answer, Message("", "tool", (answer,)))))
+            forgotten.append(_append(sheet, _observation(sheet, answer, Message("", "tool", (answer,))), kept=False))
     return forgotten
 
 
@@ -193,9 +207,22 @@ def _message(sheet: _Sheet, message: Message) -> int:
     return len(made)
 
 
-def _place(sheet: _Sheet, index: int) -> Any:
+def _part(sheet: _Sheet, event: Event, kept: bool) -> None:
+    """Parts what is kept of a tool loop from what is forgotten of it, of which the SDK would send neither: by an update
+    of the state, which no model is sent."""
+    if begins_loop(event):
+        sheet.loop = kept
+    elif not goes_on_loop(event):
+        sheet.loop = None
+    elif sheet.loop is (not kept):
+        head = {"id": str(uuid4()), "timestamp": _stamp(None), "source": "environment"}
+        _append(sheet, {**head, "key": _APART, "value": True, "kind": "ConversationStateUpdateEvent"})
+
+
+def _place(sheet: _Sheet, index: int, kept: bool = True) -> Any:
     """Put a loaded event into the list under its new links; its id there."""
     raw, event = sheet.raws[index], sheet.events[index]
+    _part(sheet, event, kept)
     said = said_by(event, sheet.calls) if event else None
     call = said.call if said else ""
     changes: dict[str, bytes] = {}
@@ -222,8 +249,9 @@ def _place(sheet: _Sheet, index: int) -> Any:
     return id
 
 
-def _append(sheet: _Sheet, event: Event) -> Any:
+def _append(sheet: _Sheet, event: Event, kept: bool = True) -> Any:
     """Put a new event into the list; its id there."""
+    _part(sheet, event, kept)
     if not sheet.v1:
         event["id"] = len(sheet.out)
     if sheet.tree:
