@@ -9,9 +9,12 @@ from pathlib import Path
 from interop.compare import Allowance
 from interop.homes import Home, Package
 from interop.library import Script, library, reads
+from interop.server import Server
+from interop.server.script import Turn
 from interop.units import Unit
 
 _NOTHING = "(no content)"
+_COUNTED = Turn("There are 399 sacks.")
 _SCRIPT = Script("inspect_turns")
 
 
@@ -19,13 +22,13 @@ def _says_so(sent: Unit, shown: Unit) -> bool:
     return not shown.text and sent == replace(shown, text=_NOTHING)
 
 
-def _compacting(way: str) -> Callable[[Home, Path], Path]:
-    """Inspect compacts within a run: in a new one, of several calls."""
-    asked = f"Count the sacks. {reads('long.txt')} [[then]] {reads('notes.md')} [[then]] {reads('weir.cfg')}"
+def _compacting(way: str, *turns: Turn) -> Callable[[Home, Path], Path]:
+    """Inspect compacts within a run: in a new one, which the model answers with these turns."""
 
     def compact(home: Home, path: Path) -> Path:
         made = path.with_name(f"{way}{path.suffix}")
-        _SCRIPT.run(home, made, asked, COMPACT=way)
+        home.server.script.extend(turns)
+        _SCRIPT.run(home, made, "Count the sacks.", COMPACT=way)
         return made
 
     return compact
@@ -56,5 +59,8 @@ TOOL = replace(
             ),
         ),
     ),
-    compactions={"CompactionEdit": _compacting("edit"), "CompactionSummary": _compacting("summary")},
+    compactions={
+        "CompactionEdit": _compacting("edit", Turn("", (reads("long.txt"),)), Turn("", (reads("notes.md"),)), _COUNTED),
+        "CompactionSummary": _compacting("summary", Turn("", (reads("long.txt"),)), Turn(Server().summary), _COUNTED),
+    },
 )
