@@ -3,26 +3,29 @@
     python scripts/presets.py FOLDER [FOLDER …]
 
 A compaction agrees where the preset fires at the same call, or the one beside it, and keeps just the messages that the
-agent kept (workbench/analysis/as_recorded.py). What a person asked for is judged by what is kept alone.
+agent kept (workbench/analysis/as_recorded.py). What a person asked for is judged by what is kept alone. One that does
+not agree is explained where the file, or what is known of the version that wrote it, gives the reason.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections import Counter as Tally
 from pathlib import Path
+from typing import get_args
 
 from bills import sessions_in
 
-from workbench.analysis.as_recorded import AsRecorded, as_recorded
+from workbench.analysis.as_recorded import AsRecorded, Verdict, as_recorded
 from workbench.analysis.course import uncounted
 from workbench.base import paths
-from workbench.bench import tools_preset
 from workbench.cli.output import write_table
+from workbench.compaction.of_tool import of_its_time, tools_preset
 from workbench.compaction.preset import load_preset
 from workbench.tokens import Counter
 from workbench.tokens.cache import CountCache
 
-HEADS = ["file", "preset", "epoch", "compacted", "at call", "fires", "kept", "the preset keeps", "agrees", "difference"]
+HEADS = ["file", "preset", "epoch", "compacted", "at call", "fires", "kept", "the preset keeps", "verdict", "because"]
 
 
 def main() -> None:
@@ -37,19 +40,21 @@ def main() -> None:
                 continue
             counter.count_all(uncounted(session), lambda done, total: None, lambda: False)
             judged = list(as_recorded(session, counter, load_preset(name)))
-            rows += [row(path, name, one) for one in judged]
+            preset = of_its_time(load_preset(name), session).name
+            rows += [row(path, preset, one) for one in judged]
             found += judged
     write_table(HEADS, rows)
     unasked = [one.same_call for one in found if one.cause != "manual"]
     print(f"\nfires at the recorded call: {sum(unasked)} of {len(unasked)} not asked for by hand")
     print(f"keeps the recorded messages: {sum(one.same_kept for one in found)} of {len(found)}")
-    print(f"agrees in both: {sum(one.agrees for one in found)} of {len(found)}")
+    verdicts = Tally(one.verdict for one in found)
+    print(", ".join(f"{verdict}: {verdicts[verdict]}" for verdict in get_args(Verdict)), f"of {len(found)}")
 
 
 def row(path: Path, preset: str, one: AsRecorded) -> list[str]:
     fires = "never" if one.fires is None else str(one.fires)
-    agrees = "yes" if one.agrees else "no"
-    figures = [str(one.call), fires, str(len(one.kept)), str(len(one.keeps)), agrees, one.difference]
+    because = one.reason if one.verdict == "explained" else one.difference
+    figures = [str(one.call), fires, str(len(one.kept)), str(len(one.keeps)), one.verdict, because]
     return [path.name, preset, str(one.epoch), one.cause, *figures]
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from tests.paths import SAMPLES
 from tests.tui.app import session_of, story
-from workbench.bench import USUAL, at_epoch, choose_preset, open_bench, tools_preset
+from workbench.bench import USUAL, at_epoch, choose_preset, open_bench
+from workbench.compaction.of_tool import tools_preset
 from workbench.compaction.preset import load_preset, preset_names
 from workbench.formats.files import load
 from workbench.formats.registry import FORMATS

@@ -137,7 +137,7 @@ def test_another_policy_is_chosen_by_name_and_the_tools_own_with_a_summarizer(ow
     smaller = document("rescue", path, "--set", "budget_tokens=30000")
     assert (smaller["policy"], smaller["after"]["tokens"] < 50_000) == ("ledger", True)
     told = document("rescue", path, "--summarizer", "extractive")
-    assert (told["policy"], told["status"]) == ("claude-code", "compacted")
+    assert (told["policy"], told["status"]) == ("claude-code as of 2.1.36", "compacted")
 
 
 def test_a_gemini_session_is_found_by_the_hash_of_its_folder(own_home: Path, here: Path) -> None:

@@ -7,7 +7,6 @@ with the estimating summarizer, so it cannot disagree with a run.
 from __future__ import annotations
 
 from collections.abc import Collection
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,13 +20,13 @@ from workbench.compaction.context import Context
 from workbench.compaction.edits import SHORT_CHARS, UNEDITED, Edits, compacting, given, shortened_message
 from workbench.compaction.keeping import with_pairs
 from workbench.compaction.layout import Layout
+from workbench.compaction.of_tool import of_its_time, tools_preset
 from workbench.compaction.opening import context_at, epoch_of, recounted
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, load_preset
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import Compacting, Strategy, SummaryRequest, Trigger
-from workbench.formats.registry import by_id
 from workbench.session import Message, Session
 from workbench.summarizers.driver import Run, drive
 from workbench.summarizers.estimate import estimate
@@ -89,6 +88,8 @@ class Bench:
     strategy: Strategy[Any]
     policy: Policy
     preset: str = ""
+    version: str = ""
+    """The version of the product that the preset stands for, as `Preset.version` has it."""
     pins: frozenset[str] = frozenset()
     dropped: frozenset[str] = frozenset()
     shortened: frozenset[str] = frozenset()
@@ -101,6 +102,11 @@ class Bench:
     @cached_property
     def context(self) -> Context:
         return self.opened.with_(pins=self.pins, split_at=self.split_at)
+
+    @property
+    def chosen(self) -> Preset:
+        """The policy as it stands, under the name of its preset."""
+        return Preset(self.preset, self.strategy.id, "", "", self.policy, version=self.version)
 
     @property
     def layout(self) -> Layout:
@@ -176,13 +182,6 @@ USUAL = "augment-example"
 """The preset for a session whose tool has none of its own."""
 
 
-def tools_preset(session: Session) -> str:
-    """The id of the preset that compacts as the session's own tool does; "" where there is none."""
-    with suppress(BadInput):
-        return by_id(session.format).preset
-    return ""
-
-
 def open_bench(
     session: Session,
     counter: Counter,
@@ -193,10 +192,10 @@ def open_bench(
 ) -> Bench:
     """Put a session on the bench where its story is: at the newest epoch that overflowed or was compacted, under the
     preset of its own tool. Raises BadInput for an epoch or a preset that does not exist."""
-    chosen = load_preset(preset or tools_preset(session) or USUAL)
+    chosen = of_its_time(load_preset(preset or tools_preset(session) or USUAL), session)
     number = overflowed(session) if epoch is None else epoch_of(session, epoch)
     opened = context_at(session, number, counter, window=window)
-    return Bench(session, number, opened, strategy(chosen.strategy), chosen.policy, preset=chosen.id)
+    return Bench(session, number, opened, strategy(chosen.strategy), chosen.policy, chosen.id, chosen.version)
 
 
 def counted(bench: Bench, counter: Counter) -> Bench:
@@ -300,10 +299,13 @@ def set_policy(bench: Bench, policy: Policy) -> Bench:
 
 
 def choose_preset(bench: Bench, preset: Preset) -> Bench:
-    """Another strategy with its numbers; a split set by hand stays where the strategy has one."""
+    """Another strategy with its numbers, those of the session's own tool as of the version that wrote the session; a
+    split set by hand stays where the strategy has one."""
+    preset = of_its_time(preset, bench.session)
     chosen = strategy(preset.strategy)
     keep_split = bench.split_at if chosen.movable else None
-    return replace(bench, strategy=chosen, policy=preset.policy, preset=preset.id, split_at=keep_split, result=None)
+    there = replace(bench, strategy=chosen, policy=preset.policy, preset=preset.id, version=preset.version)
+    return replace(there, split_at=keep_split, result=None)
 
 
 def with_window(bench: Bench, given: int | None) -> Bench:

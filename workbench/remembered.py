@@ -17,6 +17,7 @@ from workbench.base.errors import BadInput
 from workbench.base.files import make_folder, write_atomically
 from workbench.base.text import counted
 from workbench.bench import Bench
+from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, load_preset
 from workbench.session import Session, fingerprint
@@ -61,7 +62,7 @@ class Carried:
 
 def work_of(bench: Bench) -> Work:
     """What is worth remembering of a bench."""
-    preset = _preset(bench.preset)
+    preset = _preset(bench.preset, bench.session)
     values = bench.policy.model_dump(mode="json")
     given = preset.policy.model_dump(mode="json") if preset and preset.strategy == bench.strategy.id else {}
     is_last = bench.epoch == len(bench.session.epochs)
@@ -112,7 +113,7 @@ def carry_over(work: Work, bench: Bench, counter: Counter, *, keep_policy: bool 
 
 
 def _with_policy(work: Work, bench: Bench, kept: list[str], lost: list[str]) -> Bench:
-    preset = _preset(work.preset)
+    preset = _preset(work.preset, bench.session)
     if preset is None:
         if work.preset:
             lost.append(f"the preset {work.preset}")
@@ -144,9 +145,9 @@ def _changed(policy: Policy, changes: dict[str, Any]) -> tuple[Policy, int]:
     return policy, refused
 
 
-def _preset(name: str) -> Preset | None:
+def _preset(name: str, session: Session) -> Preset | None:
     try:
-        return load_preset(name) if name else None
+        return of_its_time(load_preset(name), session) if name else None
     except BadInput:
         return None
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from workbench.base.errors import BadInput
 from workbench.base.in_use import still_written
-from workbench.bench import Bench, choose_preset, set_policy, tools_preset
+from workbench.bench import Bench, choose_preset, set_policy
+from workbench.compaction.of_tool import tools_preset
 from workbench.compaction.preset import default_preset, load_preset
 from workbench.compaction.strategies import DEFAULT
 from workbench.finding.discover import discover

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from tests.analysis.courses import counter_of, session_of
-from workbench.analysis.as_recorded import AsRecorded, as_recorded, of_its_time
+from workbench.analysis.as_recorded import AsRecorded, as_recorded, told_as_recorded, why_call, why_kept
 from workbench.analysis.course import course_of
 from workbench.analysis.recorded import MadeRoom, made_room, recorded_outcome, told_room
+from workbench.bench import choose_preset, open_bench
+from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.outcome import Fate, FateSpan
 from workbench.compaction.preset import Preset, load_preset
+from workbench.compaction.strategy import Trigger
 from workbench.compaction.window.policy import MessageWindowPolicy
-from workbench.conformance.building import chat, summary
+from workbench.conformance.building import chat, context_of, summary, user
 from workbench.session import Compaction, Epoch, Session, SessionFacts
+from workbench.tokens import Counter
 
 KEEPS_TWO = MessageWindowPolicy(
     trigger_messages=8, cut="newest_messages", keep_messages=2, min_tail_messages=0, safe_end="whole_pairs"
@@ -69,7 +74,23 @@ def test_a_tools_own_preset_is_judged_as_its_version_did_it(
 ) -> None:
     session = replace(compacted(3, 2), format=format, facts=SessionFacts(version=version))
     policy = of_its_time(load_preset(preset), session).policy
-    assert policy.trigger_reserve_tokens == reserve  # type: ignore[attr-defined]
+    assert policy.trigger_reserve_tokens + policy.trigger_answer_tokens == reserve  # type: ignore[attr-defined]
+
+
+def test_the_bench_has_the_numbers_of_the_version_that_wrote_the_session() -> None:
+    """However a preset comes on it; a session of today, and another tool's preset, are as they are."""
+    old = replace(compacted(3, 2), format="claude-code", facts=SessionFacts(version="2.1.7"))
+    bench = open_bench(old, Counter())
+    back = choose_preset(choose_preset(bench, load_preset("trim")), load_preset("claude-code"))
+    for one in (bench, back):
+        assert (one.preset, one.chosen.name) == ("claude-code", "claude-code as of 2.1.7")
+        assert one.policy.trigger_answer_tokens == 32_000  # type: ignore[attr-defined]
+    assert choose_preset(bench, load_preset("codex")).chosen.name == "codex"
+    by_hand = load_preset("claude-code")
+    by_hand = by_hand.with_values(by_hand.policy.with_(trigger_answer_tokens=7), {"trigger_answer_tokens": "--set"})
+    assert choose_preset(bench, by_hand).policy.trigger_answer_tokens == 7  # type: ignore[attr-defined]
+    new = replace(old, facts=SessionFacts(version="2.1.330"))
+    assert open_bench(new, Counter()).chosen.name == "claude-code"
 
 
 def test_what_a_person_asked_for_is_judged_by_what_is_kept() -> None:
@@ -137,3 +158,101 @@ def test_what_a_compaction_wrote_down_again_was_kept() -> None:
     first = replace(unmarked.epochs[0], ended_by=Compaction())
     found = recorded_outcome(replace(unmarked, epochs=(first, unmarked.epochs[1])), 1)
     assert found.fates == (FateSpan(0, 8, Fate.SUMMARIZED),), "what is said again later was not kept"
+
+
+LIMIT = 2_000
+
+
+def due(tokens: int, before: int | None, trigger: str = "", *, fires: int | None = None) -> AsRecorded:
+    """Compacted before its tenth call with so many tokens of a trigger's 2 000, so many by the agent's own count."""
+    reads = Trigger("tokens", tokens, LIMIT, "tokens", tokens >= LIMIT)
+    return AsRecorded(1, Compaction(trigger, before), 10, fires, (reads,), frozenset(), frozenset())
+
+
+BY_HAND = "asked for by hand, or a lower limit was set, which the file does not say"
+
+
+@pytest.mark.parametrize(("found", "why"), [
+    (due(1_999, 2_000), "0 tokens over its trigger of 2 000 by the agent's own count, "
+                        "1 token below its trigger of 2 000 by ours"),
+    (due(1_000, 1_999), f"1 000 tokens below its trigger of 2 000 by our count: {BY_HAND}"),
+    (due(1_990, None), "10 tokens below its trigger of 2 000 by our count, which is no nearer than that"),
+    (due(1_989, None), f"11 tokens below its trigger of 2 000 by our count: {BY_HAND}"),
+    (due(1_989, None, "auto"), ""),
+    (due(1_990, None, "auto"), "10 tokens below its trigger of 2 000 by our count, which is no nearer than that"),
+    (due(1_989, None, "manual"), "at the user's command, 11 tokens below its trigger of 2 000"),
+    (due(2_500, 2_500, fires=9), ""),
+    (due(2_500, 2_500, fires=8), ""),
+])  # fmt: skip
+def test_by_how_much_and_why_it_was_another_call(found: AsRecorded, why: str) -> None:
+    assert why_call(found, (), ()) == why
+    assert (found.verdict == "agrees") is (found.cause == "manual" or found.fires == 9)
+    explained = replace(found, why_call=why)
+    if not found.agrees:
+        assert explained.verdict == ("explained" if why else "unexplained")
+        assert replace(explained, kept=frozenset("x")).verdict == "unexplained", "what stayed has no reason"
+
+
+@pytest.mark.parametrize(("refused", "untrue", "why"), [
+    ((10,), (), "the agent went on for 3 calls over its trigger, until the model refused one"),
+    ((9,), (), "the agent went on for 3 calls over its trigger, until the model refused one"),
+    ((8,), (), ""),
+    ((), (7,), "due before call 7 by bills of which 1 later one cannot be true"),
+    ((), (7, 9, 10), "due before call 7 by bills of which 2 later ones cannot be true"),
+    ((), (6, 10), ""),
+])  # fmt: skip
+def test_why_it_went_on_over_its_trigger(refused: tuple[int, ...], untrue: tuple[int, ...], why: str) -> None:
+    assert why_call(due(2_500, None, fires=7), refused, untrue) == why
+
+
+def keeping(theirs: str, keeps: str, trigger: str = "", **ended: Any) -> AsRecorded:
+    return AsRecorded(1, Compaction(trigger, **ended), 10, 10, (), frozenset(theirs.split()), frozenset(keeps.split()))
+
+
+OPENED = [replace(user("pre", "rules"), kind="meta"), *chat(2), summary("s", "old"), user("open", "go on")]
+
+
+@pytest.mark.parametrize(("found", "anew", "refused", "why"), [
+    (keeping("u0", "u0"), (), False, ""),
+    (keeping("", "pre"), (), False, ""),
+    (keeping("", "pre"), ("x",), False, "the agent wrote anew what it injects, in the place of 1 message"),
+    (keeping("", "pre u0"), ("x",), False, ""),
+    (keeping("u0 a0", "", "manual", kept=("u0", "a0")), (), False,
+     "at the user's command 2 messages stayed, which the file names"),
+    (keeping("u0 a0", "", "auto", kept=("u0", "a0")), (), False, ""),
+    (keeping("u0", "a0", "manual", kept=("u0",)), (), False, ""),
+    (keeping("", "open"), (), False, "the agent summarized what it had not read, 1 message"),
+    (keeping("", "open", background=True), (), False, "the agent summarized what it had not read, 1 message; it worked "
+     "in the background, and what came meanwhile stayed"),
+    (keeping("", "open a1"), (), False, ""),
+    (keeping("", "open"), (), True, "for the agent 1 request that the model refused was an answered one"),
+    (keeping("", "s"), (), False, "the agent summarized its earlier summary alone, which stays as it is here"),
+])  # fmt: skip
+def test_why_other_messages_stayed(found: AsRecorded, anew: tuple[str, ...], refused: bool, why: str) -> None:
+    following = [replace(user(id, "new rules"), kind="meta") for id in anew]
+    assert why_kept(found, context_of(OPENED), following, refused) == why
+
+
+def test_one_in_the_background_is_judged_where_it_began() -> None:
+    """Of twelve messages the newest two came while it worked: begun before the sixth call, when one was due."""
+    session = compacted(6, 2)
+    ended = Compaction("", kept=("u5", "a5"), background=True)
+    here = replace(session, epochs=(replace(session.epochs[0], ended_by=ended), session.epochs[1]))
+    found = beside(here)
+    assert (found.call, found.fires, found.kept, found.same_call) == (6, 5, frozenset(), True)
+    assert beside(session).call == 7
+
+
+def test_what_a_person_reads_of_it() -> None:
+    preset = load_preset("pi")
+    same, differs = keeping("a", "a"), keeping("", "a")
+    assert told_as_recorded(preset, ()) == ""
+    assert told_as_recorded(preset, (same, same)) == "Judged epoch by epoch, pi does the same."
+    assert told_as_recorded(preset, (same, replace(differs, why_kept="of the moon"))) == (
+        "Judged epoch by epoch, pi does the same in 1 of 2; in epoch 1 not: of the moon."
+    )
+    assert told_as_recorded(preset, [differs] * 4) == (
+        "Judged epoch by epoch, pi does the same in 0 of 4"
+        + "; in epoch 1 not: keeps 1 message that the agent did not" * 3
+        + "; 1 more not."
+    )

@@ -309,6 +309,7 @@ COMMON: dict[str, Row] = {
     "trigger_tokens": Row(fires, 30, AT_LEAST),
     "trigger_window_percent": Row(fires, 50, AT_LEAST, TEN.with_(limit=SIXTY)),
     "trigger_reserve_tokens": Row(fires, 30, BELOW, TEN.with_(limit=SIXTY)),
+    "trigger_answer_tokens": Row(fires, 30, BELOW, TEN.with_(limit=SIXTY)),
     "trigger_messages": Row(fires, 10, AT_LEAST),
     "trigger_events": Row(fires, 10, AT_LEAST),
     "summary_char_limit": Row(whole_answer, len(ANSWER), BELOW),

@@ -43,8 +43,11 @@ def test_every_strategy_has_a_preset_to_start_from() -> None:
             "product.default_on = 'yes'; say true",
         ),
         ("strategy = 'exchange-summary'\n[product]\ncolour = true", "product.colour = True"),
-        ("strategy = 'exchange-summary'\nearlier = 5", "[[earlier]] has a version in before and a table policy"),
-        ("strategy = 'exchange-summary'\n[[earlier]]\nbefore = '2'", "[[earlier]] has a version in before"),
+        (
+            "strategy = 'exchange-summary'\nearlier = 5",
+            "[[earlier]] has a version or a day in before",
+        ),
+        ("strategy = 'exchange-summary'\n[[earlier]]\nbefore = '2'", "[[earlier]] has a version or a day in before"),
         ("strategy = 'exchange-summary'\n[[earlier]]\nbefore = '2'\npolicy = {colour = 1}", "no field"),
         ("strategy = 'exchange-summary'\npolicy = 5", "policy = 5; it is a table, begin it with [policy]"),
     ],

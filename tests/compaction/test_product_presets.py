@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
+from datetime import date
 
 import pytest
 
@@ -111,7 +113,47 @@ def test_claude_code_as_its_versions_did_it(version: str, reserve: int, unread: 
     preset = load_preset("claude-code").of_version(version)
     policy = preset.policy
     assert preset.name == name
-    assert (policy.trigger_reserve_tokens, policy.unread) == (reserve, unread)  # type: ignore[attr-defined]
+    (trigger,) = strategy(preset.strategy).triggers(Gauge(tokens=0, limit=Window(200_000, "given")), policy)
+    assert (200_000 - trigger.limit, policy.unread) == (reserve, unread)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("preset", "longest", "limit"),
+    [
+        ("claude-code", None, 167_000),
+        ("claude-code", 64_000, 167_000),
+        ("claude-code", 20_001, 167_000),
+        ("claude-code", 20_000, 167_000),
+        ("claude-code", 19_999, 167_001),
+        ("claude-code", 4_096, 182_904),
+        ("opencode", None, 168_000),
+        ("opencode", 32_000, 168_000),
+        ("opencode", 8_000, 192_000),
+    ],
+)
+def test_a_model_of_short_answers_leaves_more_room(preset: str, longest: int | None, limit: int) -> None:
+    """opencode was seen to compact from 192 000 on where answers have 8 000 tokens, from 168 000 where 32 000."""
+    chosen = load_preset(preset)
+    now = Gauge(tokens=limit - 1, limit=Window(200_000, "given", answer=longest))
+    for tokens, fires in ((limit - 1, False), (limit, True)):
+        (trigger,) = strategy(chosen.strategy).triggers(replace(now, tokens=tokens), chosen.policy)
+        assert (trigger.limit, trigger.fires) == (limit, fires)
+
+
+@pytest.mark.parametrize(
+    ("version", "day", "keep_at", "name"),
+    [
+        ("", date(2025, 12, 8), "most", "pi as of 2025-12-08"),
+        ("", date(2025, 12, 9), "least", "pi"),
+        ("", None, "least", "pi"),
+        ("0.73.1", date(2025, 12, 8), "least", "pi"),
+    ],
+)
+def test_a_tool_that_names_no_version_is_judged_by_the_day(
+    version: str, day: date | None, keep_at: str, name: str
+) -> None:
+    preset = load_preset("pi").of_version(version, day)
+    assert (preset.policy.keep_at, preset.name) == (keep_at, name)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,8 @@ from workbench.tokens.window import Window, known_window, still, window_of
 
 OWN_LIST = "by Codex's own list of models (0.169.0, 2026-11-22)"
 OPUS, SONNET_LONG = "claude-opus-4-5", "claude-sonnet-4-5[1m]"
+OPUS_ANSWER = 64_000
+"""Tokens of its longest answer."""
 REAL = [
     ("sessions/codex/agentcmd-2025-09-25T15.jsonl", [272_000]),
     ("sessions/codex/agentv-a60726a-2compacted.jsonl", [258_400] * 3),
@@ -108,9 +110,9 @@ def bench_of(session: Session, epoch: int) -> Bench:
 def test_each_epoch_has_its_own_window_everywhere() -> None:
     session, windows = changing(), [258_400, 121_600, 200_000]
     assert [window_of(session, epoch) for epoch in (1, 2, 3)] == [
-        Window(258_400, "recorded"),
-        Window(121_600, "recorded"),
-        Window(200_000, "table"),
+        Window(258_400, "recorded", answer=128_000),
+        Window(121_600, "recorded", answer=OPUS_ANSWER),
+        Window(200_000, "table", answer=OPUS_ANSWER),
     ]
     assert [context(session, epoch=epoch).window for epoch in (1, 2, 3)] == windows
     assert [bench_of(session, epoch).window for epoch in (1, 2, 3)] == windows
@@ -128,10 +130,13 @@ def test_an_earlier_epoch_without_a_record_has_the_window_of_the_model_that_answ
 
 def test_another_epoch_on_the_bench_brings_its_window_unless_one_was_given() -> None:
     first = bench_of(changing(), 1)
-    assert at_epoch(first, 2, Counter()).opened.limit == Window(121_600, "recorded")
+    assert at_epoch(first, 2, Counter()).opened.limit == Window(121_600, "recorded", answer=OPUS_ANSWER)
     given = with_window(first, 50_000)
-    assert (given.given_window, at_epoch(given, 2, Counter()).opened.limit) == (50_000, Window(50_000, "given"))
-    assert with_window(given, None).opened.limit == Window(258_400, "recorded")
+    assert (given.given_window, at_epoch(given, 2, Counter()).opened.limit) == (
+        50_000,
+        Window(50_000, "given", answer=128_000),
+    )
+    assert with_window(given, None).opened.limit == Window(258_400, "recorded", answer=128_000)
     assert with_limit(first, SETTINGS).given_window is None
 
 
@@ -150,3 +155,21 @@ def test_a_sweep_plays_under_the_recorded_window(window: int | None, compactions
     plan = plan_of(load_preset("codex"), ["trigger_window_percent=10"], window, retained=False)
     (cell,) = swept(str(shared / REAL[0][0]), plan, plan.settings)
     assert (cell.error, cell.compactions) == ("", compactions)
+
+
+@pytest.mark.parametrize(
+    ("agent", "model", "provider", "window", "answer"),
+    [
+        ("opencode", "claude-sonnet-4.6", "github-copilot", 128_000, 20_000),
+        ("opencode", "claude-sonnet-4.6", "anthropic", 200_000, None),
+        ("opencode", "claude-sonnet-4.6", "", 200_000, None),
+        ("pi", "claude-sonnet-4.6", "github-copilot", 200_000, None),
+        ("pi", "claude-3-haiku", "", 200_000, 4_096),
+    ],
+)
+def test_a_providers_own_limit_and_the_room_for_an_answer(
+    agent: str, model: str, provider: str, window: int, answer: int | None
+) -> None:
+    found = known_window(None, None, agent, model, provider)
+    assert found is not None
+    assert (found.tokens, found.answer) == (window, answer)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 from click.testing import CliRunner
-from textual.widgets import DataTable
+from textual.widgets import DataTable, Static
 
 from tests.paths import SAMPLES
 from tests.tui.app import brought, on_bench, press
 from tests.tui.test_why import signs_on
+from workbench.analysis.as_recorded import told_of_agent
 from workbench.analysis.replay_table import HEADS
 from workbench.cli import commands
 from workbench.compaction.preset import default_preset
@@ -41,6 +42,11 @@ async def test_policies_are_played_compared_and_opened(monkeypatch: pytest.Monke
         mine = next(row for row in rows_of(table) if row[1] == "trim")
         line = next(line for line in run.output.splitlines() if " trim " in line)
         assert line.split() == " ".join(["A", *mine[1:]]).split()
+        # What the agent did stands there as the command says it.
+        assert screen.course is not None
+        words = str(screen.query_one("#recorded", Static).render())
+        assert words == told_of_agent(screen.course)
+        assert words in run.output
         # Every line has its letter; a hidden one has none, and the one left alone no other.
         assert {"A", "B", "·"} <= set(signs_on(plot))
         await press(pilot, "space")

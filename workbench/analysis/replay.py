@@ -25,6 +25,7 @@ from workbench.analysis.course import Course
 from workbench.analysis.running import Running
 from workbench.analysis.spent import spent
 from workbench.compaction.context import Context
+from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.outcome import Outcome, Status
 from workbench.compaction.preset import Preset
 from workbench.compaction.strategies import strategy
@@ -167,9 +168,11 @@ def replay(
     *,
     on_outcome: OnOutcome | None = None,
 ) -> Replay:
-    """Play `course` under a preset, with the context window `limit`. `answer` writes the summaries: the estimate by
+    """Play `course` under a preset, the one of the session's own tool as the version did it that wrote the session,
+    with the context window `limit`. `answer` writes the summaries: the estimate by
     default, which only takes their room; `on_outcome` hears of every compaction. Raises BadInput for a broken table of
     models."""
+    preset = of_its_time(preset, course.session)
     running = Running(course, strategy(preset.strategy), preset.policy, limit)
     playing = _Playing(running, rates_of(course.session.model), answer, on_outcome)
     for index in course.calls:

@@ -18,6 +18,7 @@ from workbench.compaction.context import Context
 from workbench.compaction.language import Language
 from workbench.compaction.ledger.alone import text_of
 from workbench.compaction.ledger.text import read_ledger
+from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.opening import context_at, epoch_of
 from workbench.compaction.outcome import Made, Outcome
 from workbench.compaction.policy import Policy, explain
@@ -162,6 +163,7 @@ def _chosen(source: Any, strategy: str, preset: str, fields: Mapping[str, Any], 
     yet to read what is unread, so there it stays where a product would summarize it, too; of a session that is looked
     at afterwards a preset does what its product does."""
     found = load_preset(preset) if preset else default_preset(strategy)
+    found = of_its_time(found, source) if isinstance(source, Session) else found
     one = strategy_by_id(found.strategy)
     changes = {} if asked else dict(one.unasked)
     if not isinstance(source, Session) and getattr(found.policy, "unread", "") == "summarize":

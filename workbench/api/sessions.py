@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.analysis.as_recorded import of_its_time
 from workbench.analysis.compare import Column, candidates
 from workbench.analysis.compare import compare as columns_of
 from workbench.analysis.course import Course, course_of, uncounted
@@ -22,9 +21,9 @@ from workbench.api.compacting import Pins, context
 from workbench.api.given import Messages, given
 from workbench.api.results import Compacted, in_force
 from workbench.base.errors import BadInput
-from workbench.bench import tools_preset
 from workbench.compaction.context import Context
 from workbench.compaction.exporting import exported
+from workbench.compaction.of_tool import of_its_time, tools_preset
 from workbench.compaction.opening import context_at
 from workbench.compaction.preset import load_preset
 from workbench.formats import export as exporting
@@ -63,7 +62,8 @@ def compare(
     `epoch`, `pins` and `window` are those of `context`, `summarize` that of `compact`. Raises BadInput as they do, and
     for a name that does not exist.
     """
-    chosen = candidates(_several(strategies), _several(presets))
+    session = given(source).session
+    chosen = [of_its_time(one, session) for one in candidates(_several(strategies), _several(presets))]
     now = context(source, epoch=epoch, pins=pins, window=window)
     return tuple(columns_of(now, chosen, answered_by(summarize) if summarize else extractive))
 
@@ -97,7 +97,7 @@ def why(
     session = given(source).session
     number = overflowed(session) if epoch is None else epoch
     now, course = _played_from(session, number, window)
-    chosen = of_its_time(load_preset(preset or tools_preset(session) or "claude-code"), session)
+    chosen = load_preset(preset or tools_preset(session) or "claude-code")
     return diagnose(now, course, number, chosen)
 
 
@@ -119,7 +119,7 @@ def replay(
     session = given(source).session
     now, course = _played_from(session, epoch, window)
     chosen = candidates(_several(strategies), _several(presets))
-    return tuple(replays(course, [of_its_time(one, session) for one in chosen], now.limit))
+    return tuple(replays(course, chosen, now.limit))
 
 
 def _played_from(session: Session, epoch: int, window: int | None) -> tuple[Context, Course]:

@@ -133,8 +133,8 @@ def _made(bench: Bench, preset: Preset, name: Name, *, journal: bool) -> tuple[C
     """A column, and what it cost where a model wrote in it; such a run is kept before the next one begins."""
     chosen = choose_preset(bench, preset)
     context = bench.context.with_(split_at=bench.context.split_at if chosen.strategy.movable else None)
-    call = run_named(chosen, compacting(context, bench.edits, chosen.strategy, preset.policy), name, journal=journal)
-    column = column_of(context, preset, call.run, bench.edits, call.run.seconds)
+    call = run_named(chosen, compacting(context, bench.edits, chosen.strategy, chosen.policy), name, journal=journal)
+    column = column_of(context, chosen.chosen, call.run, bench.edits, call.run.seconds)
     if journal and name.is_kept:
         keep_run(call, context, column.checks)
     return column, call.cost

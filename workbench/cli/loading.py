@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from workbench.analysis.course import Course, course_of, uncounted
 from workbench.base import paths
-from workbench.bench import Bench, choose_preset, counted, open_bench, tools_preset, with_kept_scale
+from workbench.bench import Bench, choose_preset, counted, open_bench, with_kept_scale
 from workbench.cli.by_hand import by_hand
 from workbench.cli.opening import Watched
 from workbench.cli.selection import Selection
+from workbench.compaction.of_tool import tools_preset
 from workbench.compaction.preset import Preset
 from workbench.formats.files import load
 from workbench.session import Session

@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
-from workbench.analysis.as_recorded import of_its_time
+from workbench.analysis.as_recorded import AsRecorded, own_as_recorded, told_of_agent
 from workbench.analysis.cache import Rates
 from workbench.analysis.cost import paid
 from workbench.analysis.course import Course
 from workbench.analysis.pictures import SIGNS, in_characters, replay_picture
-from workbench.analysis.recorded import made_room, told_room
+from workbench.analysis.recorded import made_room
 from workbench.analysis.replay import Compacted, Replay, replays
 from workbench.analysis.replay_table import HEADS, cost_basis, cost_recorded, row
 from workbench.base.figures import grouped
@@ -51,7 +51,6 @@ def command(chosen: Selection, summarizer: str, drawn: bool, as_json: bool) -> N
     """
     policies = chosen.policies()
     bench, course = on_bench_and_course(chosen, lambda session: 1)
-    policies = [of_its_time(one, bench.session) for one in policies]
     answer = extractive if summarizer == "extractive" else estimate
     played = list(replays(course, policies, bench.opened.limit, answer))
     if as_json:
@@ -64,7 +63,10 @@ def command(chosen: Selection, summarizer: str, drawn: bool, as_json: bool) -> N
             "messages": len(course.messages),
             "cost": paid(course.session),
         }
-        write_json(about, {"calls": calls, "plain": course.plain, "recorded": made_room(course), "replays": played})
+        own = own_as_recorded(course)
+        beside = {"preset": own[0].id, "version": own[0].version, "compactions": own[1]} if own else None
+        recorded = {"recorded": made_room(course), "as_recorded": beside}
+        write_json(about, {"calls": calls, "plain": course.plain, **recorded, "replays": played})
         return
     if drawn:
         click.echo("\n".join(_plot(course, played, bench.window)))
@@ -88,7 +90,7 @@ def _table(bench: Bench, course: Course, played: list[Replay], summarizer: str) 
         f"would be sent {grouped(course.plain[-1] if calls else 0)} tokens. Summaries: {summarizer}."
     )
     click.echo(f"Context window: {bench.opened.limit or 'unknown; name it with --window'}.")
-    told = (told_room(made_room(course)), cost_basis(rates), cost_recorded(course.session))
+    told = (told_of_agent(course), cost_basis(rates), cost_recorded(course.session))
     click.echo("\n".join(filter(None, told)) + "\n")
     rows = [list(row(sign, one)) for sign, one in zip(SIGNS, played, strict=False)]
     write_table(list(HEADS), rows)
@@ -129,11 +131,20 @@ def replay_document(one: Replay) -> dict[str, Any]:
     """Costs in dollars, or in millions of input tokens' worth where `rates.known` is false."""
     return {
         "preset": one.preset.id,
+        "version": one.preset.version,
         "strategy": one.preset.strategy,
         **only(one, "rates", "sent", "full", "peak", "last", "over_window", "mean_after", "rebilled", "cost"),
         "compactions": one.compacted,
         **only(one, "missed", "triggers"),
     }
+
+
+@plain.register
+def _(one: AsRecorded) -> dict[str, Any]:
+    """One recorded compaction beside the preset's: when the agent compacted and when the preset would have, and how
+    many messages stayed; `reason` where that differs and the file or the product gives it."""
+    kept = {"kept": len(one.kept), "keeps": len(one.keeps)}
+    return {**only(one, "epoch", "cause", "call", "fires"), **kept, **only(one, "verdict", "difference", "reason")}
 
 
 @plain.register

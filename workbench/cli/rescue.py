@@ -126,7 +126,7 @@ def _result(bench: Bench, done: Compacted, saved: Saved | None) -> Result:
         format=session.format,
         title=session.title,
         folder=session.cwd,
-        policy=bench.preset or bench.strategy.id,
+        policy=bench.chosen.name,
         window=bench.window,
         before=done.context.total,
         after=done.context.outcome_size(done.outcome),

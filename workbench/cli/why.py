@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from workbench.analysis.as_recorded import of_its_time
 from workbench.analysis.cost import paid
 from workbench.analysis.pictures import growth_picture, in_characters
 from workbench.analysis.transcript import printable
@@ -17,11 +16,11 @@ from workbench.analysis.why.refusals import overflowed
 from workbench.analysis.why.waste import UNUSED_RULE
 from workbench.base.figures import grouped
 from workbench.base.text import counted
-from workbench.bench import tools_preset
 from workbench.cli.loading import on_bench_and_course
 from workbench.cli.output import fields_of, only, plain, write_fields, write_json, write_table
 from workbench.cli.replay import replay_document
 from workbench.cli.selection import Selection, selection
+from workbench.compaction.of_tool import tools_preset
 
 PRESET = "claude-code"
 """Whose trigger lines are drawn where no policy is named."""
@@ -47,7 +46,7 @@ def command(chosen: Selection, as_json: bool) -> None:
     sentence speaks of or under the policy that it names.
     """
     bench, course = on_bench_and_course(chosen, overflowed)
-    preset = of_its_time(chosen.policy(tools_preset(bench.session) or PRESET), bench.session)
+    preset = chosen.policy(tools_preset(bench.session) or PRESET)
     found = diagnose(bench.context, course, bench.epoch, preset)
     if as_json:
         write_json(found)

@@ -13,6 +13,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +35,17 @@ BUNDLED = Path(__file__).resolve().parent / "presets"
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What versions of a product before `before` did differently."""
+    """What a product did differently before the version `before`, or, where its sessions do not name theirs, before
+    the day on which the version came out: no session that was begun sooner is by it."""
 
-    before: str
+    before: str | date
     policy: Mapping[str, Any]
+
+    def holds(self, version: str, day: date | None) -> bool:
+        """Whether a session of this version, begun on this day, was written by an earlier one."""
+        if isinstance(self.before, date):
+            return not version and day is not None and day < self.before
+        return version != "" and _numbers(version) < _numbers(self.before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +63,22 @@ class Preset:
 
     earlier: tuple[Earlier, ...] = ()
     version: str = ""
-    """The version of the product that it stands for, "" for the newest one known."""
+    """The version of the product that it stands for, or the day for one that is not named; "" for the newest known."""
 
     @property
     def name(self) -> str:
         """Its id, or its strategy's where it has none, and of an earlier version which."""
         return (self.id or self.strategy) + (f" as of {self.version}" if self.version else "")
 
-    def of_version(self, version: str) -> Preset:
-        """As that version of the product did it, but for what was set by hand; as it is where it is not known."""
+    def of_version(self, version: str, day: date | None = None) -> Preset:
+        """As that version of the product did it, or the one of that day, but for what was set by hand; as it is where
+        nothing is known of it."""
         changes: dict[str, Any] = {}
         for one in self.earlier:
-            if version and _numbers(version) < _numbers(one.before):
+            if one.holds(version, day):
                 changes |= {key: value for key, value in one.policy.items() if self.sources.get(key) == "preset"}
-        return replace(self, policy=self.policy.with_(**changes), version=version) if changes else self
+        then = version or str(day)
+        return replace(self, policy=self.policy.with_(**changes), version=then) if changes else self
 
     def source_of(self, setting: Setting) -> str:
         """Where its value comes from; `the prompt` for what follows from that, as the language does."""
@@ -180,7 +190,7 @@ def read_preset(path: Path) -> Preset:
             raise BadInput(f"{path}: product.{name} = {known!r}; say true or false of cache and default_on.")
     earlier = table.get("earlier", [])
     if not isinstance(earlier, list) or not all(map(_is_earlier, earlier)):
-        raise BadInput(f"{path}: [[earlier]] has a version in before and a table policy, each time.")
+        raise BadInput(f"{path}: [[earlier]] has a version or a day in before and a table policy, each time.")
     try:
         policy = chosen.policy_type.model_validate(values)
         for one in earlier:
@@ -200,7 +210,8 @@ def _is_earlier(one: Any) -> bool:
     """Whether a table says of earlier versions what they did."""
     if not isinstance(one, dict) or one.keys() != {"before", "policy"}:
         return False
-    return isinstance(one["before"], str) and isinstance(one["policy"], dict)
+    dated = isinstance(one["before"], date) and not isinstance(one["before"], datetime)
+    return (isinstance(one["before"], str) or dated) and isinstance(one["policy"], dict)
 
 
 def _is_named(value: Any) -> bool:

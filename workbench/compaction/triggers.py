@@ -21,6 +21,20 @@ class TokenLimits(Policy):
     trigger_reserve_tokens: int = setting(
         0, "trigger", "Compact when no more than so many tokens of the window are free. 0: never.", unit="tokens", ge=0
     )
+    trigger_answer_tokens: int = setting(
+        0,
+        "trigger",
+        "Compact when the model's longest answer has no room any more, so many tokens at most, beside what must be "
+        "free. 0: no room is left for it.",
+        unit="tokens",
+        ge=0,
+    )
+
+
+def room_for_answer(policy: TokenLimits, longest: int | None) -> int:
+    """The tokens that stay free for an answer: as many as the policy has, or the model's longest answer, if that is
+    known and shorter."""
+    return min(policy.trigger_answer_tokens, longest or policy.trigger_answer_tokens)
 
 
 def token_triggers(now: Gauge, policy: TokenLimits, note: str = "") -> tuple[Trigger, ...]:
@@ -33,9 +47,10 @@ def token_triggers(now: Gauge, policy: TokenLimits, note: str = "") -> tuple[Tri
         name = f"{policy.trigger_window_percent:g} % of the window"
         share = policy.trigger_window_percent / 100
         found.append(_of_window(name, now, None if now.window is None else now.window * share, note))
-    if policy.trigger_reserve_tokens:
-        name = f"{grouped(policy.trigger_reserve_tokens)} tokens left"
-        left = None if now.window is None else max(now.window - policy.trigger_reserve_tokens, 0)
+    free = policy.trigger_reserve_tokens + room_for_answer(policy, now.limit.answer if now.limit else None)
+    if free:
+        name = f"{grouped(free)} tokens left"
+        left = None if now.window is None else max(now.window - free, 0)
         found.append(_of_window(name, now, left, note))
     return tuple(found)
 

@@ -11,6 +11,7 @@ from workbench.analysis.replay import Replay, replays
 from workbench.analysis.retention import Retention
 from workbench.analysis.why import Diagnosis, diagnose
 from workbench.bench import Bench
+from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.preset import Preset
 from workbench.summarizers.extractive import extractive
 
@@ -38,8 +39,9 @@ class Report:
 
 def gather(bench: Bench, course: Course, beside: Sequence[Preset]) -> Report:
     """The report on the bench's epoch under its policy, `beside` others. Raises BadInput for a broken price table."""
-    own = Preset(bench.preset, bench.strategy.id, "", "", bench.policy)
-    chosen = (own, *(preset for preset in beside if (preset.strategy, preset.policy) != (own.strategy, own.policy)))
+    own = bench.chosen
+    others = [of_its_time(preset, bench.session) for preset in beside]
+    chosen = (own, *(preset for preset in others if (preset.strategy, preset.policy) != (own.strategy, own.policy)))
     judged = tuple(
         Judged(column, bench.held(column.outcome)) for column in compare(bench.context, chosen, extractive, bench.edits)
     )

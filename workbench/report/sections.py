@@ -13,7 +13,7 @@ from workbench.analysis.transcript import one_line, printable
 from workbench.analysis.why.fillers import Share
 from workbench.base.figures import grouped
 from workbench.base.secrets import masked
-from workbench.compaction.preset import Preset, preset_toml
+from workbench.compaction.preset import preset_toml
 from workbench.report.gathered import Judged, Report
 
 ROWS = 15
@@ -213,10 +213,9 @@ def _lost_section(title: str, held: Retention) -> Section:
 
 def _policy(report: Report) -> Section:
     bench = report.bench
-    preset = Preset(bench.preset or bench.strategy.id, bench.strategy.id, "", "", bench.policy)
     pinned = [clean(id) for id in sorted(bench.pins)]
     words = (f"Strategy {bench.strategy.id}.",) + ((f"Pinned: {', '.join(pinned)}.",) if pinned else ())
-    return Section("The policy", words, code=masked(printable(preset_toml(preset))))
+    return Section("The policy", words, code=masked(printable(preset_toml(bench.chosen))))
 
 
 def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], numbers: int = 0, most: int = ROWS) -> Table:

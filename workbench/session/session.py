@@ -117,7 +117,8 @@ class Compaction:
     """A compaction that the agent itself recorded. `summary` is the id of its summary message, where there is one.
 
     `tokens_before` and `tokens_after` are its own figures. `kept` are the ids of messages before it that it says stay
-    in the context word for word; the members of the next epoch hold them.
+    in the context word for word; the members of the next epoch hold them. One that worked in the `background` began
+    when what came before them was all there was: they came while it worked.
     """
 
     trigger: str = ""
@@ -127,6 +128,7 @@ class Compaction:
     way: Way = "summary"
     tokens_after: int | None = None
     kept: tuple[str, ...] = ()
+    background: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,7 @@ class SessionFacts:
     size of the context in tokens, as the tool last told it, and `overhead` that of the system prompt and the tools in
     it. `cost` is the whole session's in dollars, as recorded, where its calls do not say theirs. `exit_status` is how a
     run ended. `summary_versions` are the versions of summaries by the ids of their messages. `version`, `git_branch`
-    and `project` are the tool's own.
+    and `project` are the tool's own; `provider` is by which one it asked the model last, in the tool's words.
     `unread` are the records that hold no message and stay where the list is written anew. `carried` is what an export
     of this program says of itself. `own` is what only the format's writer needs, of the format's own type.
     """
@@ -197,6 +199,7 @@ class SessionFacts:
     exit_status: str = ""
     summary_versions: Mapping[str, int] = field(default_factory=dict)
     version: str = ""
+    provider: str = ""
     git_branch: str = ""
     project: str = ""
     unread: tuple[int, ...] = ()

@@ -25,11 +25,13 @@ _WORDS: dict[Source, str] = {
 class Window:
     """A context window in tokens, above 0, and its source: `given` by the person for this session, `recorded` by the
     session, the `agent` that gives its model less than the API takes, the `table` of models, or the person's `settings`
-    for models that nobody knows. `told` is who says so where there is more to say than that."""
+    for models that nobody knows. `told` is who says so where there is more to say than that. `answer` are the tokens of
+    the longest answer for which an agent leaves room in it, None where that is not known."""
 
     tokens: int
     source: Source
     told: str = ""
+    answer: int | None = None
 
     @property
     def origin(self) -> str:
@@ -40,24 +42,28 @@ class Window:
         return f"{grouped(self.tokens)} tokens, {self.origin}"
 
 
-def known_window(given: int | None, recorded: int | None, agent: str, model: str | None) -> Window | None:
-    """What the person says, else what the session records, else what the agent (its format's id) gives the model, else
-    what the table knows of it; None where nobody says anything. Raises BadInput for a broken table."""
-    if given:
-        return Window(given, "given")
-    if recorded:
-        return Window(recorded, "recorded")
-    if given_by := allowed(agent, model):
-        return Window(given_by.window, "agent", given_by.told)
+def known_window(
+    given: int | None, recorded: int | None, agent: str, model: str | None, provider: str = ""
+) -> Window | None:
+    """What the person says, else what the session records, else what the agent (its format's id) gives the model by
+    that provider, else what the table knows of it; None where nobody says anything. Raises BadInput for a broken
+    table."""
     info = find(model) if model else None
-    return Window(info.window, "table") if info else None
+    answer = info.max_output if info else None
+    if given:
+        return Window(given, "given", answer=answer)
+    if recorded:
+        return Window(recorded, "recorded", answer=answer)
+    if given_by := allowed(agent, model, provider):
+        return Window(given_by.window, "agent", given_by.told, given_by.answer or answer)
+    return Window(info.window, "table", answer=answer) if info else None
 
 
 def window_of(session: Session, epoch: int, given: int | None = None) -> Window | None:
     """The window of an epoch (from 1): what was recorded for its own calls, or, by the tables, that of the model which
     answered last in it. Raises BadInput for a broken table."""
     found = session.epochs[epoch - 1]
-    return known_window(given, found.window, session.format, _model_of(session, epoch))
+    return known_window(given, found.window, session.format, _model_of(session, epoch), session.facts.provider)
 
 
 def _model_of(session: Session, epoch: int) -> str | None:

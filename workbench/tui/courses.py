@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from workbench.analysis.course import Course, course_of, uncounted
 from workbench.bench import Bench, counted
@@ -32,7 +33,7 @@ def course_on(bench: Bench, counter: Counter, told: Told, *, first: int) -> tupl
 
 def own_preset(bench: Bench, name: str = "") -> Preset:
     """The policy as it stands on the bench, under the name of its preset or another one."""
-    return Preset(name or bench.preset, bench.strategy.id, "", "", bench.policy)
+    return replace(bench.chosen, id=name, version="") if name else bench.chosen
 
 
 def at_call(course: Course, call: int) -> str:

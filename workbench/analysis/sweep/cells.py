@@ -63,6 +63,11 @@ class Plan:
         except ValidationError as error:
             raise BadInput(f"--vary {explain(error)}") from None
 
+    def preset_with(self, setting: Sequence[Number]) -> Preset:
+        """The preset with what varies as in a cell. Raises BadInput where it cannot be so."""
+        varied = {axis.field: "--vary" for axis in self.axes if axis.field != WINDOW}
+        return self.preset.with_values(self.policy(setting), varied)
+
     def window_of(self, setting: Sequence[Number], own: Window | None) -> Window | None:
         """The window of a cell: the one that varies, the one that was given, the session's own."""
         varied = [int(value) for axis, value in zip(self.axes, setting, strict=True) if axis.field == WINDOW]
@@ -145,7 +150,7 @@ def _cell(file: str, course: Course, plan: Plan, setting: tuple[Number, ...], ow
         held.extend([] if share is None else [share])
 
     try:
-        preset = replace(plan.preset, policy=plan.policy(setting))
+        preset = plan.preset_with(setting)
         window = plan.window_of(setting, own)
         if plan.retained:
             played = replay(course, preset, window, extractive, on_outcome=look)

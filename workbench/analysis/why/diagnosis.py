@@ -16,6 +16,7 @@ from workbench.analysis.why.findings import Finding, Limit, findings
 from workbench.analysis.why.refusals import Refusal, refusals
 from workbench.compaction.context import Context
 from workbench.compaction.layers import Layer, layers
+from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.preset import Preset
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import Trigger
@@ -65,12 +66,14 @@ class Diagnosis:
 def diagnose(
     context: Context, course: Course, epoch: int, preset: Preset, told: Callable[[str], None] = lambda stage: None
 ) -> Diagnosis:
-    """Diagnose `context`, which is epoch `epoch` of the session; `course` is the session from that epoch on.
+    """Diagnose `context`, which is epoch `epoch` of the session; `course` is the session from that epoch on. The preset
+    of its own tool counts as the version did it that wrote the session.
 
     `told` hears what is done next, and stops it by raising. Raises BadInput for a broken table of models.
     """
     told("measuring the growth")
     session = course.session
+    preset = of_its_time(preset, session)
     points = course.growth
     said = refusals(session)
     here = set(session.epochs[epoch - 1].members)

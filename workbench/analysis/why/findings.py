@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from workbench.analysis.as_recorded import own_as_recorded, told_as_recorded
 from workbench.analysis.bills import Gap
 from workbench.analysis.course import Course
 from workbench.analysis.recorded import made_room, told_room
@@ -21,6 +22,7 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.layers import Layer
+from workbench.compaction.of_tool import tools_preset
 from workbench.compaction.preset import Preset
 from workbench.compaction.strategies import all_strategies
 
@@ -202,11 +204,17 @@ def _one_message(context: Context, largest: Sequence[Large]) -> Finding | None:
     return Finding("message", text, one.tokens, (one.message,))
 
 
+def _judged(preset: Preset, course: Course) -> str:
+    """Whether the preset of the session's own tool does what the file records, and why it does not."""
+    own = own_as_recorded(course) if preset.id == tools_preset(course.session) else None
+    return told_as_recorded(preset, own[1]) if own else ""
+
+
 def _strategy(played: Replay, course: Course) -> Finding:
     """What the chosen strategy would have done, by replay, and beside it what the agent did by the file."""
     here = f" from epoch {course.numbers[0]} on" if course.numbers[0] > 1 else ""
     over = f"{grouped(played.over_window)} of {grouped(len(played.sent))} calls would have gone over the window"
-    theirs = f" {told_room(found)}" if (found := made_room(course)) else ""
+    theirs = "".join(f" {told}" for told in (told_room(made_room(course)), _judged(played.preset, course)) if told)
     if not played.compacted:
         why = f" ({played.missed[0].reason})" if played.missed else ""
         over = f"; {over}" if played.over_window else ""

@@ -114,6 +114,7 @@ def _export(path: Path, data: bytes, progress: Progress, warnings: list[LoadWarn
         facts=SessionFacts(
             overflow_errors=tuple(reading.errors),
             version=text_of(info.get("version")),
+            provider=next((id for user in reversed(users) if (id := text_of(user.get("providerID")))), ""),
             cost=None if costs else dollars_of(info.get("cost")),
         ),
     )

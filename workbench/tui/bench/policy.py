@@ -59,7 +59,7 @@ def paste_params(host: Host) -> None:
 
     def pasted(taken: tuple[Strategy[Any], Policy]) -> None:
         taking, policy = taken
-        preset = replace(default_preset(taking.id), policy=policy)
+        preset = replace(default_preset(taking.id), policy=policy, sources={})
         said = f"pasted {taking.pasted.name}" if taking.pasted else ""
         want(host, partial(steps.choose_preset, preset=preset), said=said)
 
@@ -114,8 +114,8 @@ def saved_as(view: View, name: str) -> Preset:
     preset, policy = view.preset, view.bench.policy
     other = {field.path[0] for field in differing(policy, preset.policy)}
     basis = {field: word for field, word in preset.basis.items() if field not in other}
-    about = f"Like {preset.id}, but for {', '.join(sorted(other))}." if other else preset.about
-    return Preset(name, preset.strategy, about, f"saved from {preset.id}", policy, basis)
+    about = f"Like {preset.name}, but for {', '.join(sorted(other))}." if other else preset.about
+    return Preset(name, preset.strategy, about, f"saved from {preset.name}", policy, basis)
 
 
 def save(host: Host) -> None:

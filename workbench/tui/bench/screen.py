@@ -174,7 +174,7 @@ class BenchScreen(Screen[None]):
         while True:
             view = self.view
             preset = view.preset
-            name = f"{view.bench.strategy.title} · {preset.id}"
+            name = f"{view.bench.strategy.title} · {preset.name}"
             await form.show(view.bench.policy, preset, name)
             if self.view.wanted or (form.policy is self.bench.policy and self.view.preset is preset):
                 return

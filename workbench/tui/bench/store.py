@@ -13,6 +13,7 @@ from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.checks import Check
 from workbench.compaction.layout import Layout
+from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.preset import Preset, default_preset, load_preset
 from workbench.finding.following import Mark
 from workbench.remembered import Work, work_of
@@ -133,7 +134,7 @@ def drawable(bench: Bench) -> bool:
 def measured_by(bench: Bench) -> Preset:
     """The preset that the policy is measured by: the chosen one, or the strategy's own where that is gone."""
     try:
-        found = load_preset(bench.preset)
+        found = of_its_time(load_preset(bench.preset), bench.session)
     except BadInput:
         return default_preset(bench.strategy.id)
     return found if found.strategy == bench.strategy.id else default_preset(bench.strategy.id)

@@ -22,6 +22,7 @@ from workbench.analysis.compare import THEIRS, Column, candidates, column_of, co
 from workbench.analysis.recorded import following
 from workbench.analysis.retention import Retention, retention
 from workbench.bench import Bench
+from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.preset import Preset, load_preset, preset_names
 from workbench.summarizers.extractive import extractive
 from workbench.tui.failures import failure_of
@@ -54,7 +55,8 @@ class Asked:
 
 
 def asked_of(bench: Bench, presets: tuple[Preset, ...]) -> Asked:
-    own = Preset(bench.preset, bench.strategy.id, "", "", bench.policy)
+    presets = tuple(of_its_time(one, bench.session) for one in presets)
+    own = bench.chosen
     known = any((one.strategy, one.policy) == (own.strategy, own.policy) for one in presets)
     return Asked(presets, None if known and not bench.result else own, has_theirs(bench))
 

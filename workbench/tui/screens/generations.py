@@ -164,7 +164,7 @@ all; on the right how long the summaries become. + and - change how many generat
     # --- drawing ----------------------------------------------------------------------------------------------------
 
     def _say(self, words: str) -> None:
-        policy = self.bench.preset or self.bench.strategy.id
+        policy = self.bench.chosen.name
         line = f"{self.count} {plural(self.count, 'generation')} of {policy} · {words} · extractive summaries"
         self.query_one("#said", Static).update(Text(plain(line)))
 

@@ -13,6 +13,7 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import DataTable, Static
 
+from workbench.analysis.as_recorded import told_of_agent
 from workbench.analysis.compare import candidates
 from workbench.analysis.cost import dollars, paid
 from workbench.analysis.course import Course
@@ -51,6 +52,7 @@ message of the call. n on the plot goes to the next compaction of the policy who
     CSS = """
     ReplayScreen CallsPlot { height: 3fr; min-height: 9; }
     ReplayScreen #call { height: 2; padding: 0 1; }
+    ReplayScreen #recorded { height: auto; max-height: 4; padding: 0 1; }
     ReplayScreen .datatable--fixed { background: $surface; color: $foreground; }
     ReplayScreen Table { height: 2fr; min-height: 4; background: $surface; }
     """
@@ -68,10 +70,11 @@ message of the call. n on the plot goes to the next compaction of the policy who
 
     @dataclass
     class Laid(Message):
-        """The session can be played: every token is counted."""
+        """The session can be played: every token is counted. `recorded` tells what the agent itself did."""
 
         bench: Bench
         course: Course
+        recorded: str
 
     @dataclass
     class Played(Message):
@@ -97,10 +100,12 @@ message of the call. n on the plot goes to the next compaction of the policy who
             yield CallsPlot(id="replay-plot")
             yield Static(id="legend")
             yield Static(id="call")
+            yield Static(id="recorded")
             yield Table(cursor_type="row", zebra_stripes=True, fixed_columns=2)
             yield KeysLine()
 
     def on_mount(self) -> None:
+        self.query_one("#recorded").display = False
         self.say("opening")
         self.call_after_refresh(self.start)
 
@@ -122,7 +127,8 @@ message of the call. n on the plot goes to the next compaction of the policy who
             bench, course = self.bench, self.course
             if course is None:
                 bench, course = course_on(bench, self.counter, told, first=1)
-                self.post_message(self.Laid(bench, course))
+                told("reading what the agent did")
+                self.post_message(self.Laid(bench, course, told_of_agent(course)))
             for number, preset in enumerate(asked, 1):
                 told(f"playing {number} of {len(asked)}: {preset.id}")
                 self.post_message(self.Played(asked, replay(course, preset, bench.opened.limit)))
@@ -130,6 +136,9 @@ message of the call. n on the plot goes to the next compaction of the policy who
     @on(Laid)
     def _laid(self, event: Laid) -> None:
         self.bench, self.course = event.bench, event.course
+        words = self.query_one("#recorded", Static)
+        words.update(plain(event.recorded))
+        words.display = bool(event.recorded)
         points = {point.message: point for point in event.course.growth}
         course = event.course
         answers = frozenset(course.answers)

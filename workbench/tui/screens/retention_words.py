@@ -44,7 +44,7 @@ def has_theirs(bench: Bench) -> bool:
 def whose(bench: Bench, theirs: bool) -> str:
     if theirs:
         return f"the agent's own compaction after epoch {bench.epoch}, as recorded"
-    policy = bench.preset or bench.strategy.id
+    policy = bench.chosen.name
     return f"{policy}, {'the run on the bench' if bench.result else 'run offline with extractive summaries'}"
 
 
