@@ -24,8 +24,8 @@ from interop.told import allowed_by
 from interop.tool import PLANS, Plan, Tool
 from interop.units import Unit, of_request, shown
 from workbench.base.errors import BadInput
-from workbench.bench import tools_preset
 from workbench.compaction.context import Context
+from workbench.compaction.of_tool import tools_preset
 from workbench.compaction.preset import preset_names
 from workbench.formats import export as exporting
 from workbench.formats import registry
