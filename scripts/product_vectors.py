@@ -122,7 +122,16 @@ def openhands(rows: list[Said]) -> Said:
         number_of |= {event.id: n for event in new}
         events += new
 
-    def condensed(given: list[Any]) -> Said:
+    class Counting:
+        """A model that takes so many characters, and counts characters as tokens."""
+
+        def __init__(self, limit: int) -> None:
+            self.effective_max_input_tokens = limit
+
+        def get_token_count(self, messages: list[Any], **rest: Any) -> int:
+            return sum(len(part.text) for message in messages for part in message.content)
+
+    def condensed(given: list[Any], agent: Any = None) -> Said:
         asked: list[str] = []
         one = default_condenser(LLM(model="gpt-4o", api_key="x", usage_id="x"))
 
@@ -137,7 +146,7 @@ def openhands(rows: list[Said]) -> Said:
 
         object.__setattr__(one, "_generate_condensation", generate)
         view = View.from_events(given)
-        made = one.get_condensation(view)
+        made = one.get_condensation(view, agent_llm=agent)
         left = View.from_events([*given, made]).events
         return {
             "kept": sorted({number_of[event.id] for event in left if event.id in number_of}),
@@ -150,6 +159,8 @@ def openhands(rows: list[Said]) -> Said:
         "version": f"openhands-sdk {version('openhands-sdk')}",
         **condensed(events),
         "by hand": condensed([*events[:61], CondensationRequest()]),
+        "over 20 000 tokens": condensed(events[:61], Counting(20_000)),
+        "over 20 000 tokens and 80 events": condensed(events, Counting(20_000)),
     }
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from array import array
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,18 @@ import pytest
 
 from tests.analysis.courses import counter_of, session_of
 from workbench.compaction.context import Context
+from workbench.compaction.layout import Layout
 from workbench.compaction.opening import context_at
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import load_preset
+from workbench.compaction.shape import Shape
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategy import SummaryRequest
-from workbench.conformance.building import call, context_of, result, user
+from workbench.conformance.building import METER, call, context_of, result, user
 from workbench.conformance.strategies import run
 from workbench.session import Message, Text, Thinking
+from workbench.tokens.sizes import Basis, Sizes
+from workbench.tokens.window import Window
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors" / "product_compactions.json"
 
@@ -83,6 +88,18 @@ def test_openhands_by_hand_leaves_half_of_what_there_is() -> None:
     assert (kept(outcome), shown(outcome)) == (expected["kept"], expected["shown"])
     assert "m3. " in request.text
     assert "m0. " not in request.text
+
+
+@pytest.mark.parametrize("over", ["over 20 000 tokens", "over 20 000 tokens and 80 events"])
+def test_openhands_halves_the_tokens_where_they_are_too_many(over: str) -> None:
+    """Characters stand for tokens, there as here; the system prompt has six of them."""
+    expected = vectors()["openhands"][over]
+    messages = messages_of(vectors()["session"])[: max(expected["kept"]) + 1]
+    chars = array("q", [row["chars"] for row in vectors()["session"][: len(messages)]])
+    sizes = Sizes(chars, Basis.CALIBRATED, 6, Basis.CALIBRATED, 0, METER)
+    context = Context(Layout(Shape(tuple(messages)), sizes), limit=Window(20_000, "given"))
+    outcome, _ = compacted("openhands", context.with_(manual=False))
+    assert (kept(outcome), shown(outcome)) == (expected["kept"], expected["shown"])
 
 
 def test_what_stands_there_for_what_went() -> None:

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from workbench.compaction.context import Context
+from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import before_unread
 from workbench.compaction.layout import Layout
 from workbench.compaction.shape import Shape, per_shape
+from workbench.compaction.triggers import token_triggers
 from workbench.compaction.vocabulary import MessagesAs, TokensAs
 from workbench.compaction.window.policy import MessageWindowPolicy, SafeEnd
 from workbench.session import Message
@@ -66,10 +68,34 @@ def _ideal_end(context: Context, policy: MessageWindowPolicy) -> int:
             sums = shape.api_chars
             return bisect_left(sums, sums[shape.lead] + (sums[count] - sums[shape.lead]) * policy.head_percent / 100)
         case "half":
-            there = numbered[count]
-            limit = policy.trigger_messages if 0 < policy.trigger_messages <= there else there
-            left = limit // 2
-            return bisect_left(numbered, there - max(left - policy.keep_first - 1, 0))
+            return max(_half_of_messages(context, policy, numbered), _half_of_tokens(context, policy, numbered))
+
+
+def _half_of_messages(context: Context, policy: MessageWindowPolicy, numbered: Sequence[int]) -> int:
+    """So that half of trigger_messages are left with the first ones and the summary, or by hand of those that there
+    are, if there are fewer; 0 where neither is asked for."""
+    there = numbered[-1]
+    reached = 0 < policy.trigger_messages <= there
+    if not reached and not context.manual and _token_limit(context, policy) is not None:
+        return 0
+    left = (policy.trigger_messages if reached else there) // 2
+    return bisect_left(numbered, there - max(left - policy.keep_first - 1, 0))
+
+
+def _half_of_tokens(context: Context, policy: MessageWindowPolicy, numbered: Sequence[int]) -> int:
+    """So that the context is below half of the least limit in tokens that it has reached; 0 where it has reached
+    none. The first messages stay."""
+    limit = _token_limit(context, policy)
+    if limit is None:
+        return 0
+    sums, first = context.layout.tokens, bisect_left(numbered, policy.keep_first)
+    return min(bisect_right(sums, sums[first] + context.total.tokens - limit // 2), len(sums) - 1)
+
+
+def _token_limit(context: Context, policy: MessageWindowPolicy) -> int | None:
+    """The least of the trigger's limits in tokens that the context has reached; None for none."""
+    now = Gauge(tokens=context.total.tokens, limit=context.limit)
+    return min((int(trigger.limit) for trigger in token_triggers(now, policy) if trigger.fires), default=None)
 
 
 def counts(shape: Shape, what: MessagesAs) -> Sequence[int]:

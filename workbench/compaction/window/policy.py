@@ -33,8 +33,8 @@ class MessageWindowPolicy(Prompted, Shaped, MessageLimits):
         "split",
         "How the window's end is found: so many messages from the start (window_messages); or all but the newest "
         "messages, the newest user and agent messages (keep_messages), the newest tokens (keep_tokens); or a share of "
-        "the characters (head_percent); or so that half of trigger_messages are left, the first ones and the summary "
-        "counted, or of those that there are, if there are fewer.",
+        "the characters (head_percent); or so that half of each limit that was reached is left: of trigger_messages, "
+        "the first ones and the summary counted, or by hand of those that there are, and of the tokens.",
     )
     window_messages: int = setting(
         30,
