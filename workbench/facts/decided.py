@@ -1,5 +1,5 @@
-"""What was decided: choices that people and agents state, and the user's answers to questions. Precision goes before
-recall.
+"""What was decided, and by whom: choices that people and agents state, and the user's answers to questions, through a
+tool or in words. Precision goes before recall.
 """
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from workbench.base.text import clip_at_word
 from workbench.facts.answers import answers
 from workbench.facts.fact import Fact
 from workbench.facts.pasted import without_paste
@@ -32,16 +33,22 @@ _DECISION = tuple(
         rf"\b(?:i|we)(?:'ll| will| am going to|'m going to|'re going to|'m still going to) {_KEEPING}\b.{{2,300}}"
         r"\b(?:instead|rather than|because|since|so that|for now)\b",
         rf"\b(?:i|we)(?:'m| am|'re| are|'ll| will) (?!{_TELLING}).{{3,250}}\b(?:rather than|instead of)\b",
-        rf"^since .{{5,200}}, (?:i|we)(?:'m going to|'ll| will| am going to) {_KEEPING}\b",
+        r"(?:^|\bbut )since .{5,200}, (?:i|we)(?:'m going to|'ll| will| am going to) ",
+        r"\b(?:i|we)(?:'ve| have)? (?:dropped|removed|reverted|replaced|kept|moved|switched|skipped|avoided|used|left) "
+        r".{2,200}\b(?:because|since|instead of|rather than|so that)\b",
         r"\b(?:i|we)(?:'d| would) (?:go with|only want|remove|drop|leave|omit)\b",
         r"\b(?:let's|lets|let us) (?:go with|use|stick with|stick to|switch to|keep|drop|skip|not|avoid|"
         r"do option|store|put|leave|remove|roll back|revert)\b",
-        r"^(?:decision|decided|chosen approach|the decision)\b.{8}",
+        r"^(?:decision|decided|locked|chosen approach|the decision)\b.{8}",
+        r"^the (?:fix|approach|solution)(?: is)?: .{16}",
+        r"^(?:let me |i'll |we )?(?:take|keep|use) (?:theirs|ours|the [\w-]{1,30}'s (?:version|side))\b",
+        r"\b(?:that|this) supersedes\b",
         r"^agreed (?:to|on|that|upon)\b",
         r"\b(?:going with|go with) (?:option|approach|the|plan|an?|\W?\w{1,20}\W? (?:instead|because))",
         r"\b(?:better|best|right|cleanest|simplest|chosen|correct) "
         r"(?:approach|fix|option|solution|choice|way) (?:is|here is) to\b",
-        r"\b(?:i|we)(?:'m| am|'re| are) (?:choosing|picking|sticking with|switching to)\b",
+        r"\b(?:i|we)(?:'m| am|'re| are) (?:choosing|picking|sticking with|switching to|going with|simplifying|"
+        r"dropping)\b",
         r"\bi agree with (?:your|this|that|the)\b",
         r"\bno need (?:for|to)\b.{3}",
         r"\b(?:doesn't|don't|does not|do not) need (?:an?|the|any)\b.{3,200}\bbecause\b",
@@ -55,33 +62,146 @@ _USERS_DECISION = tuple(
         r"^(?:ok,? |yes,? |you |we |i )?(?:can |just )?(?:leave|keep|drop|skip|remove) (?:it|this|that|them|those)\b",
         r"^[\w./, ()?-]{2,160} (?:->|→|=>) [\w./-]+(?: \([^)]{1,40}\))?$",
         r"^i think (?!we should (?:look|check)).{1,80}\b(?:is|are) (?:too|to) much\b",
-        r"^(?:ok|okay|yes|yeah|alright)[,.]? (?:do nothing|let's (?:do|tackle|go|have|use|keep)|option \w)\b",
+        r"^(?:ok|okay|alright)[,.]? (?:do nothing|let's (?:do|go|have|use|keep)|option \w)\b",
+        r"^(?:yes|yeah|yep|na)[,.]? let's (?!see|check|look|talk|discuss|think)\w",
+        r"^(?:\w{2,4},? )?let's do (?:that|this|it)\W*$",
         r"^(?:i'd|i would) (?:only )?(?:want|prefer|go with)\b",
+        r"^(?:\w{2,6},? |i think |then )?(?:let's|lets|let us) (?:have|give|roll|make|split|leave|move|stay|wait|"
+        r"ignore|do \w+ (?:only|as|in|first|instead)|just)\b",
+        r"^(?:we'll|we will|i'll|i will) (?:use|go with|take|stick with|keep|stay with)\b",
     )
 )
 """How a user decides: by turning down, taking up or laying down what another was open."""
 _ASKING = re.compile(
     r",? (?:and )?(?:can|could|would|will|should|do|does|is|are|right|no|yeah|ok|okay)\b[^,]{0,200}\?$", re.IGNORECASE
 )
-_DECISION_ZH = re.compile(
+_ELSEWHERE = re.compile(
+    # Chinese, Japanese, Korean
     r"决定(?!性|于)|我选择|我们选择|选用|改用|改为使用|采用(?!率)|就用|那就用|我们用|方案(?:定为|确定)|最终选"
+    r"|(?:に|で)(?:しましょう|決め(?:た|ました|よう)|いきましょう)|を(?:使いましょう|採用(?:し|する))"
+    r"|(?:로|으로) (?:하자|합시다|갑시다|결정)|(?:을|를) 쓰자|하기로 (?:했|결정)"
+    # German, French
+    r"|\b(?:wir|ich) haben? (?:uns|mich) .{0,60}\bentschieden|\bentscheidung: .|\bdann nehmen wir\b"
+    r"|\b(?:wir|ich) (?:nehmen?|bleiben?|verwenden?|setzen?) .{1,80}\b(?:statt|anstatt|anstelle|bei|lieber)\b"
+    r"|\bnehmen wir (?!an\b)|\blass(?:t|en sie)? uns .{1,60}\b(?:nehmen|verwenden|benutzen|bleiben|lassen)\b"
+    r"|\b(?:j'ai|nous avons|on a) (?:décidé|choisi|opté|retenu)|\bc'est décidé"
+    r"|\bon (?:part sur|reste sur|garde|prend)\b"
+    r"|^(?:utilisons|prenons|gardons|restons)\b"
+    # Spanish, Portuguese, Russian
+    r"|\b(?:he|hemos) (?:decidido|elegido|optado)|\bdecidimos\b|\belegimos\b|\bquedamos en\b|^(?:usemos|dejemos)\b"
+    r"|\bvamos (?:a usar|con|usar|ficar com|a dejar)\b|\b(?:decidi|escolhemos|optamos|ficamos com)\b"
+    r"|\b(?:мы |я )?(?:решили|решил|решила|выбрали|выбираем)\b|\bбудем использовать\b|\bостановимся на\b"
+    r"|\bдавай(?:те)? (?:использ|возьм|остав|сдела)"
 )
+_CUE = re.compile(
+    r"decid|decision|chose|chosen|choos|opted|settled|agree|pick|prefer|select|instead|rather|because|since|so that|"
+    r"for now|let'?s |let us|going with|go with|option|approach|\bis to\b|here is to|need|i'd|would|stick|switch|lock|"
+    r"fix|solution|drop|simplif|take |keep |use |supersede|[^\x00-\x7f]|wir |ich |on |usemos|vamos|"
+    r"avons|elegimos|nehmen|lass|entsch|utilisons|prenons|gardons|restons|dejemos|quedamos|escolhemos|optamos|ficamos"
+)
+"""Without any of these no sentence decides."""
+
+_YES = (
+    r"(?:yes|yep|yeah|yup|ya|sure|ok|okay|alright|agreed|correct|exactly|right|perfect|great|fine|approved?|lgtm|"
+    r"sounds good|go ahead|go for it|please do|do it|ship it|continue|proceed|"
+    r"ja|jawohl|genau|gerne|einverstanden|passt|mach das|oui|d'accord|vas-y|entendu|s[ií]|claro|vale|de acuerdo|"
+    r"adelante|sim|pode ser|isso|да|давай|давайте|хорошо|согласен|согласна|ладно)\b|[好行对是](?:的|吧|啊)?|"
+    r"可以|同意|没问题|はい|お願い|いいです|네|예|좋아|그래"
+)
+_NO = (
+    r"(?:no|nah|na|nope|don't|do not|not yet|rather not|neither|nein|nee|lieber nicht|non|n[aã]o|нет|не надо)\b|"
+    r"不(?:要|用|行|是)|いいえ|いや|아니"
+)
+_PICKED = (
+    r"(?:(?:do|option|number|no\.?|nr\.?|let's (?:do|tackle|go with)|go with|take|tackle|(?:i )?choose|variante|opción|"
+    r"opção|вариант|选|方案|番号) ?)?"
+    r"(?:#?\d{1,2}|[a-d]\b|both|all|neither|the (?:first|second|third|last|former|latter))"
+)
+_REPLY = re.compile(rf"\W*(?:{_YES}|{_NO}|(?:(?:{_YES}|{_NO})\W+)?{_PICKED}(?![\w.])(?! \w+\.))", re.IGNORECASE)
+_OFFER = re.compile(
+    r"\b(?:want me to|should (?:i|we)|shall (?:i|we)|would you (?:like|prefer|rather)|do you want|ready to|may i|can i|"
+    r"ok to|proceed|soll(?:en)? (?:ich|wir)|möchte(?:st|n)|willst du|voulez-vous|veux-tu|dois-je|quiere[sn]?|"
+    r"debo|deber[ií]a|devo|quer que|хотите|хочешь|мне)\b|要我|需要我|是否|しますか|しましょうか|할까요",
+    re.IGNORECASE,
+)
+_NUMBERS = re.compile(r"(?<![\w.#])(\d{1,2})(?![\w.])")
+_ITEM = re.compile(
+    r"^\s{0,6}(?:[-*] )?\**#?(\d{1,2})[.):]\**\s+(\S.{2,300})$|(?<![\w.])#(\d{1,2}) \(([^)\n]{3,120})\)", re.M
+)
+_WORD = re.compile(r"[#\w][\w-]{2,}")
+_COMMON = {"the", "and", "you", "for", "want", "with", "this", "that", "would", "like", "should", "into", "from",
+           "have", "any", "next", "now", "yet", "are", "not", "can"}  # fmt: skip
+
+ASKED_CHARS = 500
+"""An agent's question is looked for in so much of the end of its words."""
+
+REPLY_CHARS = 160
+"""A longer sentence does more than answer."""
+
+ECHO_CHARS = 80
+"""Up to so many characters what follows an offer is its answer where it takes up a word of it."""
 
 
 def decisions(messages: Sequence[Message]) -> Iterator[Fact]:
-    """What was settled: the user's answers to questions, whole, with the question; else sentence by sentence."""
+    """What was settled: the user's answers to questions, with the question; else sentence by sentence. `by` says who
+    decided."""
     for answer in answers(messages):
         if answer.settles:
-            yield Fact("decision", answer.text, answer.message, answer.index, answer.question)
+            yield Fact("decision", answer.text, answer.message, answer.index, answer.question, by="user")
     for index, words in asked(messages):
-        for sentence in _own_sentences(without_paste(words)):
+        told = [*_own_sentences(without_paste(words))]
+        before = _words_before(messages, index) if told and messages[index].starts_round else ""
+        replied = _reply(words, told[0], before) if before else ""
+        if replied:
+            yield Fact("decision", told[0], messages[index].id, index, replied, by="user")
+        for sentence in told[1:] if replied else told:
             if is_users_decision(sentence):
-                yield Fact("decision", sentence, messages[index].id, index)
+                yield Fact("decision", sentence, messages[index].id, index, by="user")
     for index, message in enumerate(messages):
         if is_agents(message):
             for sentence in _own_sentences(spoken(message)):
                 if is_decision(sentence):
-                    yield Fact("decision", sentence, message.id, index)
+                    yield Fact("decision", sentence, message.id, index, by="agent")
+
+
+def _words_before(messages: Sequence[Message], index: int) -> str:
+    """The agent's newest words before message `index`, "" where a person spoke since."""
+    for before in range(index - 1, -1, -1):
+        message = messages[before]
+        if message.starts_round or message.kind == "summary":
+            return ""
+        if is_agents(message) and (words := spoken(message)):
+            return words
+    return ""
+
+
+def _reply(words: str, first: str, before: str) -> str:
+    """The agent's question that a message answers by its `first` sentence, with the items of a list that it picks; ""
+    where it answers none."""
+    if len(first) > REPLY_CHARS or is_question(first):
+        return ""
+    asking = [sentence for sentence in sentences(before[-ASKED_CHARS:]) if is_question(sentence)]
+    question = next((one for one in reversed(asking) if _OFFER.search(one)), asking[-1] if asking else "")
+    replies = _REPLY.match(first) is not None
+    if replies and len(first) <= ECHO_CHARS and (picked := _picked(first, before)):
+        return f"{question} → {picked}" if question else picked
+    return question if replies or _takes_up(words, question) else ""
+
+
+def _takes_up(words: str, question: str) -> bool:
+    """Whether a few words take up a word of an offer ("Shall I mend the test?", "mend it")."""
+    if len(words) > ECHO_CHARS or "?" in words or not _OFFER.search(question):
+        return False
+    told, offered = ({word.lower() for word in _WORD.findall(text)} for text in (words, question))
+    return bool((told & offered) - _COMMON)
+
+
+def _picked(first: str, before: str) -> str:
+    """The items of the agent's list that a reply names by their numbers."""
+    if not (numbers := _NUMBERS.findall(first)):
+        return ""
+    items = {found[1] or found[3]: found[2] or found[4] for found in _ITEM.finditer(before)}
+    return "; ".join(f"{number}. {clip_at_word(items[number], 120)}" for number in numbers if number in items)
 
 
 def _own_sentences(words: str) -> Iterator[str]:
@@ -92,7 +212,9 @@ def is_decision(sentence: str) -> bool:
     if is_question(sentence):
         return False
     low = plain(sentence)
-    return bool(_DECISION_ZH.search(low)) or any(pattern.search(low) for pattern in _DECISION)
+    if not _CUE.search(low):
+        return False
+    return bool(_ELSEWHERE.search(low)) or any(pattern.search(low) for pattern in _DECISION)
 
 
 def is_users_decision(sentence: str) -> bool:
