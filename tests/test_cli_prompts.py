@@ -117,7 +117,10 @@ def test_another_prompt_takes_its_place_only_by_force(tmp_path: Path) -> None:
 
 def test_where_nothing_is_found_a_sentence_says_where_it_was_looked_for(tmp_path: Path) -> None:
     for words, said in (
-        (("codex",), "no package is known in which a name leads to it"),
+        (
+            ("codex",),
+            "Codex' program is compiled, and nothing in it marks where its prompt begins and ends; name a",
+        ),
         (("pi", tmp_path), str(tmp_path)),
         (("pi", request(tmp_path / "x.json", "Go on.")), "x.json"),
         (("trim",), "names no prompt"),

@@ -103,7 +103,7 @@ def test_a_constant_of_a_module_of_javascript(tmp_path: Path) -> None:
     assert found == ToolPrompt("Row `on`,\nsteer.\nEnd.", path, "SUMMARIZATION_PROMPT", ("name({a: 1})",))
     assert found_in("pi", tmp_path) == [found]
     assert installed("aider", [tmp_path]) == []
-    assert installed("claude-code", [tmp_path]) == []
+    assert installed("codex", [tmp_path]) == []
 
 
 def test_what_a_function_of_a_bundle_returns_and_no_text_twice(tmp_path: Path) -> None:
@@ -152,3 +152,152 @@ def test_the_package_of_the_command_on_the_path(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.delenv("VIRTUAL_ENV", raising=False)
     assert [one.file for one in installed("pi")] == [file]
+
+
+# --- bundles whose names were taken out, and binaries with one in them ------------------------------------------------
+
+WORDS = "Tell whoever rows on, in a summary of the conversation, what was asked" + " and what was done" * 12 + "."
+TAGGED = (
+    f"{WORDS} ${{Xa}}\n<example>\n<analysis>\n[tides \\u2014 and winds]\n</analysis>\n<summary>\n</summary>\n</example>"
+)
+PLAIN = (
+    TAGGED.replace("${Xa}", "Mind the \\u201ctide\\u201d.")
+    .replace("\\u201c", "“")
+    .replace("\\u201d", "”")
+    .replace("\\u2014", "—")
+)
+PART = TAGGED.replace("the conversation", "the end of the conversation")
+GIVEN = "var Xb='Mind',Xa=`${Xb} the \\u201ctide\\u201d.`,"
+
+
+@pytest.mark.parametrize(
+    ("bundle", "text"),
+    [
+        (f"{GIVEN}Ya=`{TAGGED}`;", PLAIN),
+        (f'{GIVEN}Ya=`{TAGGED}`,Yb=`{PART}`;function f(o){{return o==="up_to"?Yb:Ya2}}', PLAIN),
+        (f'{GIVEN}Ya=`{TAGGED}`,Yb=`{PART}`,Yc=`{PART}.`;function f(o){{return o==="up_to"?Yc:Yb}}', PLAIN),
+        (f"{GIVEN}Yd=1;function f(A){{if(!A)return`{TAGGED}`;return`{TAGGED}{{A}}${{A}}`}}", PLAIN),
+        (f"{GIVEN}Yd=1;function f(e){{return g(e)+`{TAGGED}`}}", PLAIN),
+        (f"{GIVEN}Ya=`{TAGGED}`,Yb=`{PART}`;", None),
+        (f'{GIVEN}Yb=`{PART}`;function f(o){{return o==="up_to"?Yb:1}}', None),
+        (f'{GIVEN}Yd=o==="up_to"?`{PART}`:`{TAGGED}`;', None),
+        (f"{GIVEN}Ya=`{TAGGED.replace('summary of', 'tale of').replace('summary>', 'tale>')}`;", None),
+        (f"{GIVEN}Ya={TAGGED}", None),
+        (TAGGED, None),
+    ],
+)
+def test_the_literal_for_a_whole_conversation_by_its_tags(tmp_path: Path, bundle: str, text: str | None) -> None:
+    (tmp_path / "cli.js").write_text(bundle, "utf-8")
+    found = installed("claude-code", [tmp_path])
+    assert [(one.text, one.left_out) for one in found] == ([] if text is None else [(text, ())])
+    assert found_in("claude-code", tmp_path) == found
+
+
+def test_what_only_a_call_knows_is_left_out(tmp_path: Path) -> None:
+    """A name of one letter is that of what a function is given, whatever else of that name is in the bundle."""
+    (tmp_path / "cli.js").write_text(f"var A='no';Ya=`{TAGGED.replace('${Xa}', '${A} ${f(1)} ${Unknown}')}`;", "utf-8")
+    (found,) = installed("claude-code", [tmp_path])
+    assert found.left_out == ("A", "f(1)", "Unknown")
+
+
+def test_a_binary_is_read_around_the_tag_alone(tmp_path: Path) -> None:
+    """The first is what a binary keeps of the same text for itself: no literal opens it."""
+    binary = tmp_path / "claude"
+    bundle = f"{GIVEN}Ya=`{TAGGED}`;".encode()
+    with binary.open("wb") as file:
+        file.write(b"\x7fELF`\0\0" + TAGGED.encode() + b"\0`\xff" + bytes(50_000))
+        file.truncate(19_999_999 - len(bundle))
+        file.seek(0, 2)
+        file.write(bundle)
+    for more in (b";", b";;"):  # up to as many bytes it is read whole
+        with binary.open("ab") as file:
+            file.write(more)
+        (found,) = found_in("claude-code", binary)
+        assert (found.text, found.file) == (PLAIN, binary)
+
+
+TEMPLATE = "Write this.\n<template>\n## Tide\n</template>\nNo more."
+
+
+@pytest.mark.parametrize(
+    ("bundle", "text"),
+    [
+        (
+            f'var Sf=`{TEMPLATE}`;f=(H)=>[H.p?`Go on ${{H.p}}`:"Write \\"anew\\".",Sf,...H.c].join(1)',
+            f'Write "anew".\n\n{TEMPLATE}',
+        ),
+        (f'var Sf=`{TEMPLATE}`;f=(H)=>{{return[L,"Write anew.",Sf].join(1)}}', f"Write anew.\n\n{TEMPLATE}"),
+        (f'var Sf=`{TEMPLATE}`;f=(H)=>[L,"Write anew.",Sfx].join(1)', None),
+        (f'var Sf=`{TEMPLATE}`;f=(H)=>["One.",Sf].join(1);g=()=>["Two.",Sf]', None),
+        (f'f=(H)=>["One.",`{TEMPLATE}`].join(1)', None),
+    ],
+)
+def test_a_template_and_the_sentence_before_it(tmp_path: Path, bundle: str, text: str | None) -> None:
+    (tmp_path / "opencode").write_text(bundle, "utf-8")
+    assert [one.text for one in installed("opencode", [tmp_path])] == ([] if text is None else [text])
+
+
+def test_a_binary_that_lies_alone_is_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "versions").mkdir()
+    binary = tmp_path / "versions" / "2.1.9"
+    binary.write_text(f"{GIVEN}Ya=`{TAGGED}`;", "utf-8")
+    binary.chmod(0o700)
+    (tmp_path / "claude").symlink_to(binary)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
+    assert [(one.text, one.file) for one in installed("claude-code")] == [(PLAIN, binary)]
+
+
+# --- texts, and sessions whose tool records its requests --------------------------------------------------------------
+
+
+def test_a_text_is_the_prompt(tmp_path: Path) -> None:
+    path = tmp_path / "prompt.md"
+    path.write_text("\nSum up.  \nBe exact.\n")
+    assert found_in("codex", path) == [ToolPrompt("Sum up.\nBe exact.", path, "the whole text")]
+    path.write_text(" \n")
+    assert found_in("codex", path) == []
+
+
+def test_the_request_of_claude_code_s_compacting_agent(tmp_path: Path) -> None:
+    def line(number: int, kind: str, content: Any) -> str:
+        return json.dumps(
+            {
+                "type": kind,
+                "uuid": f"u{number}",
+                "parentUuid": f"u{number - 1}" if number else None,
+                "sessionId": "s",
+                "agentId": "acompact-70d8e7",
+                "isSidechain": True,
+                "timestamp": f"2026-01-01T00:00:0{number}Z",
+                "message": {"role": kind, "content": content},
+            }
+        )
+
+    path = tmp_path / "agent-acompact-70d8e7.jsonl"
+    asked = [line(0, "user", "Mend the rope."), line(1, "assistant", [{"type": "text", "text": "Mended."}])]
+    path.write_text(
+        "\n".join([*asked, line(2, "user", PROMPT), line(3, "assistant", [{"type": "text", "text": "Sum."}])])
+    )
+    assert recorded(path) == [ToolPrompt(PROMPT, path, "request 1")]
+    other = tmp_path / "agent-other.jsonl"
+    other.write_text(path.read_text().replace("acompact-70d8e7", "other"))
+    assert recorded(other) == []
+
+
+def test_what_copilot_cli_kept_of_a_request(tmp_path: Path) -> None:
+    def event(kind: str, data: Any) -> str:
+        return json.dumps(
+            {"type": kind, "data": data, "id": kind, "timestamp": "2026-01-01T00:00:00.000Z", "parentId": None}
+        )
+
+    start = event(
+        "session.start", {"sessionId": "s", "version": 1, "producer": "copilot-agent", "copilotVersion": "1.0.102"}
+    )
+    sent = [*ASKED, {"role": "user", "content": f" {PROMPT}\n"}, {"role": "assistant", "content": "<summary>"}]
+    path = tmp_path / "events.jsonl"
+    talk = event("user.message", {"content": "Mend the rope."})
+    path.write_text("\n".join([start, talk, event("model.messages_snapshot", {"kind": "k", "messages": sent})]))
+    assert [one.text for one in recorded(path)] == [PROMPT]
+    path.write_text("\n".join([start, talk, event("model.messages_snapshot", {"kind": "k", "messages": sent[:1]})]))
+    assert recorded(path) == []

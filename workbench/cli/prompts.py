@@ -19,7 +19,7 @@ from workbench.compaction.language import told_in
 from workbench.compaction.preset import has_prompt
 from workbench.compaction.prompts import adopt as write_adopted
 from workbench.compaction.prompts import adopted_name, load_prompt, prompt_files, write_own
-from workbench.finding.tool_prompts import ToolPrompt, found_in, installed, looked_for
+from workbench.finding.tool_prompts import SEALED, ToolPrompt, found_in, installed, looked_for
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
 
@@ -135,9 +135,10 @@ def copy(id: str, name: str | None, as_json: bool) -> None:
 def adopt(preset: str, sources: tuple[Path, ...], force: bool, as_json: bool) -> None:
     """Take the prompt of PRESET's own product into your folder of prompts; the preset asks by it from then on.
 
-    FROM is a capture of the product's requests (HAR, claude-trace) or the body of one, that asked for a summary, or a
-    folder with such files or with the product's package. Without it, the package of the command on PATH is looked into,
-    and .claude-trace in this folder. The prompt is not shown; `cwb prompts show` does that.
+    FROM is a capture of the product's requests (HAR, claude-trace), the body of one that asked for a summary, a session
+    whose product records its requests, a text (.md, .txt) with the prompt, the product's program, or a folder with such
+    files or the product's package. Without it, the package or program of the command on PATH is looked into, and
+    .claude-trace in this folder. The prompt is not shown; `cwb prompts show` does that.
     """
     if not has_prompt(preset):
         raise BadInput(f"The preset {preset} names no prompt that another could stand for; choose one of a product.")
@@ -166,8 +167,7 @@ def _(one: ToolPrompt) -> dict[str, Any]:
 
 def _nothing(preset: str, sources: tuple[Path, ...]) -> str:
     where = ", ".join(map(str, sources)) or looked_for(preset)
-    seen = f"in {where}" if where else "on this machine: no package is known in which a name leads to it"
-    return (
-        f"No prompt of {preset} was found {seen}; name a capture of its requests (HAR, claude-trace) in which it "
-        "compacted, or the folder of its package."
-    )
+    sealed = f": {SEALED[preset]}, and nothing in it marks where its prompt begins and ends" if preset in SEALED else ""
+    seen = f"in {where}{sealed}" if where else f"on this machine{sealed or ': no package of it is known'}"
+    ways = "a capture of its requests (HAR, claude-trace) in which it compacted, or a text (.md, .txt) with the prompt"
+    return f"No prompt of {preset} was found {seen}; name {ways}{'' if sealed else ', or the folder of its package'}."

@@ -1,9 +1,9 @@
 """The prompts by which tools have a conversation summarized, where this machine has them: in recorded requests, and in
-the tools' own packages. None of them comes with the workbench.
+the tools' own programs. None of them comes with the workbench.
 
-A package is read as text, never run: by the name of a file and of what in it holds the prompt, a constant of Python or
-a template literal of JavaScript. Programs that are one binary (Claude Code, Codex, opencode) or whose names were taken
-out (Copilot CLI) hold theirs where no name leads to it: there a recorded request is the way.
+A program is read, never run: a constant of Python or a template literal of JavaScript that a name leads to; in a
+bundle whose names were taken out, also where it is packed into one binary, a literal by the tags that are in it and by
+what is done with it. Codex and Copilot CLI have theirs in compiled code, where nothing marks its beginning and end.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ import ast
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 from workbench.base.errors import BadInput
 from workbench.formats import files, registry
+from workbench.formats.kit.jsonl import object_of
+from workbench.formats.kit.values import dict_of, list_of
 from workbench.session import Message, Session, Text
 
 
@@ -34,8 +37,9 @@ class ToolPrompt:
 
 # --- recorded requests ----------------------------------------------------------------------------------------------
 
-_CAPTURES = ("capture",)
 _BODIES = ("anthropic-messages", "openai-chat", "openai-responses", "gemini-body", "bedrock")
+_COMPACTING = "acompact"
+"""How Claude Code names the sub-agent that it has a session compacted by."""
 _SHORTEST = 200
 """Characters: what a person types to have something summed up is mostly shorter, a tool's prompt is not."""
 _SIGNS = (
@@ -46,33 +50,51 @@ _SIGNS = (
 
 def recorded(path: Path) -> list[ToolPrompt]:
     """The prompts with which requests end that ask for a summary of what stands before them, each once, the last
-    first: in a capture (HAR, claude-trace), or in the body of one request. Raises BadInput as a load does."""
+    first: in a capture (HAR, claude-trace), in the body of one request, or in a session whose tool records its requests
+    (Claude Code its sub-agent's, Copilot CLI what it sent). Raises BadInput as a load does."""
     found: dict[str, ToolPrompt] = {}
-    for number, messages in enumerate(_requests(path), 1):
-        if prompt := _asked(messages):
-            found.pop(prompt, None)
-            found[prompt] = ToolPrompt(prompt, path, f"request {number}")
+    for number, last in enumerate(_last_texts(path), 1):
+        if _asks(last):
+            found.pop(last, None)
+            found[last] = ToolPrompt(last, path, f"request {number}")
     return [*reversed(found.values())]
 
 
-def _requests(path: Path) -> Iterator[Sequence[Message]]:
+def _last_texts(path: Path) -> Iterator[str]:
+    """What each request ends with, "" for one that does not end with a text that is no answer."""
     parts = [part.id for part in files.parts_of(path)] or [""]
     for part in parts:
         session: Session = files.load(path, part=part)
         sent = registry.by_id(session.format).codec.requests
-        if sent is not None and session.format in _CAPTURES:
-            yield from (one.messages for one in sent(session))
-        elif session.format in _BODIES:
-            yield session.messages
+        if session.format in _BODIES:
+            yield _last_text(session.messages)
+        elif session.facts.agent.startswith(_COMPACTING):
+            answered = max((n for n, one in enumerate(session.messages) if one.role == "user"), default=-1)
+            yield _last_text(session.messages[: answered + 1])
+        elif session.format == "copilot":
+            yield from map(_last_of_snapshot, session.records)
+        elif sent is not None:
+            yield from (_last_text(one.messages) for one in sent(session))
 
 
-def _asked(messages: Sequence[Message]) -> str:
-    """The last text of a request, where it asks for a summary; "" where it does not."""
+def _last_text(messages: Sequence[Message]) -> str:
     if len(messages) < 2 or messages[-1].role not in ("user", "tool"):
         return ""
     texts = [block.text for block in messages[-1].blocks if isinstance(block, Text)]
-    last = texts[-1].strip() if texts else ""
-    return last if len(last) >= _SHORTEST and all(sign.search(last) for sign in _SIGNS) else ""
+    return texts[-1].strip() if texts else ""
+
+
+def _last_of_snapshot(record: bytes) -> str:
+    """Copilot CLI keeps the messages of some requests, and what was answered, in events of their own."""
+    event = object_of(record) if b'"model.messages_snapshot"' in record else None
+    messages = [dict_of(one) for one in list_of(dict_of(dict_of(event).get("data")).get("messages"))]
+    asked = [one.get("content") for one in messages[1:] if one.get("role") == "user"]
+    return asked[-1].strip() if asked and isinstance(asked[-1], str) else ""
+
+
+def _asks(text: str) -> bool:
+    """Whether a text asks for a summary, as a tool's prompt does."""
+    return len(text) >= _SHORTEST and all(sign.search(text) for sign in _SIGNS)
 
 
 # --- installed packages ---------------------------------------------------------------------------------------------
@@ -80,8 +102,8 @@ def _asked(messages: Sequence[Message]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a package has its prompt: `command` leads to the package, `files` are patterns within it, `name` is that of
-    what holds it, `read` how it is read there."""
+    """Where a tool has its prompt: `command` leads to its package or binary, `files` are patterns within a package,
+    `name` is that of what holds it, or a tag in it, `read` how it is read in a text with that name."""
 
     command: str
     files: tuple[str, ...]
@@ -95,31 +117,58 @@ def installed(preset: str, folders: Sequence[Path] = ()) -> list[ToolPrompt]:
     place = _PLACES.get(preset)
     found: list[ToolPrompt] = []
     for folder in folders or (package_folders(preset) if place else ()):
-        for file in (one for pattern in (place.files if place else ()) for one in sorted(folder.rglob(pattern))):
-            text = _text_of(file)
-            if place and place.name in text and (read := place.read(text, place.name)):
-                found.append(ToolPrompt(_in_order(read[0]), file, place.name, read[1]))
+        for file in _programs(folder, place) if place else ():
+            found += _held(file, place) if place else ()
     return [one for at, one in enumerate(found) if one.text not in {other.text for other in found[:at]}]
 
 
+def _programs(folder: Path, place: _Place) -> list[Path]:
+    """The files in a package that may hold the prompt; a binary that is installed alone is one itself."""
+    return [folder] if folder.is_file() else [one for pattern in place.files for one in sorted(folder.rglob(pattern))]
+
+
+def _held(file: Path, place: _Place) -> list[ToolPrompt]:
+    """The prompt in a file, none where there is none or several are that could be meant."""
+    found = {read for text in _around(file, place.name) if (read := place.read(text, place.name))}
+    read = next(iter(found)) if len(found) == 1 else None
+    return [ToolPrompt(_in_order(read[0]), file, place.name, read[1])] if read else []
+
+
 def package_folders(preset: str) -> tuple[Path, ...]:
-    """Where the package of a preset's tool would lie on this machine."""
+    """Where the package of a preset's tool would lie on this machine, or its binary, where that lies alone."""
     place, found = _PLACES.get(preset), list[Path]()
     command = shutil.which(place.command) if place and place.command else None
     if command:
         start = Path(command).resolve()
-        found += [one for one in start.parents if (one / "package.json").is_file()][:1]
-        found += sorted(Path(command).resolve().parent.parent.glob("lib/python*/site-packages"))
+        found += [one for one in start.parents if (one / "package.json").is_file()][:1] or [start]
+        found += sorted(start.parent.parent.glob("lib/python*/site-packages"))
     if active := os.environ.get("VIRTUAL_ENV"):
         found += sorted(Path(active).glob("lib/python*/site-packages"))
     return tuple(dict.fromkeys(found))
 
 
-def _text_of(file: Path) -> str:
+_WHOLE = 20_000_000
+"""Bytes up to which a program is read whole: no bundle of JavaScript is larger, but a binary that holds one is."""
+_REACH = 40_000
+"""Bytes on both sides of a name that are read of a larger one."""
+
+
+def _around(file: Path, name: str) -> Iterator[str]:
+    """The text of a program that holds a name, or, of a large one, the stretches around each."""
     try:
-        return file.read_text("utf-8", "replace")
-    except OSError:
-        return ""
+        with file.open("rb") as opened, mmap(opened.fileno(), 0, access=ACCESS_READ) as data:
+            if len(data) <= _WHOLE:
+                yield data[:].decode("utf-8", "replace") if data.find(name.encode()) >= 0 else ""
+                return
+            at = data.find(name.encode())
+            while at >= 0:
+                stop = at + _REACH
+                while 0 <= (more := data.find(name.encode(), at + 1)) < stop:
+                    at, stop = more, more + _REACH
+                yield data[max(0, at - 2 * _REACH) : stop].decode("utf-8", "replace")
+                at = more
+    except (OSError, ValueError):
+        return
 
 
 def _in_order(text: str) -> str:
@@ -158,22 +207,126 @@ def template_literal(source: str, name: str) -> tuple[str, tuple[str, ...]] | No
     return None
 
 
+def tagged_literal(source: str, tag: str) -> tuple[str, tuple[str, ...]] | None:
+    """The template literal of a bundle without names that holds a tag and asks for a summary: the one for the whole
+    conversation, not one of those for a part of it, between which the bundle chooses by "up_to".
+
+    None where there is none, or more than one that differ.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for at in _places(source, tag):
+        start = _opened(source, at)
+        named = _NAMED.search(source, max(0, start - 40), start)
+        literal = _literal(source, start) if named else None
+        if literal is None or named is None or not _asks(literal[0]) or _is_partial(source, named[1]):
+            continue
+        text, left_out = _filled(source, start, literal)
+        found[text] = left_out
+    whole = [one for one in found.items() if not one[1]] or [*found.items()]
+    return whole[0] if len(whole) == 1 else None
+
+
+def instructed_literal(source: str, tag: str) -> tuple[str, tuple[str, ...]] | None:
+    """The template literal of a bundle without names that opens with a tag's own line, after the sentence that is sent
+    before it: a string that stands before its name in a list. None where there is none, or more than one."""
+    found: set[str] = set()
+    for at in _places(source, tag):
+        start = _opened(source, at)
+        named = _NAMED.search(source, max(0, start - 40), start)
+        literal = _literal(source, start) if named else None
+        if literal is None or literal[1] or named is None or not named[1]:
+            continue
+        before = re.compile(rf'"((?:[^"\\\n]|\\.)+)",\s*{re.escape(named[1])}[\],]').findall(source)
+        found |= {f"{_unescaped(one)}\n\n{literal[0]}" for one in before}
+    return (found.pop(), ()) if len(found) == 1 else None
+
+
+_NAMED = re.compile(r"(?:([A-Za-z_$][\w$]*)=|\breturn\s*|\+\s*)`$")
+"""What stands before a literal that is given to a name, returned, or put behind another."""
+
+
+def _places(source: str, words: str) -> Iterator[int]:
+    at = source.find(words)
+    while at >= 0:
+        yield at
+        at = source.find(words, at + 1)
+
+
+def _opened(source: str, at: int) -> int:
+    """Behind the last backtick before a place that is not escaped."""
+    tick = source.rfind("`", 0, at)
+    while tick > 0 and source[tick - 1] == "\\":
+        tick = source.rfind("`", 0, tick)
+    return tick + 1
+
+
+def _is_partial(source: str, name: str | None) -> bool:
+    """Whether a bundle takes what has this name for a part of a conversation, from or up to a message."""
+    return bool(name) and bool(re.search(rf'"up_to"\s*\?(?:[\w$]+:)?{re.escape(name or "")}(?![\w$])', source))
+
+
+def _filled(source: str, start: int, literal: tuple[str, tuple[str, ...]]) -> tuple[str, tuple[str, ...]]:
+    """A literal with those of its expressions that are names of other texts of the bundle in their places."""
+    texts = {name: text for name in literal[1] if (text := _text_of_name(source, start, name)) is not None}
+    return _literal(source, start, texts) or literal
+
+
+_DEEPEST = 3
+"""How many texts may stand in one another."""
+
+
+def _text_of_name(source: str, start: int, name: str, depth: int = 1) -> str | None:
+    """The text that was given to a name last before a place, with those that are in it. A name of one letter is that of
+    what a function is given."""
+    if not re.fullmatch(r"[A-Za-z_$][\w$]+", name) or depth > _DEEPEST:
+        return None
+    given = [*re.compile(rf"(?<![\w$.]){re.escape(name)}=([`'\"])").finditer(source, 0, start)][-1:]
+    if not given:
+        return None
+    sign, at = given[0][1], given[0].end()
+    if sign != "`":
+        quoted = re.compile(rf"((?:[^{sign}\\\n]|\\.)*){sign}").match(source, at)
+        return _unescaped(quoted[1]) if quoted else None
+    literal = _literal(source, at)
+    texts = {one: _text_of_name(source, at, one, depth + 1) for one in literal[1]} if literal else {}
+    known = {one: text for one, text in texts.items() if text is not None}
+    filled = _literal(source, at, known) if len(known) == len(texts) else None
+    return filled[0] if filled else None
+
+
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\n": ""}
+_ESCAPED = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 
 
-def _literal(source: str, at: int) -> tuple[str, tuple[str, ...]] | None:
-    """What stands from `at` up to the next backtick that is not escaped."""
+def _unescaped(text: str) -> str:
+    return _ESCAPED.sub(_meant, text)
+
+
+def _meant(escape: re.Match[str]) -> str:
+    code = escape[1] or escape[2] or escape[3]
+    if not code:
+        return _ESCAPES.get(escape[4], escape[4])
+    return chr(int(code, 16)) if int(code, 16) < 0x110000 else ""
+
+
+def _literal(source: str, at: int, texts: Mapping[str, str] = {}) -> tuple[str, tuple[str, ...]] | None:
+    """What stands from `at` up to the next backtick that is not escaped, with `texts` for the expressions so named; the
+    other expressions are left out."""
     said: list[str] = []
     left_out: list[str] = []
     while at < len(source):
         if source[at] == "`":
             return "".join(said), tuple(left_out)
-        if source[at] == "\\" and at + 1 < len(source):
-            said.append(_ESCAPES.get(source[at + 1], source[at + 1]))
-            at += 2
+        if escape := _ESCAPED.match(source, at):
+            said.append(_meant(escape))
+            at = escape.end()
         elif source.startswith("${", at):
             end = _behind(source, at + 2)
-            left_out.append(source[at + 2 : end - 1].strip())
+            name = source[at + 2 : end - 1].strip()
+            if name in texts:
+                said.append(texts[name])
+            else:
+                left_out.append(name)
             at = end
         else:
             said.append(source[at])
@@ -193,8 +346,10 @@ def _behind(source: str, at: int) -> int:
 _PLACES = {
     "adk": _Place("adk", ("adk/apps/llm_event_summarizer.py",), "_DEFAULT_PROMPT_TEMPLATE", python_constant),
     "aider": _Place("aider", ("aider/prompts.py",), "summarize", python_constant),
+    "claude-code": _Place("claude", ("cli.js", "claude", "claude.exe"), "<example>\n<analysis>\n", tagged_literal),
     "gemini-cli": _Place("gemini", ("bundle/*.js", "prompts/snippets.js"), "getCompressionPrompt", template_literal),
     "langchain": _Place("", ("agents/middleware/summarization.py",), "DEFAULT_SUMMARY_PROMPT", python_constant),
+    "opencode": _Place("opencode", ("opencode", "opencode.exe"), "<template>\n", instructed_literal),
     "pi": _Place("pi", ("core/compaction/compaction.js",), "SUMMARIZATION_PROMPT", template_literal),
     "qwen-code": _Place("qwen", ("chunks/*.js", "cli.js"), "getCompressionPrompt", template_literal),
 }
@@ -207,11 +362,22 @@ def looked_for(preset: str) -> str:
     return ", ".join(map(str, package_folders(preset))) or "no package of it on PATH"
 
 
+SEALED = {
+    "codex": "Codex' program is compiled",
+    "copilot": "Copilot CLI's program is compiled",
+}
+"""Whose prompt lies in the program where nothing marks its beginning and end."""
+
+
 def found_in(preset: str, source: Path) -> list[ToolPrompt]:
-    """What a capture, a request's body, or a folder with either or with the package holds. Raises BadInput for a file
-    that cannot be read."""
+    """What a capture, a request's body, a session or a text holds, or a tool's program, or a folder with any of these
+    but texts. Raises BadInput for a file that cannot be read."""
+    if source.suffix in (".md", ".txt") and source.is_file():
+        text = _in_order(source.read_text("utf-8", "replace"))
+        return [ToolPrompt(text, source, "the whole text")] if text else []
     if not source.is_dir():
-        return recorded(source)
+        place = _PLACES.get(preset)
+        return (_held(source, place) if place and source.is_file() else []) or recorded(source)
     found: list[ToolPrompt] = []
     for file in sorted(one for one in source.iterdir() if one.suffix in (".har", ".json", ".jsonl") and one.is_file()):
         try:
