@@ -193,3 +193,17 @@ def _events() -> list[dict[str, object]]:
             message = {"role": role, "content": content}
             found.append({"source": source, "kind": "MessageEvent", "llm_message": message})
     return found
+
+
+def test_what_does_not_hold_is_not_written(own_home: Path, here: Path) -> None:
+    """A blank reply is what no API would take: a hard check fails, and neither file nor steps are there."""
+    old = claude(own_home, here)
+    words = ("rescue", old, "--strategy", "exchange-summary", "--set", 'reply=" "')
+    before = sorted(own_home.rglob("*.jsonl"))
+    done = cwb(*words)
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert re.search(r"; failed: .+\(.+\); nothing was written\.$", done.stderr.strip())
+    found = document(*words, code=3)
+    assert (found["out"], found["steps"]) == (None, [])
+    assert [check["name"] for check in found["checks"] if check["hard"] and not check["passed"]] != []
+    assert (sorted(own_home.rglob("*.jsonl")), [*here.iterdir()]) == (before, [])

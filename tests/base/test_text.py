@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.base.text import clip, clip_at_sentence, clip_at_word, clip_middle, counted, plural
+from workbench.base.text import are, clip, clip_at_sentence, clip_at_word, clip_middle, counted, plural
 
 
 @pytest.mark.parametrize(
@@ -65,3 +65,7 @@ def test_a_cut_keeps_its_limit_and_says_that_it_cut(cut: Callable[[str, int], st
 def test_nouns_after_a_number(number: int, noun: str, said: str) -> None:
     assert counted(number, noun) == said
     assert said.endswith(f" {plural(number, noun)}")
+
+
+def test_the_verb_after_a_number() -> None:
+    assert [are(number) for number in (0, 1, 2)] == ["are", "is", "are"]

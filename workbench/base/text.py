@@ -57,3 +57,8 @@ def plural(number: float, noun: str) -> str:
 def counted(number: int, noun: str) -> str:
     """`1 round`, `12 000 rounds`."""
     return f"{grouped(number)} {plural(number, noun)}"
+
+
+def are(number: int) -> str:
+    """`is` for one, `are` for any other number."""
+    return "is" if number == 1 else "are"

@@ -150,7 +150,7 @@ def _tail_identical(outcome: Outcome) -> Check:
     said = (message for message in kept if message.kind != "meta" and not message.is_own_system)
     places = [position[id(message)] for message in said if id(message) in position]
     ordered = places == sorted(places)
-    seen = f"{len(kept)} kept messages" if ordered else "kept messages changed their order"
+    seen = counted(len(kept), "kept message") if ordered else "kept messages changed their order"
     detail = f"{counted(len(lost), 'kept message')} missing" if lost else seen
     return Check("tail identical", True, not lost and ordered, detail, lost)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.base.figures import grouped
-from workbench.base.text import clip_middle, plural
+from workbench.base.text import clip_middle, counted, plural
 from workbench.compaction.compose import Stood, composed
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
@@ -113,7 +113,7 @@ def named(indexes: Collection[int]) -> str:
     """Messages by their numbers, `messages 4–5, 9`; many are only counted."""
     spans, count = each(sorted(indexes)), len(indexes)
     if len(spans) > 4:
-        return f"{grouped(count)} messages"
+        return counted(count, "message")
     several = (f"{s.start + 1}–{s.stop}" if len(s) > 1 else str(s.start + 1) for s in spans)
     return f"{plural(count, 'message')} {', '.join(several)}"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from workbench.base.figures import grouped
-from workbench.base.text import counted
+from workbench.base.text import are, counted
 from workbench.formats import registry
 from workbench.formats.claude_code.agents import agent_files, agents_inside, compaction_call, compaction_calls
 from workbench.formats.export import export
@@ -110,8 +110,9 @@ def _views(session: Session) -> Iterator[Finding]:
     everything, live, sent = len(session.messages), len(session.branch), len(session.epochs[-1].members)
     shown = set(session.branch).union(*(epoch.members for epoch in session.epochs))
     if len(shown) < everything:
-        apart = f"{everything - len(shown)} of {everything} messages are rewound, or another agent's: never sent"
-        yield Finding("note", "apart", apart)
+        apart = everything - len(shown)
+        told = f"{apart} of {counted(everything, 'message')} {are(apart)} rewound, or another agent's: never sent"
+        yield Finding("note", "apart", told)
     for epoch in session.epochs[:-1]:
         end = epoch.ended_by
         if end is None:

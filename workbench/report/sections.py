@@ -13,6 +13,7 @@ from workbench.analysis.transcript import one_line, printable
 from workbench.analysis.why.fillers import Share
 from workbench.base.figures import grouped
 from workbench.base.secrets import masked
+from workbench.base.text import counted
 from workbench.compaction.preset import preset_toml
 from workbench.report.gathered import Judged, Report
 
@@ -71,7 +72,7 @@ def _session(report: Report) -> Section:
         ("format", session.format),
         ("model", clean(session.model or "not recorded")),
         ("epoch", f"{bench.epoch} of {len(session.epochs)}"),
-        ("context", f"{found.total} tokens in {grouped(found.total.messages)} messages"),
+        ("context", f"{found.total} tokens in {counted(found.total.messages, 'message')}"),
         ("window", str(found.window) if found.window else "not known"),
         ("counted by", bench.layout.sizes.meter.method),
     ]
@@ -95,7 +96,7 @@ def _growth(report: Report) -> Section:
     elif found.rounds_left is not None:
         words.append(
             f"It is not reached; at {grouped(found.growth_per_round)} tokens a round it would be in about "
-            f"{grouped(found.rounds_left)} rounds."
+            f"{counted(found.rounds_left, 'round')}."
         )
     words += [f"{found.preset.name}: {trigger}." for trigger in found.triggers]
     words += [f"The model refused the context: {clean(one.text)}." for one in found.refusals[:3]]
@@ -195,7 +196,7 @@ def _lost(report: Report) -> tuple[Section, ...]:
 def _lost_section(title: str, held: Retention) -> Section:
     overall = held.overall
     counts = f"{grouped(overall.full)} in full, {grouped(overall.part)} in part, {grouped(overall.lost)} not at all"
-    words = (f"Of {grouped(overall.facts)} facts in the {grouped(held.head)} messages before the tail: {counts}.",)
+    words = (f"Of {counted(overall.facts, 'fact')} in the {counted(held.head, 'message')} before the tail: {counts}.",)
     rows = [
         (
             grouped(fact.index + 1),

@@ -12,7 +12,7 @@ from workbench.base.resources import SAMPLES
 from workbench.finding.glances import Found, Unreadable, glance
 from workbench.formats.format import Part
 from workbench.tui.home import Recent
-from workbench.tui.plain import bar, figure, fit, one_line, short
+from workbench.tui.plain import bar, figure, fit, one_line, several, short
 
 Cells = list[tuple[str, str]]
 
@@ -157,7 +157,12 @@ def preview(entry: Entry) -> list[tuple[str, str]]:
     if found.whole is not None:
         session = found.whole
         rounds = sum(message.starts_round for message in session.context())
-        facts.append(("holds", f"{figure(len(session.messages))} messages, {figure(rounds)} rounds now"))
+        facts.append(
+            (
+                "holds",
+                f"{several(len(session.messages), 'message')}, {several(rounds, 'round')} now",
+            )
+        )
         facts.append(("epochs", figure(len(session.epochs))))
     texts = [entry.about if entry.kind == "sample" else "", found.request and f"› {found.request}"]
     return [(name, one_line(value, 1_000)) for name, value in facts if value] + [

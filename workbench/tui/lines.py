@@ -9,10 +9,9 @@ import re
 from dataclasses import dataclass
 
 from workbench.analysis.search import Query, marks
-from workbench.base.text import plural
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.session import Span
-from workbench.tui.plain import bar, clock, figure, fit, short
+from workbench.tui.plain import bar, clock, figure, fit, several, short
 from workbench.tui.rows import WORDS, Groups, Row, first_words, group_fate, role_word
 
 Cells = list[tuple[str, str]]
@@ -81,14 +80,14 @@ def split_words(drawn: Drawn) -> str:
     if split <= 0:
         return "split: nothing above is compacted"
     if split >= messages:
-        return f"split: all {figure(messages)} messages ▸ summary · none kept"
+        return f"split: all {several(messages, 'message')} ▸ summary · none kept"
     group = groups.group_of(split)
     inside = split - groups.spans[group].start
     rounds = group - groups.has_preamble
     if rounds <= 0:
-        above = f"{figure(split)} {plural(split, 'message')}"
+        above = several(split, "message")
     else:
-        above = f"{figure(rounds)} {plural(rounds, 'round')}" + (f" + {figure(inside)} msg" if inside else "")
+        above = several(rounds, "round") + (f" + {figure(inside)} msg" if inside else "")
     return f"split: {above} ▸ summary · {figure(messages - split)} msg kept"
 
 

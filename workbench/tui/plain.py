@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from workbench.analysis.transcript import printable
 from workbench.base.figures import grouped
 from workbench.base.stamps import shown
-from workbench.base.text import clip
+from workbench.base.text import clip, plural
 
 # Joiners, variation selectors and other marks without a width: terminals disagree about them, so rows would not align.
 _WIDTHLESS = re.compile("[\u200b-\u200d\u2028\u2029\u2060-\u2065\ufe00-\ufe0f\ufeff]")
@@ -44,6 +44,11 @@ def fit(text: str, width: int) -> str:
 def figure(number: float) -> str:
     """A whole number in groups of three, `161 204`, by a space at which no line is broken."""
     return grouped(number).replace(" ", "\u00a0")
+
+
+def several(number: int, noun: str) -> str:
+    """A number and its noun: `1 message`, `12 000 messages`."""
+    return f"{figure(number)} {plural(number, noun)}"
 
 
 def short(number: float) -> str:

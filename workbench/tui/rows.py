@@ -18,7 +18,7 @@ from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.shape import Shape, per_shape
 from workbench.session import Message, Span, Text, Thinking, ToolResult, ToolUse
 from workbench.tokens import Basis, span_basis
-from workbench.tui.plain import figure, one_line
+from workbench.tui.plain import one_line, several
 
 
 class Groups:
@@ -285,7 +285,7 @@ def first_words(message: Message) -> str:
                 lines = text.count("\n", 0, 200_000) + 1 if text else 0
                 error = "✘ " if block.is_error else ""
                 return (
-                    f"{error}{figure(lines)} lines: {one_line(text)}"
+                    f"{error}{several(lines, 'line')}: {one_line(text)}"
                     if lines > 1
                     else error + (one_line(text) or "(empty)")
                 )

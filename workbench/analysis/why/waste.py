@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workbench.analysis.why.fillers import part
+from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.shape_facts import calls_of
 from workbench.facts.calls import Called
@@ -195,7 +196,7 @@ def log_spots(context: Context) -> tuple[Spot, ...]:
             lines = result.text.split("\n") if len(result.text) > 1_000 else []
             logged = sum(1 for line in lines if _LOG_LINE.match(line))
             if len(lines) >= 40 and logged * 10 >= len(lines) * 6:
-                found.append(Spot(message.id, index, part(context, index, result), f"{logged} lines of log"))
+                found.append(Spot(message.id, index, part(context, index, result), f"{counted(logged, 'line')} of log"))
     return tuple(found)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.base.figures import grouped
+from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs
 from workbench.compaction.shape import Shape
@@ -161,8 +162,8 @@ def cut_exchanges(context: Context, history: History, numbers: Numbers, trace: l
     if length == 0:
         return "the head is empty"
     trace.append(
-        f"head: {length} exchanges, {grouped(sum(sizes[:length]))} characters; "
-        f"tail: {len(exchanges) - length} exchanges, {grouped(sum(sizes[length:]))} characters"
+        f"head: {counted(length, 'exchange')}, {grouped(sum(sizes[:length]))} characters; "
+        f"tail: {counted(len(exchanges) - length, 'exchange')}, {grouped(sum(sizes[length:]))} characters"
     )
     head = exchanges[:length]
     old = {shape.exchange_index(i + 1) - 1 for i in shape.summaries}
@@ -192,7 +193,10 @@ def _head_length(context: Context, history: History, numbers: Numbers, trace: li
         first_tail = max(shape.exchange_index(shape.index_of[context.split_at] + 1) - 1, 0)
         trace.append(f"split by hand before exchange {first_tail + 1}")
         return bisect_left(history.exchanges, first_tail)
-    trace.append(f"tail by size: below {grouped(numbers.tail_chars)} characters, at least {numbers.min_tail} exchanges")
+    trace.append(
+        f"tail by size: below {grouped(numbers.tail_chars)} characters, "
+        f"at least {counted(numbers.min_tail, 'exchange')}"
+    )
     return head_length(history.sizes, numbers.tail_chars, numbers.min_tail)
 
 

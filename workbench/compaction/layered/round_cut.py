@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from workbench.base.figures import grouped
-from workbench.base.text import plural
+from workbench.base.text import counted, plural
 from workbench.compaction.assembled.prompt import open_from
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import pinned_with_pairs, with_pairs
@@ -56,7 +56,9 @@ def cut_rounds(context: Context, min_rounds: int, *, keep_summaries: bool, trace
     while archived and shape.open_across[starts[archived]]:
         archived -= 1
     if archived < wanted:
-        trace.append(f"moved back by {wanted - archived} rounds: a tool call's result stands in a later round")
+        trace.append(
+            f"moved back by {counted(wanted - archived, 'round')}: a tool call's result stands in a later round"
+        )
     words = f"{finished} finished {plural(finished, 'round')}"
     if not archived:
         by_hand = "no whole round stands before the split"
@@ -72,7 +74,7 @@ def cut_rounds(context: Context, min_rounds: int, *, keep_summaries: bool, trace
         return Cut(0, (), (), pins, (), ended, "the oldest rounds hold only pins, system messages and summaries")
     size = context.size(0, tail)
     trace.append(
-        f"archived: the oldest {archived} of {words}, {tail} messages, {grouped(size.tokens)} tokens; "
+        f"archived: the oldest {archived} of {words}, {counted(tail, 'message')}, {grouped(size.tokens)} tokens; "
         f"kept: the newest {len(rounds) - archived}" + (", the last one still open" if finished < len(rounds) else "")
     )
     return Cut(tail, head, tuple(stays), pins, tuple(i for i in earlier if i not in stays), ended)

@@ -10,6 +10,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 
 from workbench.base.figures import grouped
+from workbench.base.text import counted
 from workbench.compaction.compose import composed
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import with_pairs
@@ -180,7 +181,10 @@ def attempt(climb: Climb, name: RungName) -> Climbing:
     _take(climb, answered)
     made = len(climb.made & climb.state.shape.index_of.keys())
     climb.record(
-        name, before, after, f"{cut.note}; {len(state)} → {len(climb.state)} messages, {made} of them new summaries"
+        name,
+        before,
+        after,
+        f"{cut.note}; {len(state)} → {counted(len(climb.state), 'message')}, {made} of them new summaries",
     )
     return True
 

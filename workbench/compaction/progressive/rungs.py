@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from typing import Literal
 
+from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import with_pairs
 from workbench.compaction.progressive.importance import ImportanceWeights, scores
@@ -93,7 +94,7 @@ def incremental(context: Context, keep: Collection[int], chunk_rounds: int) -> C
     rounds = context.shape.rounds.rounds
     chunks = [rounds[at : at + chunk_rounds] for at in range(0, len(rounds), chunk_rounds)]
     sizes = ", ".join(str(len(chunk)) for chunk in chunks)
-    note = f"{len(rounds)} rounds in chunks of {chunk_rounds}: {sizes or 'none'}"
+    note = f"{counted(len(rounds), 'round')} in chunks of {chunk_rounds}: {sizes or 'none'}"
     if len(chunks) < 2:
         return Cut((), f"{note}; the last chunk stays whole")
     gone = _others(context, keep, range(chunks[-1][0].start, len(context)))

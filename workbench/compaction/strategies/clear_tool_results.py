@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from workbench.base.figures import grouped
+from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import pinned_with_pairs
@@ -111,7 +112,7 @@ def compact(context: Context, policy: ClearToolResultsPolicy, trace: list[str]) 
     changed = len(clearing.all.new) - sum(instead is None for instead in other.values())
     trace.append(
         f"tool uses: {len(answered)} answered, the newest {min(policy.keep_tool_uses, len(answered))} kept; "
-        f"{chosen} may be cleared, in {changed} messages"
+        f"{chosen} may be cleared, in {counted(changed, 'message')}"
     )
     if not changed:
         return unchanged(context.messages, "nothing to clear: every tool result is kept or cleared already", trace)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.base.figures import grouped
+from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.exchange.abridge import Retold, abridge
 from workbench.compaction.exchange.cut import Cut, History, HistorySize, Numbers, cut_exchanges, history_of, open_calls
@@ -113,7 +114,7 @@ def compact(context: Context, policy: ExchangeSummaryPolicy, trace: list[str]) -
         return unchanged(context.messages, "nothing to compact: every message of the head stays", trace)
 
     retold = abridge(context, cut.tail, policy.abridged_history_params)
-    trace.append(f"abridged history: {len(retold.entries)} entries, {grouped(len(retold.text))} characters")
+    trace.append(f"abridged history: {counted(len(retold.entries), 'entry')}, {grouped(len(retold.text))} characters")
     carried = carried_summaries(context, cut.earlier, policy.earlier_summary)
     asked = Asked(
         "summary of the head",

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from workbench.base.figures import grouped
-from workbench.base.text import counted
+from workbench.base.text import are, counted
 from workbench.compaction import vocabulary
 from workbench.compaction.assembled.notes import notes_at
 from workbench.compaction.assembled.prompt import assembled
@@ -101,7 +101,7 @@ def triggers(now: Gauge, policy: LayeredPolicy) -> tuple[Trigger, ...]:
     if not now.input_chars:
         why_not.append("not checked inside a round: no new user input stands at the end")
     if now.messages < policy.min_messages:
-        why_not.append(f"{now.messages} messages, at least {policy.min_messages} are needed")
+        why_not.append(f"{counted(now.messages, 'message')}, at least {policy.min_messages} are needed")
     basis = ["counted: no API call of this context records its usage"] if now.last_usage is None else []
     basis += [_window_words(now, policy)]
     return (
@@ -207,10 +207,10 @@ def _question(context: Context, policy: LayeredPolicy, cut: Cut, trace: list[str
     style = tagged_style(context, cut.head, message_at)
     shown = excerpt(context, cut.head, style, within(policy.request_char_limit, asked, style))
     if left_out := sum(map(len, cut.head)) - sum(map(len, shown.spans)):
-        trace.append(f"hard limit: {grouped(left_out)} messages in the middle of the head are not shown")
+        trace.append(f"hard limit: {counted(left_out, 'message')} in the middle of the head {are(left_out)} not shown")
     if message_at is not None:
         fewer = sum(message_at(index) is not context.messages[index] for index in indexes_of(shown.spans))
-        trace.append(f"tool results compressed for the summarizer: {grouped(fewer)} messages")
+        trace.append(f"tool results compressed for the summarizer: {counted(fewer, 'message')}")
     settings = replace(policy.request, form="sections", sections=SECTIONS, marks=MARKS, timeout_s=policy.timeout_s)
     return Question(request_for(context, asked, as_text(asked, style, shown), shown, settings), asked, shown, carried)
 

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from workbench.base.figures import grouped
+from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
 from workbench.compaction.gauge import Gauge
@@ -179,12 +180,14 @@ def _fallen_back(context: Context, policy: MessageWindowPolicy, reason: str, tra
     marker = Marker(DROPPED[policy.language], always=False)
     limit = policy.fallback_messages
     if old.messages_left(old.lead) <= limit:
-        return unchanged(context.messages, f"{reason}; the hard trim to {limit} messages has nothing to drop", trace)
+        return unchanged(
+            context.messages, f"{reason}; the hard trim to {counted(limit, 'message')} has nothing to drop", trace
+        )
     draft = drop_oldest(old, old.whole_cut(old.first_cut(old.messages_left, limit)), marker)
     if len(draft.messages) - old.lead > limit:
         draft = drop_oldest(old, old.whole_cut(old.first_cut(old.messages_left, limit - 1)), marker)
     left = len(draft.messages) - old.lead
-    trace.append(f"hard trim: {len(context) - old.lead} messages to {left}, at most {limit} wanted")
+    trace.append(f"hard trim: {counted(len(context) - old.lead, 'message')} to {left}, at most {limit} wanted")
     return judged(context, replace(draft, status="fallback", reason=f"{reason}; hard trim", trace=tuple(trace)))
 
 

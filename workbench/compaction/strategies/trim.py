@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import ClassVar, Literal
 
 from workbench.base.figures import grouped
+from workbench.base.text import counted
 from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.dropping import Marker, Oldest, drop_oldest, exempt_of
@@ -85,7 +86,7 @@ def compact(context: Context, policy: TrimPolicy, trace: list[str]) -> Compactin
     count = draft.fate_counts[Fate.DROPPED]
     if not count:
         return unchanged(context.messages, "nothing to drop: the target is met, or all that is left is spared", trace)
-    yield Step("trim", f"{count} messages dropped")
+    yield Step("trim", f"{counted(count, 'message')} dropped")
     trace.append(f"{count} of {len(context)} messages dropped")
     return judged(context, replace(draft, trace=tuple(trace)))
 

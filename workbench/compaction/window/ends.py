@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from workbench.base.text import counted
 from workbench.compaction.context import Context
 from workbench.compaction.gauge import Gauge
 from workbench.compaction.keeping import before_unread
@@ -35,8 +36,12 @@ def window_end(context: Context, policy: MessageWindowPolicy, trace: list[str]) 
         ideal = before_unread(layout.shape)
         end = safe_end(layout.shape, lead, ideal, "whole_pairs")
     if policy.safe_end == "plain_chat" and (pairs := safe_end(layout.shape, lead, ideal, "whole_pairs")) != end:
-        trace.append(f"safe end: plain_chat gives {end - lead} messages, whole_pairs would give {pairs - lead}")
-    trace.append(f"window: {end - lead} messages of {ideal - lead} wanted; tail: {count - end} messages")
+        trace.append(
+            f"safe end: plain_chat gives {counted(end - lead, 'message')}, whole_pairs would give {pairs - lead}"
+        )
+    trace.append(
+        f"window: {counted(end - lead, 'message')} of {ideal - lead} wanted; tail: {counted(count - end, 'message')}"
+    )
     return end
 
 

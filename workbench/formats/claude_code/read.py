@@ -10,6 +10,7 @@ from pathlib import Path
 import orjson
 
 from workbench.base.errors import BadInput
+from workbench.base.text import are, counted
 from workbench.formats.claude_code.agents import COMPACT, agent_files, agents_inside
 from workbench.formats.claude_code.epochs import Recorded, divided
 from workbench.formats.claude_code.events import Event
@@ -89,7 +90,9 @@ def _session(path: Path, reading: Reading, on_web: bool) -> Session:
     if on_web:  # its lines have no links, and that is as it should be
         branch, warnings = main, []
     for type, count in reading.unknown.items():
-        warnings.append(LoadWarning(f"{count} records of unknown type {type!r} are kept, but not shown"))
+        warnings.append(
+            LoadWarning(f"{counted(count, 'record')} of unknown type {type!r} {are(count)} kept, but not shown")
+        )
     title = _title(reading, messages, branch)
     found = divided(messages, branch, [draft.sent for draft in drafts], _recorded(reading))
     messages, branch = found.messages, found.branch

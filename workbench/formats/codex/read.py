@@ -11,6 +11,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.base.text import are, counted
 from workbench.formats.codex.base import with_base
 from workbench.formats.codex.items import SUMMARY_PREFIX, Side, blocks_of, role_and_kind, side_of
 from workbench.formats.codex.signature import ID
@@ -327,7 +328,9 @@ def _session(path: Path, reading: _Reading) -> Session:
     about = reading.meta
     instructions = about.get("base_instructions", about.get("instructions"))
     instructions = instructions.get("text") if isinstance(instructions, dict) else instructions
-    warnings = [LoadWarning(f"{n} records {what} are kept, but not shown") for what, n in _unknown(reading)]
+    warnings = [
+        LoadWarning(f"{counted(n, 'record')} {what} {are(n)} kept, but not shown") for what, n in _unknown(reading)
+    ]
     id = about.get("id")
     return Session(
         format=ID,

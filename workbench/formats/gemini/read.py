@@ -10,6 +10,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.base.text import are, counted
 from workbench.formats.format import Progress
 from workbench.formats.gemini.parts import (
     NOWHERE,
@@ -250,7 +251,11 @@ def _session(path: Path, reading: _Reading) -> Session:
     gone = {number for slot in live for number in numbers[slot]}
     facts = reading.facts
     if reading.unknown:
-        reading.warnings.append(LoadWarning(f"{reading.unknown} records without an id are kept, but not shown"))
+        reading.warnings.append(
+            LoadWarning(
+                f"{counted(reading.unknown, 'record')} without an id {are(reading.unknown)} kept, but not shown"
+            )
+        )
     title = facts.get("summary")
     directories = facts.get("directories")
     return Session(

@@ -12,6 +12,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.base.text import are, counted
 from workbench.formats.format import Progress
 from workbench.formats.kit.blocks import as_text, in_result, kind_of, parts_of
 from workbench.formats.kit.jsonl import objects_of, records_of
@@ -209,7 +210,7 @@ def _session(path: Path, reading: _Reading) -> Session:
     branch = [reading.entries[id].message for id in way if reading.entries[id].message >= 0]
     epochs = _epochs(reading, way)
     warnings = [
-        LoadWarning(f"{n} entries of unknown type {kind!r} are kept, but not shown")
+        LoadWarning(f"{counted(n, 'entry')} of unknown type {kind!r} {are(n)} kept, but not shown")
         for kind, n in reading.unknown.items()
     ]
     header = reading.header

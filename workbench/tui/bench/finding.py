@@ -12,12 +12,11 @@ from typing import Literal
 
 from workbench.analysis.search import hits, query_of
 from workbench.base.errors import BadInput
-from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.tui.bench.host import Cursor, Host
 from workbench.tui.bench.store import Finding, View
 from workbench.tui.filters import Filter, matching, tools_of
-from workbench.tui.plain import figure, one_line
+from workbench.tui.plain import figure, one_line, several
 from workbench.tui.rows import Arrangement, Groups, arranged
 
 TYPED_S = 0.1
@@ -52,7 +51,7 @@ def words_of(finding: Finding, groups: Groups, cursor: Cursor) -> str:
 def _count(finding: Finding, groups: Groups, cursor: Cursor) -> str:
     found = finding.listed
     what = one_line(finding.sought.text, 40) if finding.sought else ""
-    out_of = f"{figure(len(found))} {plural(len(found), 'message')}"
+    out_of = several(len(found), "message")
     hidden = len(finding.hits) - len(found)
     aside = f" ({figure(hidden)} more hidden by the filter)" if hidden else ""
     if found and not cursor.on_header:

@@ -9,11 +9,11 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.analysis.bills import Gap
-from workbench.base.text import counted, plural
+from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.tui.bench.store import View
 from workbench.tui.lines import Drawn
-from workbench.tui.plain import figure
+from workbench.tui.plain import several
 from workbench.tui.policy_words import split_line, split_words
 from workbench.tui.status_lines import status_text, title_text
 from workbench.tui.widgets.budget_bar import Budget, BudgetBar
@@ -69,7 +69,7 @@ def draw_rounds(rounds: RoundsList, was: View | None, now: View) -> None:
     if other(was, now, "shown"):
         rounds.show(Drawn(now.groups, bench.outcome, bench.pins, bench.strategy.movable, split_line(bench)))
         count = len(bench.layout.shape.rounds.rounds)
-        held = f"{figure(count)} {plural(count, 'round')} · {figure(len(bench.layout.messages))} messages"
+        held = f"{several(count, 'round')} · {several(len(bench.layout.messages), 'message')}"
         _entitle(rounds, held)
     elif was is not None and now.bench is not was.bench:
         rounds.show_pins(now.bench.pins)

@@ -8,7 +8,6 @@ from typing import Any
 
 from workbench import bench as steps
 from workbench.base.errors import BadInput
-from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset, default_preset, preset_toml, save_preset
@@ -19,7 +18,7 @@ from workbench.tui.bench.host import Host
 from workbench.tui.bench.planning import want
 from workbench.tui.bench.store import View, measured_by
 from workbench.tui.fields import differing, fields_of
-from workbench.tui.plain import figure
+from workbench.tui.plain import figure, several
 
 
 def change_policy(host: Host, policy: Policy, key: str) -> None:
@@ -47,7 +46,7 @@ def reset(host: Host) -> None:
     view = host.store.view
     preset = view.preset
     count = len(differing(view.bench.policy, preset.policy))
-    said = f"{figure(count)} {plural(count, 'field')} as in {preset.id} again"
+    said = f"{several(count, 'field')} as in {preset.id} again"
     want(host, partial(_with_policy, policy=preset.policy), said=said)
 
 

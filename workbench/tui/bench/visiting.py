@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import Screen
 
 from workbench import bench as steps
-from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.outcome import verdict
 from workbench.compaction.policy import Policy
@@ -25,7 +24,7 @@ from workbench.tui.bench.host import Host, take
 from workbench.tui.bench.planning import show_outcome, to_epoch
 from workbench.tui.bench.remembering import write_now
 from workbench.tui.bench.store import View
-from workbench.tui.plain import figure
+from workbench.tui.plain import several
 
 if TYPE_CHECKING:
     from workbench.tui.screens import retention
@@ -129,7 +128,7 @@ def suggest_pins(host: Host) -> None:
 
     def accepted(ids: tuple[str, ...]) -> None:
         if ids:
-            many = f"pinned {figure(len(ids))} {plural(len(ids), 'message')}"
+            many = f"pinned {several(len(ids), 'message')}"
             take(host, lambda bench: _with_pins(bench, bench.pins | frozenset(ids)), said=many)
 
     host.ask(SuggestedPinsScreen(host.store.bench), accepted)

@@ -6,13 +6,12 @@ import json
 from itertools import pairwise
 from typing import Any
 
-from workbench.base.text import plural
 from workbench.facts.fences import fences
 from workbench.session import Block, Media, Opaque, Text, Thinking, ToolUse
 from workbench.tui.middle.code import language_of, lexer
 from workbench.tui.middle.json_folds import compact, folded, pretty, text_shape
 from workbench.tui.middle.view import Folds, Parts, Piece
-from workbench.tui.plain import figure
+from workbench.tui.plain import figure, several
 from workbench.tui.rows import call_words
 from workbench.tui.widgets.text_view import Part
 
@@ -84,7 +83,7 @@ def _code(text: str, language: str) -> Part:
 def call_shape(given: dict[str, Any] | str) -> str:
     if isinstance(given, str):
         return text_shape(given)
-    return f"{figure(len(given))} {plural(len(given), 'field')}, {figure(len(compact(given)))} characters"
+    return f"{several(len(given), 'field')}, {figure(len(compact(given)))} characters"
 
 
 def language_of_call(call: ToolUse) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.base.text import plural
 from workbench.tui.middle.view import Folds, Piece
-from workbench.tui.plain import figure
+from workbench.tui.plain import figure, several
 
 BIG = 4_000
 """Characters from which a value shows its shape first: what is nested or long in it is closed."""
@@ -80,7 +80,7 @@ def shape(value: Any, chars: int) -> str:
 def text_shape(text: str) -> str:
     """How long a text is: `812 lines, 41 210 characters`."""
     lines = text.count("\n") + (not text.endswith("\n"))
-    return f"{figure(lines)} {plural(lines, 'line')}, {figure(len(text))} characters"
+    return f"{several(lines, 'line')}, {figure(len(text))} characters"
 
 
 def compact(value: Any) -> str:

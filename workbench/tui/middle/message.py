@@ -14,7 +14,7 @@ from workbench.tokens.sizes import visible_chars
 from workbench.tui.middle.blocks import block_parts
 from workbench.tui.middle.changes import lines_of, rewritten, text_changes
 from workbench.tui.middle.view import Parts, View
-from workbench.tui.plain import figure
+from workbench.tui.plain import figure, several
 from workbench.tui.rows import WORDS, role_word
 from workbench.tui.widgets.text_view import Part
 
@@ -68,7 +68,12 @@ def round_parts(view: View) -> Parts:
     """The round under the cursor as a conversation to read: a line a call (compact), or its last answer (quiet)."""
     groups, messages = view.groups, view.bench.messages
     span = groups.spans[groups.group_of(view.index)]
-    parts = [Part(f"{_where(view)} · {view.verbosity} · {figure(len(span))} messages · v shows more or less", "title")]
+    parts = [
+        Part(
+            f"{_where(view)} · {view.verbosity} · {several(len(span), 'message')} · v shows more or less",
+            "title",
+        )
+    ]
     entries = list(transcript(messages[span.start : span.stop], view.verbosity))
     for entry in entries:
         parts += [Part(""), Part(f"{entry.voice} · message {figure(span.start + entry.index + 1)}", "dim")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.checks import Check
 from workbench.compaction.edits import nearest
@@ -14,7 +15,7 @@ from workbench.tui.middle.changes import changes_parts
 from workbench.tui.middle.message import message_parts
 from workbench.tui.middle.recorded import theirs_parts
 from workbench.tui.middle.view import Parts, Piece, View
-from workbench.tui.plain import figure
+from workbench.tui.plain import figure, several
 from workbench.tui.policy_words import trigger_words
 from workbench.tui.rows import first_words, role_word
 from workbench.tui.widgets.text_view import Part
@@ -60,7 +61,10 @@ def request_parts(view: View) -> Parts:
         )
         parts += [
             Part(f"{head} · ~{figure(tokens)} tokens", "title"),
-            Part(f"{figure(len(request.messages))} messages · {exact} · answer: {limits}", "dim"),
+            Part(
+                f"{several(len(request.messages), 'message')} · {exact} · answer: {limits}",
+                "dim",
+            ),
             Part(""),
             Part(text),
             Part(""),
@@ -109,7 +113,7 @@ def result_parts(view: View) -> Parts:
         preview_note(bench),
         Part(verdict(outcome.status, outcome.reason), "title"),
         Part(
-            f"{figure(len(bench.messages))} → {figure(after.messages)} messages · "
+            f"{figure(len(bench.messages))} → {several(after.messages, 'message')} · "
             f"{context.total} → {after} tokens (with system prompt and tools)",
             "dim",
         ),
@@ -149,7 +153,9 @@ def trace_parts(view: View) -> Parts:
             parts.append(Part(f"▸ {rung.name}: {figure(rung.before)} → {figure(rung.after)} tokens{note}"))
     parts += [Part(""), Part("Trace", "title"), *(Part(line) for line in outcome.trace)]
     counts = ((fate, count) for fate, count in outcome.fate_counts.items() if count)
-    fates = [Part(f"{fate.glyph} {fate.value:<12}{figure(count):>8} messages") for fate, count in counts]
+    fates = [
+        Part(f"{fate.glyph} {fate.value:<12}{figure(count):>8} {plural(count, 'message')}") for fate, count in counts
+    ]
     parts += [Part(""), Part("Fates", "title"), *fates]
     parts += [Part(""), Part("Counts", "title"), Part(bench.layout.sizes.meter.method)]
     if bench.session.warnings:
@@ -208,7 +214,7 @@ def abridged_parts(view: View) -> Parts:
         return [Part("The abridged history is empty: nothing stands before the tail, or the limit is 0.", "dim")]
     covered = _covered([span for spans, _ in entries for span in spans])
     covered += " and what was before" if any(not spans for spans, _ in entries) else ""
-    head = f"abridged history · {figure(len(entries))} requests · {covered}"
+    head = f"abridged history · {several(len(entries), 'request')} · {covered}"
     left = "" if abridged.whole else " · older ones did not fit"
     parts = [
         Part(f"{head} · {figure(size)} of {figure(abridged.limit)} characters{left}", "title"),

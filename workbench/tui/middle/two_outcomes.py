@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workbench.analysis.two_outcomes import Stretch, added, shortened, stretches
-from workbench.base.text import plural
 from workbench.bench import Bench
 from workbench.compaction.outcome import Made, Outcome
 from workbench.tui.middle.changes import AROUND, lines_of, text_changes
 from workbench.tui.middle.columns import beside
 from workbench.tui.middle.view import Parts
-from workbench.tui.plain import figure
+from workbench.tui.plain import figure, several
 from workbench.tui.rows import first_words, role_word
 from workbench.tui.widgets.text_view import Part
 
@@ -66,7 +65,7 @@ def _place(piece: Made) -> int:
 def _new(bench: Bench, letter: str, piece: Made) -> Part:
     size = bench.context.measure((piece.message,))
     stood = sum(len(span) for span in piece.stands_for)
-    instead = f"for {figure(stood)} {plural(stood, 'message')}" if stood else "for none"
+    instead = f"for {several(stood, 'message')}" if stood else "for none"
     words = (
         f"{letter} +     new {role_word(piece.message):<8}{size!s:>9}  {instead}: {first_words(piece.message)[:300]}"
     )
@@ -81,7 +80,8 @@ def _stretch(bench: Bench, one: Stretch, short: tuple[dict[int, Made], dict[int,
     match one.first, one.second:
         case "gone", "gone":
             yield Part(
-                f"  ⋮ {figure(len(one))} messages in neither, {bench.context.size(one.start, one.stop)} tokens", "dim"
+                f"  ⋮ {several(len(one), 'message')} in neither, {bench.context.size(one.start, one.stop)} tokens",
+                "dim",
             )
         case "kept", "kept":
             yield from _same(bench, one)
@@ -102,7 +102,7 @@ def _same(bench: Bench, one: Stretch) -> Iterator[Part]:
     ends = [_line(bench, "=", index) for index in (one.start, one.stop - 1)]
     size = bench.context.size(one.start + 1, one.stop - 1)
     yield Part(ends[0], "dim", one_row=True)
-    yield Part(f"  ⋮ {figure(len(one) - 2)} messages in both, {size} tokens", "dim")
+    yield Part(f"  ⋮ {several(len(one) - 2, 'message')} in both, {size} tokens", "dim")
     yield Part(ends[1], "dim", one_row=True)
 
 

@@ -19,7 +19,6 @@ from textual.worker import Worker
 
 from workbench.analysis.prompt_use import Found, policy_with
 from workbench.base.errors import BadInput
-from workbench.base.text import plural
 from workbench.bench import Bench, set_policy
 from workbench.compaction.policy import Policy
 from workbench.session import fingerprint
@@ -31,7 +30,7 @@ from workbench.summarizers.runs import Run as Record
 from workbench.summarizers.server_side import ServerSummary
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
-from workbench.tui.plain import figure, one_line
+from workbench.tui.plain import figure, one_line, several
 from workbench.tui.screens.choose_summarizer import ChooseSummarizerScreen
 from workbench.tui.screens.prompts import every_prompt
 from workbench.tui.screens.run_words import BY_HAND, NOUNS, who
@@ -140,7 +139,7 @@ bench changes; 1 and 2 take a side's prompt into the policy. Live and rehearsed 
     def draw(self) -> None:
         words = "running, esc cancels" if self.running else "r runs both"
         many = len(self.bench.plan.requests)
-        title = f" A/B on {figure(many)} {plural(many, 'request')} of {self.bench.strategy.title} · {words}"
+        title = f" A/B on {several(many, 'request')} of {self.bench.strategy.title} · {words}"
         self.query_one("#title", Static).update(Text(title, no_wrap=True, overflow="ellipsis"))
         for number, half in enumerate(self.halves):
             self.query_one(f"#figures-{number}", Static).update(figures_text("AB"[number], half))
@@ -272,7 +271,7 @@ def figures_text(letter: str, half: Half) -> Text:
     if done.grounding:
         missing = len(done.grounding.unfounded)
         claims = f"{figure(missing)} of {figure(done.grounding.claims)} claims are not in the head"
-        lost = f" · {figure(len(done.lost))} facts lost" if done.lost is not None else ""
+        lost = f" · {several(len(done.lost), 'fact')} lost" if done.lost is not None else ""
         text.append(f"\n{claims}{lost}", "not bold")
     return text
 

@@ -8,9 +8,8 @@ from rich.text import Text
 
 from workbench.analysis.compare import Column
 from workbench.analysis.retention import KINDS, Retention
-from workbench.base.text import plural
 from workbench.compaction.outcome import Fate
-from workbench.tui.plain import bar, figure, plain
+from workbench.tui.plain import bar, figure, plain, several
 
 BAR = 5
 
@@ -62,7 +61,7 @@ def pay_off_words(column: Column) -> str:
     after = column.pays_off_after
     if column.outcome.status == "unchanged":
         return ""
-    when = "never" if after is None else "at once" if after == 0 else f"after {figure(after)} {plural(after, 'call')}"
+    when = "never" if after is None else "at once" if after == 0 else f"after {several(after, 'call')}"
     return when if column.spent else f"{when} (cache)"
 
 

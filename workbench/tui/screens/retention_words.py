@@ -9,7 +9,7 @@ from rich.text import Text
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.retention import HeldFact, Retention, Share, unread
 from workbench.bench import Bench
-from workbench.tui.plain import bar, figure, one_line
+from workbench.tui.plain import bar, figure, one_line, several
 
 BAR = 8
 
@@ -53,7 +53,7 @@ def judged_words(found: Judged) -> str:
     held, overall = found.held, found.held.overall
     if not held.head:
         return "nothing was compacted: everything is still there"
-    facts = f"{figure(overall.facts)} facts in the {figure(held.head)} messages before the tail"
+    facts = f"{several(overall.facts, 'fact')} in the {several(held.head, 'message')} before the tail"
     if found.unread:
         return f"not known how much of {facts} is held: the summary cannot be read (none, or encrypted)"
     words = f"{percent(overall.share)} held, {percent(overall.weighted)} weighted, of {facts}"

@@ -23,7 +23,7 @@ from workbench.bench import Bench, at_epoch
 from workbench.tokens import Counter
 from workbench.tui.courses import course_on, own_preset
 from workbench.tui.help_key import help_key
-from workbench.tui.plain import figure, one_line, plain
+from workbench.tui.plain import figure, one_line, plain, several
 from workbench.tui.screens.progress import ProgressScreen
 from workbench.tui.why_tables import TABLES
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
@@ -228,7 +228,7 @@ def headline(found: Diagnosis) -> str:
     elif found.rounds_left is None:
         reached = "not reached"
     else:
-        reached = f"not reached; in about {figure(found.rounds_left)} rounds at this growth"
+        reached = f"not reached; in about {several(found.rounds_left, 'round')} at this growth"
     return f"{epoch} · {limit} {reached} · {one_line(found.limit.why)}"
 
 

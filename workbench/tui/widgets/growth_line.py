@@ -15,7 +15,7 @@ from textual.widget import Widget
 from workbench.analysis.growth import Point
 from workbench.base.text import plural
 from workbench.tokens import Basis
-from workbench.tui.plain import figure, short
+from workbench.tui.plain import several, short
 
 Cells = list[tuple[str, str]]
 
@@ -119,6 +119,6 @@ def _legend(points: Sequence[Point], width: int) -> str:
     marks = sum(point.compacted for point in points)
     sign = Basis.EXACT if all(point.basis is Basis.EXACT for point in points) else Basis.ESTIMATE
     peak = sign.value + short(max(point.tokens for point in points))
-    calls = f"{figure(len(points))} {plural(len(points), 'call')}"
+    calls = several(len(points), "call")
     told = f", ▼ {marks} {plural(marks, 'compaction')} recorded" if marks else ""
     return f"  growth by call: {calls}, peak {peak}{told}"
