@@ -72,7 +72,9 @@ class Tool:
     turn(request): whether a request is a turn of the conversation, and not a title, a summary, a warm-up.
     allowances: what is known to differ between what it keeps and what it sends, and harmless.
     plans: what its session is compacted by.
-    words: lines that it puts around what it kept when it sends it, which its fixtures keep.
+    beside: where the file lies that is read with a session's.
+    words: texts of which its fixtures keep every line, and every part of one: what it puts around what it kept, when it
+        sends it, or what it makes of the project's files.
     """
 
     id: str
@@ -93,4 +95,5 @@ class Tool:
     turn: Callable[[Request], bool] = every_request
     allowances: tuple[Allowance, ...] = ()
     plans: tuple[Plan, ...] = PLANS
+    beside: Callable[[Path], Path] | None = None
     words: tuple[str, ...] = ()

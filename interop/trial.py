@@ -43,12 +43,13 @@ CLOSE = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A session file as it lay there, the prompt that followed, and the request that it led to."""
+    """A session file as it lay there, the prompt that followed, the request that it led to, and what lay beside it."""
 
     file: str
     data: bytes
     prompt: str
     request: Request
+    beside: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,8 +115,11 @@ def _sorted(call: re.Match[str]) -> str:
     return call[0]
 
 
+_WORDS = ("I am not sharing any files that you can edit yet.", "Ok.")
+
+
 def _own(unit: Unit) -> bool:
-    return unit.role == "system" or unit.text in ("I am not sharing any files that you can edit yet.", "Ok.")
+    return unit.role == "system" or unit.text in _WORDS
 
 
 TOOL = Tool(
@@ -135,6 +138,7 @@ TOOL = Tool(
     launcher='exec "$TOOL" "$@" --message "$PROMPT"',
     each=_SCRIPT.each,
     plans=(*PLANS[:3], Plan("aider", {"keep_tokens": 200})),  # no results to clear
+    words=_WORDS,
     allowances=(
         Allowance("reminders", "A run sends its own words about files and about the form of changes.", beside=_own),
         Allowance(

@@ -12,7 +12,7 @@ from shlex import quote
 
 from interop import typed
 from interop.compare import Allowance, by_unit, without
-from interop.homes import Home, Package
+from interop.homes import PROJECT, Home, Package
 from interop.server.script import Call
 from interop.tool import PLANS, Plan, Tool, with_tools
 from interop.units import Unit
@@ -108,6 +108,12 @@ def _cut(sent: Unit, shown: Unit) -> bool:
     return same and len(tail) == 1 and shown.text.startswith(head) and shown.text.endswith(tail[0])
 
 
+def _numbered(text: str) -> str:
+    """A file as it reads one."""
+    lines = text.removesuffix("\n").split("\n")
+    return "\n".join(f"{number:>{len(str(len(lines)))}} | {line}" for number, line in enumerate(lines, 1))
+
+
 TOOL = Tool(
     id="cline",
     title="Cline CLI",
@@ -122,6 +128,8 @@ TOOL = Tool(
     command="cline",
     launcher=f'exec {" ".join(map(quote, _TYPED))} "$TOOL" {" ".join(_OPTIONS)} "$@"',
     turn=with_tools,
+    beside=lambda path: path.with_name(path.name.replace(".messages.json", ".compaction.json")),
+    words=tuple(map(_numbered, PROJECT.values())),
     plans=(*PLANS[1:3], Plan("cline", {"keep_tokens": 1_000})),
     allowances=(
         Allowance(

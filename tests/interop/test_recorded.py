@@ -37,7 +37,9 @@ def held(sent: dict[str, Any], context: tuple[Message, ...], allowances: tuple[A
 
 
 def session_of(path: Path) -> Path:
-    (session,) = (one for one in path.parent.glob(f"{path.name.removesuffix('.sent.json')}.*") if one != path)
+    ends = (".sent.json", ".compaction.json")  # what was sent, and what lies beside the session's file
+    found = path.parent.glob(f"{path.name.removesuffix('.sent.json')}.*")
+    (session,) = (one for one in found if not one.name.endswith(ends))
     return session
 
 
