@@ -82,7 +82,7 @@ def _try(chosen: list[Tool], record: bool) -> int:
         differs = differs or bool(trial.failed)
         for line in (f"{verdict.of}: {verdict.difference}" for verdict in trial.failed):
             print(f"{tool.title}: {line}", file=sys.stderr)
-        print(f"{tool.title}: {'differs' if trial.failed else 'equal'}")
+        print(f"{tool.title}: {'differs' if trial.failed else 'equal'}", flush=True)
     return int(differs)
 
 

@@ -123,7 +123,7 @@ def _filler(home: Home, kept: Callable[[str], bool]) -> Callable[[Any], Any]:
     def field(key: str, value: Any) -> Any:
         if key in _SCHEMAS and isinstance(value, dict):
             return {"type": "object"}
-        return _emptied(value) if key in _PROMPTS else fill(value)
+        return _emptied(value) if key in _PROMPTS or key.endswith("_template") else fill(value)
 
     def fill(value: Any) -> Any:
         match value:

@@ -163,13 +163,16 @@ def _goes_on(tool: Tool, home: Home, path: Path, what: str, foretold: Plan | Non
     try:
         session = workbench.load(path)
         file = (path.name, path.read_bytes()) if path.is_file() else (f"{path.name}.json", session.records.data)
+        also = tool.beside(path) if tool.beside else None
+        beside = also.read_bytes() if also and also.is_file() else b""
         validate = registry.by_id(session.format).codec.validate
         if validate and (problems := validate(file[1])):
             return Verdict(what, f"our rules object to a file of its own: {problems[0]}")
         context = compacted(session, foretold, home.server.summary).messages if foretold else session.context()
         with home.server.mark() as requests:
             tool.again(home, path, prompt)
-        return next(verdicts(tool, what, file, requests, context, (prompt,)))
+        verdict = next(verdicts(tool, what, file, requests, context, (prompt,)))
+        return replace(verdict, seen=replace(verdict.seen, beside=beside)) if verdict.seen else verdict
     except (BadInput, Failed) as error:
         return Verdict(what, str(error))
 

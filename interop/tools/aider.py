@@ -138,7 +138,7 @@ TOOL = Tool(
     launcher='exec "$TOOL" "$@" --message "$PROMPT"',
     each=_SCRIPT.each,
     plans=(*PLANS[:3], Plan("aider", {"keep_tokens": 200})),  # no results to clear
-    words=_WORDS,
+    words=(*_WORDS, "I spoke to you previously about a number of things."),
     allowances=(
         Allowance("reminders", "A run sends its own words about files and about the form of changes.", beside=_own),
         Allowance(
