@@ -64,7 +64,8 @@ class Step:
     detail: str = ""
 
 
-Form = Literal["prose", "sections", "memories"]
+Form = Literal["prose", "sections", "memories", "narrative"]
+"""`narrative`: flowing text that tells why and how, beside entries that hold the rest word for word."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.facts.again import Uses
-from workbench.facts.calls import Called, calls_in
+from workbench.facts.calls import Called, calls_and_spoken, calls_in
 from workbench.facts.decided import decisions
 from workbench.facts.done import commands, paths
 from workbench.facts.errors import errors
@@ -66,7 +66,7 @@ def find(messages: Sequence[Message]) -> tuple[Fact, ...]:
 
     Deterministic. Texts longer than 80 Ki characters are searched at their ends only (`workbench.facts.wording`).
     """
-    calls = calls_in(messages)
+    calls = calls_and_spoken(messages)
     found = [
         *requests(messages),
         *instructions(messages),

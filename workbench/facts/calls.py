@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 
 from workbench.base.text import clip_at_word
 from workbench.facts.shell import Effect, effects, is_told
+from workbench.facts.spoken_calls import spoken_calls
 from workbench.facts.tools import CHANGES, Action, ActionKind, actions_of, normal_path, tool_name
 from workbench.session import Message, ToolResult, ToolUse
 
@@ -105,21 +106,36 @@ def calls_in(messages: Sequence[Message]) -> tuple[Called, ...]:
         for call in message.calls:
             waiting = results.get(call.id)
             at, result = waiting.pop(0) if waiting else (None, None)
-            asked = actions_of(call)
-            ok = _succeeded(result, asked)
-            shells = [action.target for action in asked if action.kind == "command"]
-            if shells and tool_name(call.name) not in _NO_POSIX:
-                asked = (*_told_by(shells, result, ok, known), *asked)
-            actions = tuple(_known(action, known) for action in asked)
-            for action in actions:
-                if action.kind == "deleted" and ok is not False:
-                    known.pop(normal_path(action.target), None)
-                elif action.kind != "command" and ok is not False:
-                    known[normal_path(action.target)] = action.kind
-                elif action.kind == "command" and ok is not False and _COMMITS.search(action.target):
-                    known = dict.fromkeys(known, "viewed")
-            done.append(Called(index, call, actions, result, at, ok))
+            done.append(_called(index, call, at, result, known))
     return tuple(done)
+
+
+def calls_and_spoken(messages: Sequence[Message]) -> tuple[Called, ...]:
+    """Every call; where there is none, those that the agent made in words (`workbench.facts.spoken_calls`)."""
+    known: dict[str, ActionKind] = {}
+    return calls_in(messages) or tuple(
+        _called(index, call, index + 1, result, known) for index, call, result in spoken_calls(messages)
+    )
+
+
+def _called(
+    index: int, call: ToolUse, at: int | None, result: ToolResult | None, known: dict[str, ActionKind]
+) -> Called:
+    """A call with what it did, which `known` learns: what was done last to each file."""
+    asked = actions_of(call)
+    ok = _succeeded(result, asked)
+    shells = [action.target for action in asked if action.kind == "command"]
+    if shells and tool_name(call.name) not in _NO_POSIX:
+        asked = (*_told_by(shells, result, ok, known), *asked)
+    actions = tuple(_known(action, known) for action in asked)
+    for action in actions if ok is not False else ():
+        if action.kind == "deleted":
+            known.pop(normal_path(action.target), None)
+        elif action.kind != "command":
+            known[normal_path(action.target)] = action.kind
+        elif _COMMITS.search(action.target):
+            known.update(dict.fromkeys(known, "viewed"))
+    return Called(index, call, actions, result, at, ok)
 
 
 _COMMITS = re.compile(r"\bgit (?:\S+ ){0,4}commit\b")

@@ -15,6 +15,7 @@ from workbench.compaction.strategy import Answer, Summary, SummaryFailed, Summar
 from workbench.summarizers.digest import Digest, digest
 from workbench.summarizers.fitting import Line, Section, fit
 from workbench.summarizers.labels import EN, TOPICS, ZH, Labels, Topic, labels_for
+from workbench.summarizers.story import chapters, story
 
 COMFORTABLE = 12_000
 """Characters used when a request sets no limit."""
@@ -69,11 +70,13 @@ def extractive(request: SummaryRequest) -> Answer:
     """Summarize `request.messages`, honouring form, sections, marks, language, `max_chars` and an earlier summary.
 
     `previous` is carried on: its lines join the new ones under the same heading. SummaryFailed("empty") when there
-    is nothing to say. Memories are told once, merged, and the weightiest kept.
+    is nothing to say. Memories are told once, merged, and the weightiest kept; a narrative is the story alone.
     """
     if request.form == "memories":
         return _memories(request)
     labels = labels_for(request.language)
+    if request.form == "narrative":
+        return _narrative(request, labels)
     said = digest(request.messages, labels)
     if request.previous.strip():
         _carry_on(said, request.previous, ())
@@ -89,6 +92,17 @@ def extractive(request: SummaryRequest) -> Answer:
     if not any(line.text.strip() for line in lines):
         return SummaryFailed("empty", f"nothing fits into {room} characters")
     lines = [*opening, *lines]
+    text = "\n".join(line.text for line in lines)
+    return Summary(text, model="extractive", origins=tuple(line.origins for line in lines))
+
+
+def _narrative(request: SummaryRequest, labels: Labels) -> Answer:
+    """The story alone, after the earlier one."""
+    summaries = (message.text for message in request.messages if message.kind == "summary")
+    told = chapters(request.messages, request.previous or "\n".join(summaries), labels)
+    lines = story(told, request.max_chars or COMFORTABLE, labels)
+    if not lines:
+        return SummaryFailed("empty", "there is no story in these messages")
     text = "\n".join(line.text for line in lines)
     return Summary(text, model="extractive", origins=tuple(line.origins for line in lines))
 

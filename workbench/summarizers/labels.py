@@ -39,6 +39,9 @@ class Labels:
     chosen: str
     committed: str
     noted: str
+    on: str
+    turned: str
+    gap: str
     languages: str
     programs: str
 
@@ -85,6 +88,9 @@ EN = Labels(
     chosen="{text} (asked: {question})",
     committed="Committed: {text}",
     noted="I noted: {text}",
+    on="On “{text}”:",
+    turned="(Turned back: {what}.)",
+    gap="[… {n} more …]",
     languages="File types I worked on: {items}",
     programs="Programs I ran: {items}",
 )
@@ -125,6 +131,9 @@ ZH = Labels(
     chosen="{text}（对提问的回答：{question}）",
     committed="已提交：{text}",
     noted="我记下：{text}",
+    on="针对“{text}”：",
+    turned="（被拒绝：{what}。）",
+    gap="[…… 另有 {n} 段 ……]",
     languages="处理过的文件类型：{items}",
     programs="运行过的程序：{items}",
 )

@@ -1,0 +1,70 @@
+"""Calls that agents make in words, and what the message after them answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.facts.talk import agent, ran, user
+from workbench.facts import find
+from workbench.session import Message
+
+THOUGHT = "THOUGHT: I change the mast.\n\n```python\nmast = 1\n```\n\n```bash\nsed -i s/1/2/ mast.py && make test\n```"
+
+
+def found(messages: list[Message], *kinds: str) -> list[tuple[str, str, str, bool | None]]:
+    facts = (fact for fact in find(messages) if fact.kind in kinds and fact.detail != "mentioned")
+    return [(fact.kind, fact.text, fact.detail, fact.ok) for fact in facts]
+
+
+@pytest.mark.parametrize(
+    ("output", "facts"),
+    [
+        (
+            "<returncode>0</returncode>\n<output>\n3 passed\n</output>",
+            [
+                ("path", "mast.py", "modified", True),
+                ("command", "sed -i s/1/2/ mast.py && make test", "3 passed", True),
+            ],
+        ),
+        (
+            "<returncode>2</returncode>\n<output>\nfatal: no mast\n</output>",
+            [
+                ("path", "mast.py", "modified", None),
+                ("command", "sed -i s/1/2/ mast.py && make test", "fatal: no mast", False),
+                ("error", "fatal: no mast", "`sed -i s/1/2/ mast.py && make test`", None),
+            ],
+        ),
+        ("Please answer with one fence.", []),
+    ],
+)
+def test_a_command_in_the_last_fence(output: str, facts: list[tuple[str, str, str, bool | None]]) -> None:
+    messages = [user("Go on"), agent(THOUGHT), user(output, kind="meta")]
+    assert found(messages, "command", "path", "error") == facts
+
+
+def test_no_fence_is_a_call_where_a_person_answers_or_tools_are_called() -> None:
+    assert found([user("Go on"), agent(THOUGHT), user("<returncode>0</returncode>")], "command") == []
+    messages = [user("Go on"), agent(THOUGHT), user("<returncode>0</returncode>", kind="meta"), *ran("ls", "a")]
+    assert found(messages, "command") == [("command", "ls", "a", True)]
+
+
+def test_a_tool_in_tags() -> None:
+    files = "<file><path>a.py</path></file><file><path>b.py</path></file>"
+    read = f"Two files.\n<read_file>\n<args>{files}</args>\n</read_file>"
+    run = "I run it.\n<execute_command>\n<command>rm a.py</command>\n</execute_command>"
+    other = "<execute_command>\n<command>rm b.py</command>\n</execute_command>"
+    messages = [
+        user("Go on"),
+        agent(read),
+        user("[read_file for 'a.py'] Result:\nx", kind="meta"),
+        agent(run),
+        user("[execute_command for 'rm a.py'] Result:\ndone", kind="meta"),
+        agent(other),
+        user("[attempt_completion] Result:\nno", kind="meta"),
+    ]
+    assert found(messages, "path", "command") == [
+        ("path", "a.py", "viewed", True),
+        ("path", "b.py", "viewed", True),
+        ("path", "a.py", "deleted", True),
+        ("command", "rm a.py", "done", True),
+    ]

@@ -1,0 +1,54 @@
+"""Calls of agents that make them in words: a shell's command in a fence (mini-swe-agent), a tool in tags (Roo, Cline).
+
+The message after it, which no person typed, is the result. Asked only where a session has no calls of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from workbench.facts.wording import is_agents
+from workbench.session import Message, Text, ToolResult, ToolUse
+
+_FENCE = re.compile(r"^```(?:bash|sh|shell|mswea_bash_command)[ \t]*\n(.*?)\n?```[ \t]*$", re.DOTALL | re.MULTILINE)
+_TAGGED = re.compile(
+    r"^<(execute_command|read_file|write_to_file|apply_diff|insert_content|search_and_replace|replace_in_file)>(.*?)</\1>",
+    re.DOTALL | re.MULTILINE,
+)
+_GIVEN = re.compile(r"<(path|command|content|diff|search|replace)>\n?(.*?)\n?</\1>", re.DOTALL)
+_STATUS = re.compile(r"\A<returncode>(-?\d{1,5})</returncode>")
+_ANSWER = re.compile(r"\A\[(\w{3,40})(?: for [^\n]*)?\] Result:")
+
+
+def spoken_calls(messages: Sequence[Message]) -> Iterator[tuple[int, ToolUse, ToolResult]]:
+    """Each call with the index of its message; its result is the message after that."""
+    for index, (message, after) in enumerate(pairwise(messages)):
+        if is_agents(message) and after.role in ("user", "tool") and not after.starts_round:
+            text = after.text
+            if status := _STATUS.match(text):
+                fences = _FENCE.findall(message.text)
+                if fences:
+                    id = f"spoken-{index}"
+                    result = ToolResult(id, (Text(text[status.end() :].lstrip()),), is_error=status[1] != "0")
+                    yield index, ToolUse(id, "bash", {"command": fences[-1]}), result
+            elif answer := _ANSWER.match(text):
+                yield from _in_tags(index, message.text, answer[1], text[answer.end() :].lstrip())
+
+
+def _in_tags(index: int, words: str, answering: str, said: str) -> Iterator[tuple[int, ToolUse, ToolResult]]:
+    for name, inside in _TAGGED.findall(words):
+        if name == answering:
+            given: dict[str, object] = dict(_GIVEN.findall(inside))
+            paths = [value for key, value in _GIVEN.findall(inside) if key == "path"]
+            if len(paths) > 1:
+                del given["path"]
+                given["paths"] = paths
+            id = f"spoken-{index}"
+            yield (
+                index,
+                ToolUse(id, name, given),
+                ToolResult(id, (Text(said),), said.startswith("The tool execution failed")),
+            )
+            return

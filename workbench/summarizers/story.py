@@ -1,0 +1,212 @@
+"""The causal story of a stretch of messages, from the agent's own words in the order of events: what it found and why,
+how it went on where a call failed or was turned back, and where each request ended.
+
+What a ledger keeps word for word (requests, decisions, errors, files, commands, names) is not told again: a request is
+only named by its beginning, and a sentence that decides is left to the decisions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from workbench.base.text import clip_at_sentence, clip_at_word
+from workbench.facts.calls import Called, calls_in
+from workbench.facts.decided import is_decision
+from workbench.facts.tools import normal_path
+from workbench.facts.wording import is_agents, is_question, own_words, sentences
+from workbench.session import Message
+from workbench.summarizers.fitting import SHORTEST, Line
+from workbench.summarizers.labels import Labels
+
+EVENT_CHARS = 320
+"""What one message tells is cut at a sentence to so many characters; where it all stands, to twice as many."""
+
+ANCHOR_CHARS = 60
+"""So much of a request names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that was found, tried or ended. The higher its `rank`, the longer it stays when room is short."""
+
+    text: str
+    message: str
+    rank: float
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """What came of one request; `anchor` names it, "" where what is told comes from an earlier summary."""
+
+    anchor: str
+    message: str
+    events: tuple[Event, ...]
+
+
+def chapters(messages: Sequence[Message], previous: str, labels: Labels) -> list[Chapter]:
+    """The story of `messages`, after that of an earlier narrative."""
+    starts = [index for index, message in enumerate(messages) if message.starts_round]
+    failed, turned = _setbacks(calls_in(messages), labels)
+    told = [*_earlier(previous)]
+    for start, stop in zip([0, *starts], [*starts, len(messages)], strict=True):
+        anchor = messages[start].said if start < len(messages) and messages[start].starts_round else ""
+        ends = stop == len(messages)
+        events = tuple(_events(messages, start, stop, failed, turned, ends))
+        if events:
+            name = labels.on.format(text=clip_at_word(" ".join(anchor.split()), ANCHOR_CHARS)) if anchor else ""
+            told.append(Chapter(name, messages[start].id, events))
+    return told
+
+
+def story(told: Sequence[Chapter], room: int, labels: Labels) -> list[Line]:
+    """The chapters as lines, in no more than `room` characters with their line ends: the weightiest events, in order,
+    with a mark where others are left out."""
+    ranked = sorted(
+        ((event.rank, number, place) for number, one in enumerate(told) for place, event in enumerate(one.events)),
+        reverse=True,
+    )
+    kept = {(number, place) for _, number, place in ranked}
+    if kept and _takes(lines := [*_lines(told, kept, labels)]) <= room:
+        return lines
+    kept.clear()
+    named: set[int] = set()
+    takes = 0
+    for _, number, place in ranked:
+        cost = len(told[number].events[place].text) + 3
+        cost += 0 if number in named else len(told[number].anchor) + 2
+        if takes + cost <= room:
+            takes += cost
+            kept.add((number, place))
+            named.add(number)
+    while kept:
+        lines = [*_lines(told, kept, labels)]
+        if _takes(lines) <= room:
+            return lines
+        kept.remove(next((number, place) for _, number, place in reversed(ranked) if (number, place) in kept))
+    if not ranked or room <= SHORTEST:
+        return []
+    event = told[ranked[0][1]].events[ranked[0][2]]
+    return [Line(clip_at_word(event.text, room - 1), (event.message,))]
+
+
+def _takes(lines: Sequence[Line]) -> int:
+    return sum(len(line.text) + 1 for line in lines)
+
+
+def _lines(told: Sequence[Chapter], kept: set[tuple[int, int]], labels: Labels) -> Iterator[Line]:
+    missing = 0
+    for number, chapter in enumerate(told):
+        places = [place for place in range(len(chapter.events)) if (number, place) in kept]
+        if not places:
+            missing += 1
+            continue
+        if missing:
+            yield Line(labels.gap.format(n=missing))
+            missing = 0
+        text, newest = chapter.anchor, -1
+        for place in places:
+            text += f"{' ' if text else ''}{'' if place == newest + 1 else '… '}{chapter.events[place].text}"
+            newest = place
+        text += "" if newest == len(chapter.events) - 1 else " …"
+        ids = dict.fromkeys((chapter.message, *(chapter.events[place].message for place in places)))
+        yield Line(text, tuple(one for one in ids if one))
+    if missing:
+        yield Line(labels.gap.format(n=missing))
+
+
+def _earlier(previous: str) -> Iterator[Chapter]:
+    lines = [line.strip() for line in previous.split("\n") if line.strip() and not line.startswith("[…")]
+    for number, line in enumerate(lines):
+        yield Chapter("", "", (Event(clip_at_sentence(line, 2 * EVENT_CHARS), "", _EARLIER + number / len(lines)),))
+
+
+_EARLIER, _REASON, _ANSWER, _REACTION, _FINDING, _LAST = 0.5, 1.0, 2.0, 2.5, 3.0, 9.0
+"""How much each sort of event weighs; the newer of a sort weighs up to one more."""
+
+
+def _setbacks(calls: Iterable[Called], labels: Labels) -> tuple[set[int], dict[int, list[str]]]:
+    """Where a result failed, and where a call was turned back, with what it was."""
+    failed: set[int] = set()
+    turned: dict[int, list[str]] = {}
+    for called in calls:
+        if called.ok is False and called.result_index is not None:
+            if called.refused:
+                what = called.actions[-1].target if called.actions else ""
+                what = f" `{clip_at_word(normal_path(' '.join(what.split())), 80)}`" if what else ""
+                turned.setdefault(called.result_index, []).append(labels.turned.format(what=called.call.name + what))
+            else:
+                failed.add(called.result_index)
+    return failed, turned
+
+
+def _events(
+    messages: Sequence[Message], start: int, stop: int, failed: set[int], turned: dict[int, list[str]], ends: bool
+) -> Iterator[Event]:
+    speaking = [index for index in range(start, stop) if is_agents(messages[index]) and messages[index].text.strip()]
+    setback = False
+    for index in range(start, stop):
+        message = messages[index]
+        age = index / len(messages)
+        for what in turned.get(index, ()):
+            yield Event(what, message.id, _FINDING + age)
+        setback = setback or index in failed or index in turned
+        if index not in speaking:
+            continue
+        last = ends and index == speaking[-1]
+        answers = last or (not message.calls and index == speaking[-1])
+        text, rank = _told(own_words(message.text), setback, answers=answers, last=last)
+        if text:
+            yield Event(clip_at_sentence(text, EVENT_CHARS * (1 + last)), message.id, _LAST if last else rank + age)
+        setback = False
+
+
+def _told(words: str, setback: bool, *, answers: bool, last: bool) -> tuple[str, float]:
+    """What of an agent's words tells why, and how much it weighs; "" where they only announce the next step."""
+    said = [one for one in sentences(words) if _whole(one) and (last or not is_question(one)) and not is_decision(one)]
+    if answers:
+        return " ".join(said[: 6 if last else 3]), _ANSWER
+    found = [place for place, one in enumerate(said) if _FOUND.search(one)][:2]
+    if found:
+        # "I see it now." says little without what comes after it.
+        places = dict.fromkeys(at for place in found for at in (place, place + (len(said[place]) < _SHORT)))
+        return " ".join(said[at] for at in places if at < len(said)), _FINDING
+    if setback and said:
+        return said[0], _REACTION
+    because = next((one for one in said if _BECAUSE.search(one) and not _ANNOUNCES.match(one)), "")
+    return because, _REASON
+
+
+_SHORT = 45
+
+
+def _whole(sentence: str) -> bool:
+    """Whether it is more than a heading, a row or an item of a list."""
+    if _NO_SENTENCE.match(sentence):
+        return False
+    return len(sentence) >= 12 and (sentence.rstrip("*_`)\"'”").endswith(_ENDS) or len(sentence) >= 2 * _SHORT)
+
+
+_ENDS = (".", "!", "?", "…", "。", "！", "？")
+_NO_SENTENCE = re.compile(r"[#|]|-{3}|[`*_~=─]{3,}$|.{0,80}:$")
+_ANNOUNCES = re.compile(
+    r"(?:(?:now|ok|okay|good|great|alright|perfect|next|so)[,.!:—-]* )*"
+    r"(?:let me|let's|i'll|i will|i'm going to|now|first)\b",
+    re.IGNORECASE,
+)
+_FOUND = re.compile(
+    r"\b(?:root cause|turns out|the (?:real |actual |underlying )?(?:problem|issue|bug|reason|cause|culprit|fix) "
+    r"(?:is|was)|i see (?:the problem|the issue|what|why|it now)|the real problem|that's (?:why|because)|this means|"
+    r"which means|that means|failed because|fails because|didn't work|doesn't work|did not work|did not hold|"
+    r"not actually|in fact|pre-existing|was written (?:before|for|expecting)|instead of|no longer|obsolete|reverted|"
+    r"rolled back|ursache|der grund|liegt daran|la cause|en fait|la causa|el problema|o problema|причина|оказалось|"
+    r"проблема)\b|原因|发现|其实|问题(?:是|在)|根因|原因は|問題は|원인|문제는",
+    re.IGNORECASE,
+)
+_BECAUSE = re.compile(
+    r"\b(?:because|since|so that|therefore|hence|due to|but|however|although|missing|wrong|failing|needs?|isn't|"
+    r"doesn't|weil|denn|deshalb|aber|parce que|car|mais|donc|porque|pero|mas|потому|но|так как)\b"
+    r"|因为|由于|但|所以|ので|ため|때문",
+    re.IGNORECASE,
+)
