@@ -245,7 +245,7 @@ const entries = JSON.parse(readFileSync(file, "utf8"));
 const found = prepareCompaction(entries, DEFAULT_COMPACTION_SETTINGS);
 const gone = [...found.messagesToSummarize, ...found.turnPrefixMessages];
 console.log(JSON.stringify({first: found.firstKeptEntryId, split: found.isSplitTurn,
-  asked: serializeConversation(gone)}));
+  asked: serializeConversation(gone), apart: serializeConversation(found.turnPrefixMessages)}));
 """
 
 
@@ -279,6 +279,7 @@ def pi(rows: list[Said]) -> Said:
         "kept": list(range(int(found["first"]), len(rows))),
         "shown": shown_in(found["asked"]),
         "split turn": found["split"],
+        "shown of the split turn": shown_in(found["apart"]),
     }
 
 

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import Any
 
 import pytest
 from hypothesis import given
 
+from workbench.compaction.context import Context
 from workbench.compaction.conversation import ASK, Conversation, OneText
+from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Fate
 from workbench.compaction.preset import default_preset
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.render import LABELS, Limits, labelled
-from workbench.compaction.shape import api_chars
+from workbench.compaction.shape import Shape, api_chars
 from workbench.compaction.strategies.message_window import STRATEGY, prompt_of
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
-from workbench.compaction.window.ends import safe_end
-from workbench.compaction.window.policy import MessageWindowPolicy
-from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
+from workbench.compaction.window.ends import safe_end, window_end
+from workbench.compaction.window.policy import BEGUN, MessageWindowPolicy
+from workbench.conformance.building import METER, agent, call, chat, context_of, loop, result, summary, user
 from workbench.conformance.drawn import contexts, policies
 from workbench.conformance.strategies import FAILED, run
 from workbench.session import Message, Text, Thinking
+from workbench.tokens.sizes import Basis, Sizes
 
 
 def test_safe_ends() -> None:
@@ -57,7 +61,7 @@ def test_the_prompt_asks_for_its_limit_in_its_language() -> None:
 
 def test_a_failure_may_also_leave_everything_as_it_is() -> None:
     outcome, _ = run(
-        STRATEGY, context_of(chat(40)), MessageWindowPolicy(fallback="unchanged"), SummaryFailed("timeout", "120 s")
+        STRATEGY, context_of(chat(40)), MessageWindowPolicy(fallback_messages=0), SummaryFailed("timeout", "120 s")
     )
     assert (outcome.status, outcome.reason) == ("unchanged", "the summary failed (timeout): 120 s")
 
@@ -205,13 +209,90 @@ def test_half_of_the_limit_or_of_what_there_is(limit: int, left: int) -> None:
     assert [m.id for m in outcome.messages if m.kind == "normal"][1:] == [m.id for m in STEPS[-left:]]
 
 
-def test_first_messages_that_the_request_does_not_show() -> None:
-    shown, hidden = (
-        run(STRATEGY, context_of(chat(20)), MessageWindowPolicy(keep_first=2, first_in_request=showing))[1][0]
-        for showing in (True, False)
+def test_first_messages_stay_and_are_not_in_the_request() -> None:
+    _, (request,) = run(STRATEGY, context_of(chat(20)), MessageWindowPolicy(keep_first=2))
+    assert "request 0" not in request.text
+    assert "request 1" in request.text
+
+
+@pytest.mark.parametrize(
+    ("old", "now"),
+    [
+        ({"fallback": "unchanged"}, {"fallback_messages": 0}),
+        ({"fallback": "hard_trim"}, {"fallback_messages": 50}),
+        ({"first_in_request": True}, {}),
+        ({"request_from": "user_message"}, {"request_cut": "before_user_message"}),
+        ({"request_from": "anywhere"}, {"request_cut": "end"}),
+    ],
+)
+def test_settings_that_are_one_now_are_read_by_their_old_names(old: dict[str, object], now: dict[str, object]) -> None:
+    assert MessageWindowPolicy.model_validate(old) == MessageWindowPolicy.model_validate(now)
+
+
+HALVES = [*chat(8), user("x", "more"), *(agent(f"h{n}", "y" * 27) for n in range(3))]
+"""Counted with ten tokens a message."""
+
+
+@pytest.mark.parametrize(
+    ("limit", "manual", "left"),
+    [
+        (201, False, 9),  # not reached: half of those that there are, as where nothing fires
+        (200, False, 9),
+        (200, True, 9),
+        (100, False, 4),
+        (100, True, 4),
+        (60, False, 2),
+    ],
+)
+def test_half_of_the_tokens_is_left_where_there_are_too_many(limit: int, manual: bool, left: int) -> None:
+    """Twenty messages of ten tokens: what goes is more than what is over half of the limit."""
+    policy = MessageWindowPolicy(
+        trigger_messages=0, trigger_tokens=limit, cut="half", min_tail_messages=0, safe_end="whole_pairs"
     )
-    assert ("request 0" in shown.text, "request 0" in hidden.text) == (True, False)
-    assert "request 1" in hidden.text
+    sizes = Sizes(array("q", [10] * 20), Basis.CALIBRATED, 0, Basis.CALIBRATED, 0, METER)
+    context = Context(Layout(Shape(tuple(HALVES)), sizes), manual=manual)
+    trace: list[str] = []
+    assert 20 - window_end(context, policy, trace) == left
+
+
+SPLIT = [*chat(2), user("q", "the request"), agent("b", "began"), agent("c", "went on"), agent("d", "ended")]
+
+
+@pytest.mark.parametrize(
+    ("keep", "asked"),
+    [
+        (1, [["request 0", "answer 1"], ["the request", "went on"]]),
+        (3, [["request 0", "answer 1"], ["the request"]]),
+        (4, [["request 0", "answer 1"]]),
+        (5, [["request 0"], ["request 1"]]),
+        (7, [["request 0"]]),
+    ],
+)
+def test_the_beginning_of_a_round_that_is_split_is_told_by_itself(keep: int, asked: list[list[str]]) -> None:
+    """The window's end before each message: within the newest round, before it, within the one before."""
+    policy = MessageWindowPolicy(
+        cut="newest_messages", keep_messages=keep, min_tail_messages=0, safe_end="whole_pairs", language="en"
+    )
+    outcome, requests = run(STRATEGY, context_of(SPLIT), policy.with_(split_round=True), "S")
+    assert len(requests) == len(asked)
+    for request, words in zip(requests, asked, strict=True):
+        assert all(word in request.text for word in words)
+    (made,) = [message.text for message in outcome.messages if message.kind == "summary"]
+    apart = BEGUN["en"].join(["S", "S"])
+    assert made.endswith(apart if len(asked) == 2 else "S")
+    assert (BEGUN["en"] in made) is (len(asked) == 2)
+    _, alone = run(STRATEGY, context_of(SPLIT), policy, "S")
+    assert len(alone) == 1, "only where it is asked for"
+
+
+def test_where_nothing_is_before_the_split_round_only_its_beginning_is_told() -> None:
+    policy = MessageWindowPolicy(
+        cut="newest_messages", keep_messages=1, min_tail_messages=0, safe_end="whole_pairs", split_round=True
+    )
+    outcome, (request,) = run(STRATEGY, context_of(SPLIT[4:]), policy.with_(language="en"), "S")
+    assert "the request" in request.text
+    assert load_prompt("split-round.en.md").text.strip() in request.text
+    assert [outcome.fate_at(index).fate for index in range(4)] == [Fate.SUMMARIZED] * 3 + [Fate.KEPT]
 
 
 ENDS = [*chat(6), user("p", "p" * 40), agent("q", "q" * 40), *chat(2, "z")]
@@ -232,14 +313,14 @@ LAST = f"[user]: {'p' * 40}\n\n[assistant]: {'q' * 40}"
 def test_a_request_that_begins_with_the_user(limit: int, shown: str) -> None:
     """The message at which the limit is met is shown in part if it is the user's; an answer there is left out."""
     ends = {"window_messages": 14, "min_tail_messages": 0, "safe_end": "whole_pairs"}
-    asks = {"request_from": "user_message", "request_cut": "start", "request_char_limit": limit, "language": "en"}
+    asks = {"request_cut": "before_user_message", "request_char_limit": limit, "language": "en"}
     _, (request,) = run(STRATEGY, context_of(ENDS), MessageWindowPolicy(**ends, **asks))
     assert request.text.partition("---\n")[2].removesuffix("\n---\n") == shown
 
 
 def test_a_request_in_which_the_user_says_nothing_is_not_asked() -> None:
     messages = [*chat(1), *(agent(f"b{n}", "y" * 50) for n in range(50))]
-    policy = MessageWindowPolicy(request_from="user_message", request_char_limit=500, fallback="unchanged")
+    policy = MessageWindowPolicy(request_cut="before_user_message", request_char_limit=500, fallback_messages=0)
     outcome, requests = run(STRATEGY, context_of(messages), policy)
     assert (outcome.status, requests) == ("unchanged", [])
     assert outcome.reason == "within the request's limit no message is the user's own"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from array import array
 from functools import cache
 from pathlib import Path
@@ -53,7 +54,7 @@ def _message(number: int, row: dict[str, Any]) -> Message:
 
 def compacted(name: str, context: Context) -> tuple[Outcome, SummaryRequest]:
     preset = load_preset(name)
-    outcome, (request,) = run(strategy(preset.strategy), context, preset.policy, "S")
+    outcome, (request, *_) = run(strategy(preset.strategy), context, preset.policy, "S")
     return outcome, request
 
 
@@ -128,3 +129,14 @@ def test_aiders_short_older_part_takes_all_with_it(large: int) -> None:
     talked = session_of(messages_of(rows))
     outcome, _ = compacted("aider", context_at(talked, 1, counter_of(talked)))
     assert kept(outcome) == vectors()["aider"][f"kept of {large} large and 2 small"]
+
+
+def test_pi_asks_by_itself_of_the_beginning_of_a_turn_that_it_splits() -> None:
+    preset, expected = load_preset("pi"), vectors()["pi"]
+    context = context_of(messages_of(vectors()["session"]))
+    outcome, requests = run(strategy(preset.strategy), context, preset.policy, "S")
+    assert expected["split turn"]
+    told = [sorted({int(number) for number in re.findall(r"m(\d+)\. ", one.text)}) for one in requests]
+    apart = expected["shown of the split turn"]
+    assert told == [[number for number in expected["shown"] if number not in apart], apart]
+    assert [text.count("S") for _, text in made(outcome)] == [2 + preset.policy.summary_template.count("S")]  # type: ignore[attr-defined]

@@ -24,6 +24,8 @@ OLD: list[tuple[str, str, Any, str, Any]] = [
     ("user-messages", "request_limit_chars", 7_000, "request_char_limit", 7_000),
     ("ledger", "request_limit", 7_000, "request_char_limit", 7_000),
     ("context-reset", "guard_chars", 7_000, "request_char_limit", 7_000),
+    ("message-window", "fallback", "unchanged", "fallback_messages", 0),
+    ("message-window", "request_from", "user_message", "request_cut", "before_user_message"),
     ("message-window", "transcript_limit", 7_000, "request_char_limit", 7_000),
     ("message-window", "transcript_cut", "middle", "request_cut", "middle"),
     ("message-window", "text_limit", 70, "text_char_limit", 70),
@@ -39,7 +41,11 @@ OLD: list[tuple[str, str, Any, str, Any]] = [
     ("trim", "earlier_summary", "nest", "keep_summaries", True),
 ]
 """Strategy, old field and value, the field of today and its value."""
-NOTHING = [("clear-tool-results", "earlier_summary"), ("memories-rewrite", "earlier_summary")]
+NOTHING = [
+    ("clear-tool-results", "earlier_summary"),
+    ("memories-rewrite", "earlier_summary"),
+    ("message-window", "first_in_request"),
+]
 """Fields that did nothing, and are gone."""
 
 
@@ -162,6 +168,9 @@ def test_old_numbers_vary_by_their_names_of_today(id: str, old: str, value: Any,
     if isinstance(becomes, bool) or not isinstance(becomes, int | float):
         with pytest.raises(BadInput, match="There is no number"):
             parse_axis(f"{old}=1,2", policy)
+    elif isinstance(value, str):
+        with pytest.raises(BadInput, match="does not list whole numbers"):
+            parse_axis(f"{old}={value}", policy)
     else:
         assert parse_axis(f"{old}={value}", policy) == parse_axis(f"{new}={becomes}", policy)
 
@@ -194,7 +203,7 @@ def counting(policy: Policy) -> set[str]:
         ("message-window", {}, "window_messages", ""),
         ("message-window", {}, "keep_tokens", "cut is first_messages"),
         ("message-window", {"cut": "newest_spoken"}, "keep_messages", ""),
-        ("message-window", {"fallback": "unchanged"}, "fallback_messages", "fallback is unchanged"),
+        ("message-window", {"request_char_limit": 0}, "request_cut", "request_char_limit is 0"),
         ("ledger", {"budget_tokens": 1}, "budget_window_percent", "budget_tokens is 1"),
         ("ledger", {"budget_chars": 1}, "budget_tokens", "budget_chars is 1"),
         ("user-messages", {"restore_files": 1}, "restore_tokens", ""),

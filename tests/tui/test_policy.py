@@ -17,16 +17,19 @@ from workbench.compaction.preset import load_preset, preset_names
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
 from workbench.compaction.strategies.progressive import ProgressivePolicy
+from workbench.compaction.strategies.trim import TrimPolicy
+from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.session import Message, Text
 from workbench.tokens.window import Window
 from workbench.tui.bench.screen import BenchScreen
+from workbench.tui.fields import fields_of
 from workbench.tui.screens.ask import AskScreen, read_preset_name, read_window
 from workbench.tui.screens.choose_preset import ChoosePresetScreen, choices, matching
 from workbench.tui.screens.paste_params import PasteParamsScreen
 from workbench.tui.screens.policy_text import PolicyTextScreen
 from workbench.tui.widgets.budget_bar import BudgetBar
 from workbench.tui.widgets.field_row import FieldRow
-from workbench.tui.widgets.policy_form import Chosen, PolicyForm
+from workbench.tui.widgets.policy_form import FOREMOST, Chosen, PolicyForm, grouped_fields
 from workbench.tui.widgets.text_view import TextView
 
 SIZE = (160, 50)
@@ -254,6 +257,19 @@ async def test_a_policy_is_saved_as_a_preset_of_ones_own() -> None:
         assert saved.basis["cache_ttl_ms"] == "documented"
         assert screen.bench.preset == "mine"
         assert not any(row.differs for row in screen.query(FieldRow))
+
+
+def test_what_matters_most_stands_first_in_the_form_and_nothing_twice() -> None:
+    """A strategy of many settings says which they are; the rest keep their order and their headings."""
+    many = list(grouped_fields(MessageWindowPolicy))
+    first = MessageWindowPolicy.foremost
+    assert [field.key for _, field in many[: len(first)]] == list(first)
+    assert [group for group, _ in many[: len(first)]] == [FOREMOST, *[""] * (len(first) - 1)]
+    rest = [field for field in fields_of(MessageWindowPolicy) if field.key not in first]
+    assert [field for _, field in many[len(first) :]] == rest
+    assert many[len(first)][0] == "trigger"
+    few = list(grouped_fields(TrimPolicy))
+    assert [field for _, field in few] == list(fields_of(TrimPolicy))
 
 
 def test_a_name_says_what_it_takes_the_place_of() -> None:

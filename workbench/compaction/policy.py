@@ -60,6 +60,9 @@ class Policy(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
+    foremost: ClassVar[tuple[str, ...]] = ()
+    """The settings that a person looks for first, where there are so many that a form shows them before the rest."""
+
     converted: ClassVar[Mapping[str, Converted]] = {}
     """Fields that went, by their names."""
 

@@ -133,6 +133,17 @@ class Excerpt:
         return Stroke(Fate.SUMMARIZED, self.spans, "all"), Stroke(Fate.SUMMARIZED, parts, "part")
 
 
+def both(first: Excerpt, second: Excerpt) -> Excerpt:
+    """What two requests show of different messages."""
+    return Excerpt(
+        lambda: f"{first.render()}\n{second.render()}",
+        first.chars + second.chars,
+        (*first.spans, *second.spans),
+        {**first.in_part, **second.in_part},
+        cut=first.cut or second.cut,
+    )
+
+
 def excerpt(context: Context, spans: Sequence[Span], style: Style, bounds: Bounds) -> Excerpt:
     """The messages `spans` within `bounds` (marker not counted). Rendered now only where it may have to be cut."""
     if style.at_most is not None and sum(map(style.at_most, spans)) <= bounds.limit:

@@ -12,7 +12,7 @@ after it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from workbench.base.figures import grouped
@@ -37,12 +37,30 @@ from workbench.compaction.marks import Mark
 from workbench.compaction.outcome import Kept, Made, Outcome, Piece, unchanged
 from workbench.compaction.prompts import load_prompt
 from workbench.compaction.render import LABELS, Limits
-from workbench.compaction.request import UNBOUNDED, Asked, Bounds, Style, labelled_style, summarized
+from workbench.compaction.request import (
+    UNBOUNDED,
+    Asked,
+    Bounds,
+    Excerpt,
+    Style,
+    both,
+    labelled_style,
+    summarized,
+)
 from workbench.compaction.spans import each, kept, without
-from workbench.compaction.strategy import Compacting, Strategy, SummaryFailed, Trigger, judged
+from workbench.compaction.strategy import (
+    Answer,
+    Compacting,
+    Requests,
+    RequestSettings,
+    Strategy,
+    SummaryFailed,
+    Trigger,
+    judged,
+)
 from workbench.compaction.triggers import message_triggers
 from workbench.compaction.window.ends import EventMeter, first_end, window_end
-from workbench.compaction.window.policy import DROPPED, MARKERS, OPENINGS, TEMPLATES, MessageWindowPolicy
+from workbench.compaction.window.policy import BEGUN, DROPPED, MARKERS, OPENINGS, TEMPLATES, MessageWindowPolicy
 from workbench.session import Span
 
 
@@ -91,7 +109,7 @@ def compact(context: Context, policy: MessageWindowPolicy, trace: list[str]) -> 
     settings = replace(policy.request, temperature=policy.temperature, marks=openings(policy))
     if not (spans := _told(context, policy, head, first, style)):
         return _fallen_back(context, policy, "within the request's limit no message is the user's own", trace)
-    told = yield from summarized(context, spans, asked, policy.sent(head, style), _bounds(policy), settings, trace)
+    told = yield from _summaries(context, policy, head, style, asked, spans, settings, trace)
     if isinstance(told, SummaryFailed):
         return _fallen_back(context, policy, str(told), trace)
     summary, shown = told
@@ -117,8 +135,8 @@ def _first(context: Context, policy: MessageWindowPolicy, head: Head) -> frozens
 
 def _told(context: Context, policy: MessageWindowPolicy, head: Head, first: frozenset[int], style: Style) -> list[Span]:
     """The messages that the request is about."""
-    spans = list(head.fresh) if policy.first_in_request else without(head.fresh, first)
-    if policy.request_from == "anywhere" or policy.request_shape != "text":
+    spans = without(head.fresh, first)
+    if policy.request_cut != "before_user_message" or policy.request_shape != "text":
         return spans
     indexes = [index for span in spans for index in range(span.start, span.stop)]
     from_here, room = len(indexes), policy.request_char_limit or UNBOUNDED.limit
@@ -129,6 +147,47 @@ def _told(context: Context, policy: MessageWindowPolicy, head: Head, first: froz
     return [Span(max(span.start, begin), span.stop) for span in spans if span.stop > begin]
 
 
+def _summaries(
+    context: Context,
+    policy: MessageWindowPolicy,
+    head: Head,
+    style: Style,
+    asked: Asked,
+    spans: Sequence[Span],
+    settings: RequestSettings,
+    trace: list[str],
+) -> Generator[Requests, tuple[Answer, ...] | None, tuple[str, Excerpt] | SummaryFailed]:
+    """The summary of `spans`, with what was shown; or that of the rounds before the one which the window's end splits,
+    and behind it one of that round's beginning."""
+    split = _split_round(context, policy, head)
+    before = [Span(span.start, min(span.stop, split)) for span in spans if span.start < split]
+    begun = [Span(max(span.start, split), span.stop) for span in spans if span.stop > split]
+    bounds = _bounds(policy)
+    if not begun or split == head.stop:
+        return (yield from summarized(context, spans, asked, policy.sent(head, style), bounds, settings, trace))
+    trace.append(f"the window ends within a round: its first {counted(sum(map(len, begun)), 'message')} are told apart")
+    words, shown = asked.previous, Excerpt(str, 0, (), {}, cut=False)
+    if before:
+        told = yield from summarized(context, before, asked, style, bounds, settings, trace)
+        if isinstance(told, SummaryFailed):
+            return told
+        words, shown = told
+    prompt = load_prompt(f"split-round.{policy.language}.md").text.strip()
+    apart = Asked("summary of the split round's beginning", prompt, language=policy.language)
+    told = yield from summarized(context, begun, apart, style, bounds, replace(settings, marks=()), trace)
+    if isinstance(told, SummaryFailed):
+        return told
+    return BEGUN[policy.language].join(filter(None, (words, told[0]))), both(shown, told[1])
+
+
+def _split_round(context: Context, policy: MessageWindowPolicy, head: Head) -> int:
+    """Where the round begins that the window's end splits; the window's end where it splits none, or is not asked."""
+    messages, stop = context.messages, head.stop
+    if not policy.split_round or policy.request_shape != "text" or stop == len(messages) or messages[stop].starts_round:
+        return stop
+    return next((index for index in range(stop - 1, head.lead - 1, -1) if messages[index].starts_round), stop)
+
+
 def _limits(policy: MessageWindowPolicy) -> Limits:
     return Limits(policy.text_char_limit, policy.call_char_limit, policy.result_char_limit, policy.thinking_char_limit)
 
@@ -137,7 +196,7 @@ def _bounds(policy: MessageWindowPolicy) -> Bounds:
     limit = policy.request_char_limit
     if not limit:
         return UNBOUNDED
-    first = {"end": limit, "middle": limit // 2, "start": 0}[policy.request_cut]
+    first = {"end": limit, "middle": limit // 2, "start": 0, "before_user_message": 0}[policy.request_cut]
     return Bounds(limit, first, limit - first, MARKERS[policy.language])
 
 
@@ -173,7 +232,7 @@ def _with_last(context: Context, pieces: Iterable[Piece], reply: Sequence[Made])
 
 def _fallen_back(context: Context, policy: MessageWindowPolicy, reason: str, trace: list[str]) -> Outcome:
     """Without a summary, the oldest messages are dropped, and the session goes on."""
-    if policy.fallback == "unchanged":
+    if not policy.fallback_messages:
         return unchanged(context.messages, reason, trace)
     spared = context.shape.summaries if policy.earlier_summary == "keep" else ()
     old = Oldest(context, exempt_of(context, spared))
@@ -199,7 +258,7 @@ STRATEGY = Strategy(
     triggers=triggers,
     meters={"events": lambda context, policy: EventMeter()},
     when_due=compact,
-    prompts={"message-window": "prompt", "second-look": ""},
+    prompts={"message-window": "prompt", "second-look": "", "split-round": ""},
     lint=lambda policy: lint_prompt(prompt_of(policy)),
     faults=faults,
 )

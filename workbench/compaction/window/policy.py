@@ -6,10 +6,10 @@ from typing import ClassVar, Literal
 
 from workbench.compaction import vocabulary
 from workbench.compaction.language import Language
-from workbench.compaction.policy import setting
+from workbench.compaction.policy import Converted, setting
 from workbench.compaction.summarizing import Prompted, Shaped, shipped
 from workbench.compaction.triggers import MessageLimits
-from workbench.compaction.vocabulary import AS_TEXT, EarlierSummary, MessagesAs, TokensAs
+from workbench.compaction.vocabulary import EarlierSummary, MessagesAs, TokensAs
 
 SafeEnd = Literal["plain_chat", "whole_pairs", "user_message", "answer"]
 Cut = Literal["first_messages", "newest_messages", "newest_spoken", "newest_tokens", "head_percent", "half"]
@@ -20,6 +20,11 @@ TEMPLATES: dict[Language, str] = {
 OPENINGS = {"zh": "对话摘要：", "en": "Conversation summary:"}
 """With these words the shipped prompts have the summary begin."""
 MARKERS = {"zh": "...[已截断]", "en": "...[cut]"}
+BEGUN: dict[Language, str] = {
+    "zh": "\n\n---\n\n**被拆开的一轮的开头：**\n\n",
+    "en": "\n\n---\n\n**The beginning of the round that goes on below:**\n\n",
+}
+"""Between a summary and that of the beginning of a round which is split."""
 DROPPED = {"zh": "[更早的消息已被丢弃]", "en": "[Earlier messages were dropped.]"}
 
 
@@ -101,9 +106,6 @@ class MessageWindowPolicy(Prompted, Shaped, MessageLimits):
     )
     keep_first: int = vocabulary.keep_first()
     keep_preamble: bool = vocabulary.keep_preamble()
-    first_in_request: bool = setting(
-        True, "request", "The request shows the first messages, which stay, too.", needs={"keep_first": ..., **AS_TEXT}
-    )
     text_char_limit: int = setting(
         500,
         "request",
@@ -125,19 +127,20 @@ class MessageWindowPolicy(Prompted, Shaped, MessageLimits):
         ge=0,
     )
     request_char_limit: int = vocabulary.request_char_limit(12_000)
-    request_cut: Literal["end", "middle", "start"] = setting(
+    request_cut: Literal["end", "middle", "start", "before_user_message"] = setting(
         "end",
         "request",
-        "Which part of a longer request the model is not shown.",
+        "Which part of a longer request the model is not shown; or its start up to a user's own message, and of any "
+        "request what stands before the first of them.",
         old=("transcript_cut",),
         needs={"request_char_limit": ..., **vocabulary.AS_TEXT},
     )
-    request_from: Literal["anywhere", "user_message"] = setting(
-        "anywhere",
+    split_round: bool = setting(
+        False,
         "request",
-        "Where what the request shows may begin: anywhere; or with a user's own message only, what is before the first "
-        "of them within request_char_limit is left out.",
-        needs=AS_TEXT,
+        "Where the window ends within a round, the beginning of that round is summarized by a request of its own, and "
+        "stands behind the other summary.",
+        needs=vocabulary.AS_TEXT,
     )
     language: Language = vocabulary.language("zh")
     summary_char_limit: int = vocabulary.summary_char_limit(1_500, "")
@@ -157,18 +160,34 @@ class MessageWindowPolicy(Prompted, Shaped, MessageLimits):
         "Where the reply stands: behind the summary; or behind all that is done, if the user would speak last there.",
         needs={"reply": ...},
     )
-    fallback: Literal["hard_trim", "unchanged"] = setting(
-        "hard_trim", "fallback", "When there is no summary: drop the oldest messages, or leave everything as it is."
-    )
     fallback_messages: int = setting(
         50,
         "fallback",
-        "Messages that the hard trim leaves at most.",
+        "When there is no summary, the oldest messages are dropped until no more than so many are left. 0: everything "
+        "stays as it is.",
         unit="messages",
-        needs={"fallback": ("hard_trim",)},
-        ge=1,
+        ge=0,
     )
 
+    foremost: ClassVar = (
+        "trigger_messages",
+        "trigger_window_percent",
+        "trigger_tokens",
+        "cut",
+        "window_messages",
+        "keep_messages",
+        "keep_tokens",
+        "safe_end",
+        "prompt",
+        "summary_char_limit",
+        "earlier_summary",
+        "fallback_messages",
+    )
+    converted: ClassVar = {
+        "fallback": Converted("fallback_messages", lambda old: 0 if old == "unchanged" else 50),
+        "first_in_request": Converted(),
+        "request_from": Converted("request_cut", lambda old: "before_user_message" if old == "user_message" else "end"),
+    }
     worded: ClassVar = {
         "prompt": shipped("message-window"),
         "summary_template": TEMPLATES.__getitem__,

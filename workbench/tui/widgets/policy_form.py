@@ -64,6 +64,10 @@ class Chosen(Widget, can_focus=True):
         self.action_open()
 
 
+FOREMOST = "first of all"
+"""The heading of the settings that matter most."""
+
+
 class PolicyForm(Vertical):
     DEFAULT_CSS = """
     PolicyForm #triggers { max-height: 8; }
@@ -126,9 +130,8 @@ class PolicyForm(Vertical):
         fields = self.query_one(Fields)
         await fields.remove_children()
         rows: list[FieldRow] = []
-        for field in fields_of(type(policy)):
+        for group, field in grouped_fields(type(policy)):
             value = field.of(policy)
-            group = field.group if not rows or rows[-1].field.group != field.group else ""
             differs = value != field.of(preset)
             off = field.why_off(policy)
             rows.append(FieldRow(field, value, differs=differs, off=off, group=group, is_first=not rows))
@@ -228,6 +231,18 @@ class PolicyForm(Vertical):
             return
         was, source = row.field.of(self.preset.policy), self.preset.source_of(row.field)
         self._help.update(Text(help_words(row.field, was, differs=row.differs, source=source)))
+
+
+def grouped_fields(policy: type[Policy]) -> Iterator[tuple[str, Setting]]:
+    """Every field in the order of the form, those that matter most before the rest, with the heading that it begins;
+    "" where it goes on under the last."""
+    first = {name: place for place, name in enumerate(policy.foremost)}
+    rest = [(field.group, field) for field in fields_of(policy) if field.path[0] not in first]
+    chosen = sorted((field for field in fields_of(policy) if field.path[0] in first), key=lambda f: first[f.path[0]])
+    before = ""
+    for group, field in (*((FOREMOST, field) for field in chosen), *rest):
+        yield group if group != before else "", field
+        before = group
 
 
 def _row_of(widget: Widget | None) -> FieldRow | None:
