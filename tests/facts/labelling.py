@@ -121,4 +121,6 @@ def _same(kind: FactKind, found: Found, label: Found) -> bool:
             return at == where and any(part in text for part in said.split("|"))
         case "number":
             return at == where and (said in text or text in said)
+        case "instruction":  # which takes along the sentence that it leans on
+            return at == where and " ".join(text.split()).strip("\"'*").endswith(" ".join(said.split()).strip("\"'*"))
     return at == where and " ".join(text.split()).strip("\"'") == " ".join(said.split()).strip("\"'")

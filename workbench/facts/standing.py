@@ -14,34 +14,30 @@ from dataclasses import dataclass
 
 from workbench.facts.answers import typed
 from workbench.facts.fact import Fact
-from workbench.facts.pasted import without_paste
-from workbench.facts.standing_rules import (
-    ASKS_TO_KEEP,
-    KEEP,
-    LANGUAGE,
-    NOT,
-    RELEASE,
-    RESTRAINT,
-    RULES,
-    RULES_ZH,
-    SPOKEN,
-)
-from workbench.facts.wording import LONGEST_SENTENCE, is_question, plain, sentences
+from workbench.facts.pasted import passages
+from workbench.facts.standing_rules import GATE, LANGUAGE, MIND, PROHIBITION, RULE, WAY, grammar, languages_of
+from workbench.facts.wording import LONGEST_SENTENCE, Line, is_question, lines, plain, sentence_spans, sentences
 from workbench.session import Message
 
 
 def reason_of(sentence: str) -> str:
     """Why a user's sentence is taken for a standing instruction; "" where it is none."""
-    low = plain(sentence)
-    if not low or len(sentence) > LONGEST_SENTENCE or NOT.search(low):
+    if len(sentence) > LONGEST_SENTENCE:
+        return ""
+    low = plain(_QUOTED.sub("“…”", sentence))
+    if not low or _DATA.search(low):
         return ""
     asked = is_question(sentence)
-    if asked and not ASKS_TO_KEEP.search(low):
-        return ""
-    for reason, pattern in (*RULES_ZH, *RULES) if _HAN.search(low) else RULES:
-        if (not asked or reason in (KEEP, RESTRAINT)) and pattern.search(low):
-            return reason
-    return ""
+    reasons = (grammar(language).reason(low, asked=asked) for language in languages_of(low))
+    return next(filter(None, reasons), "")
+
+
+_QUOTED = re.compile(
+    r"\"[^\"]{1,200}\"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|「[^」\n]{1,200}」|`[^`\n]{1,200}`|(?<!\w)'[^'\n]{2,200}'(?!\w)"
+)
+"""What others say: nothing in it is asked for."""
+_DATA = re.compile(r"[{};]$|\)\s?;|=>")
+"""A line of code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +75,113 @@ def _releases(words: str) -> Iterator[tuple[str, str]]:
 
 
 def said_in(words: str) -> Iterator[tuple[str, str]]:
-    """The instructions in a user's own words with their reasons, in order. A program's output in them gives none."""
-    passages = [text for passage in _PIN.findall(words) if (text := passage.strip())]
-    for passage in passages:
-        yield passage, PIN_REASON
-    for sentence in sentences(without_paste(_PIN.sub("", words))):
+    """The instructions in a user's own words with their reasons, in order, each as it stands there. What they pasted
+    gives none, nor does a request for a summary of the conversation."""
+    for passage in _PIN.findall(words):
+        if text := passage.strip():
+            yield text, PIN_REASON
+    if is_compaction_prompt(words):
+        return
+    typed = _PIN.sub("\n", words)
+    for passage in passages(typed):
+        if passage.own:
+            yield from _set(typed[passage.start : passage.stop])
+
+
+def is_compaction_prompt(words: str) -> bool:
+    """Whether a message is an agent's own request for a summary, as some record it among the user's."""
+    return len(words) >= 400 and _SUMMARIZE.search(words[:600].lower()) is not None
+
+
+_SUMMARIZE = re.compile(
+    r"\b(?:summar(?:y|i[sz]e)|handoff|hand-off|compact(?:ion|ed)?|checkpoint)\b[^.]{0,120}\b(?:conversation|session|"
+    r"so far|context|history|previous actions|another (?:language )?model)\b"
+    r"|(?:总结|摘要|压缩).{0,30}(?:对话|会话|上下文)"
+)
+
+
+@dataclass(slots=True)
+class _Set:
+    """Where an instruction begins and ends, and why it is one."""
+
+    start: int
+    stop: int
+    reason: str
+
+
+_LEADS = frozenset((RULE, PROHIBITION, GATE, MIND, LANGUAGE))
+"""What a line that ends with a colon can make of the list below it."""
+
+LONGEST_OWN = 2_500
+"""In a text of more characters, a plan or a report, a mere way of working ("use …") is a part of what is to be done."""
+
+
+def _set(text: str) -> Iterator[tuple[str, str]]:
+    """The instructions of one passage. Under a line that announces rules every item of the list is one; a sentence that
+    leans on the one before it ("Never exceed it.") takes that along."""
+    made: list[_Set] = []
+    head: _Set | None = None
+    under, items = "", 0
+    for line in lines(text):
+        if not line.bullet:
+            under, items, head = "", 0, None
+        if line.heading and _announces_rules(text[line.start : line.stop]):
+            under = RULE
+            continue
+        found = list(_in_line(text, line))
+        if line.bullet and under:
+            found = found or [_Set(line.start, line.stop, under)] * (line.stop - line.start <= LONGEST_SENTENCE)
+            items += 1
+            if head is not None and items == 1:
+                made.remove(head)
+        made += (one for one in found if one.reason != WAY or len(text) <= LONGEST_OWN)
+        if made and found and not line.bullet and found[-1].reason in _LEADS and text[line.stop - 1] in ":：":
+            under, head = found[-1].reason, found[-1]
+    for one in made:
+        yield text[one.start : one.stop], one.reason
+
+
+def _announces_rules(heading: str) -> bool:
+    """Whether the items below a heading are rules: it says so ("Ground rules:")."""
+    low = plain(heading)
+    return len(low) <= 60 and any(grammar(language).has("heading", low) for language in languages_of(low))
+
+
+def _in_line(text: str, line: Line) -> Iterator[_Set]:
+    before: tuple[int, int] | None = None
+    last: _Set | None = None
+    for start, stop in sentence_spans(text, line):
+        sentence = text[start:stop].strip()
         if reason := reason_of(sentence):
-            yield sentence, reason
+            if before is not None and _leans(sentence) and stop - before[0] <= LONGEST_SENTENCE:
+                if last is not None and last.stop == before[1]:
+                    last.stop = stop
+                else:
+                    last = _Set(before[0], stop, reason)
+                    yield last
+            else:
+                last = _Set(start, stop, reason)
+                yield last
+        before = start, stop
 
 
-_HAN = re.compile(r"[\u4e00-\u9fff]")
+def _leans(sentence: str) -> bool:
+    """Whether one of its first words stands for something said before."""
+    low = plain(sentence)
+    return any(grammar(language).has("leans", low) for language in languages_of(low))
+
+
+RELEASE = re.compile(
+    r"\byou (?:may|can) (?:now |again )?\w|\bit(?:'s| is) (?:ok|okay|fine|allowed) (?:now )?to \w|\bfeel free to \w"
+    r"|\b(?:forget|ignore|drop) (?:what i said|the rule|my rule|the restriction)\b"
+    r"|\bdu (?:darfst|kannst) (?:\S{1,30} ){0,3}(?:jetzt|wieder|doch)\b|\btu peux (?:maintenant|désormais|de nouveau)\b"
+    r"|现在可以|可以.{1,20}了(?:[。.!！]|$)"
+)
+"""What takes a prohibition back."""
+SPOKEN = (
+    r"(?:english|german|french|spanish|italian|portuguese|chinese|mandarin|japanese|korean|russian|dutch|polish|"
+    r"turkish|deutsch|englisch|französisch|chinesisch|spanisch|italienisch|anglais|français|allemand|chinois|espagnol)"
+)
 _VALUE = re.compile(
     rf"\b(?:{SPOKEN}|\d[\d,.]*|one|two|three|four|five|six|eight|ten|ein\w{{0,2}}|zwei|drei|vier|acht|zehn|"
     rf"une?|deux|trois|"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from workbench.facts.fences import without_fences
 from workbench.session import Message
@@ -17,8 +18,11 @@ LONGEST_SENTENCE = 700
 
 _BULLET = re.compile(r"^[ \t]*(?:[-*+•>]|\d{1,3}[.)、]|#{1,6})[ \t]+")
 _STOP = re.compile(
-    r"(?<=[.!?])[\"')\]*]{0,2}\s+(?=[A-Z0-9\"'`(*\[])|(?<=[。！？；])"
-    r"|(?<=[a-z)][?!])\s+(?=[a-z])|(?<=[a-z]{3}\.)(?<!\betc\.)(?<!\bresp\.)(?<!\bapprox\.)(?<!\bincl\.)\s+(?=[a-z])"
+    r"(?<=[.!?])(?<!\bSt\.)(?<!\bDr\.)(?<!\bMr\.)(?<!\bMrs\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bz\.B\.)(?<!\bvs\.)"
+    r"(?P<closed>[\"'”’»)\]*]{0,2})\s+(?=[A-ZÀ-ÖØ-ÞА-ЯЁ0-9\uac00-\ud7af\"'`(*\[«“„¿¡])"
+    r"|(?<=[。！？；])|(?<=[!?])(?=[\u3400-\u9fff])"
+    r"|(?<=[a-zà-ÿа-яё)][?!])\s+(?=[a-zà-ÿа-яё])"
+    r"|(?<=[a-zà-ÿа-яё]{3}\.)(?<!\betc\.)(?<!\bresp\.)(?<!\bapprox\.)(?<!\bincl\.)\s+(?=[a-zà-ÿа-яё])"
 )
 """Where a sentence ends. People who chat begin the next one in lower case."""
 _LABEL = re.compile(r"[*_`#]+")
@@ -50,16 +54,82 @@ def is_agents(message: Message) -> bool:
     return message.role == "assistant" and message.kind == "normal"
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What stands in `text[start:stop]` without the bullet: a line, with those it was wrapped into."""
+
+    start: int
+    stop: int
+    bullet: bool
+    heading: bool
+
+
+def lines(text: str) -> Iterator[Line]:
+    """The lines of `text` that hold words; quoted lines and tables are left out. One that was wrapped is one with those
+    that follow: it has no end, the next begins in lower case, and its first word had no room in the text's width."""
+    found: Line | None = None
+    width = max((stop - start for start, stop in _line_spans(text)), default=0)
+    for start, stop in _line_spans(text):
+        raw = text[start:stop]
+        stripped = raw.strip()
+        if found is not None and _goes_on(text, found, stripped, width):
+            found = replace(found, stop=start + len(raw.rstrip()))
+            continue
+        if found is not None:
+            yield found
+        found = None
+        if stripped and stripped[0] not in ">|":
+            mark = _BULLET.match(raw)
+            words = raw[mark.end() :] if mark else raw
+            begin = start + len(raw) - len(words.lstrip())
+            end = start + len(raw.rstrip())
+            heading = stripped[0] == "#" or bool(_TITLE.fullmatch(stripped))
+            if begin < end:
+                found = Line(begin, end, mark is not None and stripped[0] != "#", heading)
+    if found is not None:
+        yield found
+
+
+_TITLE = re.compile(r".{1,60}[:：]\**|\*\*[^*]{1,60}\*\*")
+_OPEN = re.compile(r"[^\W_]|[,'’–—-]")
+"""How a line ends whose sentence goes on."""
+_WIDTHS = range(50, 121)
+"""Characters to which people or their editors wrap."""
+
+
+def _goes_on(text: str, line: Line, following: str, width: int) -> bool:
+    if width not in _WIDTHS or not following[:1].islower() or not _OPEN.match(text[line.stop - 1]):
+        return False
+    last = line.stop - max(0, text.rfind("\n", 0, line.stop) + 1)
+    return last + 1 + len(following.split(maxsplit=1)[0]) > width
+
+
+def _line_spans(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    while start <= len(text):
+        stop = text.find("\n", start)
+        stop = len(text) if stop < 0 else stop
+        yield start, stop
+        start = stop + 1
+
+
+def sentence_spans(text: str, line: Line) -> Iterator[tuple[int, int]]:
+    """Where the sentences of a line begin and end."""
+    at = line.start
+    for stop in _STOP.finditer(text[line.start : line.stop]):
+        end = line.start + max(stop.start(), stop.end("closed"))
+        if text[at:end].strip():
+            yield at, end
+        at = line.start + stop.end()
+    if text[at : line.stop].strip():
+        yield at, line.stop
+
+
 def sentences(text: str) -> Iterator[str]:
     """The sentences of `text`, each as it stands there, without bullets; quoted and table lines are left out."""
-    for line in text.split("\n"):
-        stripped = line.strip()
-        if not stripped or stripped[0] in ">|":
-            continue
-        body = _BULLET.sub("", line).strip()
-        for sentence in _STOP.split(body):
-            if sentence and (short := sentence.strip()):
-                yield short
+    for line in lines(text):
+        for start, stop in sentence_spans(text, line):
+            yield text[start:stop].strip()
 
 
 def plain(sentence: str) -> str:
