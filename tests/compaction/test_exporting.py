@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,3 +83,20 @@ def test_billed_reasoning_counts_once_in_an_export(format_id: str, tmp_path: Pat
     assert context.total.tokens == left.total.tokens == 913
     [fires] = STRATEGY.triggered(context, policy)
     assert "does not fire: 913 of 47 368 tokens (the window" in str(fires)
+
+
+def test_an_absurd_bill_is_as_absurd_in_the_export(tmp_path: Path) -> None:
+    """A copy shows what the file showed: no figure stands on a bill of 9 tokens for 1 200 characters."""
+    bill = {"input_tokens": 9, "output_tokens": 1}
+    said = {"id": "m", "role": "assistant", "content": "ok", "model": "gpt-5", "stop_reason": "end_turn", "usage": bill}
+    asked = {"role": "user", "content": "so " * 400}
+    lines = [
+        {"type": "user", "uuid": "u", "sessionId": "s", "message": asked},
+        {"type": "assistant", "uuid": "a", "parentUuid": "u", "sessionId": "s", "message": said},
+    ]
+    path = tmp_path / "s.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    session = load(path)
+    left = opened(session)
+    assert left.total.tokens > 400
+    assert told(exported(session, left, session.context()).written.notes) == []

@@ -131,7 +131,7 @@ def _held(file: Path, place: _Place) -> list[ToolPrompt]:
     """The prompt in a file, none where there is none or several are that could be meant."""
     found = {read for text in _around(file, place.name) if (read := place.read(text, place.name))}
     read = next(iter(found)) if len(found) == 1 else None
-    return [ToolPrompt(_in_order(read[0]), file, place.name, read[1])] if read else []
+    return [ToolPrompt(_in_order(read[0]), file, " ".join(place.name.split()), read[1])] if read else []
 
 
 def package_folders(preset: str) -> tuple[Path, ...]:

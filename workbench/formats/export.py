@@ -15,6 +15,7 @@ from workbench.base.files import make_folder, write_atomically, write_folder
 from workbench.base.in_use import still_written
 from workbench.base.text import counted
 from workbench.formats import registry
+from workbench.formats.absurd import judged
 from workbench.formats.carried import (
     NO_PLACE,
     beside,
@@ -145,7 +146,7 @@ def read_back(made: Export) -> Export:
         data = carrying(codec, data, carried) or data
     noted = carried_in(codec, data)
     note = told_beside(data, carried) if carried and noted is None else b""
-    found = with_carried(found, carried if note else noted)
+    found = judged(with_carried(found, carried if note else noted))
     return replace(
         made,
         written=replace(made.written, data=data),
