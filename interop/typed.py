@@ -19,7 +19,9 @@ from collections.abc import Sequence
 
 _PATIENCE = 60.0
 _STILL = 2.5
-"""Seconds: how long the screen may take, and after how many without a change it is still."""
+_DONE = 6.0
+"""Seconds: how long the screen may take, and after how many without a change it is still, or has shown all that came of
+a prompt: a request takes its time on a busy machine."""
 
 
 def main(ready: str, command: Sequence[str]) -> int:
@@ -31,14 +33,14 @@ def main(ready: str, command: Sequence[str]) -> int:
     os.write(screen, os.environ["PROMPT"].encode())
     _read(screen, "")
     os.write(screen, b"\r")
-    went_well = went_well and _read(screen, "")
+    went_well = went_well and _read(screen, "", _DONE)
     os.kill(pid, signal.SIGTERM)
     _read(screen, "")
     os.waitpid(pid, 0)
     return int(not went_well)
 
 
-def _read(screen: int, awaited: str) -> bool:
+def _read(screen: int, awaited: str, still: float = _STILL) -> bool:
     """Reads until the screen has said what is awaited and is still; False where it does not, or the program ended."""
     said, began, changed = b"", time.monotonic(), time.monotonic()
     while time.monotonic() - began < _PATIENCE:
@@ -48,7 +50,7 @@ def _read(screen: int, awaited: str) -> bool:
             except OSError:
                 return False
             changed = time.monotonic()
-        elif awaited.encode() in said and time.monotonic() - changed > _STILL:
+        elif awaited.encode() in said and time.monotonic() - changed > still:
             return True
     return False
 
