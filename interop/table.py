@@ -18,7 +18,8 @@ sends against what the workbench shows and promises, unit by unit: every text, c
 order.
 
 - **Read**: a session that the tool made goes on; sent is the context shown.
-- **Its own compaction**: the same after the tool has compacted it.
+- **Its own compaction**: the same after the tool has compacted it. Where no file ever has that (aider), what is sent is
+  what the tool's preset foretells.
 - **Ours, twice**: that session, compacted by the workbench in several ways and exported, is opened by exactly the steps
   that are printed, goes on, and goes on again; sent is what was promised. Where a command would open a screen, a
   script of the same name passes what it was given to the tool's mode without one.

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,34 @@ def test_a_tool_that_does_as_it_says_is_equal_in_every_column(home: Home) -> Non
     ]
     assert [verdict.difference for verdict in trial.failed] == []
     assert trial.own.not_tried
+
+
+def cleared(but: int) -> Habit:
+    """A tool that sends all of its results but the newest few without their contents, and keeps them in its file."""
+
+    def habit(messages: Messages) -> Messages:
+        changed = json.loads(json.dumps(messages))
+        blocks = [block for message in changed for block in message["content"] if isinstance(block, dict)]
+        results = [block for block in blocks if block["type"] == "tool_result"]
+        for block in results[:-but]:
+            block["content"] = "[Old tool result content cleared]"
+        return list(changed)
+
+    return habit
+
+
+@pytest.mark.parametrize(("kept", "differing_ones"), [(1, 1), (2, 0), (3, 1)])
+def test_what_no_file_has_is_held_against_what_is_foretold(kept: int, differing_ones: int, home: Home) -> None:
+    honestly, lean = made_up(honest), made_up(cleared(kept))
+    tool = replace(
+        honestly,
+        compactions={"lean": lambda home, path: path},
+        foretold=Plan("clear-tool-results", {"keep_tool_uses": 2}),
+        again=lambda *given: (lean if "lean" in given[-1] else honestly).again(*given),
+    )
+    trial = try_out(tool, home)
+    assert [verdict.of for verdict in trial.own.verdicts] == ["lean, as the preset clear-tool-results foretells it"]
+    assert len(trial.failed) == differing_ones
 
 
 def without_first(messages: Messages) -> Messages:
