@@ -87,16 +87,16 @@ def test_billed_reasoning_counts_once_in_an_export(format_id: str, tmp_path: Pat
 
 def test_an_absurd_bill_is_as_absurd_in_the_export(tmp_path: Path) -> None:
     """A copy shows what the file showed: no figure stands on a bill of 9 tokens for 1 200 characters."""
-    bill = {"input_tokens": 9, "output_tokens": 1}
-    said = {"id": "m", "role": "assistant", "content": "ok", "model": "gpt-5", "stop_reason": "end_turn", "usage": bill}
-    asked = {"role": "user", "content": "so " * 400}
-    lines = [
-        {"type": "user", "uuid": "u", "sessionId": "s", "message": asked},
-        {"type": "assistant", "uuid": "a", "parentUuid": "u", "sessionId": "s", "message": said},
+    steps = [
+        {"step_id": 1, "source": "user", "message": "so " * 400},
+        {"step_id": 2, "source": "agent", "message": "ok", "metrics": {"prompt_tokens": 9, "completion_tokens": 1}},
     ]
-    path = tmp_path / "s.jsonl"
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    agent = {"name": "ferry", "version": "1", "model_name": "gpt-5"}
+    path = tmp_path / "trajectory.json"
+    path.write_text(json.dumps({"schema_version": "ATIF-v1.4", "session_id": "s", "agent": agent, "steps": steps}))
     session = load(path)
     left = opened(session)
+    made = exported(session, left, session.context())
+    assert made.written.data == path.read_bytes()
     assert left.total.tokens > 400
-    assert told(exported(session, left, session.context()).written.notes) == []
+    assert told(made.written.notes) == []
