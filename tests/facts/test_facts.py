@@ -116,6 +116,84 @@ def test_names_and_numbers() -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("see #12 and PR 7, issue 34 and Issue 1 of the list", ["#12", "issue 34"]),
+        ("the border is #333 on #111827, see #12", ["#12"]),
+        ("#fff000 and #1a2b3c4d, text #333333", []),
+        ("see #333 and #111827", ["#333", "#111827"]),
+        ("&#39;s #000 #0", []),
+        ("commit 3f9a2bc", ["3f9a2bc"]),
+        ("`agent` is not `agent`", []),
+        ("`agent` is not `agent` but `agent`", ["agent"]),
+        ("`run-it` and `run-it`", ["run-it"]),
+        ("`hook:51` and `hook:51:3`", []),
+        ("`a_hook:51` and `a_hook:60-62`", ["a_hook"]),
+        ("`docs/setup.md:20` and `docs/setup.md:20`", []),
+    ],
+)
+def test_what_is_no_identifier(words: str, found: list[str]) -> None:
+    assert [fact.text for fact in kinds(find([user(words)]), "identifier")] == found
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("the port is 3000, localhost:8080 and PORT=5432", ["port is 3000", "localhost:8080", "PORT=5432"]),
+        ("Python 3.11, Node 20 and postgres 16", ["Python 3.11", "Node 20", "postgres 16"]),
+        ("python 5 times", ["python 5"]),
+        ("at most $1,200 or € 30", ["$1,200", "€ 30"]),
+        ("956 dollars for 12 guests", ["956 dollars", "12 guests"]),
+        ("from −4 cm to -3 cm, not 5-7 cm", ["−4 cm", "-3 cm", "5-7 cm"]),
+        ("512 MB, 1.5GB and 90 kHz", ["512 MB", "1.5GB", "90 kHz"]),
+        ("Phase 5 commits, 5 commits", ["5 commits"]),
+        ("1 file, 0 users, 2 files, 0 errors, 1 s", ["2 files", "0 errors", "1 s"]),
+        ("create mode 100644, 100644 of them", ["100644"]),
+    ],
+)
+def test_numbers_with_their_unit(words: str, found: list[str]) -> None:
+    assert [fact.text for fact in kinds(find([user(words)]), "number")] == found
+
+
+def test_the_words_around_a_number() -> None:
+    (fact,) = kinds(find([user("The cache may hold\nno more than 512 MB of maps on the small boat.")]), "number")
+    assert fact.detail == "no more than 512 MB of maps on the small boat."
+
+
+@pytest.mark.parametrize(
+    ("command", "same"),
+    [
+        ("cd /p && npm test", "npm test"),
+        ("cd /p\nnpm test", "npm test"),
+        ("cd '/p q'; A=1 B='x y' npm test", "npm test"),
+        ("# why\nset -e\nexport A=1\nnpm test", "npm test"),
+        ("timeout 60 npm test", "npm test"),
+        ("env A=1 timeout -k 5 60s npm test", "npm test"),
+        ("bash -lc 'cd /p && npm test 2>&1 | tail -3'", "npm test"),
+        ('/bin/sh -c "npm test"', "npm test"),
+        ("cd /p", "cd /p"),
+        ("envoy run", "envoy run"),
+        ("timeout", "timeout"),
+    ],
+)
+def test_what_stands_around_a_command_is_not_the_command(command: str, same: str) -> None:
+    assert same_command(command) == same
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("a\nb\nc\n", "a\nb\nc\n"),
+        ("a\nb\nc\nd\n", "a\n…\n"),
+    ],
+)
+def test_a_long_here_document_is_told_by_its_first_line(body: str, told: str) -> None:
+    command = f"cat > a.md <<'EOF'\n{body}EOF\nls <<< x"
+    (fact,) = kinds(find([*ran(command, "ok")]), "command")
+    assert fact.text == f"cat > a.md <<'EOF'\n{told}EOF\nls <<< x"
+
+
+@pytest.mark.parametrize(
     ("words", "numbers"),
     [
         ("open 2024_11_times", []),
@@ -415,6 +493,13 @@ def test_what_is_used_again(stated: str, later: Message, used: bool) -> None:
         ("a.c or x.py:12:3, @src/d.ts:4!", ["a.c", "x.py", "src/d.ts"]),
         ("README, v1.2, e.g. that/this, a.b and .env", []),
         ("C:/x/a.py:7 twice: C:/x/a.py", ["C:/x/a.py"]),
+        (
+            "app/[id]/page.tsx, app/(auth)/in.ts, app/[...slug].ts",
+            ["app/[id]/page.tsx", "app/(auth)/in.ts", "app/[...slug].ts"],
+        ),
+        ('["a.ts","b/c.ts"] and (src/d.ts) or [e](f/g.md)', ["a.ts", "b/c.ts", "src/d.ts", "f/g.md"]),
+        ("a.ts(3,4): no; b.ts#L12-L14 and c.py::test_it", ["a.ts", "b.ts", "c.py"]),
+        ("Node.js, Next.js and next.config.js, lib/node.js", ["next.config.js", "lib/node.js"]),
     ],
 )
 def test_paths_that_are_spoken_of(words: str, paths: list[str]) -> None:

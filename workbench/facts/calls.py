@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from workbench.base.text import clip_at_word
 from workbench.facts.shell import Effect, effects, is_told
@@ -236,6 +237,7 @@ def _succeeded(result: ToolResult | None, actions: tuple[Action, ...]) -> bool |
     return True if told or _PASSED_RUN.search(text[-4000:]) else None
 
 
+@lru_cache(maxsize=4096)
 def is_check(command: str) -> bool:
     """Whether a command tests or builds, so that what it says depends on the files."""
     return _CHECK.search(_QUOTE.split(command[:400], 1)[0]) is not None

@@ -13,8 +13,18 @@ from workbench.session import Message
 
 REFUSED = "refused by the user"
 
-_WORD = re.compile(r"[^\s\"'`<>()\[\]{},;|*=，。、；：（）「」《》]{3,200}")
-_FILE = re.compile(r"^(?:[A-Za-z]:)?[\w./\\@+~-]*[\w-]\.[A-Za-z][A-Za-z0-9]{0,7}$")
+_WORD = re.compile(
+    r"(?:[^\s\"'`<>()\[\]{},;|*=，。、；：（）「」《》]|(?<=[/\\])(?:\[{1,2}[\w.-]{1,60}\]{1,2}|\([\w.-]{1,60}\))(?=[/\\.])){3,200}"
+)
+"""Brackets around a whole part of a path are the path's (a route's `[id]` and `(group)`), others are not."""
+_FILE = re.compile(r"^(?:[A-Za-z]:)?[\w./\\@+~\[\]()-]*[\w\])-]\.[A-Za-z][A-Za-z0-9]{0,7}$")
+_LINES = re.compile(r"#L\d{1,7}(?:-L?\d{1,7})?$")
+_PRODUCT = re.compile(
+    r"(?:node|next|vue|nuxt|express|three|d3|chart|react|angular|electron|alpine|solid|ember|backbone|moment|discord|"
+    r"socket|deck|asp|vb)\.(?:js|io|net)",
+    re.IGNORECASE,
+)
+"""Names that look like files and are none."""
 _BARE_FILE = re.compile(
     r"^[\w-][\w.-]*\.(?:py|tsx?|jsx?|go|rs|md|json|ya?ml|toml|sh|css|html|txt|sql|java|kt|rb|c|h|cpp|cfg|ini|lock|vue)$"
 )
@@ -23,13 +33,28 @@ _PIPE_TAIL = re.compile(
     r"\s*(?:2>&1|\|\s*(?:tail|head|grep|cat|tee|sed|wc)\b(?:\"[^\"]{0,100}\"|'[^']{0,100}'|[^|&;\n\"']){0,200}"
     r"|;\s*echo [^;&|\n]{0,80})\s*$"
 )
-_CD = re.compile(r"^(?:cd [^&;|\n]{1,300}(?:&&|;)\s*|[A-Z_]{2,40}=\S{0,200}\s+)+")
+_AROUND = re.compile(
+    r"^(?:\s+|#[^\n]*\n|cd (?:\"[^\"\n]{1,300}\"|'[^'\n]{1,300}'|[^&;|\n]{1,300}?)[ \t]*(?:&&|;|\n)\s*"
+    r"|(?:export )?[A-Z_][A-Z0-9_]{0,40}=(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|[^\s;&|]{0,200})(?:[ \t]*(?:&&|;)|\s)\s*"
+    r"|set -[euxo]\S{0,8}(?: pipefail)?[ \t]*(?:&&|;|\n)\s*"
+    r"|(?:env|timeout(?: -\S+(?: \d+[smh]?)?)*? \d+[smh]?|nohup|time) (?=[\w./]))+"
+)
+"""What stands before a command and only says where and how it runs."""
+_SHELL_SCRIPT = re.compile(r"^(?:\S*/)?(?:ba|z|da)?sh -l?c (['\"])(.*)\1$", re.DOTALL)
+_HEREDOC = re.compile(
+    r"(<<-?[ \t]*(['\"]?)([A-Za-z_]\w{0,40})\2[^\n]*\n)(.*?)(^[ \t]*\3[ \t]*$)", re.DOTALL | re.MULTILINE
+)
+HEREDOC_LINES = 3
+"""A here-document of more lines is told by its first."""
 
 
 def same_command(command: str) -> str:
-    """A command without what does not change its meaning (`cd … &&`, `2>&1 | tail`); runs are compared by it."""
-    core = " ".join(command.split())[:2000]
-    core = _CD.sub("", core)
+    """A command without what does not change its meaning (`cd … &&`, `bash -lc`, `2>&1 | tail`); runs are compared by
+    it."""
+    core = _AROUND.sub("", command[:4000])
+    if script := _SHELL_SCRIPT.match(core.rstrip()):
+        core = _AROUND.sub("", script[2])
+    core = " ".join(core.split())[:2000]
     while (shorter := _PIPE_TAIL.sub("", core)) != core:
         core = shorter
     return core
@@ -51,14 +76,15 @@ def paths(messages: Sequence[Message], calls: Sequence[Called]) -> Iterator[Fact
 
 
 def _paths_in(text: str) -> Iterator[str]:
-    for word in _WORD.findall(scanned(text)):
-        token = word.lstrip("@").rstrip(".:!?").split(":", 2)
+    dotted = (chunk for chunk in scanned(text).split() if "." in chunk)
+    for word in (word for chunk in dotted for word in _WORD.findall(chunk)):
+        token = _LINES.sub("", word.lstrip("@").rstrip(".:!?")).split(":", 2)
         path = token[0] if len(token[0]) > 1 else ":".join(token[:2])
         if "." not in path or "//" in path or len(path) < 3:
             continue
         if ("/" in path or "\\" in path) and not _FILE.match(path):
             continue
-        if "/" not in path and "\\" not in path and not _BARE_FILE.match(path):
+        if "/" not in path and "\\" not in path and (not _BARE_FILE.match(path) or _PRODUCT.fullmatch(path)):
             continue
         yield normal_path(path)
 
@@ -69,4 +95,14 @@ def commands(messages: Sequence[Message], calls: Sequence[Called]) -> Iterator[F
             if action.kind == "command":
                 at = messages[called.index]
                 said = REFUSED if called.refused else last_line(called.result)
-                yield Fact("command", action.target, at.id, called.index, said, called.ok)
+                yield Fact("command", without_heredocs(action.target), at.id, called.index, said, called.ok)
+
+
+def without_heredocs(command: str) -> str:
+    """A command line whose long here-documents are told by their first line, the others by `…`."""
+    return _HEREDOC.sub(_told_by_first, command) if "<<" in command else command
+
+
+def _told_by_first(found: re.Match[str]) -> str:
+    first, _, rest = found[4].partition("\n")
+    return found[0] if rest.count("\n") < HEREDOC_LINES else f"{found[1]}{first}\n…\n{found[5]}"

@@ -14,11 +14,14 @@ from workbench.session import Message
 ENOUGH = 2
 """A mere name (function, class, variable) is an identifier once it is used this often; an id is one at once."""
 
+ENOUGH_WORDS = 3
+"""A word like any other is one once it is marked as a name this often."""
+
 IDS = re.compile(
     r"(?P<uuid>(?<![0-9a-zA-Z-])[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}(?![\w-]))"
-    r"|(?P<ticket>\b(?:PR|MR|[Ii]ssue|[Pp]ull request) ?#?\d{1,7}\b|(?<![\w#])#\d{1,7}\b"
+    r"|(?P<ticket>\b(?:PR|MR|[Ii]ssue|[Pp]ull request) ?(?:#\d{1,7}|\d{2,7})\b|(?<![\w#&])#(?!0)\d{1,7}\b(?![-;]\w)"
     r"|\b(?!UTF|SHA|ISO|RFC|HTTP|GPT)[A-Z]{2,10}-\d{1,6}\b)"
-    r"|(?P<hash>(?<![\w-])(?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,40}(?![\w-]))"
+    r"|(?P<hash>(?<![\w#-])(?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,40}(?![\w-]))"
     r"|(?P<variable>\b[A-Z][A-Z0-9]{1,40}_[A-Z0-9_]{1,60}\b)"
 )
 NAMES = re.compile(
@@ -29,26 +32,49 @@ NAMES = re.compile(
 _MARKED = re.compile(r"`([@\w-][\w.@/:-]{1,60}\w)(?:\(\))?`")
 """What stands in backticks: a name that only its marks tell, such as a branch, an option or a schema."""
 _PLAIN = re.compile(r"\w+")
+_COMMON_WORD = re.compile(r"[A-Z]?[a-z]{1,30}")
+"""A word like any other."""
 _TICKET = re.compile(r"#(\d{1,7})\b")
+_COLOURS = re.compile(
+    r"#(?=[0-9a-fA-F]{0,7}[a-fA-F])(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\b"
+    r"|\b(?:colou?rs?|background|foreground|border|fill|stroke|palette|hex|css)\b",
+    re.IGNORECASE,
+)
+"""Where a text speaks of colours, three or six digits behind `#` are one and no ticket."""
+_LINE = re.compile(r":\d{1,7}(?:[:-]\d{1,7})?$")
 _FILE = re.compile(r"\.(?:py|tsx?|jsx?|mjs|go|rs|md|json|ya?ml|toml|sh|css|html|txt|sql|java|kt|rb|cfg|ini|lock|vue)$")
 _URL = re.compile(r"https?://[^\s<>\"'`)\]}|\\，。）」]{3,500}")
 _UNITS = (
-    r"%|ms|µs|ns|s|sec|secs|seconds?|min|mins|minutes?|h|hours?|days?|weeks?|[KMGT]i?B|kb|mb|gb|bytes?|k|tokens?|lines?|files?|"
-    r"tests?|chars?|characters?|px|rows?|columns?|requests?|users?|items?|messages?|commits?|errors?|warnings?|failures?|"
-    r"times|retries|workers?|threads?|cores?|steps?|packages?|functions?|x|×|个|行|次|秒|毫秒|分钟|小时|天|条|字符|字节"
+    r"%|ms|µs|ns|s|sec|secs|seconds?|min|mins|minutes?|h|hours?|days?|weeks?|months?|years?|[KMGT]i?B|kb|mb|gb|bytes?|k|"
+    r"tokens?|lines?|files?|tests?|chars?|characters?|px|rem|em|pt|rows?|columns?|requests?|users?|items?|messages?|"
+    r"commits?|errors?|warnings?|failures?|times|retries|attempts?|workers?|threads?|cores?|steps?|packages?|functions?|"
+    r"dollars?|euros?|USD|EUR|GBP|kg|km|cm|mm|miles|people|guests|pages|words|points|°C|°F|[kMG]?Hz|fps|dpi|[qr]ps|"
+    r"[KMG]bps|vCPUs?|CPUs?|GPUs?|nodes?|replicas?|shards?|connections?|x|×|个|行|次|秒|毫秒|分钟|小时|天|条|字符|字节|元|"
+    r"円|人|개|명|원"
 )
 _COUNTED = (
     r"lines|files|tests|characters|chars|tokens|rows|columns|requests|messages|commits|errors|warnings|bytes|words"
 )
+_PRODUCTS = (
+    r"[Pp]ython|[Nn]ode(?:\.js)?|[Jj]ava|[Gg]o|[Rr]uby|PHP|[Pp]ostgres(?:QL)?|MySQL|[Rr]edis|[Uu]buntu|[Dd]ebian|[Rr]eact|"
+    r"[Nn]ext(?:\.js)?|[Dd]jango|[Rr]ails|TypeScript|[Vv]ersion|\.NET|JDK|Rust|Swift|Kotlin|Xcode|iOS|Android|CUDA"
+)
 NUMBER = re.compile(
-    r"(?P<port>\b(?:port|端口)[ :=#]{1,3}\d{2,5}\b)"
-    r"|(?P<version>\bv\d{1,4}(?:\.\d{1,5}){1,3}\b|\b\d{1,4}\.\d{1,4}\.\d{1,5}\b)"
+    r"(?P<port>\b(?:[Pp]orts?|PORT|端口)(?: (?:is|to|on|number))?[ :=#]{1,3}\d{2,5}\b"
+    r"|\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0):\d{2,5}\b)"
+    rf"|(?P<version>\bv\d{{1,4}}(?:\.\d{{1,5}}){{1,3}}\b|\b\d{{1,4}}\.\d{{1,4}}\.\d{{1,5}}\b"
+    rf"|(?<![\w.])(?:{_PRODUCTS}) (?:>= ?)?v?\d{{1,3}}(?:\.\d{{1,4}}){{0,2}}(?:\+|\b)(?! ?%))"
     r"|(?P<limit>\b(?:limit|timeout|max|maximum|min|minimum|threshold|retries|at most|at least|up to)"
     r"(?: (?:of|is|to))?[ :=]{1,3}\d[\d,._]{0,15}\b)"
-    rf"|(?P<unit>(?<![\w.#-])\d(?:[\d,._]{{0,14}}\d)?[ -]?(?:{_UNITS})(?![A-Za-z]))"
+    r"|(?P<money>[$€£¥] ?\d[\d,.]{0,14}(?<=\d)(?: ?(?:k|m|bn|million|billion))?\b)"
+    rf"|(?P<unit>(?<![\w.#-])(?<!Phase )(?<!phase )(?<!Step )(?<!step )(?<!Task )(?<!task )"
+    rf"(?:(?<![^\s(|:=*~])[-−+±])?\d(?:[\d,._]{{0,14}}\d)?(?:[-–]\d{{1,7}})?[ -]?(?:{_UNITS})(?![A-Za-z]))"
     rf"|(?P<counted>(?<![\w.#-])\d(?:[\d,._]{{0,14}}\d)? (?:[a-z]{{2,15}} ){{1,2}}(?:{_COUNTED})\b)"
-    r"|(?P<large>(?<![\w.,:/#$×~@-])(?<!line )(?<!lines )(?!(?:19|20)\d\d\b)\d{3,9}(?![\w:/#-]|[.,]\d))"
+    r"|(?P<large>(?<![\w.,:/#$×~@-])(?<!line )(?<!lines )(?<!mode )(?!(?:19|20)\d\d\b)\d{3,9}(?![\w:/#-]|[.,]\d))"
 )
+_DIGIT = re.compile(r"\d")
+_SLIGHT = re.compile(r"[01][ -](?!(?:tests?|errors?|warnings?|failures?|s|ms|h|k)\b)[a-z]+")
+"""None or one of something says little."""
 
 
 def identifiers(messages: Sequence[Message]) -> Iterator[Fact]:
@@ -62,26 +88,35 @@ def identifiers(messages: Sequence[Message]) -> Iterator[Fact]:
     for text, (index, sort) in first.items():
         if sort == "ticket" and "#" in text[1:] and text[text.index("#") :] in first:
             continue  # "PR #12" is "#12"
-        if count[text] >= ENOUGH or sort in ("uuid", "ticket", "hash", "variable"):
-            yield Fact("identifier", text, messages[index].id, index, f"{sort} ×{count[text]}")
+        if sort in ("uuid", "ticket", "hash", "variable") or count[text] >= (
+            ENOUGH_WORDS if sort == "word" else ENOUGH
+        ):
+            told = "name" if sort == "word" else sort
+            yield Fact("identifier", text, messages[index].id, index, f"{told} ×{count[text]}")
 
 
 def _named_in(words: str) -> Iterator[tuple[str, str]]:
     """A name that is a part of one in backticks (`input.SessionID`) is not told for itself."""
     taken: set[str] = set()
+    colours: bool | None = None
     joined = [match.span(1) for match in _MARKED.finditer(words) if not _PLAIN.fullmatch(match[1])]
     for pattern in (IDS, NAMES):
         at = 0
         for match in pattern.finditer(words):
             while at < len(joined) and joined[at][1] <= match.start():
                 at += 1
+            if match.lastgroup == "ticket" and len(match[0]) in (4, 7) and match[0][0] == "#":
+                colours = _COLOURS.search(words) is not None if colours is None else colours
+                if colours:
+                    continue
             inside = at < len(joined) and joined[at][0] <= match.start() and match.end() <= joined[at][1]
             if not (inside and pattern is NAMES and match.span() != joined[at]):
                 taken.add(match[0])
                 yield match[0], match.lastgroup or ""
     for marked in _MARKED.findall(words):
-        if marked not in taken and not _FILE.search(marked) and not marked.isdigit():
-            yield marked, "name"
+        name = _LINE.sub("", marked)
+        if name not in taken and not _FILE.search(name) and not name.isdigit():
+            yield name, "word" if _COMMON_WORD.fullmatch(name) else "name"
 
 
 def numbers(messages: Sequence[Message]) -> Iterator[Fact]:
@@ -90,8 +125,8 @@ def numbers(messages: Sequence[Message]) -> Iterator[Fact]:
     tickets = {digits for _, words in spoken for digits in _TICKET.findall(words)}
     for index, words in spoken:
         seen: set[str] = set()
-        for match in NUMBER.finditer(words):
-            if match[0] not in seen and match[0] not in tickets:
+        for match in NUMBER.finditer(words) if _DIGIT.search(words) else ():
+            if match[0] not in seen and match[0] not in tickets and not _SLIGHT.fullmatch(match[0]):
                 seen.add(match[0])
                 yield Fact("number", match[0], messages[index].id, index, _around(words, match.start(), match.end()))
 
