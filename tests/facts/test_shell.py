@@ -7,7 +7,7 @@ import pytest
 from tests.facts.talk import agent, call, ran, result
 from workbench.facts import calls_in, find
 from workbench.facts.calls import is_check
-from workbench.facts.shell import LONGEST, effects, is_told
+from workbench.facts.shell import LONGEST, effects, is_told, views
 from workbench.session import Message
 
 C, M, D, R = "created", "modified", "deleted", "reverted"
@@ -77,6 +77,23 @@ C, M, D, R = "created", "modified", "deleted", "reverted"
 )
 def test_what_a_line_does(line: str, done: list[tuple[str, str]]) -> None:
     assert [(one.kind, one.path) for one in effects(line)] == done
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("cat a.py b.py | head -n 5", ["a.py", "b.py"]),
+        ("cd /r && sed -n '1,9p' a.py && nl -ba b.py | sed -n 1,9p", ["/r/a.py", "/r/b.py"]),
+        ("head -20 a.py; tail -n 3 b.py", ["a.py", "b.py"]),
+        ("sed -i s/a/b/ a.py; sed -e s/a/b/ b.py", ["b.py"]),
+        ("cat <<EOF > a.py\ncat b.py\nEOF", []),
+        ("cat *.py $X -", []),
+        ("git log | cat", []),
+        ("ls a.py", []),
+    ],
+)
+def test_which_files_a_line_shows(line: str, shown: list[str]) -> None:
+    assert list(views(line)) == shown
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from workbench.facts.calls import Called, last_line
 from workbench.facts.fact import Fact
+from workbench.facts.shell import views
 from workbench.facts.tools import normal_path
 from workbench.facts.wording import is_agents, scanned
 from workbench.session import Message
@@ -66,10 +67,13 @@ def paths(messages: Sequence[Message], calls: Sequence[Called]) -> Iterator[Fact
         in_shell = any(action.kind == "command" for action in called.actions)
         # What a line that failed did before is there all the same; what its failing denies is no action of it.
         ok = None if in_shell and called.ok is False and not called.refused else called.ok
+        at = messages[called.index]
         for action in called.actions:
             if action.kind != "command":
-                at = messages[called.index]
                 yield Fact("path", normal_path(action.target), at.id, called.index, action.kind, ok)
+            elif not called.refused:
+                for path in views(action.target):
+                    yield Fact("path", path, at.id, called.index, "viewed", called.ok)
     for index, message in enumerate(messages):
         for path in dict.fromkeys(_paths_in(message.text if is_agents(message) else message.said)):
             yield Fact("path", path, message.id, index, "mentioned")

@@ -53,6 +53,21 @@ def effects(line: str) -> tuple[Effect, ...]:
 
 
 @lru_cache(maxsize=4096)
+def views(line: str) -> tuple[str, ...]:
+    """The files that `line` shows by their names (`cat a.py`, `sed -n 1,9p b.py`), in order, each once."""
+    if len(line) > LONGEST or not _SHOWING.search(line):
+        return ()
+    found: dict[str, None] = {}
+    for command in _commands_of(line):
+        rule = _SHOWS.get(command.words[0]) if command.words else None
+        for target in rule(command.words[1:]) if rule else ():
+            path = _whole(command.folder, target)
+            if path and not _PATTERN.search(path):
+                found[path] = None
+    return tuple(found)
+
+
+@lru_cache(maxsize=4096)
 def is_told(line: str, wanted: Callable[[str], bool]) -> bool:
     """Whether a line that ends with status 0 says by it that its last `wanted` command (asked of a command's words with
     blanks between) succeeded: not behind a pipe without `pipefail`, not before `|| true` and `; echo`."""
@@ -556,6 +571,33 @@ def _restore(given: Sequence[str]) -> Done:
 
 def _reset(given: Sequence[str]) -> Done:
     return iter([("reverted", ".")] if "--hard" in given and "HEAD" in [*given, "HEAD"][1:2] else [])
+
+
+def _shown(*valued: str) -> Callable[[Sequence[str]], Sequence[str]]:
+    return lambda given: _split(given, valued)[1]
+
+
+def _shown_by_sed(given: Sequence[str]) -> Sequence[str]:
+    options, words = _split(given, ("-e", "-f", "--expression", "--file"))
+    if any(re.match(r"-[nErsz]*i|--in-place", option) for option in options):
+        return ()
+    return words if options & {"-e", "-f", "--expression", "--file"} else words[1:]
+
+
+_SHOWING = re.compile(r"(?<![\w.-])(?:cat|head|tail|nl|less|more|bat|batcat|sed|tac)(?![\w.-])")
+_PATTERN = re.compile(r"[*?]|^\d+$")
+_SHOWS: Mapping[str, Callable[[Sequence[str]], Sequence[str]]] = {
+    "cat": _shown(),
+    "tac": _shown(),
+    "nl": _shown("-b", "-w", "-s", "-v"),
+    "less": _shown(),
+    "more": _shown(),
+    "bat": _shown("-r", "--line-range", "-l"),
+    "batcat": _shown("-r", "--line-range", "-l"),
+    "head": _shown("-n", "-c"),
+    "tail": _shown("-n", "-c"),
+    "sed": _shown_by_sed,
+}
 
 
 def _saved(option: str) -> Callable[[Sequence[str]], Done]:
