@@ -2,11 +2,12 @@
 
 A session is compacted where its agent compacted it (*compactions*), and where it stood in the middle of its work, at
 40, 60 and 80 % of its calls (*cuts*). The rest of the file tells what the agent needed again and was not told again
-(`benchmarks.needed`, which shares nothing with the workbench's own facts). A table for each says what share of that the
-result holds, by kind, of all that was needed in all of the places, with the interval in which 95 % of 1 000 draws of
-the sessions lie.
+(`workbench.analysis.needed`, which shares nothing with the workbench's own facts). A table for each says what share of
+that the result holds, by kind, of all that was needed in all of the places, with the interval in which 95 % of 1 000
+draws of the sessions lie.
 
-At 5, 10 and 20 % of the context: the ledger without a model, the newest messages, the user's own newest words. Then
+First the whole context, which must hold everything. At 5, 10 and 20 % of it: the ledger without a model, the newest
+messages, the user's own newest words. Then
 every preset at the size that it has by itself, and the agents' own summaries, each beside a ledger of just that size.
 A preset that asks a model gets the extractive summary. What the agents' encrypted summaries hold is not known: they
 are counted and left out.
@@ -25,9 +26,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from benchmarks.needed import KINDS, Holding, Item, Kind, needed, texts
+from workbench.analysis.later_use import folder_of, told_later
+from workbench.analysis.needed import KINDS, Holding, Item, Kind, needed, texts
 from workbench.analysis.recorded import following, recorded_outcome
-from workbench.analysis.retention import new_messages, unread
+from workbench.analysis.retention import unread
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.compaction.layout import Layout
@@ -113,9 +115,9 @@ def main() -> None:
         files = len({case.file for case in chosen})
         print(f"\n## {len(chosen)} {title}, of {files} sessions{half}\n")
         if chosen:
-            _show(at_budgets(chosen, given.lost))
+            _show(at_budgets(chosen, given.lost), chosen)
             print("\neach at its own size, and the ledger at that size\n")
-            _show(at_own_size(chosen, () if given.quick else preset_names()))
+            _show(at_own_size(chosen, () if given.quick else preset_names()), chosen)
 
 
 def half_of(path: Path) -> str:
@@ -148,15 +150,14 @@ def cases_in(folder: Path, half: str | None) -> Iterator[Case]:
 
 def _cases(session: Session, file: Path, counter: Counter) -> Iterator[Case]:
     counter.count_all(session.messages, lambda done, total: None, lambda: False)
-    cwd = (session.cwd or "").rstrip("/")
+    cwd = folder_of(session)
     for epoch in range(1, len(session.epochs)):
         if session.epochs[epoch - 1].ended_by is None:
             continue
         outcome = recorded_outcome(session, epoch)
         if outcome.status == "unchanged":
             continue
-        beside = {message.id for message in new_messages(outcome)}
-        later = [message for message in following(session, epoch) if message.id not in beside]
+        later = told_later(session, epoch, following(session, epoch))
         context = context_at(session, epoch, counter)
         yield Case(file, f"{file.name} compaction {epoch}", False, context, cwd, later, outcome)
     longest = max(range(1, len(session.epochs) + 1), key=lambda epoch: len(_calls(session.context(epoch))))
@@ -179,9 +180,11 @@ def _calls(messages: Sequence[Message]) -> list[int]:
 
 
 def at_budgets(cases: Sequence[Case], lost: bool = False) -> dict[str, Row]:
-    rows: dict[str, Row] = {}
+    rows = {"all of it": Row()}
+    for case in cases:
+        rows["all of it"].add(case, _said(case.context.messages), case.tokens)
     for budget in BUDGETS:
-        for name, compacted in (("ledger", ledger), ("newest", newest), ("user's words", users_words)):
+        for name, compacted in CONTENDERS:
             row = rows[f"{budget} % {name}"] = Row()
             for case in cases:
                 parts, tokens = compacted(case, case.tokens * budget // 100)
@@ -258,6 +261,9 @@ def users_words(case: Case, budget: int) -> tuple[list[str], int]:
     return parts, budget - left
 
 
+CONTENDERS = (("ledger", ledger), ("newest", newest), ("user's words", users_words))
+
+
 def by_preset(case: Case, name: str) -> Outcome | None:
     """None where it finds nothing to compact."""
     preset = load_preset(name)
@@ -285,16 +291,16 @@ def _tell_lost(case: Case, parts: Sequence[str]) -> None:
 # --- what they kept -------------------------------------------------------------------------------------------------
 
 
-def _show(rows: dict[str, Row]) -> None:
-    width = max(map(len, rows), default=0)
+def _show(rows: dict[str, Row], cases: Sequence[Case]) -> None:
+    width = max(map(len, (*rows, "needed in all")))
     sums = {name: _pooled([held for _, held in row.held]) for name, row in rows.items()}
     print(f"{'':{width}}  cases   size  " + "".join(f"{kind:<18}" for kind in KINDS))
     for name, row in rows.items():
         size = 100 * sum(row.sizes) / (len(row.sizes) or 1)
         cells = "".join(f"{_cell(kind, sums[name], row):<18}" for kind in KINDS)
         print(f"{name:{width}}  {len(row.held):5}  {size:4.0f} %  {cells}".rstrip())
-    counts = next(iter(sums.values()), {})
-    print(f"{'needed':{width}}  {'':5}  {'':6}  " + "".join(f"{counts.get(kind, (0, 0))[1]:<18}" for kind in KINDS))
+    counts = [sum(item.kind == kind for case in cases for item in case.needed) for kind in KINDS]
+    print(f"{'needed in all':{width}}  {len(cases):5}  {'':6}  {''.join(f'{count:<18}' for count in counts)}".rstrip())
 
 
 def _cell(kind: Kind, pooled: Held, row: Row) -> str:

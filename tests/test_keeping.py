@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.keeping import half_of, interval
-from benchmarks.needed import Holding, Item, commands, needed
+from workbench.analysis.needed import Holding, Item, commands, needed
 from workbench.session import Message, Text, ToolResult, ToolUse
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -78,6 +78,9 @@ def test_a_command_is_each_part_of_a_line_that_does_not_merely_look() -> None:
         ("src/shed: warp.py, weft.py", Item("path", "src/shed/weft.py", ("src/shed/weft.py",)), True),
         ("tension 14250", Item("number", "4250", ("4250", "4,250")), False),
         ("tension 4,250 g", Item("number", "4250", ("4250", "4,250")), True),
+        ("waits 300ms", Item("number", "300", ("300",)), True),
+        ("waits 3000ms", Item("number", "300", ("300",)), False),
+        ("of 4,250,000", Item("number", "4,250", ("4,250",)), True),
         ("commit 9f3c1ab", Item("id", "9f3c1ab", ("9f3c1ab",)), True),
         ("commit 9f3c1abd", Item("id", "9f3c1ab", ("9f3c1ab",)), True),
         ("commit a9f3c1ab", Item("id", "9f3c1ab", ("9f3c1ab",)), False),

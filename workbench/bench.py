@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from workbench.analysis.later_use import LaterUse, folder_of, later_use, needed_after
+from workbench.analysis.needed import Item
 from workbench.analysis.recorded import following
 from workbench.analysis.retention import HeldFact, Retention, retention
 from workbench.analysis.why.refusals import overflowed
@@ -163,11 +165,20 @@ class Bench:
         """What an outcome of this context still holds of its head; what the session says later weighs more."""
         return retention(self.context, outcome, following(self.session, self.epoch))
 
+    @cached_property
+    def needed(self) -> tuple[Item, ...]:
+        """What the session really needed again after this epoch and was not told again; nothing after the newest."""
+        return needed_after(self.session, self.epoch)
+
+    def later_use(self, outcome: Outcome) -> LaterUse | None:
+        """What of that an outcome holds; None where the file does not go on, and where its summary cannot be read."""
+        return later_use(self.needed, outcome, folder_of(self.session))
+
     def lost(self, run: Run) -> tuple[HeldFact, ...] | None:
         """What of the head a run's outcome does not hold at all, the gravest first; None where nothing was taken out of
         the history, and where a summary is encrypted, so that nobody can say what it holds."""
         held = self.held(run.outcome)
-        return held.lost if held.head and can_be_read(run.answers) else None
+        return held.lost if held.head and not held.overall.unknown and can_be_read(run.answers) else None
 
 
 def plan(context: Context, chosen: Strategy[Any], policy: Policy, edits: Edits = UNEDITED) -> Plan:

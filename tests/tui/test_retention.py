@@ -107,7 +107,7 @@ async def test_theirs_is_judged_too_and_generations_follow() -> None:
         await settled(pilot)
         said = str(generations.query_one("#said", Static).content)
         assert said.startswith("2 generations of")
-        assert "left" in said
+        assert "present" in said
         assert survival.picture
         assert {line.sign for line in survival.picture.lines} - survival.hidden == {"*", "r"}
         await press(pilot, "escape", "escape")
@@ -126,5 +126,5 @@ def test_a_bench_without_losses_and_one_that_is_stopped() -> None:
     assert several is not None
     assert heard == [1]  # it changes nothing, so there is no second
     assert cells(several.steps[0], [])[:2] == ["1", "0"]
-    assert survival_picture(several).lines[0].points == [(1, 0)]
+    assert survival_picture(several).lines[0].points == []  # no fact, no share
     assert growth_picture(several).lines[0].points == [(1, 0)]

@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from workbench.analysis.retention import Retention, head_end, new_messages, retention, staying, still_held
+from workbench.analysis.retention import Retention, head_end, new_messages, retention, staying, still_held, unread
 from workbench.compaction.context import Context
 from workbench.compaction.layout import Layout
 from workbench.compaction.outcome import Outcome, Status
@@ -45,18 +45,23 @@ class Generations:
     steps: tuple[Generation, ...]
 
     @property
-    def survival(self) -> dict[FactKind, tuple[float, ...]]:
-        """By kind the share of the first head's facts that each generation still holds, 0 to 1."""
+    def survival(self) -> dict[FactKind, tuple[float | None, ...]]:
+        """By kind the share of the first head's facts that each generation still holds, 0 to 1; None where nobody can
+        tell."""
         kinds = self.steps[0].retention.kinds if self.steps else {}
-        return {kind: tuple(step.retention.kinds[kind].share or 0.0 for step in self.steps) for kind in kinds}
+        return {kind: tuple(step.retention.kinds[kind].share for step in self.steps) for kind in kinds}
 
     @property
-    def overall(self) -> tuple[float, ...]:
-        return tuple(step.retention.overall.share or 0.0 for step in self.steps)
+    def overall(self) -> tuple[float | None, ...]:
+        return tuple(step.retention.overall.share for step in self.steps)
 
     @property
-    def weighted(self) -> tuple[float, ...]:
-        return tuple(step.retention.overall.weighted or 0.0 for step in self.steps)
+    def right(self) -> tuple[float | None, ...]:
+        return tuple(step.retention.overall.right for step in self.steps)
+
+    @property
+    def weighted(self) -> tuple[float | None, ...]:
+        return tuple(step.retention.overall.weighted for step in self.steps)
 
     @property
     def summary_tokens(self) -> tuple[int, ...]:
@@ -69,7 +74,8 @@ def generations(context: Context, compact: Compact, following: Sequence[Message]
     outcome = compact(context)
     first = retention(context, outcome, following)
     steps = [_step(1, context, outcome, 0, False, first)]
-    stop, present, made = head_end(outcome), staying(outcome), list(new_messages(outcome))
+    stop, present = head_end(outcome), staying(outcome)
+    made = None if unread(outcome) else list(new_messages(outcome))
     target, rest, tail = context.total.tokens, list(following), _tail(context, outcome)
     here = context
     while len(steps) < count and outcome.status != "unchanged":
@@ -97,13 +103,16 @@ def _step(number: int, context: Context, outcome: Outcome, grown: int, replayed:
 
 
 def _left(
-    first: Context, outcome: Outcome, present: Sequence[int], made: Sequence[Message]
-) -> tuple[bytearray, list[Message]]:
-    """Which messages of the first context are still there, and what stands for the others by now."""
+    first: Context, outcome: Outcome, present: Sequence[int], made: Sequence[Message] | None
+) -> tuple[bytearray, list[Message] | None]:
+    """Which messages of the first context are still there, and what stands for the others by now; None from where on
+    nobody can read that."""
     ids = {message.id for message in outcome.messages}
     marks = bytearray(len(first))
     for id, index in first.layout.shape.index_of.items():
         marks[index] = bool(present[index]) and id in ids
+    if made is None or unread(outcome):
+        return marks, None
     earlier = [message for message in made if message.id in ids]
     known = {message.id for message in earlier}
     return marks, earlier + [message for message in new_messages(outcome) if message.id not in known]

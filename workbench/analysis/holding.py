@@ -1,26 +1,48 @@
-"""Does this text still hold that fact? One answer for summaries, outcomes and generations alike."""
+"""Does this text still tell that fact, and does it tell it rightly? One answer for summaries, outcomes and generations
+alike, without a model.
+
+A sentence is held where one sentence of the text has its words, whatever their endings and order, and is a sentence: a
+list of the same words is none. A name stands there or does not. What is held may be wrong: the sentence says the
+opposite, names the rejected for the chosen, gives another value, or claims that became of a file or a command what the
+calls do not show. What was replaced by a later word of the user's and is told as if it still held is stale.
+"""
 
 from __future__ import annotations
 
 import posixpath
 import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
 from typing import Literal
 
-from workbench.analysis.head_index import WORD, stems
+from workbench.analysis.sense import Sense, Value, denies, in_order, sense_of, units, values_in
+from workbench.analysis.words import language_of, words
 from workbench.facts import FactKind
 from workbench.facts.done import same_command
 from workbench.facts.wording import sentences
 
-Held = Literal["full", "part", "none"]
+Held = Literal["full", "part", "none", "unknown"]
+"""`unknown`: nobody can read what was put in its place."""
 
-NEARLY_ALL = 0.9
-"""The share of a sentence's words that one line must have to hold it in full although it is worded otherwise."""
+State = Literal["", "deleted", "created", "modified", "reverted", "passed", "failed", "fixed", "open", "gone"]
+"""What became of the thing that a fact names, as far as the session shows it. `gone`: an instruction that a later one
+replaced."""
+
+NEARLY_ALL = 0.72
+"""The share of a sentence's words that one sentence must have to hold it in full although it is worded otherwise."""
 
 ENOUGH = 0.6
-"""The share from which a line holds a sentence in part."""
+"""The share from which a sentence holds another in part."""
+
+BESIDE, ENOUGH_BESIDE = 0.5, 2
+"""The share of a number's neighbouring words that a line must have to be about the same thing, or how many of them."""
+
+TURNED = 0.3
+"""So much of what two sentences both say must be denied in the one and not in the other for them to be opposites."""
 
 COMMAND_CHARS = 40
 """So much of a command's beginning holds it in part: the rest is often shortened."""
@@ -33,104 +55,439 @@ SENTENCES = ("request", "instruction", "stated", "decision", "error")
 
 
 @dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a fact is held, and whether what is said of it is `right`; what is not held at all is never right. `stale`:
+    it was replaced, and is told as if it held."""
+
+    held: Held
+    right: bool
+    stale: bool = False
+
+
+ABSENT = Verdict("none", False)
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A sentence as it is looked for: its content words in order and what it means."""
+
+    order: tuple[str, ...]
+    sense: Sense
+
+
+@dataclass(frozen=True, slots=True)
 class Sought:
     """A fact in the form in which it is looked for.
 
-    `whole`: each of these texts holds it in full. `part`: this one holds it in part. `sentences`: the words of its
-    sentences, without endings. `about`: words of which a line must have one beside a number or a short answer, lest it
-    be another one.
+    `whole`: each of these texts holds it in full. `part`: this one holds it in part. `wordings`: its sentences.
+    `about`: words of which a line must have some beside a number or a short answer, lest it be another one. `value` is
+    that of a number, `state` what became of what is named.
     """
 
+    language: str
     whole: tuple[str, ...]
     part: str = ""
-    sentences: tuple[frozenset[str], ...] = ()
+    wordings: tuple[Wording, ...] = ()
     about: frozenset[str] = frozenset()
+    value: Value | None = None
+    state: State = ""
+    answer: bool = False
 
 
-def sought(kind: FactKind, text: str, detail: str = "") -> Sought | None:
-    """None for what cannot be looked for: a sentence of hardly any words."""
+def sought(kind: FactKind, text: str, detail: str = "", state: State = "") -> Sought | None:
+    """None for what cannot be looked for: a text without a word."""
     flat = _MARK.sub("", " ".join(text.split()))
+    if not any(map(str.isalnum, flat)):
+        return None
+    language = language_of(f"{flat} {detail}")
+    if kind == "decision" and detail and len(words(flat, language)) < 2:
+        about = frozenset(words(detail, language)) - frozenset(words(flat, language))
+        return Sought(language, (flat,), about=about, answer=True)
     if kind in SENTENCES:
-        whole = stems(text)
-        if len(whole) < 2 and kind == "decision" and detail:
-            return Sought((flat,), about=stems(detail, WORD.findall(flat.lower())))
-        if len(whole) < 2:
+        parts = list(sentences(text)) if kind == "request" else []
+        found = [one for part in parts or [flat] if (one := _wording(part, language)).order]
+        if not found:
             return None
-        parts = [words for one in sentences(text) if len(words := stems(one)) >= 2] if kind == "request" else []
-        return Sought((flat.lower(),), sentences=tuple(parts) or (whole,))
+        return Sought(language, (flat.lower(),), wordings=tuple(found), state=state)
     match kind:
         case "path":
             folder, name = posixpath.split(text)
             short = f"{posixpath.basename(folder)}/{name}" if posixpath.basename(folder) else text
-            return Sought((short,), name or text)
+            return Sought(language, (short,), name or text, state=state)
         case "command":
             core = " ".join(same_command(text).split())
-            return Sought((core,), core[:COMMAND_CHARS].rstrip()) if core else None
+            return Sought(language, (core,), core[:COMMAND_CHARS].rstrip(), state=state) if core else None
         case "number":
             # "limit is 1536" may be told as "a limit of 1536".
             value = flat.split(" ")[-1] if not flat[0].isdigit() else flat
-            return Sought((value,), about=stems(detail, WORD.findall(value.lower())))
+            about = frozenset(words(detail, language)) - frozenset(words(value, language))
+            amount = next(iter(values_in(value.lower())), None)
+            return Sought(language, (value,), about=about, value=amount)
         case "url":
-            return Sought((flat,), flat.partition("://")[2].partition("?")[0].partition("#")[0].rstrip("/"))
-    return Sought((flat,))
+            return Sought(language, (flat,), flat.partition("://")[2].partition("?")[0].partition("#")[0].rstrip("/"))
+    return Sought(language, (flat,))
+
+
+def _wording(text: str, language: str) -> Wording:
+    sense = sense_of(text, language)
+    return Wording(tuple(dict.fromkeys(sense.order)), sense)
 
 
 class Said:
-    """Texts made ready for being asked. Read-only once built."""
+    """Texts made ready for being asked. A list of bare words says nothing and is left out."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        lines = [line for text in texts for line in text.split("\n") if line.strip()]
-        self._flat = " ".join(" ".join(lines).split())
-        self._low = self._flat.lower()
-        self._words = set(WORD.findall(self._low))
-        self._lines: dict[str, list[int]] = {}
-        for number, line in enumerate(lines):
-            for stem in stems(line):
-                self._lines.setdefault(stem, []).append(number)
+        self._lines = [
+            flat for text in texts for line in text.split("\n") if (flat := " ".join(line.split())) and not _heap(flat)
+        ]
+        self._flat = " ".join(self._lines)
+        self._starts = list(accumulate((len(line) + 1 for line in self._lines), initial=0))
+        self._low_lines = [line.lower() for line in self._lines]
+        self._low = " ".join(self._low_lines)
+        self._low_starts = list(accumulate((len(line) + 1 for line in self._low_lines), initial=0))
+        self._tokens = set(_TOKENS.findall(self._low))
+        self._units: list[str] = [one for line in self._lines for one in units(line)]
+        self._by_word: dict[str, dict[str, list[int]]] = {}
+        """By language and word the units that have it."""
 
-    def holds(self, one: Sought) -> Held:
-        if one.sentences:
-            return self._retells(one)
-        if any(map(self._names, one.whole)):
-            return "full" if not one.about or self._beside(one) else "part"
-        return "part" if one.part and self._names(one.part) else "none"
+    def judges(self, one: Sought) -> Verdict:
+        if one.wordings:
+            return self._retold(one)
+        if one.answer:
+            return self._answered(one)
+        if one.value is not None:
+            return self._valued(one)
+        named = next((text for text in one.whole if self._names(text)), "")
+        if named or (one.part and self._names(one.part)):
+            return Verdict("full" if named else "part", self._claimed_right(named or one.part, one.state))
+        return ABSENT
+
+    # --- names --------------------------------------------------------------------------------------------------------
 
     def _names(self, needle: str) -> bool:
-        first = WORD.search(needle)
+        first = _TOKENS.search(needle.lower())
         # Most facts are lost: one word of them that the text lacks settles it.
-        if (
-            first is not None and len(first[0]) >= 3 and first[0].lower() not in self._words
-        ) or needle not in self._flat:
+        if (first is not None and len(first[0]) >= 3 and first[0] not in self._tokens) or needle not in self._flat:
             return False
-        if not needle[0].isalnum():
+        return _stands(needle, self._flat)
+
+    def _claimed_right(self, name: str, state: State) -> bool:
+        """Whether no sentence that names it claims another state, or one of them claims this one."""
+        if not state:
             return True
-        # "12 tests" is not in "112 tests".
-        at = self._flat.find(needle)
-        while at > 0 and self._flat[at - 1].isalnum():
-            at = self._flat.find(needle, at + 1)
-        return at >= 0
+        lines = [self._lines[at] for at in _places(name, self._flat, self._starts)]
+        claims = [_claims(one) for line in lines for one in units(line) if name in one and _stands(name, one)]
+        if any(_AGREES[state] & claim for claim in claims):
+            return True
+        return not any(_DENIED[state] & claim for claim in claims)
 
-    def _beside(self, one: Sought) -> bool:
-        """Whether a line that may hold the number has a word of those that stood around it."""
-        at = [set(self._lines.get(stem, ())) for stem in stems(one.whole[0])]
-        lines = set.intersection(*at) if at else set[int]()
-        return not at or any(not lines.isdisjoint(self._lines.get(stem, ())) for stem in one.about)
+    # --- numbers and short answers ------------------------------------------------------------------------------------
 
-    def _retells(self, one: Sought) -> Held:
+    def _valued(self, one: Sought) -> Verdict:
+        """A number stands for something by the words beside it."""
+        assert one.value is not None
+        if not one.about:
+            return Verdict("full", True) if self._names(one.whole[0]) else ABSENT
+        best, wrong = 0.0, False
+        for at in self._near(one.about, one.language, ENOUGH_BESIDE / max(ENOUGH_BESIDE, len(one.about))):
+            line = self._units[at]
+            sense = sense_of(line[:LONGEST_LINE], one.language)
+            beside, values = len(one.about.intersection(sense.order)), sense.values
+            share = beside / len(one.about)
+            if (share >= BESIDE or beside >= ENOUGH_BESIDE) and any(map(one.value.same, values)):
+                best = max(best, share)
+            elif share >= ENOUGH_TO_CONTRADICT and len(one.about) > 1 and any(map(one.value.rivals, values)):
+                wrong = True
+        if best:
+            return Verdict("full", True)
+        if wrong:
+            return Verdict("full", False)
+        telling = sum(map(str.isdigit, one.whole[0])) >= TELLING or (one.value.unit and not one.value.measured)
+        return Verdict("part", True) if telling and self._names(one.whole[0]) else ABSENT
+
+    def _answered(self, one: Sought) -> Verdict:
+        """An answer of a word, beside the question's words; yes and no are said by the sentence's sign, too."""
+        text = one.whole[0].lower().strip(" .!")
+        core = frozenset(words(text, one.language))
+        for line in self._lines:
+            sense = sense_of(line[:LONGEST_LINE], one.language)
+            found = set(sense.order)
+            if len(one.about & found) < BESIDE * len(one.about):
+                continue
+            if not core:
+                yes, no = bool(_YES.search(sense.text)), bool(_NO.search(sense.text))
+                return Verdict("full", yes and not no if _YES.search(text) else no)
+            if core <= found:
+                return Verdict("full", all(sense.signs[term] >= 0 for term in core))
+        return ABSENT
+
+    # --- sentences ----------------------------------------------------------------------------------------------------
+
+    def _retold(self, one: Sought) -> Verdict:
         if one.whole[0] in self._low:
-            return "full"
-        shares = [self._share(words) for words in one.sentences]
-        if all(share >= NEARLY_ALL for share in shares):
-            return "full"
-        return "part" if any(share >= ENOUGH for share in shares) else "none"
+            return self._quoted(one)
+        verdicts = [self._best(wording, one) for wording in one.wordings]
+        if not any(verdict.held != "none" for verdict in verdicts):
+            return ABSENT
+        full = all(verdict.held == "full" for verdict in verdicts)
+        right = all(verdict.right for verdict in verdicts if verdict.held != "none")
+        return Verdict("full" if full else "part", right, any(verdict.stale for verdict in verdicts))
 
-    def _share(self, words: frozenset[str]) -> float:
-        """The largest share of `words` that one line has."""
-        # A line with enough of them has at least one of any few more than may be missing: the rarest are looked up.
-        rarest = sorted(words, key=lambda stem: len(self._lines.get(stem, ())))
-        may_miss = int((1 - ENOUGH) * len(words)) + 1
-        candidates = {line for stem in rarest[:may_miss] for line in self._lines.get(stem, ())}
+    def _quoted(self, one: Sought) -> Verdict:
+        """It stands there word for word."""
+        text = one.whole[0]
+        around = [self._low_lines[at] for at in _places(text, self._low, self._low_starts)]
+        if one.state == "gone":
+            stale = not all(_GONE.search(line) for line in around)
+            return Verdict("full", not stale, stale)
+        if all(denies(_CLAUSE_END.split(line.partition(text)[0])[-1][-BEFORE_QUOTE:]) for line in around):
+            return Verdict("full", False)
+        if one.state:
+            claims = [_claims(line.replace(text, " ")) for line in around]
+            agrees = any(_AGREES[one.state] & claim for claim in claims)
+            return Verdict("full", agrees or not any(_DENIED[one.state] & claim for claim in claims))
+        return Verdict("full", True)
+
+    def _best(self, wording: Wording, one: Sought) -> Verdict:
+        """By the sentence that has most of its words; of those that have as many, by one that is right."""
+        found = ABSENT
+        for at in self._near(frozenset(wording.order), one.language, ENOUGH):
+            sense = sense_of(self._units[at][:LONGEST_LINE], one.language)
+            share = _share(wording, sense)
+            if share < ENOUGH or not _tells(wording, sense):
+                continue
+            verdict = _judged(wording, sense, "full" if share >= NEARLY_ALL else "part", one.state)
+            found = max(found, verdict, key=lambda one: (_RANK[one.held], one.right))
+        return found
+
+    def _near(self, terms: frozenset[str], language: str, least: float = BESIDE) -> list[int]:
+        """The units that have enough of the words, those with most first, no more than `LOOKED_AT`."""
+        index = self._index(language)
+        # A unit with enough of them has at least one of any few more than may be missing: the rarest are looked up.
+        rarest = sorted(terms, key=lambda term: len(index.get(term, ())))
+        may_miss = int((1 - least) * len(terms)) + 1
+        candidates = {at for term in rarest[:may_miss] for at in index.get(term, ())}
         if not candidates:
-            return 0.0
-        count = Counter(line for stem in words for line in self._lines.get(stem, ()) if line in candidates)
-        return max(count.values()) / len(words)
+            return []
+        counts = Counter(at for term in terms for at in index.get(term, ()) if at in candidates)
+        enough = [at for at, count in counts.items() if count >= least * len(terms) - SPARE]
+        return sorted(enough, key=lambda at: -counts[at])[:LOOKED_AT]
+
+    def _index(self, language: str) -> dict[str, list[int]]:
+        known = self._by_word.get(language)
+        if known is None:
+            known = self._by_word[language] = {}
+            for at, unit in enumerate(self._units):
+                for term in set(words(unit[:LONGEST_LINE], language)):
+                    known.setdefault(term, []).append(at)
+        return known
+
+
+ENOUGH_TO_CONTRADICT = 0.75
+"""A line with so many of a number's words and another value is about the same thing and wrong."""
+
+TELLING = 4
+"""A number of so many digits, or of things ("41 tests"), is told by itself, if in part: "30 s" stands in many texts."""
+
+_CLAUSE_END = re.compile(r"[.!?,;:…\"“「](?:\s|$)|[。，；：]")
+BEFORE_QUOTE = 24
+"""So many characters before a quotation may deny it: "do not use pnpm"."""
+
+LOOKED_AT = 16
+LONGEST_LINE = 1_200
+"""Of a longer sentence, which is data, only the beginning is compared."""
+
+SPARE = 1
+_RANK = {"unknown": 0, "none": 0, "part": 1, "full": 2}
+_TOKENS = re.compile(r"[^\W_]+")
+_YES = re.compile(r"\b(?:yes|ja|oui|sí|sim|да)\b|是的|はい|네")
+_NO = re.compile(r"\b(?:no|nein|non|não|нет|not|never)\b|不|否|いいえ|아니")
+_GONE = re.compile(
+    r"\[gone\]|\b(?:supersed\w+|no longer|replaced|previously|earlier|at first|first|originally|initially|formerly"
+    r"|used to|obsolete|withdrawn|revoked|lifted|früher|zunächst|nicht mehr|anfangs|ersetzt|avant|d'abord|remplacé\w*"
+    r"|ne plus"
+    r"|antes|ya no|reemplazad\w+|substituíd\w+|больше не|раньше|сначала|заменен\w*)\b"
+    r"|不再|已被|取代|以前|더 이상|もう|最初",
+    re.IGNORECASE,
+)
+_CLAIMS: dict[str, re.Pattern[str]] = {
+    "deleted": re.compile(r"\b(?:delet\w+|remov\w+|erased?|rm|gelöscht|entfernt|supprim\w+|elimin\w+|borrad\w+"
+                          r"|apagad\w+|удал\w+)\b|删除|移除|削除|삭제"),
+    "created": re.compile(r"\b(?:creat\w+|add(?:s|ed)|wrote|written|new|introduc\w+|erstellt|neu|angelegt|créé\w*"
+                          r"|cread\w+|criad\w+|созда\w+)\b|创建|新增|新建|作成|생성"),
+    "modified": re.compile(r"\b(?:modif\w+|edit(?:s|ed)|chang(?:es|ed)|updat\w+|rewrote|rewritten|refactor\w*"
+                           r"|geändert|измен\w+)\b|修改|更新|変更|수정"),
+    "reverted": re.compile(r"\b(?:revert\w*|undid|undone|rolled back|restored|rückgängig|annul\w+)\b|还原|撤销"),
+    "kept": re.compile(r"\b(?:kept|untouched|unchanged)\b"),
+    "passed": re.compile(r"\b(?:pass(?:es|ed|ing)?|green|succe\w+|works|all ok|bestanden|grün)\b|✓|✅|通过|成功"),
+    "failed": re.compile(r"\b(?:fail(?:s|ed|ing|ures?)?|broken?|red|schlägt fehl|fehlgeschlagen|échou\w+|fall\w+)\b"
+                         r"|✗|❌|失败"),
+    "fixed": re.compile(r"\b(?:fix(?:es|ed)|resolv\w+|solved|mended|repaired|behoben|corrig\w+|исправ\w*)"
+                        r"|已修复|修复"),
+    "open": re.compile(r"\b(?:open|unresolved|unsolved|unfixed|persists?|remains?|still|pending|outstanding|ungelöst"
+                       r"|offen)\b|未解决|未修复"),
+}  # fmt: skip
+_NOT_BEFORE = re.compile(
+    r"\b(?:not|never|no longer|isn't|wasn't|hasn't|doesn't|didn't|don't|nicht|pas|no|0)\W+(?:\w+\W+){0,2}$"
+)
+_TO_COME = re.compile(r"\b(?:to be|should be|will be|must be|going to|plan\w*|todo|to) (?:\w+ )?$")
+_AGREES: dict[State, frozenset[str]] = {
+    "deleted": frozenset({"deleted"}),
+    "created": frozenset({"created", "modified"}),
+    "modified": frozenset({"modified"}),
+    "reverted": frozenset({"reverted"}),
+    "passed": frozenset({"passed", "not failed"}),
+    "failed": frozenset({"failed", "not passed"}),
+    "fixed": frozenset({"fixed", "not open"}),
+    "open": frozenset({"open", "not fixed"}),
+    "gone": frozenset(),
+}
+_DENIED: dict[State, frozenset[str]] = {
+    "deleted": frozenset({"not deleted", "created", "modified", "kept", "reverted"}),
+    "created": frozenset({"not created", "deleted", "reverted"}),
+    "modified": frozenset({"not modified", "deleted", "reverted", "kept"}),
+    "reverted": frozenset({"created", "modified", "not reverted"}),
+    "passed": frozenset({"failed", "not passed"}),
+    "failed": frozenset({"passed", "not failed"}),
+    "fixed": frozenset({"open", "not fixed"}),
+    "open": frozenset({"fixed", "not open"}),
+    "gone": frozenset(),
+}
+
+
+@lru_cache(maxsize=1 << 12)
+def _claims(unit: str) -> frozenset[str]:
+    """What a sentence claims became of what it names; "not …" for what it denies. What is still to be done is no
+    claim."""
+    low = unit.lower()
+    found: set[str] = set()
+    for state, pattern in _CLAIMS.items():
+        for match in pattern.finditer(low):
+            before = low[max(0, match.start() - 40) : match.start()]
+            if _TO_COME.search(before):
+                continue
+            found.add(f"not {state}" if _NOT_BEFORE.search(before) else state)
+    if "not fixed" in found:
+        found.discard("fixed")
+    return frozenset(found)
+
+
+def _share(wording: Wording, sense: Sense) -> float:
+    """How much of a sentence another has, words of little weight counted for less."""
+    have = set(sense.order)
+    weights = {term: LIGHT if term[0] == "=" and len(wording.order) > 2 else 1.0 for term in wording.order}
+    return sum(weight for term, weight in weights.items() if term in have) / sum(weights.values())
+
+
+LIGHT = 0.5
+"""What a word counts that has many others for it: to use, to write."""
+
+
+def _tells(wording: Wording, sense: Sense) -> bool:
+    """Whether it is told, and not listed: by a sentence, or by few words more in the fact's own order."""
+    if not sense.built and in_order(wording.order, sense.order) < ORDERLY:
+        return False
+    if len(wording.order) <= 2:
+        return len(sense.order) <= SHORT_RULE
+    return len(sense.order) <= LONGER * len(wording.order) + SHORT_RULE
+
+
+ORDERLY = 0.8
+"""A note without little words tells a sentence where its words stand as they do there."""
+
+SHORT_RULE, LONGER = 10, 4
+"""A sentence of more words than this is about something else, whatever words it shares."""
+
+
+def _judged(wording: Wording, sense: Sense, held: Held, state: State) -> Verdict:
+    turned = _turned(wording.sense, sense)
+    if state == "gone":
+        stale = not turned and not _GONE.search(sense.text)
+        return Verdict(held, not stale, stale)
+    if state:
+        claims = _claims(sense.text)
+        if _AGREES[state] & claims:
+            return Verdict(held, True)
+        return Verdict(held, not _DENIED[state] & claims)
+    if held == "part":  # with so few words in common nobody can tell that it is the same statement
+        return Verdict(held, True)
+    return Verdict(held, not turned and not _other_value(wording.sense, sense) and not _opposed(wording.sense, sense))
+
+
+def _turned(fact: Sense, text: Sense) -> bool:
+    """Whether one denies what the other says."""
+    both = [(fact.signs[term], text.signs[term]) for term in fact.signs if term in text.signs]
+    clear = [(one, other) for one, other in both if one and other]
+    flips = {(one, other) for one, other in clear if one != other}
+    if len(flips) == 2:
+        return True
+    return bool(clear) and sum(one != other for one, other in clear) >= TURNED * len(clear)
+
+
+def _other_value(fact: Sense, text: Sense) -> bool:
+    """Whether a number of the fact's is another one here."""
+    missing = [value for value in fact.values if not any(map(value.same, text.values))]
+    more = [value for value in text.values if not any(map(value.same, fact.values))]
+    return any(value.rivals(other) for value in missing for other in more)
+
+
+_OPPOSITES = tuple(
+    (re.compile(one), re.compile(other))
+    for one, other in (
+        (r"\b(?:before|prior to|bevor|vor|avant|antes|перед|до)\b|之前|前に|전에",
+         r"\b(?:after|once|nach|nachdem|après|después|depois|после)\b|之后|後に|후에"),
+        (r"\b(?:at least|minimum|or more|mindestens|au moins|al menos|pelo menos)\b|至少",
+         r"\b(?:at most|maximum|up to|no more than|höchstens|au plus|como máximo)\b|最多"),
+        (r"\b(?:under|below|less than|fewer than|at most|unter)\b",
+         r"\b(?:over|above|more than|at least|über)\b(?! the)"),
+        (r"\benabl\w+\b", r"\bdisabl\w+\b"),
+        (r"\b(?:keep|leave|kept|left)\b", r"\b(?:change|replace|drop)\w*\b"),
+        (r"\b(?:allow\w*|permit\w*)\b", r"\b(?:deny|denied|forbid\w*|block\w*)\b"),
+        (r"\bincreas\w+\b", r"\b(?:decreas|reduc)\w+\b"),
+        (r"\binclud\w+\b", r"\bexclud\w+\b"),
+    )
+)  # fmt: skip
+
+
+def _opposed(fact: Sense, text: Sense) -> bool:
+    """Whether one of two opposites stands in the fact, and the other alone in the text."""
+    for one, other in _OPPOSITES:
+        for mine, yours in ((one, other), (other, one)):
+            alone = mine.search(fact.text) and not yours.search(fact.text)
+            if alone and yours.search(text.text) and not mine.search(text.text):
+                return True
+    return False
+
+
+def _heap(line: str) -> bool:
+    """Whether a line is a heap of bare words."""
+    return (
+        len(line) > HEAP_CHARS and line.count(" ") > HEAP_WORDS and not sense_of(line[:LONGEST_LINE], "english").built
+    )
+
+
+HEAP_CHARS, HEAP_WORDS = 60, 10
+
+
+def _places(needle: str, text: str, starts: Sequence[int]) -> Iterator[int]:
+    """The numbers of the lines in which a needle begins, the first `LOOKED_AT` of them. `text` are the lines with a
+    space between, `starts` where each begins."""
+    at, line = text.find(needle), -1
+    for _ in range(LOOKED_AT):
+        if at < 0:
+            return
+        found = bisect_right(starts, at) - 1
+        if found != line:
+            yield found
+        line, at = found, text.find(needle, at + 1)
+
+
+def _stands(needle: str, text: str) -> bool:
+    """Whether it stands there by itself: "12 tests" is not in "112 tests", nor `LOOM-31` in `LOOM-312`."""
+    at = text.find(needle)
+    while at >= 0:
+        before, after = text[at - 1 : at] if at else "", text[at + len(needle) : at + len(needle) + 1]
+        if not (needle[0].isalnum() and before.isalnum()) and not (needle[-1].isalnum() and after.isalnum()):
+            return True
+        at = text.find(needle, at + 1)
+    return False

@@ -1,8 +1,9 @@
-"""What of the head an outcome still holds: its facts by kind, in full, in part or not. Needs no model.
+"""What of the head an outcome still holds: its facts by kind, in full, in part or not, and whether what is said of them
+is right. Needs no model.
 
 A fact stays in full where a message that states it stays as it is; else the new messages (summaries, compressed
-results) are read (`workbench.analysis.holding`). The head is what stands before the outcome's tail. Facts of hardly
-any words ("ok") cannot be looked for and are left out.
+results) are read (`workbench.analysis.holding`). The head is what stands before the outcome's tail. Where nobody can
+read the new messages (an encrypted summary, or none in the file) it is unknown what is held of the rest.
 
 Here alone it is said what an outcome lost: what the head has and the outcome does not hold, not even in part, whatever
 a summarizer was shown of it.
@@ -20,7 +21,7 @@ from functools import cached_property
 from typing import get_args
 
 from workbench.analysis.head_index import texts_of
-from workbench.analysis.holding import Held, Said, sought
+from workbench.analysis.holding import Held, Said, State, Verdict, sought
 from workbench.analysis.suggested_pins import pin_tokens, standing_of
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, Kept, Made, Outcome
@@ -30,6 +31,8 @@ from workbench.facts import Fact, FactKind, find
 from workbench.facts.again import Uses
 from workbench.facts.calls import is_check
 from workbench.facts.known import Known, known
+from workbench.facts.pasted import without_paste
+from workbench.facts.stated import stated
 from workbench.session import Message
 
 USED, UNUSED = 1.0, 0.25
@@ -44,7 +47,10 @@ KINDS: tuple[FactKind, ...] = get_args(FactKind)
 
 @dataclass(frozen=True, slots=True)
 class HeldFact:
-    """A fact of the head and what became of it: held in `full`, in `part`, or not at all (`none`).
+    """A fact of the head and what became of it: held in `full`, in `part`, not at all (`none`), or `unknown`.
+
+    `right`: held, and nothing that is said of it is wrong. `stale`: a later word of the user's replaced it, and the new
+    messages say it as if it still held.
 
     `message` is the id of the newest message of the head that states it, `index` its place in the context, from 0.
     `used`: needed afterwards. `why` says what it is ("modified", "not fixed", …), `rank` how grave its loss is, larger
@@ -59,6 +65,8 @@ class HeldFact:
     why: str
     rank: float
     pin_tokens: int
+    right: bool = True
+    stale: bool = False
 
     @property
     def weight(self) -> float:
@@ -67,37 +75,42 @@ class HeldFact:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many facts there are and what became of them. `used` of them are needed afterwards."""
+    """How many facts there are and what became of them. `used` of them are needed afterwards, `wrong` are held and told
+    wrongly, `stale` of these are told as if they still held."""
 
     facts: int
     full: int
     part: int
+    unknown: int
+    wrong: int
+    stale: int
     used: int
     share: float | None
-    """Held of all, 0 to 1, a part counting half; None where there is no fact."""
+    """Held of all (*present*), 0 to 1, a part counting half; None where there is no fact, or where it is unknown."""
+    right: float | None
+    """The same of what is told rightly."""
     weighted: float | None
-    """The same by weight."""
+    """What is held, by weight."""
 
     @property
     def lost(self) -> int:
         """How many are not held at all."""
-        return self.facts - self.full - self.part
+        return self.facts - self.full - self.part - self.unknown
 
 
 @dataclass(frozen=True)
 class Retention:
-    """The facts of the first `head` messages, in the order in which they were first stated. `in_tail` counts the facts
-    that only the tail states: it stays, and so do they. Facts of hardly any words are in neither."""
+    """The facts of the first `head` messages, in the order in which they were first stated. `tail` are those that only
+    the tail states: it stays, and so do they."""
 
     head: int
     facts: tuple[HeldFact, ...]
-    in_tail: int
+    tail: tuple[HeldFact, ...]
 
     @cached_property
     def kinds(self) -> dict[FactKind, Share]:
         """By kind; kinds without a fact are left out."""
-        by_kind = {kind: [fact for fact in self.facts if fact.kind == kind] for kind in KINDS}
-        return {kind: share(facts) for kind, facts in by_kind.items() if facts}
+        return _by_kind(self.facts)
 
     @cached_property
     def overall(self) -> Share:
@@ -105,16 +118,32 @@ class Retention:
         return share(self.facts)
 
     @cached_property
+    def whole_kinds(self) -> dict[FactKind, Share]:
+        """Of all the context's facts, the tail's included: what outcomes with different heads are compared by."""
+        return _by_kind((*self.facts, *self.tail))
+
+    @cached_property
+    def whole(self) -> Share:
+        """The same over all kinds."""
+        return share((*self.facts, *self.tail))
+
+    @property
+    def in_tail(self) -> int:
+        """How many facts only the tail states."""
+        return len(self.tail)
+
+    @property
     def of_context(self) -> float | None:
-        """The share held of all the context's facts, from 0 to 1, the tail's included: what outcomes with different
-        heads are compared by. None where there is no fact."""
-        total = len(self.facts) + self.in_tail
-        return ((self.overall.share or 0.0) * len(self.facts) + self.in_tail) / total if total else None
+        """The share held of all the context's facts, from 0 to 1. None where there is no fact, or it is unknown."""
+        return self.whole.share
 
     @cached_property
     def lacking(self) -> tuple[HeldFact, ...]:
-        """What is not held in full, the gravest first."""
-        return tuple(sorted((fact for fact in self.facts if fact.held != "full"), key=lambda fact: -fact.rank))
+        """What is not held in full or told wrongly, the gravest first; what is unknown is not known to lack."""
+        wanting = (
+            fact for fact in self.facts if fact.held in ("part", "none") or (fact.held == "full" and not fact.right)
+        )
+        return tuple(sorted(wanting, key=lambda fact: -fact.rank))
 
     @property
     def lost(self) -> tuple[HeldFact, ...]:
@@ -122,69 +151,116 @@ class Retention:
         return tuple(fact for fact in self.lacking if fact.held == "none")
 
 
+def _by_kind(facts: Sequence[HeldFact]) -> dict[FactKind, Share]:
+    by_kind = {kind: [fact for fact in facts if fact.kind == kind] for kind in KINDS}
+    return {kind: share(several) for kind, several in by_kind.items() if several}
+
+
 def share(facts: Sequence[HeldFact]) -> Share:
-    full = [fact for fact in facts if fact.held == "full"]
-    part = [fact for fact in facts if fact.held == "part"]
+    present = [_COUNTS[fact.held] for fact in facts]
     weight = sum(fact.weight for fact in facts)
-    kept = sum(fact.weight for fact in full) + HALF * sum(fact.weight for fact in part)
+    known = bool(facts) and not any(fact.held == "unknown" for fact in facts)
     return Share(
         len(facts),
-        len(full),
-        len(part),
+        sum(fact.held == "full" for fact in facts),
+        sum(fact.held == "part" for fact in facts),
+        sum(fact.held == "unknown" for fact in facts),
+        sum(not fact.right for fact in facts if fact.held in ("full", "part")),
+        sum(fact.stale for fact in facts),
         sum(fact.used for fact in facts),
-        (len(full) + HALF * len(part)) / len(facts) if facts else None,
-        kept / weight if weight else None,
+        sum(present) / len(facts) if known else None,
+        sum(count for count, fact in zip(present, facts, strict=True) if fact.right) / len(facts) if known else None,
+        sum(count * fact.weight for count, fact in zip(present, facts, strict=True)) / weight if known else None,
     )
+
+
+_COUNTS = {"full": 1.0, "part": HALF, "none": 0.0, "unknown": 0.0}
 
 
 def retention(context: Context, outcome: Outcome, later: Sequence[Message] = ()) -> Retention:
     """What `outcome`, made of `context`, still holds of its head. `later` are messages that came after the context,
     where they are known: what they use weighs more. Linear in the messages; the context's facts are found once."""
-    return still_held(context, head_end(outcome), staying(outcome), new_messages(outcome), later)
+    new = None if unread(outcome) else new_messages(outcome)
+    return still_held(context, head_end(outcome), staying(outcome), new, later)
 
 
 def still_held(
-    context: Context, stop: int, stays: Sequence[int], new: Sequence[Message], later: Sequence[Message] = ()
+    context: Context, stop: int, stays: Sequence[int], new: Sequence[Message] | None, later: Sequence[Message] = ()
 ) -> Retention:
     """What is held of the first `stop` messages where of the context's messages those stay that `stays` marks, and
-    `new` ones were put in the place of the others."""
-    said = Said(text for message in new for text in texts_of(message))
+    `new` ones were put in the place of the others; None for what nobody can read."""
+    said = None if new is None else Said(text for message in new for text in texts_of(message))
     all_known, uses = known_of(context.shape), uses_of(context.shape)
     afterwards = Uses(later, find(later), all_known)
     requests = [one for one in all_known if one.kind == "request"]
-    gone = frozenset(one.fact.text.lower() for one in standing_of(context.shape) if one.superseded_by)
+    gone = replaced_of(context.shape)
     costs: dict[int, int] = {}
     held: list[HeldFact] = []
-    in_tail = 0
+    tail: list[HeldFact] = []
     for one in all_known:
         stated = [fact for fact in one.mentions if fact.index < stop]
-        form = sought(one.kind, one.text, one.last.detail)
+        form = sought(one.kind, _looked_for(one), one.last.detail, state_of(one, gone))
         if form is None:
             continue
-        if not stated:
-            in_tail += 1
-            continue
-        newest, used_in = stated[-1], uses.of(one)
-        if newest.index not in costs:
-            costs[newest.index] = 0 if stays[newest.index] else pin_tokens(context, newest.index)
+        newest, used_in = (stated or one.mentions)[-1], uses.of(one)
         weight, why = importance(one.mentions)
         used = used_in[-1] >= stop or bool(afterwards.of(one)) or _in_force(one, requests, gone)
-        # A name stays where a message that uses it does; what is said stays only where it is said.
-        places = used_in if one.kind in NAMES else [fact.index for fact in one.mentions]
-        held.append(
-            HeldFact(
-                one.kind,
-                newest.text,
-                newest.message,
-                newest.index,
-                "full" if any(stays[index] for index in places) else said.holds(form),
-                used,
-                "superseded" if one.kind == "instruction" and one.text.lower() in gone else why,
-                weight + (1 if used else 0) + newest.index / (len(context) or 1),
-                costs[newest.index],
-            )
+        if not stated:
+            verdict = Verdict("full", True)
+        else:
+            # A name stays where a message that uses it does; what is said stays only where it is said.
+            places = used_in if one.kind in NAMES else [fact.index for fact in one.mentions]
+            kept = any(stays[index] for index in places)
+            verdict = Verdict("full", True) if kept else said.judges(form) if said else UNKNOWN
+            if newest.index not in costs:
+                costs[newest.index] = 0 if stays[newest.index] else pin_tokens(context, newest.index)
+        fact = HeldFact(
+            one.kind,
+            newest.text,
+            newest.message,
+            newest.index,
+            verdict.held,
+            used,
+            "superseded" if form.state == "gone" else why,
+            weight + (1 if used else 0) + newest.index / (len(context) or 1),
+            costs[newest.index] if stated else 0,
+            verdict.right,
+            verdict.stale,
         )
-    return Retention(stop, tuple(held), in_tail)
+        (held if stated else tail).append(fact)
+    return Retention(stop, tuple(held), tuple(tail))
+
+
+UNKNOWN = Verdict("unknown", False)
+
+
+def _looked_for(one: Known) -> str:
+    """A request is looked for without the log that stands in it."""
+    return without_paste(one.text) or one.text if one.kind == "request" else one.text
+
+
+def state_of(one: Known, gone: frozenset[str] = frozenset()) -> State:
+    """What became of what a fact names, as the calls show it; "" where they do not."""
+    last = one.last
+    match one.kind:
+        case "instruction" | "stated":
+            return "gone" if one.text.lower() in gone else ""
+        case "path":
+            did = [fact.detail for fact in one.mentions if fact.ok is not False and fact.detail in _DONE]
+            return _DONE[did[-1]] if did else ""
+        case "command":
+            return "" if last.ok is None else "passed" if last.ok else "failed"
+        case "error":
+            return "fixed" if last.state == "resolved" else "open" if last.state == "open" else ""
+    return ""
+
+
+_DONE: dict[str, State] = {
+    "created": "created",
+    "modified": "modified",
+    "deleted": "deleted",
+    "reverted": "reverted",
+}
 
 
 def head_end(outcome: Outcome) -> int:
@@ -207,6 +283,14 @@ def unread(outcome: Outcome) -> bool:
     holds is not known then."""
     summarized = any(span.fate is Fate.SUMMARIZED for span in outcome.fates)
     return summarized and not any(message.text.strip() for message in new_messages(outcome))
+
+
+@per_shape
+def replaced_of(shape: Shape) -> frozenset[str]:
+    """What the user said that a later word of theirs replaced, in lower case."""
+    orders = (one.fact for one in standing_of(shape) if one.superseded_by)
+    statements = (one.fact for one in stated(shape.messages) if one.superseded_by)
+    return frozenset(fact.text.lower() for fact in (*orders, *statements))
 
 
 @per_shape

@@ -10,6 +10,7 @@ import click
 
 from workbench.analysis.compare import Column, column_of, theirs
 from workbench.analysis.cost import Cost
+from workbench.analysis.later_use import LaterUse
 from workbench.analysis.retention import KINDS, Retention
 from workbench.analysis.transcript import one_line, printable
 from workbench.analysis.two_outcomes import added, stretches
@@ -18,7 +19,7 @@ from workbench.base.text import counted
 from workbench.bench import Bench, choose_preset
 from workbench.cli.loading import on_bench
 from workbench.cli.output import fields_of, only, plain, size_words, write_json, write_table
-from workbench.cli.retention import percent
+from workbench.cli.retention import percent, told_share
 from workbench.cli.running import keep_run, run_named
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.context import Context
@@ -58,8 +59,9 @@ def command(chosen: Selection, summarizer: str, diff: bool, no_journal: bool, as
     """Compact FILE by many strategies at once, write nothing, and show what each leaves, costs and still holds.
 
     What the agent's own compaction made of the same context comes first, where the session records one. The costs of
-    summaries are estimates at the session's model's prices. "held" is the share of the whole context's facts that is
-    left; "weighted" and the kinds are of what stood before each outcome's own tail.
+    summaries are estimates at the session's model's prices. "present", "right", "weighted" and the kinds are shares of
+    all the context's facts, so that columns can be compared: what is still told, what of it is told rightly, and what
+    is told by weight. "needed" is what the session really needed again and was not told again, where it goes on.
     """
     policies = chosen.policies()
     bench = on_bench(chosen)
@@ -72,9 +74,10 @@ def command(chosen: Selection, summarizer: str, diff: bool, no_journal: bool, as
     columns = [*filter(None, (recorded,)), *(column for column, _ in made)]
     costs = [*([None] if recorded else []), *(cost for _, cost in made)]
     held = [bench.held(column.outcome) for column in columns]
+    needed = [bench.later_use(column.outcome) for column in columns]
     pair = columns[-2:] if diff else []
     if as_json:
-        judged = [Judged(*one) for one in zip(columns, held, costs, strict=True)]
+        judged = [Judged(*one) for one in zip(columns, held, needed, costs, strict=True)]
         ours = judged[1:] if recorded else judged
         compared = Compared(str(name), bench.context.total, judged[0] if recorded else None, ours)
         write_json(compared, {"diff": list(stretches(*(column.outcome for column in pair)))} if pair else {})
@@ -87,8 +90,8 @@ def command(chosen: Selection, summarizer: str, diff: bool, no_journal: bool, as
     )  # fmt: skip
     click.echo()
     write_table(
-        ["held", "weighted", *KINDS, "preset"],
-        [_held_row(column, found) for column, found in zip(columns, held, strict=True)],
+        ["present", "right", "weighted", *KINDS, *(["needed"] if bench.needed else []), "preset"],
+        [_held_row(bench, *one) for one in zip(columns, held, needed, strict=True)],
     )
     if billed := [f"{column.name} {cost}" for column, cost in made if cost]:
         click.echo(f"\n{name}: {', '.join(billed)}")
@@ -103,6 +106,7 @@ class Judged:
 
     column: Column
     held: Retention
+    needed: LaterUse | None
     cost: Cost | None
 
 
@@ -172,15 +176,18 @@ def _pays_off(column: Column) -> str:
     return "never" if column.pays_off_after is None else counted(column.pays_off_after, "call")
 
 
-def _held_row(column: Column, held: Retention) -> list[str]:
-    shares = [held.kinds[kind].share if kind in held.kinds else None for kind in KINDS]
-    return [*map(percent, (held.of_context, held.overall.weighted, *shares)), column.name]
+def _held_row(bench: Bench, column: Column, held: Retention, needed: LaterUse | None) -> list[str]:
+    whole, kinds = held.whole, held.whole_kinds
+    shares = [told_share(whole, one) for one in (whole.share, whole.right, whole.weighted)]
+    shares += [told_share(kinds[kind], kinds[kind].share) if kind in kinds else "" for kind in KINDS]
+    shares += [percent(needed.share) if needed else "unknown"] if bench.needed else []
+    return [*shares, column.name]
 
 
 @plain.register
 def _(one: Judged) -> dict[str, Any]:
-    held = only(one.held, "of_context", "overall", "kinds")
-    return {**plain(one.column), "retention": held, "cost": one.cost}
+    held = only(one.held, "of_context", "whole", "whole_kinds", "overall", "kinds")
+    return {**plain(one.column), "retention": held, "needed_again": one.needed, "cost": one.cost}
 
 
 @plain.register

@@ -40,8 +40,8 @@ def write_json(*results: object) -> None:
 
 _KEYS = {
     "analysis.cost.Cost": "model dollars note",
-    "analysis.retention.Retention": "head overall of_context in_tail kinds facts",
-    "analysis.retention.Share": "facts full part used share weighted lost",
+    "analysis.retention.Retention": "head overall whole of_context in_tail kinds facts",
+    "analysis.retention.Share": "facts full part unknown wrong stale used share right weighted lost",
     "compaction.checks.Check": "name hard passed detail",
     "compaction.layers.Layer": "name tokens basis",
     "compaction.strategy.Trigger": "name value limit unit fires note distance",

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from workbench.analysis.generations import Generation, Generations, generations
+from workbench.analysis.later_use import LaterUse
 from workbench.analysis.recorded import following, recorded_outcome
 from workbench.analysis.retention import HeldFact, Retention, Share, unread
 from workbench.analysis.transcript import one_line, printable
@@ -62,8 +63,13 @@ def command(chosen: Selection, summarizer_name: str, count: int | None, recorded
     """Say which facts of FILE's head a compaction still holds: instructions, requests, decisions, paths, commands,
     errors, identifiers, numbers and addresses, in full, in part or not.
 
-    "used" are those that the tail or later messages need again; they weigh four times as much in "weighted". No model
-    is asked unless --summarizer names one. With --generations the context grows by what followed in the session.
+    "present" is the share that is told, "right" that of what is told rightly: not turned into its opposite, with the
+    right value and state. "wrong" and "stale" (replaced, and told as if it held) count the others. "used" are those
+    that the tail or later messages need again; they weigh four times as much in "weighted". No model is asked unless
+    --summarizer names one. With --generations the context grows by what followed in the session.
+
+    Where the session goes on after the context, it is told beside the facts what it really needed again and was not
+    told again, found without them.
     """
     if recorded:
         if chosen.strategies or chosen.presets or count:
@@ -81,13 +87,14 @@ def command(chosen: Selection, summarizer_name: str, count: int | None, recorded
         _tell_generations(bench, found, as_json)
         return
     outcome = compact(bench.context)
-    held = bench.held(outcome)
+    held, needed = bench.held(outcome), bench.later_use(outcome)
     if as_json:
         sizes = {"before": bench.context.total.tokens, "after": bench.context.outcome_size(outcome).tokens}
-        write_json(_head(bench), {"summarizer": str(name)}, only(outcome, "status", "reason"), sizes, held)
+        chosen_and_done = ({"summarizer": str(name)}, only(outcome, "status", "reason"), sizes)
+        write_json(_head(bench), *chosen_and_done, held, {"needed_again": needed})
         return
     write_fields([("strategy", policy_words(bench)), ("status", verdict(outcome.status, outcome.reason))])
-    _tell(held)
+    _tell(held, needed)
 
 
 def _outcome(bench: Bench, context: Context, name: Name) -> Outcome:
@@ -104,23 +111,26 @@ def _recorded(chosen: Selection, as_json: bool) -> None:
     session = first.session
     ended = [one.number for one in session.epochs if one.ended_by and one.number < len(session.epochs)]
     wanted = [number for number in ended if chosen.epoch in (None, number)]
-    found: list[tuple[int, Retention | None]] = []
+    found: list[tuple[int, Retention | None, LaterUse | None]] = []
     for number in wanted:
         bench = first if number == first.epoch else on_bench(replace(chosen, epoch=number))
         outcome = recorded_outcome(session, number)
-        found.append((number, None if unread(outcome) else bench.held(outcome)))
+        found.append((number, None if unread(outcome) else bench.held(outcome), bench.later_use(outcome)))
     if as_json:
-        told = [{"epoch": number, "known": held is not None, **(plain(held) if held else {})} for number, held in found]
+        told = [
+            {"epoch": number, "known": held is not None, **(plain(held) if held else {}), "needed_again": needed}
+            for number, held, needed in found
+        ]
         write_json({"recorded": told})
         return
     if not found:
         warn("this session records no compaction that ended such an epoch.")
-    for number, held in found:
+    for number, held, needed in found:
         click.secho(f"compaction after epoch {number}", bold=True)
         if held is None:
             click.echo("not known: its summary cannot be read (none, or encrypted)")
         else:
-            _tell(held)
+            _tell(held, needed)
         click.echo()
 
 
@@ -130,7 +140,7 @@ def _head(bench: Bench) -> dict[str, Any]:
 
 @plain.register
 def _(found: Generations) -> dict[str, Any]:
-    return {**only(found, "survival", "overall", "weighted", "summary_tokens"), "generations": found.steps}
+    return {**only(found, "survival", "overall", "right", "weighted", "summary_tokens"), "generations": found.steps}
 
 
 @plain.register
@@ -143,11 +153,23 @@ def _(step: Generation) -> dict[str, Any]:
     }
 
 
-def _tell(held: Retention) -> None:
+@plain.register
+def _(found: LaterUse) -> dict[str, Any]:
+    return {
+        "share": found.share,
+        "kinds": {kind: {"held": held, "needed": of} for kind, (held, of) in found.kinds.items()},
+        "lost": [{"kind": item.kind, "text": item.text} for item in found.lost],
+    }
+
+
+def _tell(held: Retention, needed: LaterUse | None) -> None:
     click.echo(f"head: {counted(held.head, 'message')}\n")
     rows = [_row(kind, share) for kind, share in held.kinds.items()]
-    heads = ["kind", "facts", "full", "part", "lost", "used", "held", "weighted"]
+    heads = ["kind", "facts", "full", "part", "lost", "wrong", "stale", "used", "present", "right", "weighted"]
     write_table(heads, [*rows, _row("all", held.overall)])
+    if needed:
+        parts = ", ".join(f"{kind} {grouped(kept)} of {grouped(of)}" for kind, (kept, of) in needed.kinds.items())
+        click.echo(f"\nneeded again and not told again in the rest of the session: {percent(needed.share)} ({parts})")
     lost = held.lacking
     if lost:
         click.echo("\nlost first:")
@@ -157,18 +179,32 @@ def _tell(held: Retention) -> None:
 
 
 def _row(name: str, share: Share) -> list[str]:
-    counts = (share.facts, share.full, share.part, share.lost, share.used)
-    return [name, *map(grouped, counts), percent(share.share), percent(share.weighted)]
+    counts = (share.facts, share.full, share.part, share.lost, share.wrong, share.stale, share.used)
+    return [
+        name,
+        *map(grouped, counts),
+        *(told_share(share, one) for one in (share.share, share.right, share.weighted)),
+    ]
 
 
 def _lost_row(fact: HeldFact) -> list[str]:
     cost = f"+{grouped(fact.pin_tokens)}" if fact.pin_tokens else ""
     words = f"{printable(one_line(fact.text, WORDS))} ({printable(one_line(fact.why, 40))})"
-    return [str(fact.index + 1), cost, fact.kind, fact.held, "yes" if fact.used else "no", words]
+    return [str(fact.index + 1), cost, fact.kind, how_held(fact), "yes" if fact.used else "no", words]
+
+
+def how_held(fact: HeldFact) -> str:
+    """In full, in part or not, and whether what is told is wrong."""
+    return "stale" if fact.stale else "wrong" if fact.held in ("full", "part") and not fact.right else fact.held
 
 
 def percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.0f} %"
+
+
+def told_share(of: Share, share: float | None) -> str:
+    """A share, or that nobody can read what it depends on; nothing where there is no fact."""
+    return "unknown" if of.unknown else percent(share)
 
 
 def _tell_generations(bench: Bench, found: Generations, as_json: bool) -> None:
@@ -179,7 +215,7 @@ def _tell_generations(bench: Bench, found: Generations, as_json: bool) -> None:
     click.echo()
     kinds = list(found.survival)
     write_table(
-        ["generation", "grown by", "before", "after", "summary", *kinds, "all", "weighted"],
+        ["generation", "grown by", "before", "after", "summary", *kinds, "present", "right", "weighted"],
         [_step_row(step, kinds) for step in found.steps],
     )
     if any(step.replayed for step in found.steps):
@@ -187,8 +223,14 @@ def _tell_generations(bench: Bench, found: Generations, as_json: bool) -> None:
 
 
 def _step_row(step: Generation, kinds: list[Any]) -> list[str]:
-    shares = [step.retention.kinds[kind].share for kind in kinds]
+    shares = [told_share(one, one.share) for one in (step.retention.kinds[kind] for kind in kinds)]
     overall = step.retention.overall
     sizes = [grouped(step.before), grouped(step.after), grouped(step.summary)]
     grown = f"{grouped(step.grown)}{'*' if step.replayed else ''}"
-    return [str(step.number), grown, *sizes, *map(percent, (*shares, overall.share, overall.weighted))]
+    return [
+        str(step.number),
+        grown,
+        *sizes,
+        *shares,
+        *(told_share(overall, one) for one in (overall.share, overall.right, overall.weighted)),
+    ]

@@ -9,6 +9,7 @@ from workbench.analysis import replay_table
 from workbench.analysis.pictures import Picture, growth_picture, replay_picture
 from workbench.analysis.recorded import made_room, told_room
 from workbench.analysis.retention import Retention
+from workbench.analysis.retention import Share as HeldShare
 from workbench.analysis.transcript import one_line, printable
 from workbench.analysis.why.fillers import Share
 from workbench.base.figures import grouped
@@ -149,14 +150,15 @@ def _replay(report: Report) -> Section:
 
 
 def _comparison(report: Report) -> Section:
-    kinds = list(dict.fromkeys(kind for one in report.judged for kind in one.retention.kinds))
-    heads = ("policy", "status", "before", "after", "calls", "checks", "facts held", "weighted", *kinds)
+    kinds = list(dict.fromkeys(kind for one in report.judged for kind in one.retention.whole_kinds))
+    heads = ("policy", "status", "before", "after", "calls", "checks", "present", "right", "weighted", *kinds)
     rows = [_judged_row(one, kinds) for one in report.judged]
     if report.recorded is not None:
         rows.append(_recorded_row(report.recorded, kinds))
     words = (
-        "This context compacted now by each policy, summaries made by extraction. Held: how many of the facts of the "
-        "whole context the result still has; under a kind, of those that stood before the tail.",
+        "This context compacted now by each policy, summaries made by extraction. Present: how many of the facts of "
+        "the whole context the result still tells; right: how many it tells rightly; weighted: what is needed again "
+        "counts more.",
     )
     return Section("Compared", words, table=_table(heads, rows, most=60))
 
@@ -181,8 +183,14 @@ def _recorded_row(one: Judged, kinds: Sequence[str]) -> tuple[str, ...]:
 
 
 def _held(held: Retention, kinds: Sequence[str]) -> tuple[str, ...]:
-    shares = {str(kind): share.share for kind, share in held.kinds.items()}
-    return (_share(held.of_context), _share(held.overall.weighted), *(_share(shares.get(kind)) for kind in kinds))
+    whole = held.whole
+    by_kind = {str(kind): _told(share, share.share) for kind, share in held.whole_kinds.items()}
+    told = (_told(whole, one) for one in (whole.share, whole.right, whole.weighted))
+    return (*told, *(by_kind.get(kind, "") for kind in kinds))
+
+
+def _told(of: HeldShare, share: float | None) -> str:
+    return "unknown" if of.unknown else _share(share)
 
 
 def _lost(report: Report) -> tuple[Section, ...]:
@@ -196,7 +204,11 @@ def _lost(report: Report) -> tuple[Section, ...]:
 def _lost_section(title: str, held: Retention) -> Section:
     overall = held.overall
     counts = f"{grouped(overall.full)} in full, {grouped(overall.part)} in part, {grouped(overall.lost)} not at all"
-    words = (f"Of {counted(overall.facts, 'fact')} in the {counted(held.head, 'message')} before the tail: {counts}.",)
+    if overall.unknown:
+        return Section(title, ("Not known: the summary cannot be read (none in the file, or an encrypted one).",))
+    wrong = f" Told wrongly: {grouped(overall.wrong)}, of these as if still in force: {grouped(overall.stale)}."
+    total = f"Of {counted(overall.facts, 'fact')} in the {counted(held.head, 'message')} before the tail"
+    words = (f"{total}: {counts}.{wrong}",)
     rows = [
         (
             grouped(fact.index + 1),

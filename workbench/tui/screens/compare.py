@@ -82,8 +82,8 @@ are extractive, so nothing is sent anywhere.
 "summary cost" is what a model would take to write them, at the session's model's prices (or as so many input tokens' \
 worth). "first changed" tokens at the beginning stay in the prompt cache, "re-billed" ones are written to it anew; it \
 "pays off" when what every later call saves has made up for that and the summaries.
-"held" is the share of the whole context's facts that is left; under it, of what stood before the column's own tail: \
-weighted by what is needed again, and by kind. These come after the rest.
+"present" is the share of the whole context's facts that is still told, "right" what of it is told rightly, "weighted" \
+what is told by weight: what is needed again counts more; then by kind. These come after the rest.
 Enter opens the column under the cursor on the bench; undo brings back what was there. Space marks two columns, d \
 shows them side by side."""
     CSS = """

@@ -20,7 +20,7 @@ FIGURES = (
     "strategy", "fired", "head", "tail", "after", "saved", "calls", "summary cost", "first changed", "re-billed",
     "pays off",
 )  # fmt: skip
-HELD = ("held", "weighted", *KINDS)
+HELD = ("present", "right", "weighted", *KINDS)
 JUDGED = ("checks", "status", *(fate.value for fate in Fate))
 ROWS = (MARKED, *FIGURES, *HELD, *JUDGED)
 """The rows of the table, from top to bottom."""
@@ -66,16 +66,16 @@ def pay_off_words(column: Column) -> str:
 
 
 def held_cells(held: Retention) -> dict[str, Text]:
-    """Small bars by row. `held` is of the whole context's facts, so that columns with other heads compare; `weighted`
-    and the kinds are of what stood before the column's own tail."""
-    kinds = [held.kinds[kind].share if kind in held.kinds else None for kind in KINDS]
-    shares = (held.of_context, held.overall.weighted, *kinds)
-    return {row: share_cell(share) for row, share in zip(HELD, shares, strict=True)}
+    """Small bars by row, all of the whole context's facts, so that columns with other heads compare."""
+    whole, kinds = held.whole, held.whole_kinds
+    shares = [share_cell(one, whole.unknown > 0) for one in (whole.share, whole.right, whole.weighted)]
+    shares += [share_cell(kinds[k].share, kinds[k].unknown > 0) if k in kinds else share_cell(None) for k in KINDS]
+    return dict(zip(HELD, shares, strict=True))
 
 
-def share_cell(share: float | None) -> Text:
+def share_cell(share: float | None, unknown: bool = False) -> Text:
     if share is None:
-        return Text("–", "dim")
+        return Text("unknown" if unknown else "–", "dim")
     return Text(bar(share, BAR), "dim").append(f" {100 * share:.0f} %", "not dim")
 
 

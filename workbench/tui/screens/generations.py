@@ -55,7 +55,8 @@ def survival_picture(found: Generations) -> Picture:
     """Per kind the percentage of the first head's facts that each generation still holds; `*` is all of them."""
     curves = {ALL: found.overall, **{SIGNS[kind]: shares for kind, shares in found.survival.items()}}
     lines = [
-        Line(sign, [(n, round(100 * share)) for n, share in enumerate(shares, 1)]) for sign, shares in curves.items()
+        Line(sign, [(n, round(100 * share)) for n, share in enumerate(shares, 1) if share is not None])
+        for sign, shares in curves.items()
     ]
     return Picture("", tuple(lines), (), {}, ())
 
@@ -174,7 +175,7 @@ all; on the right how long the summaries become. + and - change how many generat
             return
         kinds = list(found.survival)
         last = found.steps[-1]
-        words = f"{percent(found.overall[-1])} left, {percent(found.weighted[-1])} weighted"
+        words = f"{percent(found.overall[-1])} present, {percent(found.right[-1])} right"
         if last.status == "unchanged":
             words += f" · the {last.number}. changes nothing"
         if any(step.replayed for step in found.steps):
@@ -183,7 +184,7 @@ all; on the right how long the summaries become. + and - change how many generat
         table = self.query_one(Table)
         at = table.cursor_row
         table.clear(columns=True)
-        heads = ["generation", "grown by", "before", "after", "summary s", f"all {ALL}", "weighted"]
+        heads = ["generation", "grown by", "before", "after", "summary s", f"present {ALL}", "right", "weighted"]
         heads += [f"{kind} {SIGNS[kind]}" for kind in kinds]
         rows = [cells(step, kinds) for step in found.steps]
         for head in heads:
@@ -238,6 +239,6 @@ def made(bench: Bench, count: int, began: Callable[[int], None], cancelled: Call
 def cells(step: Generation, kinds: list[FactKind]) -> list[str]:
     """A generation's row; a `*` where the session had no more messages."""
     overall = step.retention.overall
-    shares = (overall.share, overall.weighted, *(step.retention.kinds[kind].share for kind in kinds))
+    shares = (overall.share, overall.right, overall.weighted, *(step.retention.kinds[kind].share for kind in kinds))
     sizes = map(figure, (step.before, step.after, step.summary))
     return [str(step.number), f"{figure(step.grown)}{'*' * step.replayed}", *sizes, *map(percent, shares)]

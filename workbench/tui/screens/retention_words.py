@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
+from workbench.analysis.later_use import LaterUse
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.retention import HeldFact, Retention, Share, unread
 from workbench.bench import Bench
@@ -13,7 +14,10 @@ from workbench.tui.plain import bar, figure, one_line, several
 
 BAR = 8
 
-HEADS = f"{'kind':<12}{'facts':>6}{'full':>6}{'part':>6}{'lost':>6}{'used':>6}  {'held':<{BAR + 7}}weighted"
+HEADS = (
+    f"{'kind':<12}{'facts':>6}{'full':>6}{'part':>6}{'lost':>6}{'wrong':>6}{'stale':>6}{'used':>6}  "
+    f"{'present':<{BAR + 9}}{'right':<{BAR + 9}}weighted"
+)
 """What stands above the table by kind."""
 
 
@@ -24,6 +28,8 @@ class Judged:
     bench: Bench
     theirs: bool
     held: Retention
+    needed: LaterUse | None
+    """What it holds of what the session really needed afterwards, where that is known."""
     unread: bool
     """Nothing can be read of what the outcome made (no summary, or an encrypted one)."""
 
@@ -32,7 +38,7 @@ def judged(bench: Bench, theirs: bool) -> Judged:
     """Judge the bench's run, or a run with extractive summaries where there is none. Seconds for a long session."""
     outcome = recorded_outcome(bench.session, bench.epoch) if theirs else (bench.result or bench.offline).outcome
     held = bench.held(outcome)
-    return Judged(bench, theirs, held, unread(outcome))
+    return Judged(bench, theirs, held, bench.later_use(outcome), unread(outcome))
 
 
 def has_theirs(bench: Bench) -> bool:
@@ -56,8 +62,10 @@ def judged_words(found: Judged) -> str:
     facts = f"{several(overall.facts, 'fact')} in the {several(held.head, 'message')} before the tail"
     if found.unread:
         return f"not known how much of {facts} is held: the summary cannot be read (none, or encrypted)"
-    words = f"{percent(overall.share)} held, {percent(overall.weighted)} weighted, of {facts}"
+    words = f"{percent(overall.share)} present, {percent(overall.right)} right, of {facts}"
     words += f" · with its {figure(held.in_tail)}: {percent(held.of_context)}"
+    if found.needed:
+        words += f" · needed later: {percent(found.needed.share)} of {figure(len(found.needed.items))}"
     return words
 
 
@@ -67,10 +75,13 @@ def percent(share: float | None) -> str:
 
 def kind_line(name: str, share: Share) -> Text:
     """A row of the table by kind."""
-    counts = "".join(f"{figure(number):>6}" for number in (share.full, share.part, share.lost, share.used))
+    counts = "".join(
+        f"{figure(number):>6}" for number in (share.full, share.part, share.lost, share.wrong, share.stale, share.used)
+    )
     line = Text(f"{name:<12}{figure(share.facts):>6}{counts}  ", no_wrap=True)
-    for share_of in (share.share, share.weighted):
-        line.append(bar(share_of or 0.0, BAR), "dim").append(f" {percent(share_of):>5} ")
+    for share_of in (share.share, share.right, share.weighted):
+        told = "unknown" if share.unknown else percent(share_of)
+        line.append(bar(share_of or 0.0, BAR), "dim").append(f" {told:>7} ")
     return line
 
 
@@ -78,6 +89,10 @@ def fact_words(fact: HeldFact | None, pins: frozenset[str]) -> Text:
     """The whole of the marked fact, where it stands, and what pinning it would cost."""
     if fact is None:
         return Text("nothing of this was lost", "dim")
+    if fact.stale:
+        told = " · told as if it still held"
+    else:
+        told = " · told wrongly" if fact.held in ("full", "part") and not fact.right else ""
     used = "used again later" if fact.used else "not used again"
     if fact.message in pins:
         cost = "its message is pinned"
@@ -85,6 +100,6 @@ def fact_words(fact: HeldFact | None, pins: frozenset[str]) -> Text:
         cost = f"p pins message {figure(fact.index + 1)}: +{figure(fact.pin_tokens)} tokens"
     else:
         cost = "its message stays anyway"
-    return Text(f"{fact.kind}, {one_line(fact.why, 60)} · {used} · {cost}\n", "dim").append(
+    return Text(f"{fact.kind}, {one_line(fact.why, 60)}{told} · {used} · {cost}\n", "dim").append(
         one_line(fact.text, 600), "not dim"
     )

@@ -17,10 +17,17 @@ from workbench.analysis.retention import HeldFact
 from workbench.tui.plain import figure, fit, one_line
 from workbench.tui.widgets.line_view import LineView
 
-HEADS = f"{'message':>7} {'pin it':>8}  {'kind':<11} {'held':<6} {'used':<4} fact"
+HEADS = f"{'message':>7} {'pin it':>8}  {'kind':<11} {'held':<7} {'used':<4} fact"
 """What stands above the list."""
 
-SIGNS = {"none": "○ lost", "part": "◐ part", "full": "● full"}
+SIGNS = {
+    "none": "○ lost",
+    "part": "◐ part",
+    "full": "● full",
+    "unknown": "? open",
+    "wrong": "✘ wrong",
+    "stale": "✘ stale",
+}
 
 
 class FactsList(LineView, can_focus=True):
@@ -126,9 +133,11 @@ class FactsList(LineView, can_focus=True):
             styles = {name: self.get_component_rich_style(f"facts--{name}") for name in named} | {"": base}
         mark = "›" if line == self.line else " "
         cost = f"+{figure(fact.pin_tokens)}" if fact.pin_tokens else ""
+        wrong = fact.held in ("full", "part") and not fact.right
+        told = "stale" if fact.stale else "wrong" if wrong else fact.held
         cells: list[tuple[str, str]] = [
             (f"{mark}{figure(fact.index + 1):>6} {cost:>8}  {fact.kind:<11} ", ""),
-            (f"{SIGNS[fact.held]} ", fact.held if fact.held != "full" else ""),
+            (f"{SIGNS[told]:<7} ", {"full": "", "unknown": "dim", "part": "part"}.get(told, "none")),
             (f"{'↻' if fact.used else '':<4} ", ""),
         ]
         left = width - sum(len(text) for text, _ in cells)

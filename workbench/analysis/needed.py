@@ -247,7 +247,7 @@ class Holding:
             return any(count >= KEPT * len(item.words) for count in counts.values())
         if item.kind == "path" and self._joined(item.text):
             return True
-        begins = item.kind == "id" and _HEX.fullmatch(item.text) is not None
+        begins = item.kind == "number" or (item.kind == "id" and _HEX.fullmatch(item.text) is not None)
         return any(_stands(form, self._flat, begins) for form in item.forms)
 
     def _joined(self, path: str) -> bool:
@@ -258,12 +258,17 @@ class Holding:
 
 
 def _stands(form: str, text: str, begins: bool = False) -> bool:
-    """Whether it stands there by itself: no longer word, number or name around it; of a hash the beginning is
-    enough."""
+    """Whether it stands there by itself: no longer word, number or name around it; of a hash the beginning is enough,
+    and a number may have its unit behind it."""
     at = text.find(form)
     while at >= 0:
         before, after = text[at - 1 : at] if at else "", text[at + len(form) : at + len(form) + 1]
-        if not (before.isalnum() and form[0].isalnum()) and (begins or not (after.isalnum() and form[-1].isalnum())):
+        longer = after.isalnum() and form[-1].isalnum()
+        if begins and form.replace(",", "").replace(".", "").isdigit():
+            longer = after.isdigit()
+        elif begins:
+            longer = False
+        if not (before.isalnum() and form[0].isalnum()) and not longer:
             return True
         at = text.find(form, at + 1)
     return False

@@ -1,0 +1,60 @@
+"""How well the measure agrees with people: pairs of a fact and a text, labelled by hand, and lists of words that tell
+nothing. The floors hold what was measured; a change that falls below one makes the measure worse."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+from tests.analysis.pairs import HALVES, Pair, pairs, told
+from workbench.analysis.holding import Said
+
+FLOORS = {"tuning": 0.97, "held": 0.93}
+"""Of the pairs of each half so many are judged as they are labelled, *present* and *right* each."""
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_the_measure_agrees_with_labels(half: str) -> None:
+    found = list(pairs(half))
+    assert len(found) >= 140
+    judged = [told(pair) for pair in found]
+    for label, right in (("present", 0), ("right", 1)):
+        agreed = [one[right] == getattr(pair, label) for pair, one in zip(found, judged, strict=True)]
+        assert sum(agreed) >= FLOORS[half] * len(found), [
+            f"{pair.label} {pair.fact} | {pair.text}" for pair, ok in zip(found, agreed, strict=True) if not ok
+        ]
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_what_was_replaced_is_stale_where_it_is_told_as_binding(half: str) -> None:
+    gone = [pair for pair in pairs(half) if pair.sought.state == "gone"]
+    assert [pair.verdict.stale for pair in gone] == [pair.label == "#" for pair in gone]
+
+
+def sentences() -> list[Pair]:
+    """One pair for each sentence of many words with spaces."""
+    found = {pair.fact: pair for half in HALVES for pair in pairs(half) if pair.sought.wordings and pair.fact.isascii()}
+    return [pair for fact, pair in found.items() if len(fact.split()) >= 4]
+
+
+@pytest.mark.parametrize("joined", [" ", ", ", "\n"])
+@pytest.mark.parametrize("ordered", [True, False])
+def test_a_list_of_all_the_words_tells_nothing(joined: str, ordered: bool) -> None:
+    facts = sentences()
+    words = sorted({word for pair in facts for word in re.findall(r"[\w-]+", pair.fact)})
+    if not ordered:
+        random.Random(1).shuffle(words)
+    said = Said([joined.join(words)])
+    assert [pair.fact for pair in facts if said.judges(pair.sought).held != "none"] == []
+    assert len(facts) >= 24
+
+
+def test_a_quotation_and_a_paraphrase_score_alike() -> None:
+    right = [pair for half in HALVES for pair in pairs(half) if pair.label == "=" and pair.sought.state != "gone"]
+    right = [pair for pair in right if pair.sought.wordings]
+    quoted = [Said([f"It was said: {pair.fact}"]).judges(pair.sought).held == "full" for pair in right]
+    full = [pair.verdict.held == "full" for pair in right]
+    assert sum(quoted) >= 0.95 * len(quoted)
+    assert sum(full) >= 0.8 * len(full)

@@ -1,0 +1,307 @@
+"""What a sentence means as far as words tell it without a model: which of its words are denied, which values it gives,
+and what it claims became of something.
+
+A word's sign is +1 as said, -1 where it is denied ("no tabs", "Postgres instead of Redis" denies Redis), and 0 where it
+is only a condition ("before you push"; "never push without asking" asks, and leaves the push to that).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from workbench.analysis.words import GLUE, MARKS, TOKEN, terms
+
+_DENIES = re.compile(
+    r"\b(?:not(?! (?:so|very|too|only|just|all|sure)\b)"
+    r"|no|never|none|nothing|nobody|neither|nor|cannot|dont|\w+n't|avoid(?:s|ing)?|forbid(?:s|den)?|forbade"
+    r"|prohibit(?:s|ed)?|refrain|against|nicht|keine?[nrms]?|nie|niemals|verboten|pas|jamais|aucune?|interdi\w*"
+    r"|nunca|jamás|prohibid[oa]|ningun[oa]?|ningún|não|proibid[oa]|nenhum|не|никогда|нельзя|запрещ\w+)\b"
+    r"|不要|不得|不准|不许|不能|不可|禁止|严禁|请勿|切勿|别(?!人|的)|没有|不|ません|ないで|しない|ではない|지\s?마|지\s?말|지\s?않|금지|禁ず"
+)
+_SPANISH_NO = re.compile(r"\bno\b")
+_LACKS = re.compile(r"\b(?:without|ohne|sans|sin|sem|без)\b|없이")
+_CONTRAST = re.compile(
+    r"\b(?:instead of|rather than|in place of|statt|anstatt|anstelle von|au lieu de|plutôt que|en lugar de|en vez de"
+    r"|em vez de|ao invés de|вместо)\b|而不是|而非"
+)
+_CONTRAST_BEFORE = re.compile(r"ではなく|じゃなく|の代わりに|대신")
+"""These deny the word that stands before them."""
+_OVER = re.compile(r"\bover\b(?!\s*\d)")
+_PREFERS = re.compile(r"\b(?:prefer\w*|cho\w+|pick\w*|favou?r\w*)\b")
+_MOVED = re.compile(r"\b(?:mov|switch|migrat|chang|convert|port)\w*\b")
+_FROM = re.compile(r"\bfrom\b")
+_REPLACED = re.compile(r"\breplac\w+\b(?P<old>.{1,60}?)\b(?:with|by)\b")
+_CONDITION = re.compile(
+    r"\b(?:before|prior to|unless|until|bevor|vor|avant(?: de)?|antes de(?: que)?|перед|до)\b"
+    r"|之前|前に|전에|しないで|ない限り"
+)
+_CONDITION_BEHIND = re.compile(r"之前|前に|전에")
+_AND = re.compile(r"\s(?:and|but|while|und|aber|et|mais|y|pero|e|mas|и|но)\s|、|，而")
+_CLAUSE = re.compile(r"[,;:()\[\]—–]\s|\s[-–—]\s|[，；：（）、](?!$)|,(?=\s)")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]*`]*\s+|(?<=[。！？；])|(?<=;)\s+")
+_NUMBER = re.compile(
+    r"(?<![\w.,/#-])(\d{1,3}(?:[,_ \u202f]\d{3})+|\d+)((?:[.,]\d+)?)(?![\d\w-]*\d)\s?([^\W\d_]+|[%°€$])?"
+)
+_UNITS: dict[str, dict[float, str]] = {
+    "second": {
+        1e-9: "ns",
+        1e-6: "µs us",
+        1e-3: "ms msec millisecond milliseconds",
+        1: "s sec secs second seconds sekunde sekunden seconde secondes segundos 秒 초",
+        60: "m min mins minute minutes minuten minutos 分 分钟 분",
+        3600: "h hr hour hours stunde stunden heures",
+        86400: "d day days tag tage jours días dias 天 日",
+    },
+    "byte": {1: "b byte bytes", 1 << 10: "kb kib k", 1 << 20: "mb mib", 1 << 30: "gb gib", 1 << 40: "tb tib"},
+    "percent": {1: "% percent prozent"},
+}
+_SCALES = {
+    unit: (base, factor)
+    for base, several in _UNITS.items()
+    for factor, units_ in several.items()
+    for unit in units_.split()
+}
+ROUNDED = 0.05
+"""Values that differ by less are the same: a thousand bytes or 1 024."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A number with its unit: `amount` in the base unit where the unit is one that is known (`second`, `byte`,
+    `percent`), else `unit` is the word that follows."""
+
+    amount: float
+    unit: str
+
+    @property
+    def measured(self) -> bool:
+        """Whether it is of a unit, and not of things."""
+        return self.unit in _BASES
+
+    def same(self, other: Value) -> bool:
+        """Of bytes about the same is enough: a kilobyte has a thousand or 1 024."""
+        if self.measured and other.measured and self.unit != other.unit:
+            return False
+        if self.measured != other.measured and self.unit and other.unit:
+            return False
+        least = ROUNDED if self.unit == other.unit == "byte" else 1e-9
+        return abs(self.amount - other.amount) <= least * max(abs(self.amount), abs(other.amount))
+
+    def rivals(self, other: Value) -> bool:
+        """Whether it is another value of the same thing: the same unit, or none."""
+        if self.same(other):
+            return False
+        return self.unit == other.unit or not other.unit or (self.measured and other.measured)
+
+
+_BASES = frozenset(("second", "byte", "percent"))
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """`order` are the content words as they stand, `signs` what each is (the clearest sign where one stands twice),
+    `contrasted` those that something else is named instead of. `built`: it is a sentence or a note, and no mere list
+    of words."""
+
+    order: tuple[str, ...]
+    signs: dict[str, int]
+    contrasted: frozenset[str]
+    values: tuple[Value, ...]
+    text: str
+    built: bool
+
+
+@lru_cache(maxsize=1 << 13)
+def sense_of(text: str, language: str) -> Sense:
+    low = text.lower().replace("’", "'")
+    order: list[str] = []
+    signs: dict[str, int] = {}
+    contrasted: set[str] = set()
+    for start, stop in _clauses(low):
+        for term, sign, contrast in _signed(low[start:stop], language):
+            order.append(term)
+            if contrast:
+                contrasted.add(term)
+            if term not in signs or signs[term] == 0 or contrast:
+                signs[term] = sign
+    return Sense(tuple(order), signs, frozenset(contrasted), values_in(low), low, _built(low))
+
+
+def denies(text: str) -> bool:
+    """Whether a lower-case text denies something."""
+    return bool(_DENIES.search(text))
+
+
+def units(line: str) -> list[str]:
+    """The sentences of a line."""
+    return [one for part in _SENTENCE_END.split(line) if (one := part.strip())]
+
+
+def values_in(low: str) -> tuple[Value, ...]:
+    """The numbers of a lower-case text with their units, spelled ones too."""
+    found = [_value(match) for match in _NUMBER.finditer(low)]
+    spelled = (Value(float(_DIGITS[match[1]]), _unit(match[2] or "")[0]) for match in _SPELLED.finditer(low))
+    return (*found, *spelled)
+
+
+def _value(match: re.Match[str]) -> Value:
+    whole, fraction, unit = match[1], match[2], match[3] or ""
+    amount = float(re.sub(r"[,_ \u202f]", "", whole) + fraction.replace(",", "."))
+    base, factor = _unit(unit)
+    return Value(amount * factor, base)
+
+
+def _unit(word: str) -> tuple[str, float]:
+    if word in _SCALES:
+        return _SCALES[word]
+    return ("" if word in GLUE else word.rstrip("s")[:6]), 1.0
+
+
+_COUNTED = "zero one two three four five six seven eight nine ten eleven twelve"
+_DIGITS = {word: number for number, word in enumerate(_COUNTED.split())}
+_SPELLED = re.compile(rf"\b({'|'.join(word for word in _DIGITS if word != 'one')})\b(?:\s([^\W\d_]+))?")
+
+
+def _clauses(low: str) -> list[tuple[int, int]]:
+    """Where a text has one: parted at signs, and at "and" where what follows is denied by itself."""
+    cuts = [match.end() for match in _CLAUSE.finditer(low)]
+    cuts += [match.end() for match in _AND.finditer(low) if _DENIES.search(low, match.end(), match.end() + 24)]
+    edges = [0, *sorted(set(cuts)), len(low)]
+    return [(start, stop) for start, stop in pairwise(edges) if start < stop]
+
+
+def _signed(clause: str, language: str) -> list[tuple[str, int, bool]]:
+    """Each content word of a clause with its sign, and whether it is denied for the sake of another."""
+    spans = [(match.start(), term) for match in TOKEN.finditer(clause) for term in terms(match[0], language)]
+    lacks = _LACKS.search(clause)
+    contrasts = [span for match in _CONTRAST.finditer(clause) if (span := _behind(clause, match.end()))]
+    contrasts += [_ahead(clause, match.start()) for match in _CONTRAST_BEFORE.finditer(clause)]
+    if _PREFERS.search(clause):
+        contrasts += [_behind(clause, match.end()) for match in _OVER.finditer(clause)]
+    if _MOVED.search(clause):
+        contrasts += [_behind(clause, match.end()) for match in _FROM.finditer(clause)]
+    contrasts += [match.span("old") for match in _REPLACED.finditer(clause)]
+    bare = _CONTRAST.sub(lambda match: " " * len(match[0]), clause)
+    bare = _CONTRAST_BEFORE.sub(lambda match: " " * len(match[0]), bare)
+    denied = bool(_DENIES.search(bare))
+    condition = _CONDITION.search(bare)
+    found: list[tuple[str, int, bool]] = []
+    for at, term in spans:
+        if any(start <= at < stop for start, stop in contrasts):
+            found.append((term, -1, True))
+        elif lacks and _LACKS_BEHIND.search(clause):
+            found.append((term, 1 if at >= lacks.start() else 0, False))
+        elif lacks:
+            inside = at > lacks.start()
+            found.append((term, (1 if inside else 0) if denied else (-1 if inside else 1), False))
+        elif condition and _CONDITION_BEHIND.match(bare, condition.start()):
+            found.append((term, 0 if at < condition.start() else (-1 if denied else 1), False))
+        elif condition and at > condition.start():
+            found.append((term, 0, False))
+        else:
+            found.append((term, -1 if denied else 1, False))
+    return found
+
+
+_LACKS_BEHIND = re.compile(r"없이")
+
+
+def _behind(clause: str, start: int) -> tuple[int, int]:
+    """The few words after `start`, up to what begins something else: what "instead of" names."""
+    count, stop = 0, start
+    for match in re.finditer(r"\S+", clause[start:]):
+        word = match[0].strip(".,;:!?\"'`)")
+        if count and (word in GLUE or not word):
+            break
+        count += word not in GLUE
+        stop = start + match.end()
+        if count == _NAMED:
+            break
+    if stop == start:
+        return start, len(clause)
+    return start, stop
+
+
+_NAMED = 4
+
+
+def _ahead(clause: str, stop: int) -> tuple[int, int]:
+    """The one word before `stop`."""
+    before = [match for match in TOKEN.finditer(clause[:stop]) if not "\u3040" <= match[0][0] <= "\u309f"]
+    return (before[-1].start(), stop) if before else (stop, stop)
+
+
+_SORTS: dict[str, str] = {
+    word: sort
+    for sort, several in {
+        "article": "the a an my your our their its every der die das den dem des ein eine einen einem einer eines le "
+        "la les un une el los las una o os as um uma",
+        "to": "to",
+        "before": "of in on for with by from at into about per via without than von mit für auf aus bei "
+        "zu ohne statt de du des en dans pour par avec sans con para por sin em com sem в на с из от для без",
+        "link": "and or but und oder aber et ou mais y pero e mas и или но",
+        "verb": "is are was were be been has have had will would should can could may might must do does did ist sind "
+        "war werden wird wurde est sont es son é são",
+        "person": "i me you he she him they them we us ich du mich mir wir je tu nous vous",
+        "denial": "not never no nicht nie kein keine pas jamais não nunca не",
+    }.items()
+    for word in several.split()
+}
+_CAN_FOLLOW: dict[str, tuple[str, ...]] = {
+    "article": ("",),
+    "before": ("", "article", "person"),
+    "link": ("", "article", "before", "verb", "denial", "person"),
+    "verb": ("", "article", "before", "denial", "verb", "person"),
+    "person": ("", "article", "before", "denial", "verb", "link"),
+    "denial": ("", "verb", "article", "before"),
+    "to": ("", "article", "person", "verb"),
+}
+"""What may come after each sort of little word; "" is any other word. None of the first four ends a sentence."""
+_TORN = re.compile(r"\binstead (?!of\b)\w|\brather (?!than\b)\w|\bdo\W*$|\b(?:please|never)\W*$")
+_SIGNS = re.compile(r"[,;:()\"'`“”«»→=/]|\s[-–—]\s|\.(?=\s)")
+_PARTS = re.compile(r"[,;:()→=/\[\]]|\s[-–—]\s|[.!?](?=\s)")
+_LATIN = re.compile(r"[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+(?:['.-][^\W_]+)*")
+LIST_WORDS = 5
+"""Fewer words than this may be a note by themselves."""
+
+
+def _built(low: str) -> bool:
+    """Whether what holds a sentence together is there: little words or signs between the others. Scripts without spaces
+    have none to look for."""
+    found = _LATIN.findall(low)
+    if len(found) < LIST_WORDS:
+        return True
+    items = [part.split() for part in low.split(",")]
+    if len(items) >= LIST_WORDS and sum(len(item) <= 2 for item in items) >= 0.8 * len(items):
+        return False
+    little = sum(1.0 if word in GLUE else 0.5 * (word in MARKS) for word in found)
+    return little + len(_SIGNS.findall(low)) >= max(1, 0.12 * len(found)) and _breaks(low) <= len(found) // 20
+
+
+def _breaks(low: str) -> int:
+    """How often a little word stands where none can: "the of", "without" at the end."""
+    count = 0
+    for clause in _PARTS.split(re.sub(r"[\"`“”*_]", "", low)):
+        sorts = [_SORTS.get(word, "") for word in _LATIN.findall(clause)]
+        count += sum(bool(one) and other not in _CAN_FOLLOW[one] for one, other in pairwise(sorts))
+        count += bool(sorts) and sorts[-1] in ("article", "before", "link", "to")
+        count += len(_TORN.findall(clause))
+    return count
+
+
+def in_order(fact: Sequence[str], text: Sequence[str]) -> float:
+    """How far the words that both have stand alike in both, 0 to 1: the mean of the pairs in the same order and of the
+    neighbours that are still within two words; 1 where there is no pair."""
+    place: dict[str, int] = {}
+    for at, term in enumerate(text):
+        place.setdefault(term, at)
+    found = [place[term] for term in dict.fromkeys(fact) if term in place]
+    pairs = [(one, other) for at, one in enumerate(found) for other in found[at + 1 :]]
+    if not pairs:
+        return 1.0
+    near = sum(0 < other - one <= 2 for one, other in pairwise(found)) / (len(found) - 1)
+    return (sum(one < other for one, other in pairs) / len(pairs) + near) / 2
