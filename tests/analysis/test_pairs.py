@@ -8,27 +8,28 @@ import re
 
 import pytest
 
-from tests.analysis.pairs import HALVES, Pair, pairs, told
 from workbench.analysis.holding import Said
+from workbench.analysis.labelled import HALVES, Half, Pair, pairs
 
 FLOORS = {"tuning": 0.97, "held": 0.93}
 """Of the pairs of each half so many are judged as they are labelled, *present* and *right* each."""
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_the_measure_agrees_with_labels(half: str) -> None:
+def test_the_measure_agrees_with_labels(half: Half) -> None:
     found = list(pairs(half))
     assert len(found) >= 140
-    judged = [told(pair) for pair in found]
-    for label, right in (("present", 0), ("right", 1)):
-        agreed = [one[right] == getattr(pair, label) for pair, one in zip(found, judged, strict=True)]
+    judged = [pair.verdict for pair in found]
+    present = [(one.held != "none") == pair.present for pair, one in zip(found, judged, strict=True)]
+    right = [one.right == pair.right for pair, one in zip(found, judged, strict=True)]
+    for agreed in (present, right):
         assert sum(agreed) >= FLOORS[half] * len(found), [
             f"{pair.label} {pair.fact} | {pair.text}" for pair, ok in zip(found, agreed, strict=True) if not ok
         ]
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_what_was_replaced_is_stale_where_it_is_told_as_binding(half: str) -> None:
+def test_what_was_replaced_is_stale_where_it_is_told_as_binding(half: Half) -> None:
     gone = [pair for pair in pairs(half) if pair.sought.state == "gone"]
     assert [pair.verdict.stale for pair in gone] == [pair.label == "#" for pair in gone]
 

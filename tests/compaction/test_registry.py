@@ -129,7 +129,10 @@ def test_a_replay_gives_each_message_to_a_meter_once(toy: None) -> None:
 def test_every_prompt_is_used_by_one_strategy_in_a_field_that_there_is() -> None:
     used = [(id, one, field) for one in all_strategies() for id, field in one.prompts.items()]
     assert len({id for id, _, _ in used}) == len(used)
-    assert {load_prompt(file).id for file in prompt_files()} - {id for id, _, _ in used} == {"regenerate-section"}
+    assert {load_prompt(file).id for file in prompt_files()} - {id for id, _, _ in used} == {
+        "regenerate-section",
+        "judge",
+    }
     for id, one, field in used:
         assert not field or setting_named(one.policy_type, field).kind == "lines", id
 

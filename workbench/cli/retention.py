@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from workbench.analysis.generations import Generation, Generations, generations
+from workbench.analysis.judge import Judged, asked_of, judged, judging
 from workbench.analysis.later_use import LaterUse
 from workbench.analysis.recorded import following, recorded_outcome
-from workbench.analysis.retention import HeldFact, Retention, Share, unread
+from workbench.analysis.retention import HeldFact, Retention, Share, new_messages, unread
 from workbench.analysis.transcript import one_line, printable
 from workbench.base.figures import grouped
 from workbench.base.text import counted
@@ -25,7 +26,7 @@ from workbench.cli.output import (
     write_json,
     write_table,
 )
-from workbench.cli.running import keep_run, run_named
+from workbench.cli.running import call_words, keep_run, run_named
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.checks import check
 from workbench.compaction.context import Context
@@ -56,10 +57,16 @@ WORDS = 80
     "--summarizer", "summarizer_name", default="extractive", show_default=True, metavar="NAME",
     help="Who writes the summaries: any that `cwb compact` takes.",
 )  # fmt: skip
+@click.option(
+    "--judge", "judge_name", default="", metavar="NAME",
+    help="Ask a model, too: `anthropic:MODEL`. Its agreement with labelled pairs stands beside what it says.",
+)  # fmt: skip
 @click.option("--generations", "count", type=click.IntRange(1, 100), metavar="N", help="Compact, go on, N times.")
 @click.option("--recorded", is_flag=True, help="Judge the compactions that the session itself recorded.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, with every fact and its message.")
-def command(chosen: Selection, summarizer_name: str, count: int | None, recorded: bool, as_json: bool) -> None:
+def command(
+    chosen: Selection, summarizer_name: str, judge_name: str, count: int | None, recorded: bool, as_json: bool
+) -> None:
     """Say which facts of FILE's head a compaction still holds: instructions, requests, decisions, paths, commands,
     errors, identifiers, numbers and addresses, in full, in part or not.
 
@@ -71,6 +78,8 @@ def command(chosen: Selection, summarizer_name: str, count: int | None, recorded
     Where the session goes on after the context, it is told beside the facts what it really needed again and was not
     told again, found without them.
     """
+    if judge_name and (recorded or count):
+        raise click.UsageError("--judge judges one compaction; leave --recorded and --generations out.")
     if recorded:
         if chosen.strategies or chosen.presets or count:
             raise click.UsageError("--recorded judges what the session recorded; leave strategy and generations out.")
@@ -88,13 +97,28 @@ def command(chosen: Selection, summarizer_name: str, count: int | None, recorded
         return
     outcome = compact(bench.context)
     held, needed = bench.held(outcome), bench.later_use(outcome)
+    said = _judged(bench, outcome, held, parsed(judge_name)) if judge_name else None
     if as_json:
         sizes = {"before": bench.context.total.tokens, "after": bench.context.outcome_size(outcome).tokens}
         chosen_and_done = ({"summarizer": str(name)}, only(outcome, "status", "reason"), sizes)
-        write_json(_head(bench), *chosen_and_done, held, {"needed_again": needed})
+        write_json(_head(bench), *chosen_and_done, held, {"needed_again": needed, "judge": said})
         return
     write_fields([("strategy", policy_words(bench)), ("status", verdict(outcome.status, outcome.reason))])
     _tell(held, needed)
+    if said:
+        click.echo(f"\n{judge_name} judges {counted(said.facts, 'fact')}: {percent(said.present)} present, "
+                   f"{percent(said.right)} right; of {grouped(said.pairs)} pairs labelled by hand it agrees with "
+                   f"{percent(said.agreed_present)} on present, {percent(said.agreed_right)} on right")  # fmt: skip
+
+
+def _judged(bench: Bench, outcome: Outcome, held: Retention, name: Name) -> Judged:
+    """What a model says of the facts and of the labelled pairs. It is paid for, and told on stderr what it took."""
+    facts = asked_of(held)
+    text = "\n".join(message.text for message in new_messages(outcome))
+    call = run_named(bench, judging(facts, text), name, journal=False)
+    if words := call_words(call):
+        warn(words)
+    return judged(facts, call.run.answers)
 
 
 def _outcome(bench: Bench, context: Context, name: Name) -> Outcome:
