@@ -51,7 +51,21 @@ def foretold(path: Path) -> Plan | None:
 
 def test_there_are_recordings() -> None:
     names = {path.parent.name for path in RECORDED}
-    assert names >= {"aider", "claude-code", "cline", "codex", "copilot", "gemini", "opencode", "pi", "qwen-code"}
+    agents = {
+        "adk",
+        "aider",
+        "claude-code",
+        "cline",
+        "codex",
+        "copilot",
+        "gemini",
+        "inspect",
+        "opencode",
+        "openhands",
+        "pi",
+        "qwen-code",
+    }
+    assert names >= agents
     assert names <= TOOLS.keys()
 
 
