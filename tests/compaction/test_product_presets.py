@@ -274,3 +274,48 @@ def test_cursor_needs_no_model(context: Context) -> None:
     outcome, requests = run(strategy(preset.strategy), context, preset.policy)
     assert requests == []
     assert context.outcome_size(outcome).tokens <= 64_000 * 0.7
+
+
+@pytest.mark.parametrize(
+    ("preset", "limit"),
+    [
+        ("claude-code", 167_000),
+        ("pi", 183_617),
+        ("opencode", 168_000),
+        ("copilot", 160_000),
+        ("cline", 180_000),
+        ("cody", 160_000),
+        ("gemini-cli", 100_000),
+        ("kimi-cli", 150_000),
+        ("letta", 180_000),
+        ("openhands", 200_000),
+        ("aider", 8_193),
+        ("adk", 100_000),
+    ],
+)
+def test_from_how_many_tokens_on_of_200_000_each_product_compacts(preset: str, limit: int) -> None:
+    chosen = load_preset(preset)
+    now = Gauge(limit=Window(200_000, "given"), meters={"events": 0, "reasoning": 0})
+    for tokens, fires in ((limit - 1, False), (limit, True)):
+        found = strategy(chosen.strategy).triggers(replace(now, tokens=tokens), chosen.policy)
+        assert any(trigger.fires for trigger in found) is fires
+
+
+@pytest.mark.parametrize(
+    ("preset", "version", "setting", "value"),
+    [
+        ("opencode", "", "keep_tokens", 15_000),
+        ("opencode", "1.4.3", "keep_tokens", 0),
+        ("opencode", "1.4.4", "keep_tokens", 15_000),
+        ("openhands", "", "trigger_messages", 81),
+        ("aider", "", "keep_tokens", 4_095),
+        ("letta", "", "head_percent", 40.0),
+        ("gemini-cli", "", "head_percent", 70.0),
+        ("kimi-cli", "", "keep_messages", 2),
+        ("langchain", "", "request_char_limit", 16_000),
+        ("codex", "", "user_message_tokens", 20_000),
+        ("adk", "", "result_char_limit", 2_000),
+    ],
+)
+def test_what_each_product_keeps_and_shows(preset: str, version: str, setting: str, value: float) -> None:
+    assert getattr(load_preset(preset).of_version(version).policy, setting) == value
