@@ -5,23 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from workbench.compaction.language import Language
 
-EntryKind = Literal["instruction", "request", "decision", "error", "file", "command", "identifier", "number", "url"]
+EntryKind = Literal[
+    "instruction", "request", "decision", "stated", "error", "file", "command", "identifier", "number", "url"
+]
 
-KINDS: tuple[EntryKind, ...] = (
-    "instruction",
-    "request",
-    "decision",
-    "error",
-    "file",
-    "command",
-    "identifier",
-    "number",
-    "url",
-)
+KINDS: tuple[EntryKind, ...] = get_args(EntryKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +25,12 @@ class Entry:
     instruction  the sentence, verbatim   "" or "gone": a later one supersedes it   the later one's message, as #n
     request      the user's own words     first, open, asked                        ""
     decision     the sentence, verbatim   "" or "answer": the user's, to a question the question
+    stated       the sentence, verbatim   "" or "gone"                              the later one's message, as #n
     error        the line that names it   open, fixed                               what it came from, and its fix
-    file         the path                 viewed, created, modified, deleted        ""
+    file         the path                 viewed, created, modified, deleted, named ""
     command      the command line         ok, failed, ran                           the line that tells its result
-    identifier   the identifier           its sort                                  ""
-    number       the number, its unit     ""                                        the words around it
+    identifier   the name or id           ""                                        ""
+    number       the number, what it is of ""                                       ""
     url          the address              ""                                        ""
     """
 
@@ -54,6 +47,14 @@ class Entry:
         return _RANKS[(self.kind, "")] if rank is None else rank
 
     @property
+    def in_passing(self) -> bool:
+        """Whether it is a mere name, which shares a line with the others of its source."""
+        return (self.kind in ("identifier", "number") and not self.detail) or (self.kind, self.state) == (
+            "file",
+            "named",
+        )
+
+    @property
     def binding(self) -> bool:
         """Whether it must be there if anything is: what the user wants, now and always."""
         return self.rank <= _LAST_BINDING
@@ -66,6 +67,7 @@ _GROUPS: tuple[tuple[tuple[tuple[EntryKind, str], ...], Mapping[Language, str]],
     ((("decision", "answer"),), {"en": "answers to questions", "zh": "对提问的回答"}),
     ((("error", "open"), ("error", "")), {"en": "open errors", "zh": "未修复的错误"}),
     ((("decision", ""),), {"en": "decisions", "zh": "决策"}),
+    ((("stated", ""),), {"en": "statements", "zh": "用户的陈述"}),
     (
         (("file", "modified"), ("file", "created"), ("file", "deleted"), ("file", "")),
         {"en": "changed files", "zh": "改动的文件"},
@@ -77,7 +79,9 @@ _GROUPS: tuple[tuple[tuple[tuple[EntryKind, str], ...], Mapping[Language, str]],
     ((("number", ""),), {"en": "numbers", "zh": "数字"}),
     ((("error", "fixed"),), {"en": "mended errors", "zh": "已修复的错误"}),
     ((("file", "viewed"),), {"en": "viewed files", "zh": "查看的文件"}),
+    ((("file", "named"),), {"en": "named files", "zh": "提到的文件"}),
     ((("url", ""),), {"en": "addresses", "zh": "地址"}),
+    ((("stated", "gone"),), {"en": "superseded statements", "zh": "已被取代的陈述"}),
     ((("instruction", "gone"),), {"en": "superseded instructions", "zh": "已被取代的指示"}),
 )
 """Kinds and states by importance, the most important first, and what each is called."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from workbench.base.figures import grouped
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import text_of_summaries
 from workbench.compaction.ledger.entries import Entry, EntryKind
@@ -14,22 +14,21 @@ from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.shape_facts import facts_of
 from workbench.facts import Fact, standing
 from workbench.facts.done import REFUSED, same_command
+from workbench.facts.pasted import around_pastes
 from workbench.session import Message, Text
 
-AGAIN = 2
-"""A number is kept once so many messages name it: what is said once was told, what is said again is worked with."""
-
-_OLD = -1
+OLD = -1
+"""The index of what no message of the context says."""
 
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """An entry, and where the context says it: the index of the first message, and of the one that is its source;
-    `_OLD` for what an earlier ledger says."""
+    """An entry, and where the context says it: the index of the message that is its source, and of the newest one;
+    `OLD` for what an earlier ledger says."""
 
     entry: Entry
-    first: int
     at: int
+    last: int
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ def numbering(shape: Shape) -> Numbering:
 
 @per_shape
 def noted(shape: Shape) -> tuple[Noted, ...]:
-    """What a ledger of this whole context could hold, the most important first, of equals the newest first.
+    """What a ledger of this whole context could hold beside mere names, the most important first, of equals the newest.
 
     What is said more than once is one entry, with its newest state and source: a file that was viewed and then changed
     is a changed one, a command has the result of its last run.
@@ -80,7 +79,7 @@ def noted(shape: Shape) -> tuple[Noted, ...]:
     number = numbering(shape)
     found: dict[tuple[EntryKind, str], Noted] = {}
     for entry in number.before.entries if number.before is not None else ():
-        found[_key(entry)] = Noted(entry, _OLD, _OLD)
+        found[_key(entry)] = Noted(entry, OLD, OLD)
     facts = [fact for fact in facts_of(shape) if fact.index != number.ledger]
     for one in _instructions(shape, number):
         found[_key(one.entry)] = one
@@ -117,7 +116,7 @@ def _instructions(shape: Shape, number: Numbering) -> Iterable[Noted]:
     def place(fact: Fact) -> tuple[int, int]:
         """Index in the context and number of the message that says it."""
         if fact.index < len(said):
-            return _OLD, earlier[fact.index].source
+            return OLD, earlier[fact.index].source
         index = since[fact.index - len(said)]
         return index, number(index)
 
@@ -133,16 +132,17 @@ _ERROR_STATES = {"resolved": "fixed", "open": "open", "unknown": "", "": ""}
 
 
 def _entries(facts: Sequence[Fact], number: Numbering) -> Iterable[tuple[Fact, Entry]]:
-    named = Counter(text for text, _ in {(fact.text, fact.index) for fact in facts if fact.kind == "number"})
     for fact in facts:
         source = number(fact.index)
         match fact.kind:
             case "decision":
                 yield fact, Entry("decision", fact.text, source, "answer" if fact.detail else "", fact.detail)
+            case "stated":
+                yield fact, Entry("stated", fact.text, source)
             case "url":
                 yield fact, Entry("url", fact.text, source)
             case "request":
-                yield fact, Entry("request", fact.text, source, "asked")
+                yield fact, Entry("request", _own(fact.text, source), source, "asked")
             case "error":
                 detail = f"{fact.detail}; {fact.by}" if fact.by else fact.detail
                 yield fact, Entry("error", fact.text, source, _ERROR_STATES[fact.state], detail)
@@ -153,24 +153,30 @@ def _entries(facts: Sequence[Fact], number: Numbering) -> Iterable[tuple[Fact, E
                 if fact.detail != REFUSED:
                     state = "ran" if fact.ok is None else "ok" if fact.ok else "failed"
                     yield fact, Entry("command", fact.text, source, state, fact.detail)
-            case "identifier":
-                yield fact, Entry("identifier", fact.text, source, fact.detail.partition(" ")[0])
-            case "number":
-                if named[fact.text] >= AGAIN:
-                    yield fact, Entry("number", fact.text, source, "", fact.detail)
+
+
+PASTE_CHARS = 120
+"""Of what a person pasted into a request so much stands in its entry."""
+
+
+def _own(request: str, source: int) -> str:
+    """A request as the person typed it, of each paste its beginning and where it stands."""
+    return around_pastes(
+        request, PASTE_CHARS, lambda one: f"[… {grouped(one.stop - one.start)} characters of {one.sort}, #{source}]"
+    )
 
 
 def _together(known: Noted, entry: Entry, at: int) -> Noted:
     """What was noted, brought up to date: a look at a changed file leaves it changed; what a decision, an identifier
     or a number says does not change, so its first source stays."""
     old = known.entry
-    if entry.kind in ("decision", "identifier", "number", "url"):
-        return known
+    if entry.kind in ("decision", "url"):
+        return replace(known, last=at)
     if entry.kind == "file" and entry.state == "viewed" and old.state != "deleted":
-        return known
+        return replace(known, last=at)
     if entry.kind == "file" and entry.state == "modified" and old.state == "created":
         entry = replace(entry, state="created")
-    return Noted(entry, known.first, at)
+    return Noted(entry, at, at)
 
 
 def _mended(
@@ -180,7 +186,7 @@ def _mended(
     succeeded = {same_command(fact.text): number(fact.index) for fact in facts if fact.kind == "command" and fact.ok}
     for one in all_noted:
         entry = one.entry
-        if one.first == _OLD and entry.kind == "error" and entry.state != "fixed":
+        if one.at == OLD and entry.kind == "error" and entry.state != "fixed":
             _, _, rest = entry.detail.partition("`")
             command = rest.partition("`")[0]
             if command in succeeded:

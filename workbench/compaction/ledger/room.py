@@ -1,155 +1,184 @@
-"""What a budget has room for: whose share is how large, where the tail begins, which entries fit."""
+"""What a budget has room for: the longest beginning of the queue that fits."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 from workbench.compaction.context import Context
 from workbench.compaction.keeping import with_pairs
 from workbench.compaction.language import Language
-from workbench.compaction.ledger.gather import Noted, noted
+from workbench.compaction.ledger.entries import Entry
+from workbench.compaction.ledger.gather import OLD
+from workbench.compaction.ledger.queue import BINDING, WHOLE, Queue, Step, queue_of
 from workbench.compaction.ledger.ruler import Ruler
-from workbench.compaction.ledger.text import Ledger, line_of, written
-from workbench.compaction.ledger.unread import Unread, unread_within
+from workbench.compaction.ledger.shorter import LEAST_CHARS, clipped, shortened
+from workbench.compaction.ledger.text import line_of
 from workbench.compaction.shape import Shape, per_shape
-from workbench.session import pairs_of
+from workbench.session import Message
 
 
-def fitting(entries: Iterable[Noted], ruler: Ruler, room: int, binding_room: int) -> tuple[tuple[Noted, ...], int]:
-    """What fits of `entries`, and how much it takes. They come by importance; one that is too long is left out and the
-    next is tried. Binding ones may take `binding_room`, the others what is left of `room`."""
-    chosen: list[Noted] = []
-    taken = misses = 0
-    for one in entries:
-        cost = cost_of(one, ruler)
-        if taken + cost <= (binding_room if one.entry.binding else room):
-            chosen.append(one)
-            taken += cost
-            misses = 0
-        elif (misses := misses + 1) > _TRIES and not one.entry.binding:
-            break
-    return tuple(chosen), taken
+@dataclass(frozen=True)
+class Ground:
+    """What is filled and with what: `always` are the messages that stay as they are wherever there is room."""
 
-
-def cost_of(one: Noted, ruler: Ruler) -> int:
-    """What an entry takes with its line's end."""
-    return ruler.of_text(line_of(one.entry)) + 1
-
-
-_TRIES = 200
-"""So many entries in a row that do not fit, and the rest is not tried: of 60 000 messages there may be very many."""
-
-
-CHARS_PER_TOKEN = 3
-"""Of a narrative: few enough that what is asked for in characters fits its room in tokens."""
-
-CARRIED_PERCENT = 15
-"""The narrative's share where no model is asked, but an earlier summary has something to tell."""
-
-FRAME_SLACK = 60
-"""Room for headings and for the line that says what was left out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """The budget and what of it is whose. `room` is what is left after what stays wherever the cut is and a ledger's
-    frame; of it `ledger` and `narrative` are those two's shares. `binding` is what entries of what the user wants may
-    take: the budget but for the frame, however much of it stays anyway."""
-
+    context: Context
     ruler: Ruler
-    budget: int
-    room: int
-    ledger: int
-    narrative: int
-    binding: int
+    always: frozenset[int]
+    language: Language
+    first: int | None = None
+    """Where the tail begins, if that is settled."""
 
     @property
-    def narrative_chars(self) -> int:
-        return self.narrative * (CHARS_PER_TOKEN if self.ruler.unit == "tokens" else 1)
+    def queue(self) -> Queue:
+        return queue_of(self.context.shape)
 
+    def message(self, index: int, chars: int) -> Message:
+        """A message in up to so many characters of each text."""
+        message = self.context.messages[index]
+        if chars >= WHOLE:
+            return message
+        known = _shortened(self.context.shape)
+        if (found := known.get((index, chars, self.language))) is None:
+            read = index not in _as_called(self.context.shape)
+            found = known[index, chars, self.language] = shortened(message, chars, self.language, read=read)
+        return found
 
-def shares_of(
-    context: Context, ruler: Ruler, budget: int, always: Sequence[int], ledger_percent: float, narrative_percent: float
-) -> Shares:
-    """The shares of `budget`. `always`: the messages that stay wherever the cut is, ascending."""
-    frame = ruler.of_text(written(Ledger(10**6, tuple(range(len(always))), ()))) + FRAME_SLACK
-    room = max(budget - ruler.each(always) - frame, 0)
-    ledger, narrative = int(room * ledger_percent / 100), int(room * narrative_percent / 100)
-    return Shares(ruler, budget, room, ledger, narrative, max(budget - frame, 0))
+    def unit_cost(self, unit: int, chars: int) -> int:
+        """What the messages of a unit take that do not stay anyway."""
+        span = self.queue.units[unit]
+        return sum(self._cost(index, chars) for index in range(span.start, span.stop) if index not in self.always)
 
+    def _cost(self, index: int, chars: int) -> int:
+        if (message := self.message(index, chars)) is self.context.messages[index]:
+            return self.ruler.span(index, index + 1)
+        return self.ruler.of_made(message)
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Where the tail begins, what the ledger says of the messages before it, and what the agent has not read yet.
-    `squeezed`: what stays leaves the chosen entries less than they take."""
+    def entry(self, line: int, chars: int) -> Entry:
+        entry = self.queue.lines[line].entry
+        if chars >= WHOLE:
+            return entry
+        return replace(entry, text=clipped(entry.text, chars, self.language), detail=entry.detail[:chars])
 
-    cut: int
-    chosen: tuple[Noted, ...]
-    unread: Unread
-    squeezed: bool
-
-
-def plan_within(context: Context, shares: Shares, always: Sequence[int], language: Language) -> Plan:
-    """What goes where. A ledger that needs less than its share leaves the rest to the tail, one whose binding entries
-    need more takes it from there, and where it has nothing left, from what is over the budget; what is not read yet is
-    always there, in as few words as its room asks for."""
-    ruler, everything = shares.ruler, noted(context.shape)
-
-    def said_before(cut: int) -> tuple[tuple[Noted, ...], int]:
-        said = (one for one in everything if one.first < cut)
-        return fitting(said, ruler, shares.ledger, shares.binding)
-
-    def planned(cut: int, unread: Unread) -> Plan:
-        chosen, taken = said_before(cut)
-        return Plan(cut, chosen, unread, shares.room - unread.takes < taken)
-
-    def tail_within(room: int) -> tuple[int, Unread]:
-        """The longest tail for this room, what is not read yet in it or beside it."""
-        unread = unread_within(context, ruler, room, shares.binding, always, language)
-        staying = sorted({*always, *unread.indexes})
-        return _tail_within(context, ruler, staying, max(room - unread.takes, 0)), unread
-
-    if context.split_at is not None:
-        cut = _whole_cut(context, context.shape.index_of[context.split_at])
-        newest = with_pairs(context.shape, context.shape.unread)
-        tail = ruler.each({*range(cut, len(context))}.difference(always, newest))
-        room = shares.room - said_before(cut)[1] - shares.narrative - tail
-        return planned(cut, unread_within(context, ruler, room, shares.binding, always, language))
-    cut, unread = tail_within(shares.room - shares.ledger - shares.narrative)
-    for _ in range(3):
-        moved, unread = tail_within(shares.room - said_before(cut)[1] - shares.narrative)
-        if moved == cut:
-            break
-        cut = moved
-    return planned(cut, unread)
-
-
-def _tail_within(context: Context, ruler: Ruler, always: Sequence[int], room: int) -> int:
-    """Where the longest tail begins that takes no more than `room`, what stays anyway not counted."""
-    ends = list(accumulate((ruler.span(index, index + 1) for index in always), initial=0))
-
-    def takes(cut: int) -> int:
-        return ruler.span(cut, len(context)) - (ends[-1] - ends[bisect_left(always, cut)])
-
-    lead = context.shape.lead
-    return _whole_cut(context, lead + bisect_left(range(lead, len(context)), True, key=lambda c: takes(c) <= room))
-
-
-def _whole_cut(context: Context, ideal: int) -> int:
-    """The next place from `ideal` on that tears no tool pair; never behind a call that still waits for its result."""
-    shape = context.shape
-    torn = shape.open_across
-    cut = next((c for c in range(max(ideal, shape.lead), len(context)) if not torn[c]), len(context))
-    waiting = min(_still_open(shape), default=len(context))
-    return next(c for c in range(min(cut, waiting), shape.lead - 1, -1) if c == shape.lead or not torn[c])
+    def line_cost(self, line: int, chars: int) -> int:
+        entry = self.entry(line, chars)
+        return self.ruler.of_text(entry.text if entry.in_passing else line_of(entry)) + 1
 
 
 @per_shape
-def _still_open(shape: Shape) -> tuple[int, ...]:
-    """The newest answer, where a call of it has no result yet."""
-    calls = [pair.call for pair in pairs_of(shape.messages) if pair.result is None and pair.call is not None]
-    newest = next((i for i in range(len(shape.messages) - 1, -1, -1) if shape.messages[i].role == "assistant"), None)
-    return tuple(index for index in calls if index == newest)
+def _shortened(shape: Shape) -> dict[tuple[int, int, Language], Message]:
+    return {}
+
+
+@per_shape
+def _as_called(shape: Shape) -> frozenset[int]:
+    """What the agent has yet to read, with the calls that it answers: of these, inputs and media are left alone."""
+    return with_pairs(shape, (*shape.unread, *least_tail(shape)[:1]))
+
+
+@per_shape
+def least_tail(shape: Shape) -> tuple[int, ...]:
+    """What is always there, in few words if need be: the agent's newest answer, its newest words, and what it has not
+    read yet."""
+    answers = [i for i, m in enumerate(shape.messages) if m.role == "assistant" and m.kind == "normal"]
+    worded = next((i for i in reversed(answers) if shape.messages[i].text.strip()), None)
+    found = [*answers[-1:], *([worded] if worded is not None else []), *shape.unread]
+    return tuple(found)
+
+
+@dataclass
+class Filled:
+    """What has room: lines and units in how many characters, what the units take, and the step that had none."""
+
+    lines: dict[int, int] = field(default_factory=dict)
+    units: dict[int, int] = field(default_factory=dict)
+    in_units: int = 0
+    in_lines: int = 0
+    next: Step | None = None
+
+
+def fill(ground: Ground, room: int, binding_room: int) -> Filled:
+    """The queue's steps in turn until one does not fit. What a message of the tail says whole needs no line."""
+    return _Filling(ground).filled(room, binding_room)
+
+
+_SHARED = 6
+"""What a line of names takes beside them, in tokens or characters."""
+
+
+class _Filling:
+    def __init__(self, ground: Ground) -> None:
+        self.ground = ground
+        self.queue = ground.queue
+        self.out = Filled()
+        self._costs: dict[int, int] = {}
+        self._told_in: dict[int, list[int]] = {}
+        self._named: set[tuple[str, int]] = set()
+
+    def filled(self, room: int, binding_room: int) -> Filled:
+        out, steps = self.out, self.queue.steps
+        for unit, chars in self._least():
+            self._take_unit(unit, chars)
+        for step in steps:
+            most = binding_room if step.worth >= BINDING else room
+            if not (self._line(step, most) if step.is_line else self._unit(step, most)):
+                out.next = step
+                break
+        return out
+
+    def _least(self) -> Iterable[tuple[int, int]]:
+        """What is there before anything else: the least tail; of a settled one all, whole but for what is unread."""
+        shape, first, unit_of = self.ground.context.shape, self.ground.first, self.queue.unit_of
+        if first is not None:
+            unread = {unit_of[index] for index in with_pairs(shape, shape.unread)}
+            for number, unit in enumerate(self.queue.units):
+                if unit.start >= first:
+                    yield number, LEAST_CHARS if number in unread else WHOLE
+        least = shape.unread if first is not None else least_tail(shape)
+        for number in dict.fromkeys(unit_of[index] for index in least):
+            if number != OLD and number not in self.out.units:
+                yield number, LEAST_CHARS
+
+    def _unit(self, step: Step, most: int) -> bool:
+        now, first = self.out.units.get(step.thing, 0), self.ground.first
+        if now >= step.chars or (not now and first is not None and self.queue.units[step.thing].start < first):
+            return True
+        more = self.ground.unit_cost(step.thing, step.chars)
+        if step.thing in self.out.units:
+            more -= self.ground.unit_cost(step.thing, self.out.units[step.thing])
+        freed = sum(self._costs[line] for line in self._told_in.get(step.thing, ())) if step.chars >= WHOLE else 0
+        if self.out.in_units + self.out.in_lines + more - freed > most:
+            return False
+        self._take_unit(step.thing, step.chars)
+        return True
+
+    def _take_unit(self, unit: int, chars: int) -> None:
+        out = self.out
+        if unit in out.units:
+            out.in_units -= self.ground.unit_cost(unit, out.units[unit])
+        out.units[unit] = chars
+        out.in_units += self.ground.unit_cost(unit, chars)
+        if chars >= WHOLE:
+            for line in self._told_in.pop(unit, ()):
+                out.in_lines -= self._costs.pop(line)
+                del out.lines[line]
+
+    def _line(self, step: Step, most: int) -> bool:
+        out, line = self.out, self.queue.lines[step.thing]
+        unit = self.queue.unit_of[line.last] if line.last != OLD else OLD
+        if unit != OLD and out.units.get(unit, 0) >= WHOLE:
+            return True
+        cost = self.ground.line_cost(step.thing, step.chars)
+        group = (line.entry.kind, line.entry.source) if line.entry.in_passing else None
+        if group and group not in self._named:
+            cost += _SHARED
+        if out.in_units + out.in_lines + cost - self._costs.get(step.thing, 0) > most:
+            return False
+        if group:
+            self._named.add(group)
+        out.in_lines += cost - self._costs.get(step.thing, 0)
+        if step.thing not in out.lines and unit != OLD:
+            self._told_in.setdefault(unit, []).append(step.thing)
+        self._costs[step.thing] = cost
+        out.lines[step.thing] = step.chars
+        return True

@@ -20,6 +20,8 @@ class Ruler:
     sums: array[int]
     of_text: Callable[[str], int]
     of_message: Callable[[Message], int]
+    of_made: Callable[[Message], int]
+    """The same of a message that is asked about again and again."""
 
     def span(self, start: int, stop: int) -> int:
         return self.sums[stop] - self.sums[start]
@@ -31,8 +33,9 @@ class Ruler:
 def in_tokens(context: Context) -> Ruler:
     """Messages by the figures they have in the context, new text by its meter."""
     meter = context.layout.sizes.meter
-    return Ruler("tokens", context.layout.tokens, meter.text_tokens, meter.tokens)
+    layout = context.layout
+    return Ruler("tokens", layout.tokens, meter.text_tokens, meter.tokens, lambda one: layout.measured(one).tokens)
 
 
 def in_characters(context: Context) -> Ruler:
-    return Ruler("characters", context.shape.chars, len, visible_chars)
+    return Ruler("characters", context.shape.chars, len, visible_chars, lambda one: context.layout.measured(one).chars)

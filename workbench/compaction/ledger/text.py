@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 from workbench.compaction.language import Language
 from workbench.compaction.ledger.entries import KINDS, Entry, EntryKind
@@ -47,6 +48,7 @@ WORDS: Mapping[Language, Words] = {
             "instruction": "Standing instructions",
             "request": "Requests of the user",
             "decision": "Decisions",
+            "stated": "Stated by the user",
             "error": "Errors",
             "file": "Files",
             "command": "Commands",
@@ -64,6 +66,7 @@ WORDS: Mapping[Language, Words] = {
             "instruction": "长期指示",
             "request": "用户的请求",
             "decision": "决策",
+            "stated": "用户的陈述",
             "error": "错误",
             "file": "文件",
             "command": "命令",
@@ -106,7 +109,7 @@ def written(ledger: Ledger) -> str:
     words = WORDS[ledger.language]
     parts = [f'<ledger upto="{ledger.upto}" pinned="{" ".join(map(str, ledger.pinned))}">\n{words.about}']
     for kind in KINDS:
-        lines = [line_of(entry) for entry in ledger.entries if entry.kind == kind]
+        lines = [line_of(entry) for entry in _in_lines(one for one in ledger.entries if one.kind == kind)]
         if lines:
             parts.append(f"## {words.titles[kind]}\n" + "\n".join(lines))
     if ledger.left_out:
@@ -114,6 +117,20 @@ def written(ledger: Ledger) -> str:
     if ledger.narrative:
         parts.append(f"{words.narrative}\n{ledger.narrative}")
     return "\n\n".join(parts) + _CLOSING
+
+
+def _in_lines(entries: Iterable[Entry]) -> Iterable[Entry]:
+    """Entries as they stand in lines: names of one source share theirs."""
+    for in_passing, several in groupby(entries, key=lambda one: (one.source, one.state) if one.in_passing else None):
+        if in_passing is None:
+            yield from several
+        else:
+            first, *others = several
+            yield replace(first, text=NAMES_BETWEEN.join(one.text for one in (first, *others)))
+
+
+NAMES_BETWEEN = ", "
+"""No name holds it."""
 
 
 def line_of(entry: Entry) -> str:
@@ -166,7 +183,8 @@ def _read_entries(kind: EntryKind, lines: Iterable[str]) -> Iterable[Entry]:
         start = _ENTRY.match(first)
         if start is not None:
             text = "\n".join([first[start.end() :], *(line.removeprefix(_MORE) for line in more)])
-            yield Entry(kind, text, int(start[1]), start[2] or "", detail)
+            entry = Entry(kind, text, int(start[1]), start[2] or "", detail)
+            yield from (replace(entry, text=one) for one in text.split(NAMES_BETWEEN)) if entry.in_passing else (entry,)
 
 
 def _counted(text: str) -> Iterable[tuple[str, int]]:

@@ -13,23 +13,23 @@ ledger says what that was. There need be no model: the ledger does without a nar
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
 from workbench.base.figures import grouped
-from workbench.base.text import counted
+from workbench.base.text import clip_at_sentence, counted
 from workbench.compaction import vocabulary
 from workbench.compaction.context import Context
 from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.gauge import Gauge
-from workbench.compaction.keeping import head_of, in_place, pinned_with_pairs, with_pairs
-from workbench.compaction.ledger.draft import Draft
+from workbench.compaction.keeping import carried_summaries, head_of, in_place, pinned_with_pairs, with_pairs
 from workbench.compaction.ledger.gather import narratives_of, numbering
-from workbench.compaction.ledger.room import CARRIED_PERCENT, plan_within, shares_of
+from workbench.compaction.ledger.plan import Plan, planned, spans
+from workbench.compaction.ledger.room import Ground
 from workbench.compaction.ledger.ruler import Ruler, in_characters, in_tokens
-from workbench.compaction.ledger.unread import Unread
 from workbench.compaction.lint import lint_prompt
-from workbench.compaction.outcome import Fate, Outcome, Piece, Status, unchanged
+from workbench.compaction.outcome import Fate, Made, Outcome, Piece, Status, unchanged
 from workbench.compaction.policy import Needs, setting
 from workbench.compaction.render import LABELS, Limits
 from workbench.compaction.request import Asked, Excerpt, labelled_style, summarized, within
@@ -37,10 +37,16 @@ from workbench.compaction.spans import each, joined, kept, without
 from workbench.compaction.strategy import Budget, Compacting, Strategy, SummaryFailed, Traits, Trigger, judged
 from workbench.compaction.summarizing import Prompted, shipped
 from workbench.compaction.triggers import TokenLimits, token_triggers
-from workbench.session import Span
+from workbench.session import Message, Span, Text
 
 CALL_CHARS = 1_000
 """Of a call's input the model is shown so much."""
+
+CARRIED_PERCENT = 15
+"""What earlier summaries may take where no model is asked."""
+
+CHARS_PER_TOKEN = 3
+"""Of a narrative: few enough that what is asked for in characters fits its room in tokens."""
 
 SHORTEST_NARRATIVE = 100
 """In fewer characters a model cannot tell anything, and it is not asked."""
@@ -75,16 +81,8 @@ class LedgerPolicy(Prompted, TokenLimits):
         gt=0,
         le=100,
     )
-    ledger_percent: float = setting(
-        40.0,
-        "budget",
-        "What the ledger may take of what system messages and pins leave. What it does not need is the tail's.",
-        unit="%",
-        ge=0,
-        le=100,
-    )
     narrative_percent: float = setting(
-        15.0, "budget", "What a narrative by the model may take of it. 0: no model is asked.", unit="%", ge=0, le=90
+        15.0, "budget", "What a narrative by the model may take at most. 0: no model is asked.", unit="%", ge=0, le=90
     )
     prompt: str = vocabulary.prompt(needs=NARRATIVE)
     summary_char_limit: int = vocabulary.summary_char_limit(0, "by its share", needs=NARRATIVE)
@@ -101,84 +99,112 @@ def triggers(now: Gauge, policy: LedgerPolicy) -> tuple[Trigger, ...]:
 
 def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compacting:
     """See the module's docstring. A narrative that fails is done without: status `fallback`."""
-    always = frozenset(with_pairs(context.shape, context.shape.own_system)) | pinned_with_pairs(context)
+    shape = context.shape
     budget, ruler = budget_of(context, policy).most, ruler_of(context, policy)
-    for_narrative = policy.narrative_percent or (CARRIED_PERCENT if context.shape.summaries else 0)
-    shares = shares_of(context, ruler, budget, sorted(always), policy.ledger_percent, for_narrative)
     if context.split_at is None and ruler.span(0, len(context)) <= budget:
         return unchanged(context.messages, "nothing to compact: all of it fits the budget", trace)
-    plan = plan_within(context, shares, sorted(always), policy.language)
-    cut, unread = plan.cut, plan.unread
-    head = head_of(context, cut, policy.earlier_summary)
-    earlier = _earlier_ledger(context, cut)
-    staying = tuple(sorted((head.kept | {index for index in unread.indexes if index < cut}) - earlier))
-    fresh = without(head.fresh, earlier)
-    trace += _told(unread)
-    if not without(fresh, staying):
-        return _only_shortened(context, unread, trace)
-    carried = sorted({*head.carried, *(earlier if policy.earlier_summary in ("nest", "extend") else ())})
-
-    max_chars = min(shares.narrative_chars, policy.summary_char_limit or shares.narrative_chars)
-    told, failed = narratives_of(context, carried), ""
-    shown = NOTHING_SHOWN
-    narrative = told
-    if policy.narrative_percent and shares.narrative_chars >= SHORTEST_NARRATIVE:
+    always = frozenset(with_pairs(shape, shape.own_system)) | pinned_with_pairs(context)
+    ground = Ground(context, ruler, always, policy.language, _split(context))
+    told, failed, shown = narratives_of(context, _carried(context, policy)), "", NOTHING_SHOWN
+    share = (policy.narrative_percent or CARRIED_PERCENT) * max(budget - ruler.each(always), 0) / 100
+    max_chars = int(share * (CHARS_PER_TOKEN if ruler.unit == "tokens" else 1))
+    max_chars = min(max_chars, policy.summary_char_limit or max_chars)
+    narrative = clip_at_sentence(told, max_chars)
+    if policy.narrative_percent and max_chars >= SHORTEST_NARRATIVE:
+        before = planned(ground, budget - int(share))
+        fresh, carried, _ = _gone(context, policy, before)
+        if not fresh:
+            return _without_ledger(context, before, trace)
         asked = Asked(
             "narrative of the head",
             policy.asks(max_chars=str(max_chars)),
-            told,
+            narratives_of(context, carried),
             carry_on=policy.earlier_summary == "extend",
             language=policy.language,
         )
-        style = labelled_style(
-            context.shape, LABELS[policy.language], Limits(1 << 30, CALL_CHARS, policy.result_char_limit)
-        )
+        style = labelled_style(shape, LABELS[policy.language], Limits(1 << 30, CALL_CHARS, policy.result_char_limit))
         bounds = within(policy.request_char_limit, asked, style)
         settings = replace(policy.request, max_chars=max_chars)
         answer = yield from summarized(context, fresh, asked, style, bounds, settings, trace)
         if isinstance(answer, SummaryFailed):
             failed = f"without a new narrative: {answer}"
         else:
-            narrative, shown = answer
-    gone = joined(without(fresh, staying), {*carried, *earlier})
-    besides = ruler.span(cut, len(context)) + ruler.each((*range(context.shape.lead), *staying))
-    besides += unread.takes - ruler.each(unread.indexes)
-    draft = Draft(context, shares, plan, staying, besides, tuple(gone), policy.language)
-    made, entries, line = draft.made(narrative.strip())
-    trace += line
-    behind = [*each(staying), Span(cut, len(context))]
-    rest = (piece for span in behind for piece in in_place(span, unread.within(span)))
-    pieces: tuple[Piece, ...] = (*kept([Span(0, context.shape.lead)]), made, *rest)
+            narrative, shown = clip_at_sentence(answer[0].strip(), max_chars), answer[1]
+    plan = planned(ground, budget, narrative)
+    fresh, carried, gone = _gone(context, policy, plan)
+    if not fresh:
+        return _without_ledger(context, plan, trace)
+    trace += _told(context, plan, budget, ruler)
+    newest = context.messages[gone[-1].stop - 1]
+    ledger = Message(f"summary-{newest.id}", "user", (Text(plan.text),), kind="summary", time=newest.time)
+    behind = spans(plan, len(context))
+    rest = (piece for span in behind for piece in in_place(span, _within(plan.shorter, span)))
+    pieces: tuple[Piece, ...] = (*kept([Span(0, shape.lead)]), Made(ledger, tuple(gone)), *rest)
+    sources = {one.at for one in plan.said if one.at >= 0}
     strokes = [
-        Stroke(Fate.ABRIDGED, each(sorted({*earlier, *(one.at for one in entries if 0 <= one.at < cut)}))),
+        Stroke(Fate.ABRIDGED, each(sorted(sources.union(_earlier_ledger(context))))),
         *shown.strokes(),
         Stroke(Fate.SUMMARIZED, each(carried), "all"),
-        Stroke(Fate.KEPT, [Span(0, context.shape.lead), *each(staying), Span(cut, len(context))]),
-        Stroke(Fate.COMPRESSED, each(sorted(unread.shorter)), "part"),
-        Stroke(Fate.PINNED, each(sorted(head.pins))),
+        Stroke(Fate.KEPT, [Span(0, shape.lead), *behind]),
+        Stroke(Fate.COMPRESSED, each(sorted(plan.shorter)), "part"),
+        Stroke(Fate.PINNED, each(sorted(pinned_with_pairs(context)))),
     ]
     fates = painted(len(context), strokes)
     status: Status = "fallback" if failed else "compacted"
-    return judged(context, Outcome(status, failed, context.messages, pieces, fates, trace=tuple(trace), tail=cut))
+    return judged(context, Outcome(status, failed, context.messages, pieces, fates, trace=tuple(trace), tail=plan.cut))
 
 
-def _told(unread: Unread) -> list[str]:
-    """What the trace says of texts that had to be shortened."""
-    count = len(unread.shorter)
-    what = f"{counted(count, 'message')} that the agent has not read yet"
-    return [f"{what}: shortened to fit, to {grouped(unread.takes)} with what they answer"] if count else []
+def _split(context: Context) -> int | None:
+    """Where the tail begins by hand: the next place that tears no tool pair."""
+    if context.split_at is None:
+        return None
+    ideal, torn = max(context.shape.index_of[context.split_at], context.shape.lead), context.shape.open_across
+    return next((cut for cut in range(ideal, len(context)) if not torn[cut]), len(context))
 
 
-def _only_shortened(context: Context, unread: Unread, trace: list[str]) -> Outcome:
+def _carried(context: Context, policy: LedgerPolicy) -> list[int]:
+    """The earlier summaries whose text is carried on."""
+    earlier = {*carried_summaries(context, context.shape.summaries, policy.earlier_summary)}
+    return sorted(earlier.union(_earlier_ledger(context) if policy.earlier_summary in ("nest", "extend") else ()))
+
+
+def _gone(context: Context, policy: LedgerPolicy, plan: Plan) -> tuple[list[Span], list[int], list[Span]]:
+    """What of the messages a plan tells anew, the earlier summaries whose text it carries on, and all that the ledger
+    stands for."""
+    head, earlier = head_of(context, plan.cut, policy.earlier_summary), _earlier_ledger(context)
+    fresh = without(without(head.fresh, earlier), plan.staying)
+    carried = [index for index in _carried(context, policy) if index < plan.cut]
+    return fresh, carried, joined(fresh, {*carried, *earlier})
+
+
+def _told(context: Context, plan: Plan, budget: int, ruler: Ruler) -> Iterator[str]:
+    """What the trace says of a plan."""
+    lines, messages = len(plan.said), len(context) - plan.cut + len(plan.staying)
+    yield (
+        f"budget: {grouped(budget)} {ruler.unit}; ledger {grouped(plan.ledger_takes)} with {counted(lines, 'entry')}, "
+        f"{counted(messages, 'message')} beside it, {len(plan.shorter)} of them shortened"
+    )
+    if plan.left_out:
+        yield f"left out for lack of room: {', '.join(f'{count} {group}' for group, count in plan.left_out)}"
+    if (over := plan.takes - budget) > 0:
+        yield f"over the budget by {grouped(over)} {ruler.unit}: what stays and what the user wants take that much"
+
+
+def _within(shorter: Mapping[int, Message], span: Span) -> dict[int, Message]:
+    return {index: message for index, message in shorter.items() if span.start <= index < span.stop}
+
+
+def _without_ledger(context: Context, plan: Plan, trace: list[str]) -> Outcome:
     """The outcome where nothing is there that a ledger could stand for."""
-    if not unread.shorter:
+    if not plan.shorter:
         return unchanged(context.messages, "nothing to compact: every message before the tail stays", trace)
-    pieces = in_place(Span(0, len(context)), unread.shorter)
+    pieces = in_place(Span(0, len(context)), plan.shorter)
     strokes = [
         Stroke(Fate.KEPT, [Span(0, len(context))]),
-        Stroke(Fate.COMPRESSED, each(sorted(unread.shorter)), "part"),
+        Stroke(Fate.COMPRESSED, each(sorted(plan.shorter)), "part"),
         Stroke(Fate.PINNED, each(sorted(pinned_with_pairs(context)))),
     ]
+    trace.append(f"{counted(len(plan.shorter), 'message')} shortened to fit")
     fates = painted(len(context), strokes)
     return judged(context, Outcome("compacted", "", context.messages, tuple(pieces), fates, trace=tuple(trace)))
 
@@ -194,10 +220,10 @@ def budget_of(context: Context, policy: LedgerPolicy) -> Budget:
     return Budget(most, ruler_of(context, policy).unit)
 
 
-def _earlier_ledger(context: Context, cut: int) -> frozenset[int]:
-    """The index of an earlier ledger before `cut`. Its entries go into the new one, so it never stays beside it."""
+def _earlier_ledger(context: Context) -> frozenset[int]:
+    """The index of an earlier ledger. Its entries go into the new one, so it never stays beside it."""
     index = numbering(context.shape).ledger
-    return frozenset() if index is None or index >= cut else frozenset([index])
+    return frozenset() if index is None else frozenset([index])
 
 
 STRATEGY = Strategy(

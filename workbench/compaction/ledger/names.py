@@ -1,0 +1,117 @@
+"""What is named in passing, in words, calls and results: files, ids, names of code, numbers with what they are of.
+
+An entry of its own would cost more than most of them are worth. They share a line with what else a message names, and
+which of them are told goes by how an agent comes back to them: what it used itself, again and lately.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+from workbench.compaction.shape import Shape, per_shape
+from workbench.facts.wording import is_agents, scanned
+from workbench.session import Message
+
+Sort = Literal["path", "id", "code", "number"]
+
+LONGEST = 120
+"""A longer word is data and no name."""
+
+_TOKEN = re.compile(r"[A-Za-z0-9_@~./+-]{3,200}")
+_PATH = re.compile(r"(?:~|\.{0,2})/?(?:[\w.@+-]+/)+[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}")
+_FILE = re.compile(
+    r"[\w-][\w.-]{0,60}\.(?:py|tsx?|jsx?|mjs|go|rs|md|jsonl?|ya?ml|toml|sh|css|html|txt|sql|java|kt|rb|c|h|cpp|cfg|ini|"
+    r"lock|vue|svelte|log|csv|xml|diff|patch)|Makefile|Dockerfile"
+)
+_ID = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|[A-Z]{2,10}-\d{1,6}|(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}"
+    r"|v?\d{1,4}\.\d{1,4}\.\d{1,6}"
+)
+_CODE = re.compile(
+    r"_{0,2}[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]*)+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+"
+)
+_APART = re.compile(r"[./@~+-]+")
+_UNIT = (
+    r"(?:[%€]|(?:[mµn]?s|sec(?:onds?)?|min(?:utes?)?|hours?|days?|[KMGT]i?B|bytes?|px|tokens?|lines?|tests?|rows?|"
+    r"files?)\b)"
+)
+_NUMBER = re.compile(
+    rf"(?:[A-Za-z][\w-]{{1,20}}[ =:`'\"]{{1,3}}){{0,2}}(?<![\w.,:/\\+@-])[#$€]?(?:(?P<few>\d{{1,3}})\s?{_UNIT}"
+    r"|(?P<number>\d{4,12}|\d{1,8}\.\d{1,4}|\d{1,3}(?:,\d{3})+|(?<=#)\d{1,6}|(?<=[Pp]ort )\d{2,5}|(?<=:)\d{4,5})"
+    rf"(?:\s?{_UNIT})?)(?![\w/-]|[.,]\d)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name as it is told, how often the agent used it, how many messages have it, and the index of the newest."""
+
+    text: str
+    sort: Sort
+    used: int
+    count: int
+    last: int
+
+
+@per_shape
+def names_of(shape: Shape) -> tuple[Name, ...]:
+    """Every name of the messages, each once, told as it was told last."""
+    found: dict[str, list[Any]] = {}
+    for index, message in enumerate(shape.messages):
+        acts = is_agents(message)
+        for text in _texts(message):
+            for key, told, sort in names_in(text):
+                known = found.get(key)
+                if known is None:
+                    found[key] = [told, sort, int(acts), 1, index]
+                elif known[4] != index:
+                    known[0], known[4] = told, index
+                    known[2] += acts
+                    known[3] += 1
+    return tuple(Name(*one) for one in found.values())
+
+
+def _texts(message: Message) -> Iterator[str]:
+    yield message.text
+    for result in message.results:
+        yield result.text
+    for call in message.calls:
+        yield from _strings(call.input)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _strings(one)
+
+
+def names_in(text: str) -> Iterator[tuple[str, str, Sort]]:
+    """The names in a text, each once: what it is known by, how it is told, its sort. Of a long text the two ends are
+    read."""
+    text = scanned(text)
+    for token in set(_TOKEN.findall(text)):
+        for name, sort in _parted(token):
+            yield name, name, sort
+    numbers = {match["number"] or match["few"]: match[0] for match in _NUMBER.finditer(text)}
+    for number, told in numbers.items():
+        yield number, " ".join(told.replace(", ", " ").split()), "number"
+
+
+@lru_cache(maxsize=1 << 17)
+def _parted(token: str) -> tuple[tuple[str, Sort], ...]:
+    """The names that a word without spaces has: itself, or parts of it."""
+    token = token.rstrip("./-+@~")
+    if len(token) > LONGEST:
+        return ()
+    if _PATH.fullmatch(token) or _FILE.fullmatch(token):
+        return ((token.removeprefix("./"), "path"),)
+    if _ID.fullmatch(token):
+        return ((token, "id"),)
+    parts = _APART.split(token)
+    return tuple((part, "code") for part in parts if len(part) > 3 and _CODE.fullmatch(part))

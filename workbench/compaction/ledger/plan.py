@@ -1,0 +1,120 @@
+"""The plan for a budget, to the last token: what stays, in how many words, and the ledger's message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+
+from workbench.compaction.ledger.entries import counted_by_group
+from workbench.compaction.ledger.gather import Noted, noted, numbering
+from workbench.compaction.ledger.queue import WHOLE
+from workbench.compaction.ledger.room import Filled, Ground, fill
+from workbench.compaction.ledger.text import Ledger, written
+from workbench.compaction.spans import each, indexes_of
+from workbench.session import Message, Span, Text
+
+FRAME_SLACK = 60
+"""Room for headings and for the line that says what was left out."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The messages from `cut` on stay, and some before it (`staying`); `shorter` are those in fewer words, by index.
+    `said` is what the ledger says, `text` the ledger, and `takes` what all of it takes."""
+
+    cut: int
+    staying: tuple[int, ...]
+    shorter: Mapping[int, Message]
+    said: tuple[Noted, ...]
+    left_out: tuple[tuple[str, int], ...]
+    text: str
+    ledger_takes: int
+    takes: int
+
+
+def planned(ground: Ground, budget: int, narrative: str = "") -> Plan:
+    """The fullest plan that keeps to the budget. What the user wants and what is not read yet is there even if pins
+    leave no room: then it takes more.
+
+    Lines cost a little more or less together than apart; the queue is cut again where it came to something else.
+    """
+    stays = ground.ruler.each(ground.always)
+    empty = written(Ledger(10**6, tuple(range(len(ground.always))), (), narrative))
+    frame = ground.ruler.of_text(empty) + FRAME_SLACK
+    error = 0
+    for _ in range(6):
+        found = fill(ground, budget - stays - frame - error, budget - frame - error)
+        plan = _plan(ground, found, narrative)
+        came_to = plan.ledger_takes - frame - found.in_lines
+        if 0 <= error - came_to <= budget // 50:
+            break
+        error = came_to if came_to < error else 2 * came_to - error
+    return _filled_up(ground, found, plan, budget, narrative)
+
+
+def _filled_up(ground: Ground, found: Filled, plan: Plan, budget: int, narrative: str) -> Plan:
+    """With what is left given to the next step, in as many characters as fit."""
+    step, spare = found.next, budget - plan.takes
+    if step is None or spare <= 0:
+        return plan
+    there = found.lines if step.is_line else found.units
+    cost: Callable[[int, int], int] = ground.line_cost if step.is_line else ground.unit_cost
+    if (now := there.get(step.thing)) is None:
+        return plan
+    most = cost(step.thing, now) + spare
+    chars = now
+    for finer in (2.0, 1.25, 1.05):
+        for number in count(1):
+            more = int(chars * finer)
+            if more >= step.chars or number > 40 or cost(step.thing, more) > most:
+                break
+            chars = more
+    there[step.thing] = chars
+    if not step.is_line:
+        found.in_units += cost(step.thing, chars) - cost(step.thing, now)
+    fuller = _plan(ground, found, narrative)
+    return fuller if fuller.takes <= budget else plan
+
+
+def _plan(ground: Ground, found: Filled, narrative: str) -> Plan:
+    queue, context = ground.queue, ground.context
+    cut, number = len(context), len(queue.units) - 1
+    while number in found.units and (ground.first is None or queue.units[number].start >= ground.first):
+        cut, number = queue.units[number].start, number - 1
+    if ground.first is not None:
+        cut = max(cut, ground.first)
+    apart = [queue.units[unit] for unit in found.units if queue.units[unit].start < cut]
+    lead = context.shape.lead
+    staying = {index for index in ground.always if lead <= index < cut}.union(indexes_of(apart))
+    shorter = {
+        index: message
+        for unit, chars in found.units.items()
+        if chars < WHOLE
+        for index in range(queue.units[unit].start, queue.units[unit].stop)
+        if index not in ground.always and (message := ground.message(index, chars)) is not context.messages[index]
+    }
+    said = tuple(replace(queue.lines[line], entry=ground.entry(line, chars)) for line, chars in found.lines.items())
+    ledger = _ledger(ground, found, said, sorted(staying), cut, narrative)
+    text = written(ledger)
+    ledger_takes = ground.ruler.of_message(Message("ledger", "user", (Text(text),), kind="summary"))
+    takes = ground.ruler.each(ground.always) + found.in_units + ledger_takes
+    return Plan(cut, tuple(sorted(staying)), shorter, said, ledger.left_out, text, ledger_takes, takes)
+
+
+def _ledger(
+    ground: Ground, found: Filled, said: tuple[Noted, ...], staying: list[int], cut: int, narrative: str
+) -> Ledger:
+    shape, queue = ground.context.shape, ground.queue
+    whole = {unit for unit, chars in found.units.items() if chars >= WHOLE}
+    lines = range(len(noted(shape)))
+    missing = (n for n in lines if n not in found.lines and queue.unit_of[queue.lines[n].last] not in whole)
+    left_out = counted_by_group((queue.lines[line].entry for line in missing), ground.language)
+    entries = sorted((one.entry for one in said), key=lambda entry: entry.source)
+    pinned, upto = numbering(shape).after_cut(staying, cut)
+    return Ledger(upto, pinned, tuple(entries), narrative, left_out, ground.language)
+
+
+def spans(plan: Plan, stop: int) -> list[Span]:
+    """The messages that stay behind the ledger, in their order."""
+    return [*each(plan.staying), Span(plan.cut, stop)]

@@ -1,0 +1,193 @@
+"""What may take room, step by step, in the order in which it gets it: what is worth most for its tokens comes first.
+
+Two sorts of things compete: lines of the ledger, and units of the tail (messages that no cut may part). Either comes
+in up to `LEVELS` characters of each of its texts, whole in the end, and each step to the next level is worth less than
+the one before. The order depends on no budget, so whatever a budget has room for, a larger one has, too.
+
+A line is worth how likely it is needed again, times how much it would be missed; a unit, what its newness says. The
+weights were tuned by what agents needed later in recorded sessions (`benchmarks/keeping.py`, its tuning half).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from workbench.compaction.ledger.entries import Entry, EntryKind
+from workbench.compaction.ledger.gather import OLD, Noted, noted, numbering
+from workbench.compaction.ledger.names import Name, Sort, names_of
+from workbench.compaction.ledger.shorter import longest_text
+from workbench.compaction.shape import Shape, per_shape
+from workbench.session import Span
+
+WHOLE = 1 << 40
+LEVELS = (200, 800, 3_200, WHOLE)
+"""Characters of each text, step by step."""
+
+BINDING = 1e6
+"""Steps of at least this worth are of what the user wants: not even pins take their room."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Thing `thing`, a line or a unit, in up to `chars` characters of each text, where it had `before`; 0 for
+    nothing."""
+
+    worth: float
+    is_line: bool
+    thing: int
+    before: int
+    chars: int
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The steps, best first. `unit_of`: which unit each message is in, `OLD` for those before the first."""
+
+    lines: tuple[Noted, ...]
+    units: tuple[Span, ...]
+    unit_of: Sequence[int]
+    steps: tuple[Step, ...]
+
+
+@per_shape
+def queue_of(shape: Shape) -> Queue:
+    """What a compaction of these messages may keep."""
+    lines = (*noted(shape), *_named(shape))
+    units = _units(shape)
+    unit_of = [OLD] * len(shape.messages)
+    for number, unit in enumerate(units):
+        unit_of[unit.start : unit.stop] = [number] * len(unit)
+    steps = [*_line_steps(shape, lines), *_unit_steps(shape, units)]
+    steps.sort(key=lambda step: -step.worth)
+    return Queue(lines, units, unit_of, tuple(steps))
+
+
+def _named(shape: Shape) -> Iterator[Noted]:
+    """Names as entries, without those that an entry of their own tells."""
+    number = numbering(shape)
+    own = {one.entry.text for one in noted(shape)}
+    for name in names_of(shape):
+        if name.text not in own and name.last != number.ledger:
+            kind, state = _AS_ENTRY[name.sort]
+            yield Noted(Entry(kind, name.text, number(name.last), state), name.last, name.last)
+
+
+def _units(shape: Shape) -> tuple[Span, ...]:
+    """The messages behind the leading system messages and an earlier ledger, in stretches that no cut may part."""
+    ledger = numbering(shape).ledger
+    start = shape.lead if ledger is None else ledger + 1
+    torn = shape.open_across
+    cuts = [cut for cut in range(start, len(shape.messages) + 1) if not torn[cut]]
+    return tuple(Span(a, b) for a, b in pairwise(dict.fromkeys([start, *cuts])))
+
+
+# --- lines ------------------------------------------------------------------------------------------------------------
+
+_FRAME = 24
+"""Characters that a line takes beside its text; a name takes `_BETWEEN`."""
+_BETWEEN = 5
+
+_WORTH = {
+    ("instruction", "gone"): 0.05,
+    ("decision", "answer"): 3.0,
+    ("error", "open"): 1.0,
+    ("error", "fixed"): 0.2,
+    ("file", "viewed"): 0.3,
+    ("command", "failed"): 0.6,
+}
+_WORTH_OF_KIND = {
+    "instruction": 9.0,
+    "request": 3.0,
+    "decision": 1.5,
+    "error": 0.6,
+    "file": 0.6,
+    "command": 0.5,
+    "url": 0.15,
+    "stated": 1.0,
+}
+_NAMES = {"path": (0.15, 0.2), "id": (0.15, 0.1), "code": (0.06, 0.15), "number": (0.1, 0.03)}
+"""Of each sort of names how likely one is needed that the agent used once, and for how many uses it counts that
+somebody told it."""
+
+_AS_ENTRY: Mapping[Sort, tuple[EntryKind, str]] = {
+    "path": ("file", "named"),
+    "id": ("identifier", ""),
+    "code": ("identifier", ""),
+    "number": ("number", ""),
+}
+_CARRIED = Name("", "id", 1, 1, OLD)
+"""A name that only an earlier ledger tells."""
+
+_OLDER = 0.35
+"""How fast what was said longer ago is worth less: by this power of how many messages ago, from `_NEW` on."""
+_NEW = 8
+
+
+def _line_steps(shape: Shape, lines: Sequence[Noted]) -> Iterator[Step]:
+    by_text = {name.text: name for name in names_of(shape)}
+    newest = len(shape.messages)
+    for number, line in enumerate(lines):
+        entry = line.entry
+        age = 1 + (newest - max(line.last, 0)) / _NEW
+        if entry.in_passing:
+            worth = _worth_of_name(by_text.get(entry.text, _CARRIED)) * age**-_OLDER
+            yield Step(4 * worth / (len(entry.text) + _BETWEEN), True, number, 0, WHOLE)
+            continue
+        worth = _WORTH.get((entry.kind, entry.state), _WORTH_OF_KIND[entry.kind]) * age**-_OLDER
+        length, before = len(entry.text) + len(entry.detail), 0
+        for level in LEVELS if entry.kind != "instruction" else LEVELS[1:]:
+            least = min(level, length) - before + (0 if before else _FRAME)
+            binding = _binding(entry, before, level)
+            yield Step(binding or 4 * worth / least, True, number, before, WHOLE if length <= level + 60 else level)
+            if length <= level + 60:
+                break
+            worth, before = worth / 2 * (4 if entry.kind == "request" else 1), level
+
+
+def _worth_of_name(name: Name) -> float:
+    once, told = _NAMES[name.sort]
+    times: float = told * min(name.count, 4) ** 0.5 + min(name.used, 8)
+    return float(once * times**0.8)
+
+
+def _binding(entry: Entry, before: int, level: int) -> float:
+    """The worth of a step that the user wants above all, 0 for any other."""
+    if entry.kind == "request" and entry.state == "open" and before < LEVELS[1]:
+        return BINDING * (4 if not before else 2)
+    if entry.kind == "instruction" and entry.state != "gone" and not before:
+        return BINDING * (3 + entry.source * 1e-9)
+    if entry.kind == "request" and entry.state == "first" and not before:
+        return BINDING
+    return 0.0
+
+
+# --- the tail ---------------------------------------------------------------------------------------------------------
+
+_TAIL = 0.03
+"""What a token of the newest messages is worth."""
+_HALF = 0.02
+"""So many tokens before the end it is half of that."""
+_DEEPER = (1.0, 0.6, 0.35, 0.2)
+"""And the share of it that each level is worth."""
+
+
+def _unit_steps(shape: Shape, units: Sequence[Span]) -> Iterator[Step]:
+    """A unit's first step comes behind that of every newer one, so that the tail has no holes."""
+    chars, whole = shape.chars, shape.chars[-1]
+    unread = frozenset(shape.unread)
+    half = min(max(whole / 4 * _HALF, 50), 2_000)
+    for number in range(len(units) - 1, -1, -1):
+        unit = units[number]
+        age = (whole - chars[unit.stop]) / 4
+        worth = _TAIL / (1 + age / half)
+        own = any(index in unread and shape.messages[index].starts_round for index in range(unit.start, unit.stop))
+        length = max(longest_text(shape.messages[index]) for index in range(unit.start, unit.stop))
+        before = 0
+        for level, share in zip(LEVELS, _DEEPER, strict=True):
+            last = length <= level + 60
+            yield Step(BINDING * 5 if own else worth * share, False, number, before, WHOLE if last else level)
+            if last:
+                break
+            before = level

@@ -1,0 +1,104 @@
+"""Messages in fewer words: every text of theirs with its beginning and its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from workbench.base.figures import grouped
+from workbench.compaction.language import Language
+from workbench.compaction.ledger.text import WORDS
+from workbench.session import Block, Media, Message, Text, Thinking, ToolResult, ToolUse
+
+LEAST_CHARS = 200
+"""A text is never shortened to fewer characters, however small the budget; what is said of the rest not counted."""
+
+
+def clipped(text: str, chars: int, language: Language) -> str:
+    """A text over `chars` without its middle, which is said; a little longer than it may be it stays as it is."""
+    if len(text) <= chars + _SAID:
+        return text
+    end = chars // 2
+    gone = WORDS[language].shortened.format(count=grouped(len(text) - chars))
+    return f"{text[: chars - end]}\n{gone}\n{text[-end:]}"
+
+
+_SAID = 60
+"""About what the words take that stand for what is gone."""
+
+
+def shortened(message: Message, chars: int, language: Language, *, read: bool = True) -> Message:
+    """The message with every text and tool result cut to `chars`; the same object where none is so long.
+
+    Of what the agent has read, the texts in its calls' inputs are cut, too, thinking goes, and of media their
+    placeholders stay. The id stays; there is no `source`, for no record holds the new words.
+    """
+
+    def short(text: str) -> str:
+        return clipped(text, chars, language)
+
+    blocks = tuple(new for block in message.blocks if (new := _short(block, short, read=read)) is not None)
+    if len(blocks) == len(message.blocks) and all(a is b for a, b in zip(blocks, message.blocks, strict=True)):
+        return message
+    return replace(message, blocks=blocks, source=()) if blocks else message
+
+
+def _short(block: Block, short: Callable[[str], str], *, read: bool) -> Block | None:
+    match block:
+        case Text(text):
+            return block if (new := short(text)) is text else replace(block, text=new)
+        case ToolResult(_, content):
+            parts = tuple(_short_part(part, short, read=read) for part in content)
+            same = all(new is old for new, old in zip(parts, content, strict=True))
+            return block if same else replace(block, content=parts)
+        case ToolUse(_, _, given) if read:
+            return block if (less := _short_values(given, short)) is given else replace(block, input=less)
+        case Thinking() if read:
+            return None
+        case Media() if read:
+            return Text(block.placeholder)
+    return block
+
+
+def _short_part(part: Text | Media, short: Callable[[str], str], *, read: bool) -> Text | Media:
+    if isinstance(part, Media):
+        return Text(part.placeholder) if read else part
+    return part if (new := short(part.text)) is part.text else replace(part, text=new)
+
+
+def _short_values(value: Any, short: Callable[[str], str]) -> Any:
+    """The same value where no text in it is shortened."""
+    if isinstance(value, str):
+        return short(value)
+    if isinstance(value, dict):
+        fields = {key: _short_values(one, short) for key, one in value.items()}
+        return value if all(fields[key] is value[key] for key in value) else fields
+    if isinstance(value, list):
+        items = [_short_values(one, short) for one in value]
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+    return value
+
+
+def longest_text(message: Message) -> int:
+    """The characters of the longest of the texts that `shortened` cuts, those of thinking and media among them."""
+    return max(map(len, _texts(message)), default=0)
+
+
+def _texts(message: Message) -> Iterator[str]:
+    for block in message.blocks:
+        match block:
+            case Text(text) | Thinking(text):
+                yield text
+            case ToolUse(_, _, given):
+                yield from _strings(given)
+            case ToolResult(_, content):
+                yield from (part.text if isinstance(part, Text) else part.placeholder for part in content)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _strings(one)
