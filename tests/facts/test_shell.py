@@ -7,7 +7,7 @@ import pytest
 from tests.facts.talk import agent, call, ran, result
 from workbench.facts import calls_in, find
 from workbench.facts.calls import is_check
-from workbench.facts.shell import LONGEST, effects, is_told, views
+from workbench.facts.shell import LONGEST, effects, is_told, simple_commands, views
 from workbench.session import Message
 
 C, M, D, R = "created", "modified", "deleted", "reverted"
@@ -189,3 +189,8 @@ def test_with_a_folder_go_the_files_that_are_known_in_it() -> None:
         (M, "/p/src/a.py", True),
         (M, "/p/src/b.py", True),
     ]
+
+
+@pytest.mark.parametrize("blank", "\x0b\x0c\x1c\x85\xa0\u2028")
+def test_what_only_looks_like_a_blank_is_part_of_a_word(blank: str) -> None:
+    assert simple_commands(f"ls{blank}a b") == (f"ls{blank}a b",)

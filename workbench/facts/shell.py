@@ -134,7 +134,7 @@ class _Word:
     """The word without its quoted parts: braces in it are expanded."""
 
 
-_PLAIN = re.compile(r"[^\s\\'\"$`|&;()<>]+")
+_PLAIN = re.compile(r"[^ \t\r\n\\'\"$`|&;()<>]+")
 _REDIRECT = re.compile(r"(?:\d{1,2}|&)?(?:>>|>\||>&|>|<<<|<<-?|<>|<&|<)")
 _HEREDOC = re.compile(r"[ \t]*(?:'([^'\n]*)'|\"([^\"\n]*)\"|\\?([^\s'\"<>|&;()]+))")
 _CONNECTOR = re.compile(r"&&|\|\||;;|\|&|[;&|\n]")
