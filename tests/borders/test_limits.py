@@ -17,8 +17,6 @@ from pydantic import ValidationError
 from workbench.compaction.assembled.tool_result_rules import RULES, ToolKind, Use
 from workbench.compaction.context import Context
 from workbench.compaction.exchange.abridge import abridge
-from workbench.compaction.ledger.room import shares_of
-from workbench.compaction.ledger.ruler import in_tokens
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.progressive import rungs
 from workbench.compaction.progressive.importance import SIGNALS, scores
@@ -273,16 +271,9 @@ NO_WORDS = {"user_message_tokens": 0}
 GIVEN_BACK = "[Restored file]"
 
 
-def share(name: str) -> Look:
-    """A share of the room of 100 tokens that a budget leaves beside the frame."""
-
-    def look(case: Case) -> object:
-        policy, ruler = case.policy, in_tokens(case.context)
-        frame = 1_000 - shares_of(case.context, ruler, 1_000, (), 0, 0).room
-        found = shares_of(case.context, ruler, frame + 100, (), policy.ledger_percent, policy.narrative_percent)
-        return getattr(found, name)
-
-    return look
+def asked_chars(case: Case) -> int:
+    """Characters that the model is asked for."""
+    return case.request.max_chars
 
 
 def memory_lines(case: Case) -> int:
@@ -446,8 +437,7 @@ OWN: dict[str, Row] = {
     "ledger.budget_window_percent": Row(
         unchanged, 50, BELOW, MANY.with_(limit=Window(2_400, "given")), {"budget_tokens": 0}, step=0.1
     ),
-    "ledger.ledger_percent": Row(share("ledger"), 40, (39, 40, 41)),
-    "ledger.narrative_percent": Row(share("narrative"), 15, (14, 15, 16)),
+    "ledger.narrative_percent": Row(asked_chars, 15, (168, 180, 192), MANY),
     "ledger.summary_char_limit": Row(whole_answer, len(ANSWER), BELOW, MANY, LEDGER),
     "ledger.request_char_limit": Row(is_cut, length, ABOVE, LONG, LEDGER),
     "ledger.result_char_limit": Row(asks("0123456789"), 10, BELOW, context_of([*TOOL.messages, *chat(200)]), LEDGER),

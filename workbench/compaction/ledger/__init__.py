@@ -2,6 +2,10 @@
 
 entries.py   what an entry is, and which are the more important
 gather.py    entries out of a context, an earlier ledger's among them
-room.py      which of them a budget has room for
+names.py     mere names, which share lines
+queue.py     what may take room, by what it is worth: lines and messages, in steps
+shorter.py   messages in fewer words
+room.py      the beginning of the queue that fits
+plan.py      the whole plan for a budget, to the last token
 text.py      a ledger as text, and back: the next compaction reads what this one wrote
 """

@@ -40,16 +40,19 @@ _UNIT = (
     r"files?)\b)"
 )
 _NUMBER = re.compile(
-    rf"(?:[A-Za-z][\w-]{{1,20}}[ =:`'\"]{{1,3}}){{0,2}}(?<![\w.,:/\\+@-])[#$€]?(?:(?P<few>\d{{1,3}})\s?{_UNIT}"
+    rf"(?<![\w.,:/\\+@-])[#$€]?(?:(?P<few>\d{{1,3}})\s?{_UNIT}"
     r"|(?P<number>\d{4,12}|\d{1,8}\.\d{1,4}|\d{1,3}(?:,\d{3})+|(?<=#)\d{1,6}|(?<=[Pp]ort )\d{2,5}|(?<=:)\d{4,5})"
     rf"(?:\s?{_UNIT})?)(?![\w/-]|[.,]\d)"
 )
+_OF = re.compile(r"(?:[A-Za-z][\w-]{1,20}[ =:`'\"]{1,3}){1,2}\Z")
+"""What a number is of: up to two words before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name as it is told, how often the agent used it, how many messages have it, and the index of the newest."""
+    """A name, how it is told, how often the agent used it, how many messages have it, and the index of the newest."""
 
+    key: str
     text: str
     sort: Sort
     used: int
@@ -72,7 +75,7 @@ def names_of(shape: Shape) -> tuple[Name, ...]:
                     known[0], known[4] = told, index
                     known[2] += acts
                     known[3] += 1
-    return tuple(Name(*one) for one in found.values())
+    return tuple(Name(key, *one) for key, one in found.items())
 
 
 def _texts(message: Message) -> Iterator[str]:
@@ -98,8 +101,10 @@ def names_in(text: str) -> Iterator[tuple[str, str, Sort]]:
     for token in set(_TOKEN.findall(text)):
         for name, sort in _parted(token):
             yield name, name, sort
-    numbers = {match["number"] or match["few"]: match[0] for match in _NUMBER.finditer(text)}
-    for number, told in numbers.items():
+    numbers = {match["number"] or match["few"]: match.span() for match in _NUMBER.finditer(text)}
+    for number, (start, stop) in numbers.items():
+        of = _OF.search(text, max(start - 44, 0), start)
+        told = text[of.start() if of else start : stop]
         yield number, " ".join(told.replace(", ", " ").split()), "number"
 
 

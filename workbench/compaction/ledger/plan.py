@@ -14,8 +14,8 @@ from workbench.compaction.ledger.text import Ledger, written
 from workbench.compaction.spans import each, indexes_of
 from workbench.session import Message, Span, Text
 
-FRAME_SLACK = 60
-"""Room for headings and for the line that says what was left out."""
+LEFT_OUT_CHARS = 160
+"""About what the line takes that says what was left out."""
 
 
 @dataclass(frozen=True)
@@ -35,21 +35,18 @@ class Plan:
 
 def planned(ground: Ground, budget: int, narrative: str = "") -> Plan:
     """The fullest plan that keeps to the budget. What the user wants and what is not read yet is there even if pins
-    leave no room: then it takes more.
-
-    Lines cost a little more or less together than apart; the queue is cut again where it came to something else.
-    """
+    leave no room: then it takes more. Lines together seldom cost more than apart; where they do, some go."""
     stays = ground.ruler.each(ground.always)
     empty = written(Ledger(10**6, tuple(range(len(ground.always))), (), narrative))
-    frame = ground.ruler.of_text(empty) + FRAME_SLACK
-    error = 0
-    for _ in range(6):
+    frame = ground.ruler.of_text(empty) + ground.ruler.of_text("left out " * (LEFT_OUT_CHARS // 9))
+    error = over = 0
+    for _ in range(4):
+        error += over
         found = fill(ground, budget - stays - frame - error, budget - frame - error)
         plan = _plan(ground, found, narrative)
-        came_to = plan.ledger_takes - frame - found.in_lines
-        if 0 <= error - came_to <= budget // 50:
+        over = plan.ledger_takes - frame - found.in_lines - error
+        if over <= 0:
             break
-        error = came_to if came_to < error else 2 * came_to - error
     return _filled_up(ground, found, plan, budget, narrative)
 
 

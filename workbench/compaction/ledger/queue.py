@@ -27,6 +27,8 @@ LEVELS = (200, 800, 3_200, WHOLE)
 
 BINDING = 1e6
 """Steps of at least this worth are of what the user wants: not even pins take their room."""
+ALWAYS = 1e7
+"""Those of at least this worth are there whatever the budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,41 +45,45 @@ class Step:
 
 @dataclass(frozen=True)
 class Queue:
-    """The steps, best first. `unit_of`: which unit each message is in, `OLD` for those before the first."""
+    """The steps, best first. `unit_of`: which unit each message is in, `OLD` for those before the first. `keys`: by
+    what the lines that are mere names are known."""
 
     lines: tuple[Noted, ...]
     units: tuple[Span, ...]
     unit_of: Sequence[int]
+    keys: Mapping[int, str]
     steps: tuple[Step, ...]
 
 
 @per_shape
 def queue_of(shape: Shape) -> Queue:
     """What a compaction of these messages may keep."""
-    lines = (*noted(shape), *_named(shape))
+    named = [*_named(shape)]
+    lines = (*noted(shape), *(line for line, _ in named))
+    keys = {len(lines) - len(named) + place: key for place, (_, key) in enumerate(named)}
     units = _units(shape)
     unit_of = [OLD] * len(shape.messages)
     for number, unit in enumerate(units):
         unit_of[unit.start : unit.stop] = [number] * len(unit)
     steps = [*_line_steps(shape, lines), *_unit_steps(shape, units)]
     steps.sort(key=lambda step: -step.worth)
-    return Queue(lines, units, unit_of, tuple(steps))
+    return Queue(lines, units, unit_of, keys, tuple(steps))
 
 
-def _named(shape: Shape) -> Iterator[Noted]:
-    """Names as entries, without those that an entry of their own tells."""
+def _named(shape: Shape) -> Iterator[tuple[Noted, str]]:
+    """Names as entries with their keys, without those that an entry of their own tells."""
     number = numbering(shape)
     own = {one.entry.text for one in noted(shape)}
     for name in names_of(shape):
         if name.text not in own and name.last != number.ledger:
             kind, state = _AS_ENTRY[name.sort]
-            yield Noted(Entry(kind, name.text, number(name.last), state), name.last, name.last)
+            yield Noted(Entry(kind, name.text, number(name.last), state), name.last, name.last), name.key
 
 
 def _units(shape: Shape) -> tuple[Span, ...]:
-    """The messages behind the leading system messages and an earlier ledger, in stretches that no cut may part."""
+    """The messages behind leading system messages and earlier summaries, in stretches that no cut may part."""
     ledger = numbering(shape).ledger
-    start = shape.lead if ledger is None else ledger + 1
+    start = 1 + max(shape.lead - 1, *shape.summaries[-1:], -1 if ledger is None else ledger)
     torn = shape.open_across
     cuts = [cut for cut in range(start, len(shape.messages) + 1) if not torn[cut]]
     return tuple(Span(a, b) for a, b in pairwise(dict.fromkeys([start, *cuts])))
@@ -93,7 +99,7 @@ _WORTH = {
     ("instruction", "gone"): 0.05,
     ("decision", "answer"): 3.0,
     ("error", "open"): 1.0,
-    ("error", "fixed"): 0.2,
+    ("error", "fixed"): 0.4,
     ("file", "viewed"): 0.3,
     ("command", "failed"): 0.6,
 }
@@ -117,7 +123,7 @@ _AS_ENTRY: Mapping[Sort, tuple[EntryKind, str]] = {
     "code": ("identifier", ""),
     "number": ("number", ""),
 }
-_CARRIED = Name("", "id", 1, 1, OLD)
+_CARRIED = Name("", "", "id", 1, 1, OLD)
 """A name that only an earlier ledger tells."""
 
 _OLDER = 0.35
@@ -155,7 +161,7 @@ def _worth_of_name(name: Name) -> float:
 def _binding(entry: Entry, before: int, level: int) -> float:
     """The worth of a step that the user wants above all, 0 for any other."""
     if entry.kind == "request" and entry.state == "open" and before < LEVELS[1]:
-        return BINDING * (4 if not before else 2)
+        return ALWAYS if not before else BINDING * 2
     if entry.kind == "instruction" and entry.state != "gone" and not before:
         return BINDING * (3 + entry.source * 1e-9)
     if entry.kind == "request" and entry.state == "first" and not before:

@@ -10,10 +10,11 @@ from workbench.compaction.keeping import with_pairs
 from workbench.compaction.language import Language
 from workbench.compaction.ledger.entries import Entry
 from workbench.compaction.ledger.gather import OLD
-from workbench.compaction.ledger.queue import BINDING, WHOLE, Queue, Step, queue_of
+from workbench.compaction.ledger.names import names_in
+from workbench.compaction.ledger.queue import ALWAYS, BINDING, WHOLE, Queue, Step, queue_of
 from workbench.compaction.ledger.ruler import Ruler
 from workbench.compaction.ledger.shorter import LEAST_CHARS, clipped, shortened
-from workbench.compaction.ledger.text import line_of
+from workbench.compaction.ledger.text import WORDS, line_of
 from workbench.compaction.shape import Shape, per_shape
 from workbench.session import Message
 
@@ -114,13 +115,15 @@ class _Filling:
         self._costs: dict[int, int] = {}
         self._told_in: dict[int, list[int]] = {}
         self._named: set[tuple[str, int]] = set()
+        self._told: set[str] = set()
+        self._kinds: set[str] = set()
 
     def filled(self, room: int, binding_room: int) -> Filled:
         out, steps = self.out, self.queue.steps
         for unit, chars in self._least():
             self._take_unit(unit, chars)
         for step in steps:
-            most = binding_room if step.worth >= BINDING else room
+            most = WHOLE if step.worth >= ALWAYS else binding_room if step.worth >= BINDING else room
             if not (self._line(step, most) if step.is_line else self._unit(step, most)):
                 out.next = step
                 break
@@ -168,7 +171,11 @@ class _Filling:
         unit = self.queue.unit_of[line.last] if line.last != OLD else OLD
         if unit != OLD and out.units.get(unit, 0) >= WHOLE:
             return True
+        if self.queue.keys.get(step.thing) in self._told:
+            return True
         cost = self.ground.line_cost(step.thing, step.chars)
+        if line.entry.kind not in self._kinds:
+            cost += self.ground.ruler.of_text(f"## {WORDS[self.ground.language].titles[line.entry.kind]}\n\n") + 1
         group = (line.entry.kind, line.entry.source) if line.entry.in_passing else None
         if group and group not in self._named:
             cost += _SHARED
@@ -176,6 +183,9 @@ class _Filling:
             return False
         if group:
             self._named.add(group)
+        else:
+            self._told.update(key for key, _, _ in names_in(f"{line.entry.text}\n{line.entry.detail}"))
+        self._kinds.add(line.entry.kind)
         out.in_lines += cost - self._costs.get(step.thing, 0)
         if step.thing not in out.lines and unit != OLD:
             self._told_in.setdefault(unit, []).append(step.thing)

@@ -5,10 +5,9 @@ Our own. What goes where:
     before   [system] m1 m2 … mk                          | mk+1 … mn
     after    [system] ledger: entries · narrative  [pins] | mk+1 … mn
 
-The budget holds the whole result. Of what system messages and pins leave of it, the ledger may take one share and the
-narrative another; the tail is as long as the rest allows. What the user wants (standing instructions, the first and the
-open request) may take the room of narrative and tail too. What there is no room for gives way by importance, and the
-ledger says what that was. There need be no model: the ledger does without a narrative.
+The budget holds the whole result. Entries and messages compete for what system messages, pins and the narrative leave
+of it, by what a token of each is worth (`compaction/ledger/queue.py`); messages may be shortened. What there is no room
+for the ledger counts by kind. There need be no model: the ledger does without a narrative.
 """
 
 from __future__ import annotations
@@ -103,15 +102,17 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
     budget, ruler = budget_of(context, policy).most, ruler_of(context, policy)
     if context.split_at is None and ruler.span(0, len(context)) <= budget:
         return unchanged(context.messages, "nothing to compact: all of it fits the budget", trace)
-    always = frozenset(with_pairs(shape, shape.own_system)) | pinned_with_pairs(context)
+    kept_summaries = shape.summaries if policy.earlier_summary == "keep" else ()
+    always = with_pairs(shape, {*shape.own_system, *kept_summaries}.difference(_earlier_ledger(context)))
+    always |= pinned_with_pairs(context)
     ground = Ground(context, ruler, always, policy.language, _split(context))
     told, failed, shown = narratives_of(context, _carried(context, policy)), "", NOTHING_SHOWN
-    share = (policy.narrative_percent or CARRIED_PERCENT) * max(budget - ruler.each(always), 0) / 100
-    max_chars = int(share * (CHARS_PER_TOKEN if ruler.unit == "tokens" else 1))
-    max_chars = min(max_chars, policy.summary_char_limit or max_chars)
+    share = int((policy.narrative_percent or CARRIED_PERCENT) * max(budget - ruler.each(always), 0) / 100)
+    share_chars = share * (CHARS_PER_TOKEN if ruler.unit == "tokens" else 1)
+    max_chars = min(share_chars, policy.summary_char_limit or share_chars)
     narrative = clip_at_sentence(told, max_chars)
-    if policy.narrative_percent and max_chars >= SHORTEST_NARRATIVE:
-        before = planned(ground, budget - int(share))
+    if policy.narrative_percent and share_chars >= SHORTEST_NARRATIVE:
+        before = planned(ground, budget - share)
         fresh, carried, _ = _gone(context, policy, before)
         if not fresh:
             return _without_ledger(context, before, trace)
@@ -124,7 +125,7 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
         )
         style = labelled_style(shape, LABELS[policy.language], Limits(1 << 30, CALL_CHARS, policy.result_char_limit))
         bounds = within(policy.request_char_limit, asked, style)
-        settings = replace(policy.request, max_chars=max_chars)
+        settings = replace(policy.request, form="narrative", max_chars=max_chars)
         answer = yield from summarized(context, fresh, asked, style, bounds, settings, trace)
         if isinstance(answer, SummaryFailed):
             failed = f"without a new narrative: {answer}"
