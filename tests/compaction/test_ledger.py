@@ -459,7 +459,7 @@ def chars_by_id(outcome: Outcome) -> dict[str, int]:
     return {one.id: visible_chars(one) for one in outcome.messages if one.kind != "summary"}
 
 
-LEAST = 600
+LEAST = 1_000
 """Tokens in which a ledger's frame, what the user wants and the least tail of these sessions have room."""
 
 

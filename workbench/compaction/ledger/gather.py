@@ -14,7 +14,7 @@ from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.shape_facts import facts_of
 from workbench.facts import Fact, standing
 from workbench.facts.done import REFUSED, same_command
-from workbench.facts.pasted import around_pastes
+from workbench.facts.pasted import around_pastes, without_paste
 from workbench.session import Message, Text
 
 OLD = -1
@@ -160,7 +160,10 @@ PASTE_CHARS = 120
 
 
 def _own(request: str, source: int) -> str:
-    """A request as the person typed it, of each paste its beginning and where it stands."""
+    """A request as the person typed it, of each paste its beginning and where it stands; all of it where nothing else
+    was typed."""
+    if not without_paste(request).strip():
+        return request
     return around_pastes(
         request, PASTE_CHARS, lambda one: f"[… {grouped(one.stop - one.start)} characters of {one.sort}, #{source}]"
     )

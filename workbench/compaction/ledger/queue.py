@@ -17,7 +17,7 @@ from itertools import pairwise
 from workbench.compaction.ledger.entries import Entry, EntryKind
 from workbench.compaction.ledger.gather import OLD, Noted, noted, numbering
 from workbench.compaction.ledger.names import Name, Sort, names_of
-from workbench.compaction.ledger.shorter import longest_text
+from workbench.compaction.ledger.shorter import TOLERANCE, longest_text
 from workbench.compaction.shape import Shape, per_shape
 from workbench.session import Span
 
@@ -45,12 +45,13 @@ class Step:
 
 @dataclass(frozen=True)
 class Queue:
-    """The steps, best first. `unit_of`: which unit each message is in, `OLD` for those before the first. `keys`: by
-    what the lines that are mere names are known."""
+    """The steps, best first. `unit_of`: which unit each message is in, `OLD` for those before the first. `longest`:
+    characters of each unit's longest text. `keys`: by what the lines that are mere names are known."""
 
     lines: tuple[Noted, ...]
     units: tuple[Span, ...]
     unit_of: Sequence[int]
+    longest: Sequence[int]
     keys: Mapping[int, str]
     steps: tuple[Step, ...]
 
@@ -65,9 +66,10 @@ def queue_of(shape: Shape) -> Queue:
     unit_of = [OLD] * len(shape.messages)
     for number, unit in enumerate(units):
         unit_of[unit.start : unit.stop] = [number] * len(unit)
-    steps = [*_line_steps(shape, lines), *_unit_steps(shape, units)]
+    longest = [max(map(longest_text, shape.messages[unit.start : unit.stop])) for unit in units]
+    steps = [*_line_steps(shape, lines), *_unit_steps(shape, units, longest)]
     steps.sort(key=lambda step: -step.worth)
-    return Queue(lines, units, unit_of, keys, tuple(steps))
+    return Queue(lines, units, unit_of, longest, keys, tuple(steps))
 
 
 def _named(shape: Shape) -> Iterator[tuple[Noted, str]]:
@@ -113,6 +115,9 @@ _WORTH_OF_KIND = {
     "url": 0.15,
     "stated": 1.0,
 }
+_MORE, _OWN_WORDS = 0.5, 0.8
+"""What each step is worth of the one before: of a line, and of what the user wrote."""
+
 _NAMES = {"path": (0.15, 0.2), "id": (0.15, 0.1), "code": (0.06, 0.15), "number": (0.1, 0.03)}
 """Of each sort of names how likely one is needed that the agent used once, and for how many uses it counts that
 somebody told it."""
@@ -143,13 +148,14 @@ def _line_steps(shape: Shape, lines: Sequence[Noted]) -> Iterator[Step]:
             continue
         worth = _WORTH.get((entry.kind, entry.state), _WORTH_OF_KIND[entry.kind]) * age**-_OLDER
         length, before = len(entry.text) + len(entry.detail), 0
-        for level in LEVELS if entry.kind != "instruction" else LEVELS[1:]:
-            least = min(level, length) - before + (0 if before else _FRAME)
-            binding = _binding(entry, before, level)
-            yield Step(binding or 4 * worth / least, True, number, before, WHOLE if length <= level + 60 else level)
-            if length <= level + 60:
+        levels = LEVELS[1:] if entry.kind == "instruction" else LEVELS
+        worth *= 4 / (min(levels[0], length) + _FRAME)
+        for level in levels:
+            last = length <= level + TOLERANCE
+            yield Step(_binding(entry, before) or worth, True, number, before, WHOLE if last else level)
+            if last:
                 break
-            worth, before = worth / 2 * (4 if entry.kind == "request" else 1), level
+            worth, before = worth * (_OWN_WORDS if entry.kind == "request" else _MORE), level
 
 
 def _worth_of_name(name: Name) -> float:
@@ -158,7 +164,7 @@ def _worth_of_name(name: Name) -> float:
     return float(once * times**0.8)
 
 
-def _binding(entry: Entry, before: int, level: int) -> float:
+def _binding(entry: Entry, before: int) -> float:
     """The worth of a step that the user wants above all, 0 for any other."""
     if entry.kind == "request" and entry.state == "open" and before < LEVELS[1]:
         return ALWAYS if not before else BINDING * 2
@@ -179,7 +185,7 @@ _DEEPER = (1.0, 0.6, 0.35, 0.2)
 """And the share of it that each level is worth."""
 
 
-def _unit_steps(shape: Shape, units: Sequence[Span]) -> Iterator[Step]:
+def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int]) -> Iterator[Step]:
     """A unit's first step comes behind that of every newer one, so that the tail has no holes."""
     chars, whole = shape.chars, shape.chars[-1]
     unread = frozenset(shape.unread)
@@ -189,11 +195,11 @@ def _unit_steps(shape: Shape, units: Sequence[Span]) -> Iterator[Step]:
         age = (whole - chars[unit.stop]) / 4
         worth = _TAIL / (1 + age / half)
         own = any(index in unread and shape.messages[index].starts_round for index in range(unit.start, unit.stop))
-        length = max(longest_text(shape.messages[index]) for index in range(unit.start, unit.stop))
         before = 0
         for level, share in zip(LEVELS, _DEEPER, strict=True):
-            last = length <= level + 60
-            yield Step(BINDING * 5 if own else worth * share, False, number, before, WHOLE if last else level)
+            last = longest[number] <= level + TOLERANCE
+            now = worth * share if not own else BINDING * 5 if before else ALWAYS * 2
+            yield Step(now, False, number, before, WHOLE if last else level)
             if last:
                 break
             before = level

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 
 from workbench.compaction.context import Context
@@ -13,7 +13,7 @@ from workbench.compaction.ledger.gather import OLD
 from workbench.compaction.ledger.names import names_in
 from workbench.compaction.ledger.queue import ALWAYS, BINDING, WHOLE, Queue, Step, queue_of
 from workbench.compaction.ledger.ruler import Ruler
-from workbench.compaction.ledger.shorter import LEAST_CHARS, clipped, shortened
+from workbench.compaction.ledger.shorter import LEAST_CHARS, TOLERANCE, clipped, shortened
 from workbench.compaction.ledger.text import WORDS, line_of
 from workbench.compaction.shape import Shape, per_shape
 from workbench.session import Message
@@ -113,21 +113,19 @@ class _Filling:
         self.queue = ground.queue
         self.out = Filled()
         self._costs: dict[int, int] = {}
-        self._told_in: dict[int, list[int]] = {}
-        self._named: set[tuple[str, int]] = set()
-        self._told: set[str] = set()
-        self._kinds: set[str] = set()
+        self._lines_of: dict[int, list[int]] = {}
+        self._there: set[Hashable] = set()
+        """Kinds that have a heading, sources that have a line of names, and names that another line tells."""
 
     def filled(self, room: int, binding_room: int) -> Filled:
-        out, steps = self.out, self.queue.steps
         for unit, chars in self._least():
             self._take_unit(unit, chars)
-        for step in steps:
+        for step in self.queue.steps:
             most = WHOLE if step.worth >= ALWAYS else binding_room if step.worth >= BINDING else room
             if not (self._line(step, most) if step.is_line else self._unit(step, most)):
-                out.next = step
+                self.out.next = step
                 break
-        return out
+        return self.out
 
     def _least(self) -> Iterable[tuple[int, int]]:
         """What is there before anything else: the least tail; of a settled one all, whole but for what is unread."""
@@ -142,53 +140,62 @@ class _Filling:
             if number != OLD and number not in self.out.units:
                 yield number, LEAST_CHARS
 
+    # --- messages ---
+
     def _unit(self, step: Step, most: int) -> bool:
         now, first = self.out.units.get(step.thing, 0), self.ground.first
         if now >= step.chars or (not now and first is not None and self.queue.units[step.thing].start < first):
             return True
-        more = self.ground.unit_cost(step.thing, step.chars)
-        if step.thing in self.out.units:
-            more -= self.ground.unit_cost(step.thing, self.out.units[step.thing])
-        freed = sum(self._costs[line] for line in self._told_in.get(step.thing, ())) if step.chars >= WHOLE else 0
-        if self.out.in_units + self.out.in_lines + more - freed > most:
+        more = self._unit_cost(step.thing, step.chars) - self._unit_cost(step.thing, now)
+        needless = sum(self._costs[line] for line in self._needless(step.thing, step.chars))
+        if self.out.in_units + self.out.in_lines + more - needless > most:
             return False
         self._take_unit(step.thing, step.chars)
         return True
 
     def _take_unit(self, unit: int, chars: int) -> None:
+        chars = WHOLE if self.queue.longest[unit] <= chars + TOLERANCE else chars
         out = self.out
-        if unit in out.units:
-            out.in_units -= self.ground.unit_cost(unit, out.units[unit])
+        out.in_units += self._unit_cost(unit, chars) - self._unit_cost(unit, out.units.get(unit, 0))
+        for line in self._needless(unit, chars):
+            out.in_lines -= self._costs.pop(line)
+            self._lines_of[unit].remove(line)
+            del out.lines[line]
         out.units[unit] = chars
-        out.in_units += self.ground.unit_cost(unit, chars)
-        if chars >= WHOLE:
-            for line in self._told_in.pop(unit, ()):
-                out.in_lines -= self._costs.pop(line)
-                del out.lines[line]
+
+    def _unit_cost(self, unit: int, chars: int) -> int:
+        return self.ground.unit_cost(unit, chars) if chars else 0
+
+    def _needless(self, unit: int, chars: int) -> list[int]:
+        """The lines that a unit in so many characters makes needless."""
+        return [line for line in self._lines_of.get(unit, ()) if self._says(line, self.out.lines[line], chars)]
+
+    def _says(self, line: int, chars: int, there: int) -> bool:
+        """Whether a line's message says as much itself."""
+        entry = self.queue.lines[line].entry
+        return there >= WHOLE or (entry.kind == "request" and there >= min(chars, len(entry.text)))
+
+    # --- lines ---
 
     def _line(self, step: Step, most: int) -> bool:
-        out, line = self.out, self.queue.lines[step.thing]
-        unit = self.queue.unit_of[line.last] if line.last != OLD else OLD
-        if unit != OLD and out.units.get(unit, 0) >= WHOLE:
+        out, last = self.out, self.queue.lines[step.thing].last
+        unit = self.queue.unit_of[last] if last != OLD else OLD
+        if self._says(step.thing, step.chars, out.units.get(unit, 0)) or self.queue.keys.get(step.thing) in self._there:
             return True
-        if self.queue.keys.get(step.thing) in self._told:
-            return True
-        cost = self.ground.line_cost(step.thing, step.chars)
-        if line.entry.kind not in self._kinds:
-            cost += self.ground.ruler.of_text(f"## {WORDS[self.ground.language].titles[line.entry.kind]}\n\n") + 1
-        group = (line.entry.kind, line.entry.source) if line.entry.in_passing else None
-        if group and group not in self._named:
+        entry = self.ground.entry(step.thing, step.chars)
+        cost, group = self.ground.line_cost(step.thing, step.chars), (entry.kind, entry.source)
+        if entry.kind not in self._there:
+            cost += self.ground.ruler.of_text(f"## {WORDS[self.ground.language].titles[entry.kind]}\n\n") + 1
+        if entry.in_passing and group not in self._there:
             cost += _SHARED
-        if out.in_units + out.in_lines + cost - self._costs.get(step.thing, 0) > most:
+        more = cost - self._costs.get(step.thing, 0)
+        if out.in_units + out.in_lines + more > most:
             return False
-        if group:
-            self._named.add(group)
-        else:
-            self._told.update(key for key, _, _ in names_in(f"{line.entry.text}\n{line.entry.detail}"))
-        self._kinds.add(line.entry.kind)
-        out.in_lines += cost - self._costs.get(step.thing, 0)
-        if step.thing not in out.lines and unit != OLD:
-            self._told_in.setdefault(unit, []).append(step.thing)
+        self._there.add(entry.kind)
+        self._there.update([group] if entry.in_passing else (key for key, _, _ in names_in(line_of(entry))))
+        if step.thing not in out.lines:
+            self._lines_of.setdefault(unit, []).append(step.thing)
         self._costs[step.thing] = cost
+        out.in_lines += more
         out.lines[step.thing] = step.chars
         return True

@@ -9,6 +9,7 @@ from typing import Any
 from workbench.base.figures import grouped
 from workbench.compaction.language import Language
 from workbench.compaction.ledger.text import WORDS
+from workbench.facts.pasted import around_pastes, without_paste
 from workbench.session import Block, Media, Message, Text, Thinking, ToolResult, ToolUse
 
 LEAST_CHARS = 200
@@ -17,15 +18,25 @@ LEAST_CHARS = 200
 
 def clipped(text: str, chars: int, language: Language) -> str:
     """A text over `chars` without its middle, which is said; a little longer than it may be it stays as it is."""
-    if len(text) <= chars + _SAID:
+    if len(text) <= chars + TOLERANCE:
         return text
     end = chars // 2
-    gone = WORDS[language].shortened.format(count=grouped(len(text) - chars))
-    return f"{text[: chars - end]}\n{gone}\n{text[-end:]}"
+    return f"{text[: chars - end]}\n{_gone(len(text) - chars, language)}\n{text[-end:]}"
 
 
-_SAID = 60
-"""About what the words take that stand for what is gone."""
+def _around_pastes(text: str, chars: int, language: Language) -> str:
+    """A person's text with its pastes cut, so that their own words have the room; as it is where they wrote none."""
+    if len(text) <= chars + TOLERANCE or not without_paste(text).strip():
+        return text
+    return around_pastes(text, chars // 4, lambda one: _gone(one.stop - one.start, language))
+
+
+def _gone(chars: int, language: Language) -> str:
+    return WORDS[language].shortened.format(count=grouped(chars))
+
+
+TOLERANCE = 60
+"""Characters by which a text may be too long and stays: about what the words take that would stand for what is gone."""
 
 
 def shortened(message: Message, chars: int, language: Language, *, read: bool = True) -> Message:
@@ -36,7 +47,7 @@ def shortened(message: Message, chars: int, language: Language, *, read: bool = 
     """
 
     def short(text: str) -> str:
-        return clipped(text, chars, language)
+        return clipped(_around_pastes(text, chars, language) if message.starts_round else text, chars, language)
 
     blocks = tuple(new for block in message.blocks if (new := _short(block, short, read=read)) is not None)
     if len(blocks) == len(message.blocks) and all(a is b for a, b in zip(blocks, message.blocks, strict=True)):

@@ -112,10 +112,10 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
     max_chars = min(share_chars, policy.summary_char_limit or share_chars)
     narrative = clip_at_sentence(told, max_chars)
     if policy.narrative_percent and share_chars >= SHORTEST_NARRATIVE:
-        before = planned(ground, budget - share)
-        fresh, carried, _ = _gone(context, policy, before)
-        if not fresh:
-            return _without_ledger(context, before, trace)
+        fresh, carried, _ = _gone(context, policy, planned(ground, budget - share))
+    else:
+        fresh = []
+    if fresh:
         asked = Asked(
             "narrative of the head",
             policy.asks(max_chars=str(max_chars)),
@@ -133,8 +133,9 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
             narrative, shown = clip_at_sentence(answer[0].strip(), max_chars), answer[1]
     plan = planned(ground, budget, narrative)
     fresh, carried, gone = _gone(context, policy, plan)
-    if not fresh:
+    if not fresh and not plan.said:
         return _without_ledger(context, plan, trace)
+    gone = gone if fresh else each(sorted(plan.shorter))
     trace += _told(context, plan, budget, ruler)
     newest = context.messages[gone[-1].stop - 1]
     ledger = Message(f"summary-{newest.id}", "user", (Text(plan.text),), kind="summary", time=newest.time)
