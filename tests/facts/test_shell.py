@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.facts.talk import agent, call, ran, result
-from workbench.facts import calls_in, find
+from workbench.facts import calls_in, find, powershell
 from workbench.facts.calls import is_check
 from workbench.facts.shell import LONGEST, effects, is_told, simple_commands, views
 from workbench.session import Message
@@ -77,6 +77,37 @@ C, M, D, R = "created", "modified", "deleted", "reverted"
 )
 def test_what_a_line_does(line: str, done: list[tuple[str, str]]) -> None:
     assert [(one.kind, one.path) for one in effects(line)] == done
+
+
+@pytest.mark.parametrize(
+    ("line", "done"),
+    [
+        ("Get-ChildItem . | Select-Object -First 3", []),
+        (r"Set-Content -Path 'C:\a\b.cmd' -Value '@\"x\" > y' -Encoding ascii; sh -c 'echo'", [(C, "C:/a/b.cmd")]),
+        (
+            'Add-Content -Path docs\\log.md -NoNewline -Value @"\nrm x; Remove-Item y\n"@; git diff',
+            [(M, "docs/log.md")],
+        ),
+        ("cd C:\\r; Remove-Item -Recurse a.txt, b.txt", [(D, "C:/r/a.txt"), (D, "C:/r/b.txt")]),
+        ("(Get-Content a.md -Raw) -replace 'x', '' | Set-Content a.md -NoNewline", [(C, "a.md")]),
+        ("$p='a.md'; 'x' | Out-File -FilePath $p -Append; del $env:TEMP\\b", [(M, "a.md")]),
+        (
+            "Copy-Item a.md b.md; mv b.md -Destination c.md; ren c.md d.md",
+            [
+                (C, "b.md"),
+                (D, "b.md"),
+                (C, "c.md"),
+                (D, "c.md"),
+                (C, "d.md"),
+            ],
+        ),
+        ("ls > out.txt; ls 2> $null", [(C, "out.txt")]),
+        ("git checkout -- a.md; git rm 'b c.md'", [(R, "a.md"), (D, "b c.md")]),
+        ("'unclosed", []),
+    ],
+)
+def test_what_a_line_of_powershell_does(line: str, done: list[tuple[str, str]]) -> None:
+    assert [(one.kind, one.path) for one in powershell.effects(line)] == done
 
 
 @pytest.mark.parametrize(

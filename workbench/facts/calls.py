@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from workbench.base.text import clip_at_word
+from workbench.facts import powershell
 from workbench.facts.shell import Effect, effects, is_told
 from workbench.facts.spoken_calls import spoken_calls
 from workbench.facts.tools import CHANGES, Action, ActionKind, actions_of, normal_path, tool_name
@@ -126,8 +127,10 @@ def _called(
     asked = actions_of(call)
     ok = _succeeded(result, asked)
     shells = [action.target for action in asked if action.kind == "command"]
-    if shells and tool_name(call.name) not in _NO_POSIX:
-        asked = (*_told_by(shells, result, ok, known), *asked)
+    if shells:
+        told = powershell.effects if tool_name(call.name) in _POWERSHELLS else effects
+        done = [effect for line in shells for effect in told(line)]
+        asked = (*_told_by(done, result, ok, known), *asked)
     actions = tuple(_known(action, known) for action in asked)
     for action in actions if ok is not False else ():
         if action.kind == "deleted":
@@ -141,14 +144,13 @@ def _called(
 
 _COMMITS = re.compile(r"\bgit (?:\S+ ){0,4}commit\b")
 """Behind it a change is no longer what a checkout undoes."""
-_NO_POSIX = ("powershell", "pwsh", "cmd")
+_POWERSHELLS = ("powershell", "pwsh")
 
 
 def _told_by(
-    lines: Iterable[str], result: ToolResult | None, ok: bool | None, known: dict[str, ActionKind]
+    found: Iterable[Effect], result: ToolResult | None, ok: bool | None, known: dict[str, ActionKind]
 ) -> Iterator[Action]:
     """What command lines did to files, as far as their result does not say otherwise."""
-    found = [effect for line in lines for effect in effects(line)]
     if not found or (result is not None and _turned_down(result)):
         return
     text = "" if result is None else result.text[:4000]

@@ -1,0 +1,118 @@
+"""What a line of PowerShell does to files, by its cmdlets and their aliases. What depends on a variable that the line
+does not set to a literal is not told."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from workbench.facts import shell
+from workbench.facts.shell import LONGEST, Effect, EffectKind
+
+_HERE = re.compile(r"@(['\"])[ \t]*\r?\n.*?\n\1@", re.DOTALL)
+_TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"`]|`.)*\"|[;|\n{}]|>>?|[^\s;|{}'\">]+", re.DOTALL)
+_SET = re.compile(r"\$(\w+)=")
+_VARIABLE = re.compile(r"\$(?:env:)?\w+|\$[({]")
+_CMDLETS = {
+    "set-content": "set-content", "sc": "set-content", "out-file": "set-content", "add-content": "add-content",
+    "ac": "add-content", "new-item": "new-item", "ni": "new-item", "mkdir": "new-item", "md": "new-item",
+    "remove-item": "remove-item", "ri": "remove-item", "rm": "remove-item", "del": "remove-item", "rd": "remove-item",
+    "rmdir": "remove-item", "erase": "remove-item", "copy-item": "copy-item", "cp": "copy-item", "copy": "copy-item",
+    "move-item": "move-item", "mv": "move-item", "move": "move-item", "rename-item": "rename-item",
+    "ren": "rename-item",
+}  # fmt: skip
+_SWITCHES = frozenset(("-force", "-recurse", "-nonewline", "-append", "-passthru", "-verbose", "-whatif", "-r", "-f"))
+_PATHS = frozenset(("-path", "-literalpath", "-filepath", "-destination", "-newname"))
+
+
+@lru_cache(maxsize=4096)
+def effects(line: str) -> tuple[Effect, ...]:
+    """What `line` does to files, in order, each once. Never raises."""
+    if len(line) > LONGEST:
+        return ()
+    found: dict[tuple[EffectKind, str], Effect] = {}
+    folder: str | None = ""
+    variables: dict[str, str] = {}
+    for words in _statements(_HERE.sub("''", line)):
+        *before, given = words
+        if (name := _SET.fullmatch("".join(before))) is not None:
+            variables[name[1].lower()] = _value(given, variables)
+            continue
+        words = [_value(word, variables) for word in words]
+        name_of = words[0].lower()
+        if name_of in ("cd", "set-location", "sl", "pushd", "push-location") and len(words) > 1:
+            folder = _joined(folder, words[-1])
+        elif name_of == "git":
+            for one in shell.effects(shlex.join(words)):
+                if path := _joined(folder, one.path):
+                    found[one.kind, path] = Effect(one.kind, path, "git")
+        else:
+            for kind, target in (*_done(_CMDLETS.get(name_of, ""), words[1:]), *_redirected(words)):
+                if path := _joined(folder, target):
+                    found[kind, path] = Effect(kind, path, words[0])
+    return tuple(found.values())
+
+
+def _statements(text: str) -> Iterator[list[str]]:
+    words: list[str] = []
+    for token in [*_TOKEN.findall(text), ";"]:
+        if token in (";", "|", "\n", "{", "}"):
+            if words:
+                yield words
+            words = []
+        else:
+            words.append(token)
+
+
+def _value(word: str, variables: dict[str, str]) -> str:
+    """A word without its quotes; variables that the line set before are put in, others stay with their `$`."""
+    if word[:1] == "'":
+        return word[1:-1].replace("''", "'").replace("$", "＄")
+    word = word[1:-1] if word[:1] == '"' else word
+    return re.sub(r"\$(\w+)", lambda found: variables.get(found[1].lower(), found[0]), word)
+
+
+def _joined(folder: str | None, path: str) -> str | None:
+    if _VARIABLE.search(path) or not path or path.startswith("-"):
+        return None
+    path = path.replace("＄", "$").replace("\\", "/")
+    if path.startswith(("/", "~")) or path[1:2] == ":":
+        return posixpath.normpath(path)
+    return None if folder is None else posixpath.normpath(posixpath.join(folder, path))
+
+
+def _done(cmdlet: str, given: Sequence[str]) -> Iterator[tuple[EffectKind, str]]:
+    if not cmdlet:
+        return
+    paths: list[str] = []
+    words = iter(given)
+    appends = any(word.lower() == "-append" for word in given)
+    for word in words:
+        low = word.lower()
+        if low in _PATHS:
+            paths.append(next(words, ""))
+        elif low.startswith("-") and low not in _SWITCHES and ":" not in low:
+            next(words, None)
+        elif not low.startswith("-"):
+            paths.append(word)
+    if not paths:
+        return
+    if cmdlet == "remove-item":
+        yield from (("deleted", path) for one in paths for path in one.rstrip(",").split(","))
+    elif cmdlet in ("set-content", "add-content", "new-item"):
+        yield "modified" if cmdlet == "add-content" or appends else "created", paths[0]
+    elif len(paths) > 1:
+        if cmdlet != "copy-item":
+            yield "deleted", paths[0]
+        beside = posixpath.dirname(paths[0].replace("\\", "/")) if cmdlet == "rename-item" else ""
+        yield "created", posixpath.join(beside, paths[1])
+
+
+def _redirected(words: Sequence[str]) -> Iterator[tuple[EffectKind, str]]:
+    for before, word in pairwise(words):
+        if before in (">", ">>") and word.lower() != "$null":
+            yield "modified" if before == ">>" else "created", word
