@@ -1,4 +1,4 @@
-"""What is a standing instruction, in four languages, and which one replaces which."""
+"""What is a standing instruction, in nine languages, and which one replaces which."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tests.facts.talk import agent, user
 from workbench.facts.said import is_instruction
-from workbench.facts.standing import PIN_REASON, standing
+from workbench.facts.standing import PIN_REASON, said_in, standing
 
 SENTENCES = Path(__file__).with_name("sentences")
 
@@ -18,6 +18,60 @@ def test_standing_instructions_are_found_and_ordinary_sentences_are_not(name: st
     sentences = (SENTENCES / f"{name}.txt").read_text("utf-8").splitlines()
     assert len(sentences) >= 60
     assert [sentence for sentence in sentences if is_instruction(sentence) is not stands] == []
+
+
+def by_language() -> dict[str, list[str]]:
+    """The lines of `languages.txt`: `+` before an instruction, `-` before any other sentence."""
+    found: dict[str, list[str]] = {}
+    for line in (SENTENCES / "languages.txt").read_text("utf-8").splitlines():
+        if line.startswith("# "):
+            found[line[2:]] = []
+        else:
+            found[[*found][-1]].append(line)
+    return found
+
+
+@pytest.mark.parametrize(("language", "lines"), by_language().items())
+def test_nine_languages_are_read_by_one_grammar(language: str, lines: list[str]) -> None:
+    found = [line for line in lines if is_instruction(line[2:])]
+    wanted = [line for line in lines if line[0] == "+"]
+    right = [line for line in found if line[0] == "+"]
+    assert len(lines) >= 20
+    assert found == right
+    assert len(right) / len(wanted) >= 0.9
+
+
+def test_all_nine_are_there() -> None:
+    assert [*by_language()] == ["en", "de", "fr", "es", "pt", "ru", "zh", "ja", "ko"]
+
+
+SUMMARY = (
+    "Your task is to create a detailed summary of the conversation so far.\nNever leave anything out." + " x" * 200
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("Budget cap is 956 dollars. Never exceed it without approval.", None),
+        ("Hello. Never exceed the cap. Bye.", ["Never exceed the cap."]),
+        ("## Ground rules\n- All methods take self\n- Pushing is my job\n\nNow fix the parser.",
+         ["All methods take self", "Pushing is my job"]),
+        ("Please keep these rules in mind until the end:\n1. Never log tokens.\n2. Port 80 is the proxy's.",
+         ["Never log tokens.", "Port 80 is the proxy's."]),
+        ("Files in the folder:\n- a.py\n- b.py", []),
+        ("Never push to main,\nit is protected.", ["Never push to main,"]),
+        ("Please do not touch anything that lies in the folder with the old\nmigrations, they are\nfrozen. Go.",
+         ["Please do not touch anything that lies in the folder with the old\nmigrations, they are"]),
+        ("He said \"never push to main\" to me.", []),
+        (SUMMARY, []),
+        (SUMMARY[:390], ["Never leave anything out."]),
+    ],
+)  # fmt: skip
+def test_rules_stand_as_they_were_written(words: str, found: list[str] | None) -> None:
+    said = [text for text, _ in said_in(words)]
+    assert said == ([words] if found is None else found)
+    assert all(text in words for text in said)
 
 
 @pytest.mark.parametrize(
@@ -37,6 +91,14 @@ def test_standing_instructions_are_found_and_ordinary_sentences_are_not(name: st
         ("Answer in French.", "Never push to main.", False),
         ("No emojis in commit messages.", "No new dependencies please", False),
         ("不要修改测试文件", "不要提交到主分支", False),
+        ("Answer in French.", "Write commit messages in English.", False),
+        ("Comments in English.", "Comments in German, please.", True),
+        ("Limit answers about cooking to 100 words.", "Limit answers about travel to 50 words.", False),
+        ("Answers: at most 100 words.", "Answers about travel: at most 50 words.", False),
+        ("Use black for the docs.", "Use ruff instead of black in src.", False),
+        ("Keep functions under 20 lines.", "Keep files under 300 lines.", False),
+        ("Responde siempre en español.", "A partir de ahora responde en inglés.", True),
+        ("Отвечай на русском.", "Теперь отвечай на английском.", True),
     ],
 )
 def test_the_latest_wins_of_what_speaks_of_one_thing(earlier: str, later: str, replaces: bool) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.facts.wording import own_words, sentences
+from workbench.facts.wording import sentences
 from workbench.session import Message, ToolResult, ToolUse
 
 _OPTIONS = ("options", "choices", "follow_up", "suggestions")
@@ -62,15 +62,15 @@ def answers(messages: Sequence[Message]) -> Iterator[Answer]:
 
 
 def typed(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
-    """What the user typed, in order: each message's own words with its index, and each answer that is none of the
-    agent's options."""
+    """What the user typed, in order, whole and as they typed it: each message's own words with its index, and each
+    answer that is none of the agent's options. What they pasted into it `workbench.facts.pasted` tells apart."""
     answered: dict[int, list[str]] = {}
     for answer in answers(messages):
         if not answer.chosen:
             answered.setdefault(answer.index, []).append(answer.text)
     for index, message in enumerate(messages):
         texts = [message.said] if message.starts_round else answered.get(index, ())
-        yield from ((index, words) for text in texts if (words := own_words(text)))
+        yield from ((index, words) for text in texts if (words := text.strip()))
 
 
 def _answers(said: str, asked: Sequence[_Question]) -> Iterator[tuple[str, str, bool]]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from workbench.facts.answers import typed
 from workbench.facts.fact import Fact
 from workbench.facts.pasted import passages
+from workbench.facts.replaced import instead, replaced, sense
 from workbench.facts.standing_rules import GATE, LANGUAGE, MIND, PROHIBITION, RULE, WAY, grammar, languages_of
 from workbench.facts.wording import LONGEST_SENTENCE, Line, is_question, lines, plain, sentence_spans, sentences
 from workbench.session import Message
@@ -82,7 +83,7 @@ def said_in(words: str) -> Iterator[tuple[str, str]]:
             yield text, PIN_REASON
     if is_compaction_prompt(words):
         return
-    typed = _PIN.sub("\n", words)
+    typed = _PIN.sub("\n\n", words)
     for passage in passages(typed):
         if passage.own:
             yield from _set(typed[passage.start : passage.stop])
@@ -175,100 +176,19 @@ RELEASE = re.compile(
     r"\byou (?:may|can) (?:now |again )?\w|\bit(?:'s| is) (?:ok|okay|fine|allowed) (?:now )?to \w|\bfeel free to \w"
     r"|\b(?:forget|ignore|drop) (?:what i said|the rule|my rule|the restriction)\b"
     r"|\bdu (?:darfst|kannst) (?:\S{1,30} ){0,3}(?:jetzt|wieder|doch)\b|\btu peux (?:maintenant|désormais|de nouveau)\b"
-    r"|现在可以|可以.{1,20}了(?:[。.!！]|$)"
+    r"|\b(?:ya|ahora) (?:sí )?puedes\b|\b(?:já|agora) (?:você )?pode\b|\b(?:теперь|снова) (?:можно|можешь)\b"
+    r"|现在可以|可以.{1,20}了(?:[。.!！]|$)|(?:して|ても|変えて)も?(?:いい|構い|よい)|해도 (?:돼|됩|괜찮|좋)"
 )
 """What takes a prohibition back."""
-SPOKEN = (
-    r"(?:english|german|french|spanish|italian|portuguese|chinese|mandarin|japanese|korean|russian|dutch|polish|"
-    r"turkish|deutsch|englisch|französisch|chinesisch|spanisch|italienisch|anglais|français|allemand|chinois|espagnol)"
-)
-_VALUE = re.compile(
-    rf"\b(?:{SPOKEN}|\d[\d,.]*|one|two|three|four|five|six|eight|ten|ein\w{{0,2}}|zwei|drei|vier|acht|zehn|"
-    rf"une?|deux|trois|"
-    r"quatre|huit|dix)\b|中文|英文|英语|日语|日文|法语|德语|韩语|汉语|[一二两三四五六八十]"
-)
-_NO = re.compile(
-    r"\b(?:never|don't|do not|dont|not|no|avoid|stop|without|refrain|nicht|keine?[nrs]?|nie|niemals|ohne|ne|pas|jamais|"
-    r"aucune?|sans)\b|不要|不得|不准|不许|禁止|严禁|请勿|切勿|别|不"
-)
-_REJECTED = re.compile(
-    r"(?:\b(?:instead of|rather than|not|no longer|no more|statt|anstatt|anstelle von|nicht mehr|nicht|"
-    r"keine?[nrs]?|au lieu "
-    r"de|plutôt que|pas de|pas|plus de)|而不是|而非|不再用|不用|代替)\s?([^,.;，。；!?]{1,40})"
-)
-_WORDS = re.compile(r"[\u4e00-\u9fff]|[^\W_]+")
-_ENDING = re.compile(r"(?:en|es|e|n|s)$")
-_EMPTY_WORDS = (
-    "a an the to of in on for and or please always never don't dont do not no from now with use using be is it that "
-    "this should must only make sure instead rather than longer i you we ok actually going forward on "
-    "bitte immer der die das den dem und oder für mit auf in nicht ab jetzt sofort verwende benutze nutze toujours "
-    "may can now again feel free it's ok okay fine darfst kannst du doch tu peux maintenant 现 可 "
-    "jamais le la les de des du et ou en ne pas désormais utilise "
-    "请 的 了 要 都 用 不 别 从 现 在 起 开 始 以 后 必 须 总 是"
-)
-_EMPTY = frozenset(_EMPTY_WORDS.split())
-
-ALIKE = 0.7
-"""Two instructions of this share of words in common speak of the same thing."""
-
-COMMON = 300
-"""A word in more instructions than this tells nothing of what one is about."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Sense:
-    """What an instruction is about: its words without values (numbers, languages), those of what it turns down, those
-    of what it chooses, the values, and whether it forbids."""
-
-    about: frozenset[str]
-    turns_down: tuple[frozenset[str], ...]
-    chooses: frozenset[str]
-    values: tuple[str, ...]
-    forbids: bool
-
-
-def _sense(text: str) -> _Sense:
+def _sets_language(text: str) -> bool:
     low = plain(text)
-    rest = _REJECTED.sub(" ", low)
-    return _Sense(
-        _content(_VALUE.sub(" ", low)),
-        tuple(words for match in _REJECTED.finditer(low) if (words := _content(match[1]))),
-        frozenset() if _NO.search(rest) else _content(rest),
-        tuple(sorted(_VALUE.findall(low))),
-        bool(_NO.search(low)),
-    )
+    return any(grammar(language).has("language", low) for language in languages_of(low))
 
 
-def _superseded(several: list[Standing]) -> tuple[Standing, ...]:
-    senses = [_sense(one.fact.text) for one in several]
-    by_word: dict[str, list[int]] = {}
-    for number, sense in enumerate(senses):
-        for word in sense.about.union(*sense.turns_down):
-            by_word.setdefault(word, []).append(number)
-    languages = [number for number, one in enumerate(several) if one.reason == LANGUAGE]
-    out: list[Standing] = []
-    for number, (one, sense) in enumerate(zip(several, senses, strict=True)):
-        rows = [row for word in sense.about | sense.chooses if len(row := by_word.get(word, [])) <= COMMON]
-        near = {other for row in rows for other in row if other > number}
-        later = max((other for other in near if _replaces(senses[other], sense)), default=-1)
-        if one.reason == LANGUAGE and languages[-1] > number:
-            later = max(later, languages[-1])
-        elsewhere = later >= 0 and several[later].fact.index != one.fact.index
-        out.append(Standing(one.fact, one.reason, several[later].fact if elsewhere else None))
-    return tuple(out)
-
-
-def _replaces(later: _Sense, one: _Sense) -> bool:
-    """Whether the later instruction takes the earlier one's place: it turns down what that one chose, or says the same
-    of another value, or the opposite. (Of two that set the language, the later one always does.)"""
-    if any(words <= one.chooses for words in later.turns_down):
-        return True
-    both = later.about | one.about
-    if not both or len(later.about & one.about) < ALIKE * len(both):
-        return False
-    return later.values != one.values or later.forbids != one.forbids
-
-
-def _content(text: str) -> frozenset[str]:
-    words = (word for word in _WORDS.findall(text) if word not in _EMPTY)
-    return frozenset(_ENDING.sub("", word) if len(word) > 3 else word for word in words)
+def _superseded(several: list[Standing]) -> Iterator[Standing]:
+    senses = [sense(one.fact.text, speaks=_sets_language(one.fact.text)) for one in several]
+    for one, later in zip(several, replaced(senses, instead), strict=True):
+        elsewhere = later is not None and several[later].fact.index != one.fact.index
+        yield Standing(one.fact, one.reason, several[later].fact if later is not None and elsewhere else None)

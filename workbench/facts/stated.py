@@ -16,6 +16,7 @@ from math import log
 from workbench.facts.answers import typed
 from workbench.facts.fact import Fact
 from workbench.facts.pasted import without_paste
+from workbench.facts.replaced import replaced, sense, updates
 from workbench.facts.standing import reason_of
 from workbench.facts.wording import LONGEST_SENTENCE, is_question, plain, sentences
 from workbench.session import Message
@@ -38,7 +39,12 @@ def stated(messages: Sequence[Message]) -> tuple[Stated, ...]:
         found[fact.text.lower()] = fact
     words = {key: frozenset(_WORDS.findall(key)) for key in found}
     spread = Counter(word for several in words.values() for word in several)
-    return tuple(Stated(fact, _weight(fact.text, words[key], spread)) for key, fact in found.items())
+    facts = list(found.values())
+    later = replaced([sense(_STATE.sub(" ", plain(fact.text))) for fact in facts], updates)
+    return tuple(
+        Stated(fact, _weight(fact.text, words[key], spread), None if newer is None else facts[newer])
+        for (key, fact), newer in zip(found.items(), later, strict=True)
+    )
 
 
 def statements(messages: Sequence[Message]) -> Iterator[Fact]:
@@ -64,6 +70,11 @@ def specifics(sentence: str) -> int:
     return sum(1 for _ in _SPECIFIC.finditer(sentence))
 
 
+_STATE = re.compile(
+    r"\b(?:will be|is now|are now|has changed to|was moved to|moved to|changed to|is|are)\b"
+    r"|已经?|改[成为到]|变成|是"
+)
+"""How a state is told: the same thing, whichever is said."""
 _WORDS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
 _SPECIFIC = re.compile(
     r"\d[\d.,:/-]*|[\w.+-]{1,64}@[\w-]{1,64}\.\w|(?<=[a-zà-ÿ,;:] )[A-ZÀ-ÞА-Я][\w'’-]+(?: [A-ZÀ-ÞА-Я][\w'’-]+){0,3}"

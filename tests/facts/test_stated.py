@@ -1,0 +1,56 @@
+"""What a person states in conversation, and what updates it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.facts.talk import agent, call, user
+from workbench.facts import find, stated
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("My budget is 956 dollars.", True),
+        ("I live in Lisbon with two cats.", True),
+        ("Our wedding is on May 4 in Rome.", True),
+        ("Mein Zug fährt um 14:30 Uhr.", True),
+        ("Мой рейс в 14:30.", True),
+        ("我的预算是5000元。", True),
+        ("Is my budget 956 dollars?", False),
+        ("Never spend more than 956 dollars.", False),
+        ("That sounds nice.", False),
+        ("Thanks a lot!", False),
+    ],
+)
+def test_a_statement_has_something_specific(sentence: str, told: bool) -> None:
+    assert [fact.text for fact in find([user(sentence)]) if fact.kind == "stated"] == [sentence] * told
+
+
+def test_where_tools_work_only_what_is_said_of_oneself_counts() -> None:
+    said = "The build took 90 seconds on Ubuntu 24. My machine has 8 cores."
+    at_work = [user(said), agent("", call("Bash", {"command": "make"}))]
+    assert [one.fact.text for one in stated(at_work)] == ["My machine has 8 cores."]
+    assert len(stated([user(said), agent("I see.")])) == 2
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "updates"),
+    [
+        ("My budget is 956 dollars.", "My budget is now 1,200 dollars.", True),
+        ("Our flight is on Monday at 9.", "Our flight is on Tuesday at 9.", True),
+        ("Our flight is on Monday at 9.", "Our flight is on Tuesday at 10.", False),
+        ("My brother Tom is 12.", "My brother Max is 12.", False),
+        ("My budget is 956 dollars.", "My budget for food is 200 dollars.", False),
+        ("I have 3 dogs.", "I have 3 cats.", False),
+    ],
+)
+def test_only_another_value_of_the_same_updates_a_statement(earlier: str, later: str, updates: bool) -> None:
+    first, second = stated([user(earlier), agent("Noted."), user(later)])
+    assert (first.superseded_by, second.superseded_by) == (second.fact if updates else None, None)
+
+
+def test_the_specific_and_rare_outweighs_the_common() -> None:
+    said = ["My flight is BA 117 on 4 May at 14:30.", "I like my trip.", "I like my trip to Rome."]
+    weights = {one.fact.text: one.weight for one in stated([user(text) for text in said])}
+    assert max(weights, key=lambda text: weights[text]) == said[0]
