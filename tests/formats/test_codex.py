@@ -455,8 +455,8 @@ def test_odd_lines_are_told_and_survive() -> None:
     assert [str(warning) for warning in session.warnings] == [
         "line 21: not JSON; kept as it is, not shown",
         "line 22: not a JSON object; kept as it is, not shown",
-        "1 records of unknown type 'new_kind' are kept, but not shown",
-        "1 records of a response item without a type are kept, but not shown",
+        "1 record of unknown type 'new_kind' is kept, but not shown",
+        "1 record of a response item without a type is kept, but not shown",
     ]
     assert b"new_kind" in FORMAT.codec.write(session, session.context()[1:]).data
     with pytest.raises(BadInput, match="without a single message"):
@@ -596,3 +596,10 @@ def test_another_formats_session_goes_on_with_the_persons_own_provider() -> None
     assert made is not None
     meta = json.loads(made(session_of(messages), messages).data.splitlines()[0])["payload"]
     assert "model_provider" not in meta
+
+
+def test_a_count_that_is_none_is_no_error_of_the_rules() -> None:
+    info = {"total_token_usage": {"total_tokens": 7}, "last_token_usage": {"total_tokens": [None]}}
+    lines = [line("session_meta", META), item(**said("user", "hi")), event("token_count", info=info)]
+    assert FORMAT.codec.validate is not None
+    assert not [fault for fault in FORMAT.codec.validate(b"\n".join(lines)) if "tokens" in fault]

@@ -109,11 +109,12 @@ def _shape(where: str, item: Item) -> Faults:
 def _stale(found: list[Line], items: list[Line]) -> Faults:
     """The newest count of tokens: Codex compacts by it. Where the counts add up from the first on, nothing was cut."""
     counts = [
-        (number, inner(info, "last_token_usage", dict).get("total_tokens"), inner(info, "total_token_usage", dict))
+        (number, last if type(last) is int else None, inner(info, "total_token_usage", dict))
         for number, value in found
         if _event(value) == "token_count"
         for info in [inner(value["payload"], "info", dict)]
         if info
+        for last in [inner(info, "last_token_usage", dict).get("total_tokens")]
     ]
     so_far = 0
     for _, last, total in counts:
