@@ -50,15 +50,18 @@ class _Question:
 
 def answers(messages: Sequence[Message]) -> Iterator[Answer]:
     """What was said through tools, in order. Options that the agent advertises are told without that."""
-    calls: dict[str, ToolUse] = {}
-    for index, message in enumerate(messages):
-        for block in message.blocks:
-            if isinstance(block, ToolUse):
-                calls[block.id] = block
-            elif isinstance(block, ToolResult) and block.said:
-                asked = _questions(calls.get(block.call_id))
-                for text, question, chosen in _answers(block.said, asked):
-                    yield Answer(text, question, chosen, message.id, index)
+    said = [
+        (index, block)
+        for index, message in enumerate(messages)
+        if message.role != "assistant"
+        for block in message.blocks
+        if isinstance(block, ToolResult) and block.said
+    ]
+    wanted = {block.call_id for _, block in said}
+    calls = {call.id: call for message in messages if wanted for call in message.calls if call.id in wanted}
+    for index, block in said:
+        for text, question, chosen in _answers(block.said, _questions(calls.get(block.call_id))):
+            yield Answer(text, question, chosen, messages[index].id, index)
 
 
 def typed(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
