@@ -94,6 +94,32 @@ def test_an_earlier_story_comes_first() -> None:
     ]
 
 
+def test_of_an_earlier_summary_what_tells_of_causes_and_of_what_is_left_stays_longest() -> None:
+    earlier = "\n".join(
+        [
+            "This session is being continued from an earlier one.",
+            "1. Primary request:",
+            "The boats are painted in four colours.",
+            "The root cause was a rounded seam.",
+            "```",
+            "seam = 1",
+            "```",
+            "The masts are all of the same wood.",
+            "Still need to mend the rudder.",
+            "Please continue the conversation from where we left it.",
+        ]
+    )
+    whole = [
+        "The boats are painted in four colours.",
+        "The root cause was a rounded seam.",
+        "The masts are all of the same wood.",
+        "Still need to mend the rudder.",
+        WHOLE[1],
+    ]
+    assert told(MESSAGES[10:], 1_000, earlier) == whole
+    assert told(MESSAGES[10:], 160, earlier) == [whole[1], whole[3], "[… 2 more …]", whole[4]]
+
+
 REQUEST = SummaryRequest("narrative", MESSAGES, "", OneText(str), form="narrative")
 
 

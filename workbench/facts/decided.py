@@ -75,7 +75,7 @@ _USERS_DECISION = tuple(
         r"^(?:no|nah|nope)[,.]? (?:remove|keep|leave|use|let's|lets|we (?:want|should|need)|i want|put|make|"
         r"drop|revert|skip)\b",
         r"^(?:ok,? |yes,? |you |we |i )?(?:can |just )?(?:leave|keep|drop|skip|remove) (?:it|this|that|them|those)\b",
-        r"^[\w./, ()?-]{2,160} (?:->|→|=>) [\w./-]+(?: \([^)]{1,40}\))?$",
+        r"^(?!(?:i|we|it|the|this) )[\w./, ()?-]{2,160} (?:->|→|=>) [\w./-]+(?: \([^)]{1,40}\))?$",
         r"^i think (?!we should (?:look|check)).{1,80}\b(?:is|are) (?:too|to) much\b",
         r"^(?:ok|okay|alright)[,.]? (?:do nothing|let's (?:do|go|have|use|keep)|option \w)\b",
         r"^(?:yes|yeah|yep|na)[,.]? let's (?!see|check|look|talk|discuss|think)\w",

@@ -96,15 +96,16 @@ def _takes(lines: Sequence[Line]) -> int:
 
 
 def _lines(told: Sequence[Chapter], kept: set[tuple[int, int]], labels: Labels) -> Iterator[Line]:
+    """Whole chapters that are missing are counted where they are, lines of an earlier story together behind it."""
     missing = 0
     for number, chapter in enumerate(told):
         places = [place for place in range(len(chapter.events)) if (number, place) in kept]
+        if missing and chapter.anchor and (places or not told[number - 1].anchor):
+            yield Line(labels.gap.format(n=missing))
+            missing = 0
         if not places:
             missing += 1
             continue
-        if missing:
-            yield Line(labels.gap.format(n=missing))
-            missing = 0
         text, newest = chapter.anchor, -1
         for place in places:
             text += f"{' ' if text else ''}{'' if place == newest + 1 else '… '}{chapter.events[place].text}"
@@ -117,12 +118,28 @@ def _lines(told: Sequence[Chapter], kept: set[tuple[int, int]], labels: Labels) 
 
 
 def _earlier(previous: str) -> Iterator[Chapter]:
-    lines = [line.strip() for line in previous.split("\n") if line.strip() and not line.startswith("[…")]
+    """An earlier story or summary line by line, without its code and what a product says around it; what tells of
+    causes and of what is left weighs more."""
+    lines = [line.strip() for line in own_words(previous).split("\n")]
+    lines = [line for line in lines if len(line) >= 12 and not _AROUND_SUMMARY.match(line)]
     for number, line in enumerate(lines):
-        yield Chapter("", "", (Event(clip_at_sentence(line, 2 * EVENT_CHARS), "", _EARLIER + number / len(lines)),))
+        rank = _EARLIER + number / len(lines) / 4 + (_REASON / 2 if _FOUND.search(line) or _LEFT.search(line) else 0)
+        yield Chapter("", "", (Event(clip_at_sentence(line, 2 * EVENT_CHARS), "", rank),))
 
 
-_EARLIER, _REASON, _ANSWER, _REACTION, _FINDING, _LAST = 0.5, 1.0, 2.0, 2.5, 3.0, 9.0
+_AROUND_SUMMARY = re.compile(
+    r"\[…|</?\w+>|(?:\d{1,2}\. |#{1,4} )?[\w ,/&-]{3,50}:$|please continue the conversation|"
+    r"if you need specific details|this session is being continued|continue (?:the conversation )?from where",
+    re.IGNORECASE,
+)
+_LEFT = re.compile(
+    r"\b(?:pending|still need|needs? to|not yet|remaining|left to do|next step|todo|blocked|current(?:ly)?|unresolved|"
+    r"offen|reste à|pendiente|осталось)\b|待|未完成|下一步|残り|남은",
+    re.IGNORECASE,
+)
+
+
+_EARLIER, _REASON, _ANSWER, _REACTION, _FINDING, _LAST = 0.2, 1.0, 2.0, 2.5, 3.0, 9.0
 """How much each sort of event weighs; the newer of a sort weighs up to one more."""
 
 
