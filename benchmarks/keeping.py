@@ -23,9 +23,10 @@ import hashlib
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
+from workbench.analysis.generations import generations
 from workbench.analysis.later_use import folder_of, told_later
 from workbench.analysis.needed import KINDS, Holding, Item, Kind, needed, texts
 from workbench.analysis.recorded import following, recorded_outcome
@@ -104,6 +105,7 @@ def main() -> None:
     asked.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     asked.add_argument("--half", choices=("tuning", "held-out"))
     asked.add_argument("--quick", action="store_true", help="without the presets")
+    asked.add_argument("--generations", type=int, default=0, metavar="N", help="the ledger at 20 %% N times in a row")
     asked.add_argument("--lost", action="store_true", help="list what the ledger lacks at 20 %%")
     given = asked.parse_args()
     cases = [case for folder in given.folders for case in cases_in(folder, given.half)]
@@ -114,10 +116,30 @@ def main() -> None:
     ):
         files = len({case.file for case in chosen})
         print(f"\n## {len(chosen)} {title}, of {files} sessions{half}\n")
-        if chosen:
+        if chosen and given.generations:
+            last = [case for case in chosen if not case.cut or case.name.endswith(f"{CUTS[-1]} %")]
+            show_generations(last, given.generations)
+        elif chosen:
             _show(at_budgets(chosen, given.lost), chosen)
             print("\neach at its own size, and the ledger at that size\n")
             _show(at_own_size(chosen, () if given.quick else preset_names()), chosen)
+
+
+def show_generations(cases: Sequence[Case], count: int) -> None:
+    """Of the facts of each first head, by the workbench's own measure, how many the ledger still tells, and rightly,
+    after each compaction: the mean over the sessions that last so long."""
+    found: list[list[tuple[float, float]]] = [[] for _ in range(count)]
+    for case in cases:
+        for step in generations(case.context, partial(_ledger_outcome, case.tokens // 5), case.later, count).steps:
+            overall = step.retention.overall
+            if overall.share is not None and overall.right is not None:
+                found[step.number - 1].append((overall.share, overall.right))
+    print("\ngeneration  sessions  present  right")
+    for number, several in enumerate(found, 1):
+        present, right = (
+            100 * sum(shares) / (len(several) or 1) for shares in zip(*several or [(0.0, 0.0)], strict=True)
+        )
+        print(f"{number:10}  {len(several):8}  {present:5.0f} %  {right:3.0f} %")
 
 
 def half_of(path: Path) -> str:
@@ -220,11 +242,15 @@ def at_own_size(cases: Sequence[Case], presets: Sequence[str]) -> dict[str, Row]
 
 
 def ledger(case: Case, budget: int) -> tuple[list[str], int]:
+    outcome = _ledger_outcome(budget, case.context)
+    return _said(outcome.messages), _tokens(case.context, outcome)
+
+
+def _ledger_outcome(budget: int, context: Context) -> Outcome:
     """Without a model, and without a narrative."""
     one = strategy("ledger")
     policy = load_preset("ledger").policy.with_(**{**one.unasked, "budget_tokens": max(1, budget)})
-    outcome = drive(one.compact(case.context, policy), extractive).outcome
-    return _said(outcome.messages), _tokens(case.context, outcome)
+    return drive(one.compact(context, policy), extractive).outcome
 
 
 def newest(case: Case, budget: int) -> tuple[list[str], int]:

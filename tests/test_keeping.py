@@ -65,6 +65,20 @@ def test_needed_is_what_is_used_before_it_is_told_again(
         assert sorted(items) == sorted(expected)
 
 
+def test_what_an_agent_writes_into_a_file_is_no_use_of_it() -> None:
+    for body in (
+        f"<content>tension is 4250 grams {'x' * 400}</content>",
+        f"```py\ntension = 4250 grams {'x' * 400}\n```",
+    ):
+        assert found(HEAD, [agent(f"I write.\n{body}")]) == []
+        assert found(HEAD, [agent("I write.\n" + body.replace("x", ""))]) == [("number", "4250")]
+
+
+def test_commands_in_words_are_commands() -> None:
+    text = "```bash\nmake weave\n```\n<execute_command>\n<command>pytest -q</command>\n</execute_command>"
+    assert commands(agent(text)) == {"make weave", "pytest -q"}
+
+
 def test_a_command_is_each_part_of_a_line_that_does_not_merely_look() -> None:
     line = "cd loom && FAST=1 make weave | tail -3; ls -la || echo 'a; b' && timeout 60 pytest -q > out.txt 2>&1"
     assert commands(agent("", command=line)) == {"FAST=1 make weave", "pytest -q"}

@@ -38,6 +38,14 @@ def forgetful(*texts: str) -> Compact:
     return compact
 
 
+def test_a_generation_whose_summary_nobody_can_read_is_unknown_and_so_are_those_after_it() -> None:
+    context = context_of(MESSAGES)
+    found = generations(context, forgetful(FACTS, "", "more words"), [], 3)
+    assert found.overall[0] is not None
+    assert (found.overall[1:], found.right[1:], found.weighted[1:]) == ((None, None), (None, None), (None, None))
+    assert found.survival["instruction"] == (1.0, None, None)
+
+
 def test_survival_and_growth_are_series() -> None:
     context = context_of(MESSAGES)
     texts = (FACTS + " `pytest -q`", FACTS + " and a bit more", "Never push to main.")

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from workbench.analysis.holding import Said
+from workbench.analysis.holding import Said, sought
 from workbench.analysis.labelled import HALVES, Half, Pair, pairs
 
 FLOORS = {"tuning": 0.97, "held": 0.93}
@@ -59,3 +59,14 @@ def test_a_quotation_and_a_paraphrase_score_alike() -> None:
     full = [pair.verdict.held == "full" for pair in right]
     assert sum(quoted) >= 0.95 * len(quoted)
     assert sum(full) >= 0.8 * len(full)
+
+
+def test_two_words_that_change_places_turn_a_long_sentence_round() -> None:
+    long = "For the nightly import of gauge readings from three northern stations we will store values in {} instead of {}."
+    one = sought("decision", long.format("Postgres", "Redis"))
+    assert one is not None
+    said = [
+        Said(["Agreed: " + long.format(*pair)[:-1]]).judges(one)
+        for pair in (("Postgres", "Redis"), ("Redis", "Postgres"))
+    ]
+    assert [(verdict.held, verdict.right) for verdict in said] == [("full", True), ("full", False)]

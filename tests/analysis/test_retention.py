@@ -9,15 +9,19 @@ import pytest
 
 from tests.analysis.courses import session_of
 from tests.facts.talk import agent, call, edited, ran, result, user
+from tests.paths import ROOT
 from workbench.analysis.holding import Said, sought
+from workbench.analysis.later_use import folder_of, later_use, needed_after
 from workbench.analysis.recorded import following, recorded_outcome
 from workbench.analysis.retention import UNUSED, USED, HeldFact, Retention, importance, retention
+from workbench.cli.retention import told_share
 from workbench.compaction.context import Context
 from workbench.compaction.outcome import Fate, FateSpan, Kept, Made, Outcome, unchanged
 from workbench.conformance.building import context_of, summary
 from workbench.facts import ErrorState, Fact, FactKind
 from workbench.formats.files import load
 from workbench.session import Compaction, Message, Span, Text
+from workbench.tui.screens.compare_words import held_cells
 
 READ = call("Read", {"file_path": "/repo/src/lexer.py"})
 HEAD: tuple[Message, ...] = (
@@ -210,6 +214,77 @@ def test_a_recorded_compaction_is_judged_by_what_came_later(shared: Path) -> Non
     assert 0 < outcome.split < len(outcome.source)
     assert outcome.messages[0].kind == "summary"
     assert outcome.messages[1:] == tuple(outcome.source[outcome.split :])
+
+
+def test_what_nobody_can_read_is_unknown_and_never_zero() -> None:
+    held = retention(CONTEXT, summarized(""))
+    overall = held.overall
+    assert (overall.share, overall.right, overall.weighted, held.of_context) == (None, None, None, None)
+    assert (held.lost, held.lacking, overall.lost) == ((), (), 0)
+    assert overall.unknown == sum(fact.held == "unknown" for fact in held.facts) == overall.facts - overall.full
+    assert fact(held, "identifier", "ABC-12").held == "full"  # the tail says it
+    assert {row: cell.plain for row, cell in held_cells(held).items()}["present"] == "unknown"
+    assert told_share(held.kinds["instruction"], held.kinds["instruction"].share) == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("said", "right", "stale"),
+    [
+        ("Never touch the generated grammar files.", True, False),
+        ("The generated grammar files must not be touched.", True, False),
+        ("Touch the generated grammar files.", False, False),
+    ],
+)
+def test_what_is_told_wrongly_is_present_and_not_right(said: str, right: bool, stale: bool) -> None:
+    one = fact(held := retention(CONTEXT, summarized(said)), "instruction", "Never")
+    assert (one.held, one.right, one.stale) == ("full", right, stale)
+    instructions = held.kinds["instruction"]
+    assert (instructions.share, instructions.right, instructions.wrong) == (1.0, float(right), int(not right))
+    assert (one in held.lacking) is not right
+
+
+def test_a_superseded_instruction_that_is_told_as_binding_is_stale() -> None:
+    context = context_of([user("Answer in French."), agent("Oui."), user("Answer in English."), agent("Yes."), *TAIL])
+    told = "The user wants answers in French.\nThe user wants answers in English."
+    held = retention(context, summarized(told, context=context, head=4))
+    assert [(one.text, one.right, one.stale) for one in held.facts if one.kind == "instruction"] == [
+        ("Answer in French.", False, True),
+        ("Answer in English.", True, False),
+    ]
+
+
+def test_all_of_a_contexts_facts_are_compared_and_the_tail_keeps_its_own() -> None:
+    held = retention(CONTEXT, summarized("Some work was done."))
+    assert held.whole.facts == len(held.facts) + held.in_tail
+    assert held.whole.full == held.overall.full + held.in_tail
+    assert held.of_context == held.whole.share == pytest.approx(held.whole.full / held.whole.facts)
+    everything = retention(CONTEXT, unchanged(CONTEXT.messages, ""))
+    assert (everything.overall.facts, everything.whole.facts) == (0, held.whole.facts)
+    assert everything.of_context == 1.0
+
+
+def test_what_was_needed_again_is_held_or_lost() -> None:
+    session = load(ROOT / "sample_sessions" / "augment-with-summary.json")
+    needed = needed_after(session, 2)
+    assert [(item.kind, item.text) for item in needed] == [
+        ("command", "pytest -q"),
+        ("path", "tidewatch/stations.py"),
+        ("path", "tidewatch/feed.py"),
+        ("path", "tidewatch/forecast.py"),
+    ]
+    found = later_use(needed, recorded_outcome(session, 2), folder_of(session))
+    assert found is not None
+    assert (found.kinds, found.share) == ({"path": (1, 3), "command": (1, 1)}, 0.5)
+    assert [item.text for item in found.lost] == ["tidewatch/feed.py", "tidewatch/forecast.py"]
+    assert needed_after(session, len(session.epochs)) == ()
+    assert later_use((), recorded_outcome(session, 2), "") is None
+
+
+def test_of_an_encrypted_summary_later_use_is_not_known() -> None:
+    session = load(ROOT / "sample_sessions" / "codex-two-compactions.jsonl")
+    needed = needed_after(session, 2)
+    assert [item.text for item in needed] == ["migrations/2024_11_times.py"]
+    assert later_use(needed, recorded_outcome(session, 2), folder_of(session)) is None
 
 
 WORDS = ["parser", "lexer", "grammar", "module", "folder", "window", "column", "border", "header", "footer"]

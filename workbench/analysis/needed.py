@@ -82,6 +82,9 @@ _DECIDED = re.compile(
     r"|entschieden|stattdessen|nehmen wir|lieber)\b|决定|改用|采用|而不是|选择"
 )
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_LONG_PASTE = re.compile(r"<(\w+)>(?:(?!</\1>).){400,}</\1>|```\w*\n(?:(?!```).){400,}(?:```|\Z)", re.DOTALL)
+"""What an agent that calls its tools in words writes into a file."""
+_COMMAND_TAG = re.compile(r"<(command|cmd)>(.*?)</\1>", re.DOTALL)
 _SHELL_FENCE = re.compile(r"```(?:bash|sh|shell|console|mswea_bash_command)\n(.*?)```", re.DOTALL)
 _LOOKS = (
     "ls cat head tail sed grep rg find cd echo wc pwd mkdir rm cp mv which sleep export source touch awk sort "
@@ -280,7 +283,7 @@ def texts(message: Message, longest: int = 0) -> Iterator[str]:
     for block in message.blocks:
         match block:
             case Text(text):
-                yield text
+                yield _LONG_PASTE.sub(" ", text) if longest else text
             case Thinking(text) if text and not longest:
                 yield text
             case ToolUse(_, _, given):
@@ -315,6 +318,7 @@ def commands(message: Message) -> set[str]:
                 lines.append(value)
     if message.role == "assistant":
         lines += _SHELL_FENCE.findall(message.text)
+        lines += [match[2] for match in _COMMAND_TAG.finditer(message.text)]
     return {one for line in lines for one in _parts(line) if _worth(one)}
 
 
