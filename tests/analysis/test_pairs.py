@@ -62,7 +62,7 @@ def test_a_quotation_and_a_paraphrase_score_alike() -> None:
 
 
 def test_two_words_that_change_places_turn_a_long_sentence_round() -> None:
-    long = "For the nightly import of gauge readings from three northern stations we will store values in {} instead of {}."
+    long = "For the nightly import of readings from three northern stations we will store values in {} instead of {}."
     one = sought("decision", long.format("Postgres", "Redis"))
     assert one is not None
     said = [

@@ -176,7 +176,7 @@ class Said:
         if not state:
             return True
         lines = [self._lines[at] for at in _places(name, self._flat, self._starts)]
-        claims = [_claims(one) for line in lines for one in units(line) if name in one and _stands(name, one)]
+        claims = [_claims_of(name, one) for line in lines for one in units(line) if name in one and _stands(name, one)]
         if any(_AGREES[state] & claim for claim in claims):
             return True
         return not any(_DENIED[state] & claim for claim in claims)
@@ -215,8 +215,8 @@ class Said:
             if len(one.about & found) < BESIDE * len(one.about):
                 continue
             if not core:
-                yes, no = bool(_YES.search(sense.text)), bool(_NO.search(sense.text))
-                return Verdict("full", yes and not no if _YES.search(text) else no)
+                denied = bool(_NO.search(sense.text)) and not _YES.search(sense.text)
+                return Verdict("full", denied != bool(_YES.search(text)))
             if core <= found:
                 return Verdict("full", all(sense.signs[term] >= 0 for term in core))
         return ABSENT
@@ -370,6 +370,38 @@ def _claims(unit: str) -> frozenset[str]:
     if "not fixed" in found:
         found.discard("fixed")
     return frozenset(found)
+
+
+def _claims_of(name: str, unit: str) -> frozenset[str]:
+    """What a sentence claims became of what it names: "deleted `a.py`", "a.py was deleted", "a.py (new)". In "a.py:
+    removed a needless call" something else was removed."""
+    before, _, after = unit.lower().partition(name.lower())
+    found: set[str] = set()
+    for state, pattern in _CLAIMS.items():
+        done = [match for match in pattern.finditer(before) if _ONLY_NAMES.fullmatch(before, match.end())]
+        suffered = [
+            match
+            for match in pattern.finditer(after[:BEHIND])
+            if _ONLY_GLUE.fullmatch(after, 0, match.start()) and not _OBJECT.match(after, match.end())
+        ]
+        for match, text in (*((one, before) for one in done[-1:]), *((one, after) for one in suffered[:1])):
+            leading = text[max(0, match.start() - 40) : match.start()]
+            if not _TO_COME.search(leading):
+                found.add(f"not {state}" if _NOT_BEFORE.search(leading) else state)
+    return frozenset(found)
+
+
+BEHIND = 60
+_ONLY_NAMES = re.compile(
+    r"(?:[\s`*\"'(,:–-]|\b(?:the|a|file|files|module|and|of|for|to|in|it|change)\b|[\w/-]*[./][\w./-]*)*"
+)
+_ONLY_GLUE = re.compile(
+    r"(?:[\s`*\"'),:(–-]|\b(?:was|were|is|are|has|have|had|been|be|got|gets|does|do|did|now|not|never|no|longer|still|also|then"
+    r"|again|all|it|and|which|that|finally|completely|\d+|tests?|wurde|ist|nicht|fue|foi|est|été)\b)*"
+)
+_OBJECT = re.compile(
+    r"[\s`*]+(?!(?:in|by|with|as|on|at|after|before|and|but|because|from|again|now|too|also|to|for|twice|yet)\b)[\w`]"
+)
 
 
 def _share(wording: Wording, sense: Sense) -> float:
