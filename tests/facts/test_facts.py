@@ -446,6 +446,8 @@ def test_an_error_of_a_tool_without_a_file_and_one_that_a_user_pasted() -> None:
         ("Exit code 1\na.py F\nE   AssertionError: 1 != 2\n1 failed, 3 passed", True, "E AssertionError: 1 != 2"),
         ("1 failed\nE   assert 1", True, "E assert 1"),
         ("warning: error: x\nfatal: y", True, "fatal: y"),
+        ("Command: pip\nOutput: fatal: y\nError: (none)\nExit Code: 1\nSignal: 0", True, "fatal: y"),
+        ("Command: ls\nOutput: (empty)\nError: (none)\nExit Code: 1\nBackground PIDs: (none)", True, ""),
         ("warning: error: x", True, "warning: error: x"),
         ("a.c:3:5: 'x' undeclared", True, "a.c:3:5: 'x' undeclared"),
         ("x" * 1_990 + " fatal: y\nnot found", True, "not found"),

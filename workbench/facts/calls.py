@@ -21,7 +21,12 @@ _EXIT = re.compile(
     r"""|["']exit_code["']:[ ]?(-?\d{1,5})""",
     re.IGNORECASE | re.MULTILINE,
 )
-_WRAPPER = re.compile(r"^(?:wall time\b.{0,40}|output:?|chunk id:.{0,40}|</?\w{2,20}>)$", re.IGNORECASE)
+WRAPPER = re.compile(
+    r"^(?:wall time\b.{0,40}|output:?|chunk id:.{0,40}|original token count:.{0,20}|</?\w{2,20}>|"
+    r"(?:error|signal|background pids|process group pgid|directory|output): (?:\((?:none|root|empty)\)|\d{1,9}))$",
+    re.IGNORECASE,
+)
+"""What a tool says around an output."""
 _RUNNING = ("command running in background", "process running with", "command is still running")
 _REFUSED = (
     "the user doesn't want to proceed",
@@ -268,4 +273,4 @@ def outcome_line(lines: Sequence[str]) -> str:
 
 
 def _says_something(line: str) -> bool:
-    return any(map(str.isalnum, line)) and not _WRAPPER.match(line) and not _EXIT.search(line[:400])
+    return any(map(str.isalnum, line)) and not WRAPPER.match(line) and not _EXIT.search(line[:400])

@@ -40,6 +40,8 @@ _DECISION = (
         r"\b(?:i|we)(?:'ve| have)? (?:dropped|removed|reverted|replaced|kept|moved|switched|skipped|avoided|used|left) "
         r".{2,200}\b(?:because|since|instead of|rather than|so that)\b",
         r"\b(?:doesn't|don't|does not|do not) need (?:an?|the|any)\b.{3,200}\bbecause\b",
+        r"(?:^|: )(?:use|keep|prefer|call|put|write|move|try) (?!of\b).{1,120}\b(?:instead of|rather than)\b",
+        r"\b(?:let's|let us) try (?:a different|another)\b.{3,200}\b(?:instead|rather)\b",
     ),
     _pattern(
         r"decid|chose|opted|settled|agree|picked|lock|decision",

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from workbench.base.text import clip_at_word
-from workbench.facts.calls import Called, is_check
+from workbench.facts.calls import WRAPPER, Called, is_check
 from workbench.facts.done import same_command
 from workbench.facts.fact import ErrorState, Fact
 from workbench.facts.shell import simple_commands
@@ -58,12 +58,9 @@ _NO_ERROR = re.compile(
     re.IGNORECASE,
 )
 _CODES = re.compile(
-    r"^(?:chunk id:.{0,40}|wall time\b.{0,40}|original token count:.{0,20}|output:|\(no output\)|"
-    r"(?:command|process) exited with (?:exit )?code \d{1,3}\.?|exit code:? \d{1,3}|</?\w{2,20}>)$",
-    re.IGNORECASE,
+    r"^(?:\(no output\)|(?:command|process) exited with (?:exit )?code \d{1,3}\.?|exit code:? \d{1,3})$", re.IGNORECASE
 )
-"""What the tool says around an output."""
-_TAGS = re.compile(r"</?(?:tool_use_error|error|stderr|stdout|output|returncode)>")
+_TAGS = re.compile(r"^Output: |</?(?:tool_use_error|error|stderr|stdout|output|returncode)>", re.MULTILINE)
 _EXIT_LINE = re.compile(r"^\W{0,3}(?:exit[ _](?:code|status)|Traceback \(most)\b.{0,60}$", re.IGNORECASE)
 _STRICT_ERROR = re.compile(r"^\s{0,8}(?:[\w.]{0,80}(?:Error|Exception): \S|(?:fatal|panic|error)(?:\[\w{1,10}\])?: \S)")
 
@@ -260,13 +257,17 @@ def _came_from(called: Called) -> str:
     return f"{called.call.name} {normal_path(last.target)}"
 
 
+def _is_wrapper(line: str) -> bool:
+    return _CODES.match(line) is not None or WRAPPER.match(line) is not None
+
+
 def error_line(text: str, *, of_command: bool) -> str:
     """The line of a failed result that says what went wrong, "" where nothing does: a search without a hit is no error.
 
     A command's output is searched for an error's name; a tool's own message begins with it.
     """
     said = (line for line in _TAGS.sub("", scanned(text)).split("\n") if line.strip() and not _EXIT_LINE.match(line))
-    lines = [line for line in said if not _CODES.match(line.strip()) and not _NO_ERROR.match(line.strip())]
+    lines = [line for line in said if not _is_wrapper(line.strip()) and not _NO_ERROR.match(line.strip())]
     if not lines:
         return ""
     if not of_command:
