@@ -203,6 +203,22 @@ def test_what_is_refused_or_fails_changes_nothing() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "is_error", "refused"),
+    [
+        ("patch rejected by user", False, True),
+        ("Command execution declined by the user.", False, True),
+        ("The user doesn't want to proceed with this tool use.", True, True),
+        ("a.log: user rejected the terms", False, False),
+        ("a.log: user rejected the terms", True, True),
+        ("rejected", True, False),
+    ],
+)
+def test_who_turned_a_call_down(text: str, is_error: bool, refused: bool) -> None:
+    (called,) = calls_in(ran("rm a", text, is_error=is_error))
+    assert (called.refused, called.ok is False) == (refused, refused or is_error)
+
+
 def test_with_a_folder_go_the_files_that_are_known_in_it() -> None:
     edits = [call("Write", {"file_path": f"/p/src/{name}", "content": ""}) for name in ("a.py", "b.py")]
     touched = call("Edit", {"file_path": "/p/src/b.py", "old_string": "a", "new_string": "b"})

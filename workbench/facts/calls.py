@@ -43,6 +43,13 @@ _REFUSED = (
     "this command requires approval",
     "permission to use",
 )
+_REFUSES = re.compile(
+    r"\W{0,3}(?:the user (?:doesn't want|denied|rejected|declined)|user (?:rejected|denied|declined|cancelled)|"
+    r"request interrupted by user|(?:patch|exec(?:ution)?|command|call|operation|tool)(?: \w+)? (?:was )?"
+    r"(?:rejected|declined|denied|cancelled) by (?:the )?user)",
+    re.IGNORECASE,
+)
+"""How a result that is marked as no error begins where a person turned the call down."""
 _UNTOUCHED = re.compile(
     r"\A\W{0,3}(?:(?:apply_)?patch (?:verification )?(?:failed|rejected)|failed to (?:apply|find)|could not find|"
     r"no changes made|string to replace not found|old_str(?:ing)? (?:not|was not|did not)|no match found|"
@@ -209,8 +216,8 @@ def _known(action: Action, known: dict[str, ActionKind]) -> Action:
 
 
 def _turned_down(result: ToolResult) -> bool:
-    text = result.text
-    return (result.is_error or len(text) < 600) and is_refusal(text[:300])
+    start = result.text[:300]
+    return is_refusal(start) if result.is_error else _REFUSES.match(start) is not None
 
 
 def is_refusal(text: str) -> bool:
@@ -222,7 +229,7 @@ def _succeeded(result: ToolResult | None, actions: tuple[Action, ...]) -> bool |
     if result is None:
         return None
     text = result.text
-    if result.is_error or (len(text) < 600 and is_refusal(text[:300])):
+    if result.is_error or _REFUSES.match(text[:300]):
         return False
     lines = [action.target for action in actions if action.kind == "command"]
     if not lines:
