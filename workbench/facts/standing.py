@@ -52,6 +52,7 @@ class Standing:
 
 PIN_REASON = "marked with <Pin>"
 _PIN = re.compile(r"<Pin>(.*?)</Pin>", re.DOTALL | re.IGNORECASE)
+_PINS_END = re.compile(r"</Pin>", re.IGNORECASE)
 
 
 def standing(messages: Sequence[Message]) -> tuple[Standing, ...]:
@@ -78,12 +79,14 @@ def _releases(words: str) -> Iterator[tuple[str, str]]:
 def said_in(words: str) -> Iterator[tuple[str, str]]:
     """The instructions in a user's own words with their reasons, in order, each as it stands there. What they pasted
     gives none, nor does a request for a summary of the conversation."""
-    for passage in _PIN.findall(words):
+    # Up to the last mark that closes one: each that opens would else be followed to the end of the text.
+    last = max((mark.end() for mark in _PINS_END.finditer(words)), default=0)
+    for passage in _PIN.findall(words, 0, last):
         if text := passage.strip():
             yield text, PIN_REASON
     if is_compaction_prompt(words):
         return
-    typed = _PIN.sub("\n\n", words)
+    typed = _PIN.sub("\n\n", words[:last]) + words[last:]
     for passage in passages(typed):
         if passage.own:
             yield from _set(typed[passage.start : passage.stop])

@@ -167,7 +167,7 @@ def _spaced(words: Mapping[str, str]) -> dict[str, str]:
     bracket, or after the words that stand before one."""
     before = f"{words['link']}|{words['please']}"
     begins = rf"(?:^\W*|[,;:.!?—–(] ?| - |\b(?:{before})[,:]? )(?:(?:{before})[,:]? )?"
-    patterns = {role: rf"(?<!\w)(?:{alternatives})(?!\w)" for role, alternatives in words.items()}
+    patterns = {role: rf"(?<![\w-])(?:{alternatives})(?!\w)" for role, alternatives in words.items()}
     patterns |= {role: rf"{begins}(?:{words[role]})(?!\w)" for role in _BEGINS & words.keys()}
     patterns |= {role: words[role] for role in _ANYWHERE & words.keys()}
     speak, into, tongue, please = (words[role] for role in ("speak", "into", "tongue", "please"))
