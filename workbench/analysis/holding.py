@@ -258,6 +258,8 @@ class Said:
                 continue
             verdict = _judged(wording, sense, "full" if share >= NEARLY_ALL else "part", one.state)
             found = max(found, verdict, key=lambda one: (_RANK[one.held], one.right))
+            if found == Verdict("full", True):
+                break
         return found
 
     def _near(self, terms: frozenset[str], language: str, least: float = BESIDE) -> list[int]:
