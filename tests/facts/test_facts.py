@@ -404,7 +404,7 @@ def edit(path: str, *, fails: bool = False) -> tuple[Message, Message]:
         ),
         ([failing("git push"), *[ran("ls", "")] * 8, ran("git push -u", "")], "`git push`", "unknown", ""),
         (
-            [failing("a && git push"), *[ran("ls", "")] * 58, ran("git push", "")],
+            [failing("a && git push"), *[ran("ls", "")] * 59, ran("git push", "")],
             "`a && git push`",
             "resolved",
             "`git push` succeeded soon after",

@@ -66,6 +66,7 @@ C, M, D, R = "created", "modified", "deleted", "reverted"
         ("curl -sSo a.zip https://x.org && wget -O b.zip https://x.org", [(C, "b.zip")]),
         ("curl -o a.zip https://x.org", [(C, "a.zip")]),
         ("find . -name x -exec rm {} +", []),
+        ("echo $( (cd a; ls > b); ls > c ) && rm d", [(D, "d")]),
         ("app/[id]/x; rm app/[id]/page.tsx", [(D, "app/[id]/page.tsx")]),
         ("rm 'unclosed", [(D, "unclosed")]),
         ("$(" * 100 + "rm x", []),
@@ -164,6 +165,8 @@ def outcome(command: str, output: str, *, is_error: bool = False) -> bool | None
         ("npm test | tail -3", "12 passed", True),
         ("npm test | tail -3", "12 passed, 1 failed", False),
         ("npm test | tail -3", "0 failed", True),
+        ("npm test | tail -3", "error: wanted here\n12 passed\n0 failed", True),
+        ("npm test | tail -3", "0 failed\n1 error", False),
         ("npm run check | grep error", "a.ts(3,4): error TS2307: no module", False),
         ("npm test; echo done", "done", None),
         ("npm test; echo done", "Exit code 2", False),
@@ -190,6 +193,7 @@ def test_what_is_refused_or_fails_changes_nothing() -> None:
         *ran("rm /p/a.py", REFUSAL, is_error=True),
         *ran("mv /p/b.py /p/c.py", "mv: cannot stat '/p/b.py': No such file", is_error=True),
         *ran("rm /p/d.py && npm test", "1 failed", is_error=True),
+        *ran("touch /p/f.py && rm /p/g.py", "", is_error=True),
         *ran("rm /p/e.py; npm test", "rm: /p/e.py: No such file\n1 failed", is_error=True),
         agent("", patch),
         result(patch, "apply_patch verification failed: Failed to find expected lines in /p/a.py"),
@@ -198,6 +202,7 @@ def test_what_is_refused_or_fails_changes_nothing() -> None:
     ]
     assert files(messages) == [
         (D, "/p/d.py", None),
+        (C, "/p/f.py", None),
         (M, "/p/a.py", False),
         (M, "/p/a.py", False),
     ]

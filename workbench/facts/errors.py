@@ -89,18 +89,15 @@ class _Episodes:
     def __init__(self, messages: Sequence[Message], calls: Sequence[Called]) -> None:
         self._calls = calls
         self._keys = [_key(called) for called in calls]
-        self._succeeded: dict[str, list[int]] = {}
+        self._passed: dict[str, list[int]] = {}
         self._failed: dict[str, int] = {}
         self._unsure: dict[str, int] = {}
-        self._passed: dict[str, list[int]] = {}
         for number, (called, key) in enumerate(zip(calls, self._keys, strict=True)):
-            if called.ok and key:
-                self._succeeded.setdefault(key, []).append(number)
-            for part in (key, *_checks(called)):
+            for attempt in (key, *_checks(called)) if key else ():
                 if called.ok:
-                    self._passed.setdefault(part, []).append(number)
-                elif part:
-                    (self._failed if called.ok is False else self._unsure)[part] = number
+                    self._passed.setdefault(attempt, []).append(number)
+                else:
+                    (self._failed if called.ok is False else self._unsure)[attempt] = number
         changing = [n for n, called in enumerate(calls) if called.ok is not False and _changes(called)]
         self._changed = max(changing, default=-1)
         doing = [n for n, called in enumerate(calls) if called.ok is not False and not _looks_only(called)]
@@ -118,7 +115,7 @@ class _Episodes:
 
     def _resolutions(self, failed: int, line: str) -> Iterator[tuple[int, str]]:
         calls, called = self._calls, self._calls[failed]
-        again = _next(self._succeeded.get(self._keys[failed], ()), failed)
+        again = _next(self._passed.get(self._keys[failed], ()), failed)
         if again is not None:
             yield again, self._fix(failed, again)
         checks = _checks(called)
@@ -128,7 +125,7 @@ class _Episodes:
                 last = max(number for number in passed if number is not None)
                 yield last, self._fix(failed, last)
             name = _test_in(line)
-            for number in range(failed + 1, min(failed + LATER, len(calls))) if name else ():
+            for number in range(failed + 1, min(failed + 1 + LATER, len(calls))) if name else ():
                 one = calls[number]
                 if one.ok and one.result is not None and _checks(one) and name in one.result.text:
                     yield number, self._fix(failed, number)
@@ -159,11 +156,11 @@ class _Episodes:
     def _is_open(self, failed: int) -> bool:
         called = self._calls[failed]
         if not (parts := _checks(called)):
-            return max(self._did, failed) == failed and called.index > self._asked and not _looks_only(called)
+            return self._did <= failed and called.index > self._asked and not _looks_only(called)
         parts = (*parts, self._keys[failed])
         newest = max(self._failed[part] for part in parts if part in self._failed)
         unsure = max((self._unsure.get(part, -1) for part in parts), default=-1)
-        return newest > max(self._changed - 1, unsure)
+        return newest >= self._changed and newest > unsure
 
     def _fix(self, failed: int, later: int) -> str:
         """How the attempt came to succeed: for a test or build what was changed before, else what was run before."""
