@@ -12,11 +12,11 @@ from workbench.analysis.retention import HeldFact, Retention, Share, unread
 from workbench.bench import Bench
 from workbench.tui.plain import bar, figure, one_line, several
 
-BAR = 8
+BAR = 5
 
 HEADS = (
-    f"{'kind':<12}{'facts':>6}{'full':>6}{'part':>6}{'lost':>6}{'wrong':>6}{'stale':>6}{'used':>6}  "
-    f"{'present':<{BAR + 9}}{'right':<{BAR + 9}}weighted"
+    f"{'kind':<12}{'facts':>6}{'full':>6}{'part':>6}{'lost':>6}{'wrong':>6}{'used':>6} "
+    f"{'present':<{BAR + 8}}{'right':>7}{'weighted':>9}"
 )
 """What stands above the table by kind."""
 
@@ -63,6 +63,7 @@ def judged_words(found: Judged) -> str:
     if found.unread:
         return f"not known how much of {facts} is held: the summary cannot be read (none, or encrypted)"
     words = f"{percent(overall.share)} present, {percent(overall.right)} right, of {facts}"
+    words += f", {figure(overall.stale)} stale" if overall.stale else ""
     words += f" · with its {figure(held.in_tail)}: {percent(held.of_context)}"
     if found.needed:
         words += f" · needed later: {percent(found.needed.share)} of {figure(len(found.needed.items))}"
@@ -75,14 +76,12 @@ def percent(share: float | None) -> str:
 
 def kind_line(name: str, share: Share) -> Text:
     """A row of the table by kind."""
-    counts = "".join(
-        f"{figure(number):>6}" for number in (share.full, share.part, share.lost, share.wrong, share.stale, share.used)
-    )
-    line = Text(f"{name:<12}{figure(share.facts):>6}{counts}  ", no_wrap=True)
-    for share_of in (share.share, share.right, share.weighted):
-        told = "unknown" if share.unknown else percent(share_of)
-        line.append(bar(share_of or 0.0, BAR), "dim").append(f" {told:>7} ")
-    return line
+    numbers = (share.facts, share.full, share.part, share.lost, share.wrong, share.used)
+    line = Text(f"{name:<12}{''.join(f'{figure(number):>6}' for number in numbers)} ", no_wrap=True)
+    if share.unknown:
+        return line.append("unknown")
+    line.append(bar(share.share or 0.0, BAR), "dim").append(f" {percent(share.share):>6} ")
+    return line.append(f"{percent(share.right):>7}{percent(share.weighted):>9}")
 
 
 def fact_words(fact: HeldFact | None, pins: frozenset[str]) -> Text:
