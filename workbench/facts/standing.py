@@ -37,7 +37,7 @@ _QUOTED = re.compile(
     r"\"[^\"]{1,200}\"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|「[^」\n]{1,200}」|`[^`\n]{1,200}`|(?<!\w)'[^'\n]{2,200}'(?!\w)"
 )
 """What others say: nothing in it is asked for."""
-_DATA = re.compile(r"[{};]$|\)\s?;|=>")
+_DATA = re.compile(r"[{}]$|(?<! );$|\)\s?;|=>")
 """A line of code."""
 
 
