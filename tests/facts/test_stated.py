@@ -17,6 +17,8 @@ from workbench.facts import find, stated
         ("Mein Zug fährt um 14:30 Uhr.", True),
         ("Мой рейс в 14:30.", True),
         ("我的预算是5000元。", True),
+        ("My partner is allergic to nuts.", True),
+        ("I've been thinking.", False),
         ("Is my budget 956 dollars?", False),
         ("Never spend more than 956 dollars.", False),
         ("That sounds nice.", False),

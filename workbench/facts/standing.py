@@ -1,9 +1,8 @@
 """Standing instructions: what a user's sentence sets for the work beyond the request it stands in, why it is taken for
 one, and which later one replaced it.
 
-An ordinary request is none ("fix the parser"), nor is a statement with a strong word ("the build always fails"). Rules
-look at how a sentence is built: a prohibition, a rule from now on, a language or a format to keep, a limit, a restraint
-on how a request is done, a preference. Each has its reason, which is shown. English, German, French, Chinese.
+An ordinary request is none ("fix the parser"), nor is a statement with a strong word ("the build always fails"). How a
+sentence is built decides (`workbench.facts.standing_rules`), in nine languages; each has its reason, which is shown.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a person states in conversation: who, what, when, where, how much. In a chat without tools nothing else says it.
 
 A statement is a sentence of the person's own that neither asks nor orders and has something specific: a number, a name,
-an id, a quoted word, or that it speaks of the person. How specific it is and how rare its words are in the whole
-conversation is its weight, from 0 up: what says "the flight is BA 117 on 4 May" outweighs "that sounds nice".
+an id, a quoted word, or that tells what the person is, has or likes. How specific it is and how rare its words are in
+the whole conversation is its weight, from 0 up: "the flight is BA 117 on 4 May" outweighs "that sounds nice".
 """
 
 from __future__ import annotations
@@ -61,8 +61,11 @@ def is_statement(sentence: str, *, personal: bool = False) -> bool:
     """Whether a person's sentence tells something specific, and neither asks nor orders; `personal`: of themselves."""
     if len(sentence) > LONGEST_SENTENCE or is_question(sentence) or reason_of(sentence):
         return False
-    of_person = _PERSON.search(plain(sentence)) is not None
-    return (of_person or not personal) and specifics(sentence) + of_person >= 2
+    low = plain(sentence)
+    of_person, told = _PERSON.search(low) is not None, specifics(sentence)
+    if personal:
+        return of_person and told >= 1
+    return told + of_person >= 2 or _TRAIT.search(low) is not None
 
 
 def specifics(sentence: str) -> int:
@@ -77,7 +80,8 @@ _STATE = re.compile(
 """How a state is told: the same thing, whichever is said."""
 _WORDS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
 _SPECIFIC = re.compile(
-    r"\d[\d.,:/-]*|[\w.+-]{1,64}@[\w-]{1,64}\.\w|(?<=[a-zà-ÿ,;:] )[A-ZÀ-ÞА-Я][\w'’-]+(?: [A-ZÀ-ÞА-Я][\w'’-]+){0,3}"
+    r"\d[\d.,:/-]*|[\w.+-]{1,64}@[\w-]{1,64}\.\w|(?<=[a-zà-ÿ,;:] )(?!I['’])[A-ZÀ-ÞА-Я][\w'’-]+"
+    r"(?: [A-ZÀ-ÞА-Я][\w'’-]+){0,3}"
     r"|[\"“«「『]\w[^\"”»」』\n]{0,60}[\"”»」』]|[一二三四五六七八九十百千万]{1,6}[个年月日号点岁元块人次]"
 )
 _PERSON = re.compile(
@@ -88,9 +92,22 @@ _PERSON = re.compile(
 )
 
 
+_TRAIT = re.compile(
+    r"\b(?:my|our) \w+ (?:\w+ )?(?:is|are|was|has|have|loves?|likes?|hates?|works?|lives?|wants?|needs?|can't)\b"
+    r"|\bi(?:'m| am) (?:an? \w+|allergic|from|vegan|vegetarian|married)"
+    r"|\bi (?:live|work|own|have an?|study|grew up)\b"
+    r"|\bmein\w{0,2} \w+ (?:ist|sind|hat|mag|wohnt|arbeitet)\b|\bich (?:wohne|arbeite|bin \w+)\b|\b(?:mon|ma|mes) "
+    r"\w+ (?:est|sont|a|aime)\b|\bj'habite\b|\b(?:mi|mis) \w+ (?:es|son|tiene|vive)\b|\bvivo en\b"
+    r"|\b(?:meu|minha) \w+ (?:é|tem|mora)\b"
+    r"|\bmoro em\b|\b(?:мой|моя|мои) \w+|\bя (?:живу|работаю)\b"
+    r"|我的?\S{1,8}(?:是|有|住|喜欢)|私の?\S{1,8}[はが]|저는|제 \S+[은는이가]"
+)
+"""What a person is, has or likes, and those who belong to them: told without a number or a name, too."""
+
+
 def _weight(text: str, words: frozenset[str], spread: Counter[str]) -> float:
     """Specifics, and how rare the words are among all statements, each word by the logarithm of its rarity."""
     if not words:
         return 0.0
     rarity = sum(log((len(spread) + 1) / spread[word]) for word in words) / len(words)
-    return specifics(text) + rarity
+    return specifics(text) + (_TRAIT.search(plain(text)) is not None) + rarity
