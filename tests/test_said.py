@@ -155,8 +155,8 @@ def test_a_short_answer_is_held_beside_its_question() -> None:
     form = sought("decision", "Rye", QUESTION)
     assert form is not None
     told = ("The flour is Rye.", "Rye", "Wheat flour")
-    assert [Said([text]).holds(form) for text in told] == ["full", "part", "none"]
-    assert sought("decision", "Rye") is None
+    assert [Said([text]).judges(form).held for text in told] == ["full", "none", "none"]
+    assert sought("decision", "–") is None
 
 
 def test_a_summary_that_nobody_can_read_is_told_from_none() -> None:

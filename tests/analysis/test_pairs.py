@@ -70,3 +70,12 @@ def test_two_words_that_change_places_turn_a_long_sentence_round() -> None:
         for pair in (("Postgres", "Redis"), ("Redis", "Postgres"))
     ]
     assert [(verdict.held, verdict.right) for verdict in said] == [("full", True), ("full", False)]
+
+
+@pytest.mark.parametrize("path", ["src/part3.py", "/src/part3.py", "./src/part3.py", "~/src/part3.py"])
+def test_a_sentence_about_paths_is_a_sentence_and_no_list(path: str) -> None:
+    said = Said([f"The user said: Never touch the generated files. I did the steps in {path} and in {path}."])
+    rule, named = sought("instruction", "Never touch the generated files."), sought("path", path)
+    assert rule is not None
+    assert named is not None
+    assert (said.judges(rule).held, said.judges(named).held) == ("full", "full")

@@ -271,8 +271,8 @@ def by_hand() -> Replay:
     3      100 + 240         = 340  200 (overhead, the first)   140 (the summary, the newest)
     4      340 + 2 × 100     = 540  340                         200
 
-    The request shows four messages with their labels and three gaps, 4 × 396 + 2 × 8 + 2 × 13 + 3 × 2 = 1 632
-    characters; of the context 1 980 are 500 tokens, so these are 412, and the prompt's 40 are 10. 422 tokens are read
+    The request shows the three messages with their labels and two gaps, 3 × 396 + 8 + 2 × 13 + 2 × 2 = 1 226
+    characters; of the context 1 980 are 500 tokens, so these are 310, and the prompt's 40 are 10. 320 tokens are read
     (× 1) and the 39 of the answer written (× 5).
     """
     said = [one for n in range(4) for one in (user(f"u{n}", "u" * 396), agent(f"a{n}", "a" * 396))]
@@ -289,14 +289,14 @@ def test_a_replay_with_one_compaction_costs_what_is_worked_out_by_hand() -> None
     (one,) = played.compacted
     assert one.cache == CacheLoss(before=600, after=340, first_changed=200)
     assert not played.rates.known
-    assert (one.request_tokens, one.summary_tokens) == (422, 39)
-    assert one.summary_cost == pytest.approx((422 + 39 * 5) / 1e6)
+    assert (one.request_tokens, one.summary_tokens) == (320, 39)
+    assert one.summary_cost == pytest.approx((320 + 39 * 5) / 1e6)
     read, written = 200 + 200 + 340, 200 + 200 + 140 + 200
-    assert played.cost == pytest.approx((0.1 * read + 1.25 * written + 422 + 39 * 5) / 1e6)
+    assert played.cost == pytest.approx((0.1 * read + 1.25 * written + 320 + 39 * 5) / 1e6)
     # Without it the call had read 400 and written 200: 0.1 × 200 + 1.25 × 140 − (0.1 × 400 + 1.25 × 200) = −95.
     assert one.cache_cost == pytest.approx(-95 / 1e6)
-    # With the summary's 617 it is 522 behind; each later call saves 0.1 × 260 = 26: even after 21, and two came.
-    assert (one.pays_off_after, one.calls_after, one.pays_off_at) == (21, 2, None)
+    # With the summary's 515 it is 420 behind; each later call saves 0.1 × 260 = 26: even after 17, and two came.
+    assert (one.pays_off_after, one.calls_after, one.pays_off_at) == (17, 2, None)
     # The cache holds no more than was sent before, and a prompt reads no more than it is long.
     for sent, first_changed, cost in (
         ((400,), {1: 300}, 500),
@@ -305,7 +305,7 @@ def test_a_replay_with_one_compaction_costs_what_is_worked_out_by_hand() -> None
     ):
         changes = tuple(replace(one, call=n, cache=CacheLoss(0, 0, at)) for n, at in first_changed.items())
         played = replace(played, sent=array("q", sent), compacted=changes)
-        assert played.cost == pytest.approx((cost + 617 * len(changes)) / 1e6), sent
+        assert played.cost == pytest.approx((cost + 515 * len(changes)) / 1e6), sent
 
 
 def test_prices_are_the_models_where_they_are_known() -> None:
@@ -324,7 +324,7 @@ def test_without_some_messages_the_growth_is_smaller_from_there_on() -> None:
 def test_the_row_of_a_replay() -> None:
     played = by_hand()
     cells = ["a", "message-window", "message-window", "1", "call 3", "340", "540", "540", "0", "1", "140"]
-    assert row("a", played) == (*cells, "1 616 in", "1 never")
+    assert row("a", played) == (*cells, "1 514 in", "1 never")
     assert row("b", replace(played, window=400))[8] == "1"
     assert row("b", replace(played, window=340))[8] == "2"
     assert row("c", replace(played, compacted=()))[3:10] == ("0", "never", "", "540", "540", "0", "0")

@@ -129,6 +129,7 @@ def test_it_works_without_a_model() -> None:
         "- Phase angles are in degrees, Greenwich.",
         "- The release is cut on Thursdays.",
         '- The user says "quay" for the whole north mole.',
+        "- Osterney has no ferry in January.",
     ]
     assert "- OSTERN4, GRAWHOLM, SANDWIK2: the contact is the lock keeper, by telephone only." in new
 

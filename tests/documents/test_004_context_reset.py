@@ -199,5 +199,6 @@ def test_what_a_compaction_lost_is_told_alike_by_every_command(strategy: str) ->
     )
     if strategy == "context-reset":
         told = cwb("compact", OVERFLOW, "--strategy", strategy).stdout
-        assert len([fact for fact in lost if fact["kind"] == "instruction"]) == 7
-        assert "lost             7 standing instructions, 10 error messages, " in told
+        instructions, errors = (sum(fact["kind"] == kind for fact in lost) for kind in ("instruction", "error"))
+        assert f"lost             {instructions} standing instructions, " in told
+        assert f", {errors} error messages, " in told

@@ -117,7 +117,7 @@ def _item(number: int, kind: str, fact: str, about: str, text: str = "") -> str:
 
 
 def _request(items: str, text: str = "") -> SummaryRequest:
-    prompt = load_prompt("judge.en.md").text
+    prompt = load_prompt("judge.md").text
     common = f"<text>\n{escape(text)}\n</text>\n\n" if text else ""
     whole = f"{prompt}\n\n{common}<items>\n{items}\n</items>"
     return SummaryRequest("judgement", (), prompt, OneText(lambda: whole), chars=len(whole))

@@ -263,7 +263,8 @@ _CAN_FOLLOW: dict[str, tuple[str, ...]] = {
 """What may come after each sort of little word; "" is any other word. None of the first four ends a sentence."""
 _TORN = re.compile(r"\binstead (?!of\b)\w|\brather (?!than\b)\w|\bdo\W*$|\b(?:please|never)\W*$")
 _SIGNS = re.compile(r"[,;:()\"'`“”«»→=/]|\s[-–—]\s|\.(?=\s)")
-_PARTS = re.compile(r"[,;:()→=/\[\]]|\s[-–—]\s|[.!?](?=\s)")
+_PARTS = re.compile(r"[,;:()→=\[\]]|(?<=\w)/|\s[-–—]\s|[.!?](?=\s)")
+"""Between these a clause stands. A slash that begins a path parts nothing: "in /src/a.py"."""
 _LATIN = re.compile(r"[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+(?:['.-][^\W_]+)*")
 LIST_WORDS = 5
 """Fewer words than this may be a note by themselves."""
