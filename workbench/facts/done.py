@@ -42,9 +42,7 @@ _AROUND = re.compile(
 )
 """What stands before a command and only says where and how it runs."""
 _SHELL_SCRIPT = re.compile(r"^(?:\S*/)?(?:ba|z|da)?sh -l?c (['\"])(.*)\1$", re.DOTALL)
-_HEREDOC = re.compile(
-    r"(<<-?[ \t]*(['\"]?)([A-Za-z_]\w{0,40})\2[^\n]*\n)(.*?)(^[ \t]*\3[ \t]*$)", re.DOTALL | re.MULTILINE
-)
+_HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w{0,40})\1[^\n]*\n")
 HEREDOC_LINES = 3
 """A here-document of more lines is told by its first."""
 
@@ -104,9 +102,16 @@ def commands(messages: Sequence[Message], calls: Sequence[Called]) -> Iterator[F
 
 def without_heredocs(command: str) -> str:
     """A command line whose long here-documents are told by their first line, the others by `…`."""
-    return _HEREDOC.sub(_told_by_first, command) if "<<" in command else command
-
-
-def _told_by_first(found: re.Match[str]) -> str:
-    first, _, rest = found[4].partition("\n")
-    return found[0] if rest.count("\n") < HEREDOC_LINES else f"{found[1]}{first}\n…\n{found[5]}"
+    told, at = "", 0
+    unclosed: set[str] = set()
+    while "<<" in command and (start := _HEREDOC.search(command, at)) is not None:
+        told += command[at : start.end()]
+        at, name = start.end(), start[2]
+        end = None if name in unclosed else re.compile(rf"^[ \t]*{name}[ \t]*$", re.MULTILINE).search(command, at)
+        if end is None:
+            unclosed.add(name)
+            continue
+        body = command[at : end.start()]
+        told += f"{body.partition(chr(10))[0]}\n…\n" if body.count("\n") > HEREDOC_LINES else body
+        at = end.start()
+    return told + command[at:]

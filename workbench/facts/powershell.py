@@ -13,7 +13,7 @@ from itertools import pairwise
 from workbench.facts import shell
 from workbench.facts.shell import LONGEST, Effect, EffectKind
 
-_HERE = re.compile(r"@(['\"])[ \t]*\r?\n.*?\n\1@", re.DOTALL)
+_HERE = re.compile(r"@(['\"])[ \t]*\r?\n")
 _TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"`]|`.)*\"|[;|\n{}]|>>?|[^\s;|{}'\">]+", re.DOTALL)
 _SET = re.compile(r"\$(\w+)=")
 _VARIABLE = re.compile(r"\$(?:env:)?\w+|\$[({]")
@@ -37,7 +37,7 @@ def effects(line: str) -> tuple[Effect, ...]:
     found: dict[tuple[EffectKind, str], Effect] = {}
     folder: str | None = ""
     variables: dict[str, str] = {}
-    for words in _statements(_HERE.sub("''", line)):
+    for words in _statements(_without_here_strings(line)):
         *before, given = words
         if (name := _SET.fullmatch("".join(before))) is not None:
             variables[name[1].lower()] = _value(given, variables)
@@ -55,6 +55,17 @@ def effects(line: str) -> tuple[Effect, ...]:
                 if path := _joined(folder, target):
                     found[kind, path] = Effect(kind, path, words[0])
     return tuple(found.values())
+
+
+def _without_here_strings(line: str) -> str:
+    told, at = "", 0
+    while (start := _HERE.search(line, at)) is not None:
+        end = line.find(f"\n{start[1]}@", start.end() - 1)
+        if end < 0:
+            break
+        told += line[at : start.start()] + "''"
+        at = end + 3
+    return told + line[at:]
 
 
 def _statements(text: str) -> Iterator[list[str]]:
