@@ -209,6 +209,30 @@ def test_what_is_refused_or_fails_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "said", "did"),
+    [
+        (
+            "rm a.py b.py c.py",
+            "rm: cannot remove 'b.py': No such file or directory",
+            [("deleted", "a.py"), ("deleted", "c.py")],
+        ),
+        ("rm a.py d/b.py", "rm: d/b.py: Permission denied", [("deleted", "a.py")]),
+        ("cd d && rm a.py b.py", "rm: b.py: No such file or directory", [("deleted", "d/a.py")]),
+        ("rm a.py", "rm: cannot remove 'a.py': No such file or directory", []),
+        ("rm a.py", "something else went wrong", []),
+        ("mv a.py b.py d", "mv: cannot stat 'b.py': No such file or directory", []),
+        ("echo 1 > d/a.py", "(eval):1: no such file or directory: d/a.py", []),
+        ("echo 1 > d/a.py", "bash: d/a.py: No such file or directory", []),
+        ("echo 1 > a.py; npm test", "(eval):1: no such file or directory: d/a.py", [("created", "a.py")]),
+    ],
+)
+def test_what_a_failing_line_did_all_the_same(line: str, said: str, did: list[tuple[str, str]]) -> None:
+    """`rm` goes on behind the file that it cannot remove, and names it."""
+    (called,) = calls_in(ran(line, said, is_error=True))
+    assert [(action.kind, action.target) for action in called.actions if action.kind != "command"] == did
+
+
+@pytest.mark.parametrize(
     ("text", "is_error", "refused"),
     [
         ("patch rejected by user", False, True),

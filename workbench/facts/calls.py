@@ -174,11 +174,22 @@ def _told_by(
 def _denied(effect: Effect, text: str, ok: bool | None) -> bool:
     """Whether a result says that the effect did not come about."""
     if ok is False and effect.last and effect.program:
-        return True
+        named = _COMPLAINS.findall(text) if effect.program in _GOES_ON else ()
+        return not named or any(effect.path == one or effect.path.endswith("/" + one) for one in named)
     if effect.program == "git":
         return ok is False and re.search(r"^(?:error|fatal): ", text, re.MULTILINE) is not None
+    if not effect.program and f": {effect.path}" in text:  # zsh names the file behind what it could not do
+        if re.search(rf"^\S+: (?:no such|permission|is a|not a)[\w ]+: {re.escape(effect.path)}$", text, re.M):
+            return True
     said = effect.program or effect.path
     return f"{said}: " in text and re.search(rf"^(?:\S+: )?(?:line \d+: )?{re.escape(said)}: ", text, re.M) is not None
+
+
+_GOES_ON = frozenset(("rm", "rmdir"))
+"""Programs that name the one file of which they cannot do it, and do it to the others."""
+_COMPLAINS = re.compile(
+    r"^(?:\S+: )?(?:line \d+: )?rm(?:dir)?: (?:cannot remove |failed to remove )?['‘]?([^'’\n]+?)['’]?: ", re.M
+)
 
 
 def _known_under(effect: Effect, known: dict[str, ActionKind]) -> Iterator[tuple[ActionKind, str]]:
