@@ -99,6 +99,16 @@ def test_rules_stand_as_they_were_written(words: str, found: list[str] | None) -
         ("Keep functions under 20 lines.", "Keep files under 300 lines.", False),
         ("Responde siempre en español.", "A partir de ahora responde en inglés.", True),
         ("Отвечай на русском.", "Теперь отвечай на английском.", True),
+        ("Never publish without asking me.", "You can publish without asking me now.", True),
+        ("Use semicolons in all scripts.", "Actually, use commas in all scripts.", True),
+        ("Use semicolons in all scripts.", "Actually, also use commas in all scripts.", False),
+        ("Use semicolons in all scripts.", "Actually, use commas in all tables.", False),
+        ("Keep functions under 20 lines.", "Actually, keep files under 300 lines.", False),
+        ("Never touch the drafts folder.", "Actually, never touch the photos folder.", False),
+        ("Keep titles under 40 words.", "Correction: keep titles under 60 words.", True),
+        ("Keep titles under 40 words.", "New limit: keep titles under 60 words.", True),
+        ("Antworte immer auf Deutsch.", "Antworte ab jetzt wieder auf Englisch.", True),
+        ("Utilise toujours vim dans ce dépôt.", "Finalement, utilise toujours nano dans ce dépôt.", True),
     ],
 )
 def test_the_latest_wins_of_what_speaks_of_one_thing(earlier: str, later: str, replaces: bool) -> None:
@@ -112,6 +122,7 @@ def test_the_latest_wins_of_what_speaks_of_one_thing(earlier: str, later: str, r
         ("Never touch the migrations.", "OK, you may touch the migrations now."),
         ("Ändere die Tests nicht.", "Du darfst die Tests jetzt ändern."),
         ("不要修改测试文件", "现在可以修改测试文件了"),
+        ("Always ship to the beta ring first.", "You no longer need to ship to the beta ring first."),
     ],
 )
 def test_a_prohibition_can_be_taken_back(earlier: str, later: str) -> None:

@@ -178,9 +178,10 @@ def _denied(effect: Effect, text: str, ok: bool | None) -> bool:
         return not named or any(effect.path == one or effect.path.endswith("/" + one) for one in named)
     if effect.program == "git":
         return ok is False and re.search(r"^(?:error|fatal): ", text, re.MULTILINE) is not None
-    if not effect.program and f": {effect.path}" in text:  # zsh names the file behind what it could not do
-        if re.search(rf"^\S+: (?:no such|permission|is a|not a)[\w ]+: {re.escape(effect.path)}$", text, re.M):
-            return True
+    # zsh names the file behind what it could not do, others before it.
+    behind = rf"^\S+: (?:no such|permission|is a|not a)[\w ]+: {re.escape(effect.path)}$"
+    if not effect.program and f": {effect.path}" in text and re.search(behind, text, re.M):
+        return True
     said = effect.program or effect.path
     return f"{said}: " in text and re.search(rf"^(?:\S+: )?(?:line \d+: )?{re.escape(said)}: ", text, re.M) is not None
 

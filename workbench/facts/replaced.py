@@ -1,14 +1,16 @@
 """Which later sentence takes an earlier one's place: only where both speak of the same thing, in the same scope.
 
-Two sentences do if they have the same words but for values (numbers, languages, days) and for words that say nothing of
-their own ("from now on", "please"). One word more or less is another scope ("in answers about travel"), and then both
-stay: one that is wrongly taken for replaced is lost, one that stays too many is only told twice.
+Two sentences do if they have the same words but for values (numbers, languages, days) and for words that say nothing
+of their own ("from now on", "please"). One word more or less is another scope ("in answers about travel"), and then
+both stay: one that is wrongly taken for replaced is lost, one that stays too many is only told twice. A sentence that
+says itself that it corrects ("actually, …", "update: …") may have one other word in a word's place ("use two spaces"
+for "use tabs").
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from workbench.facts.wording import plain
@@ -42,14 +44,36 @@ _REJECTED = re.compile(
     r"au lieu de|plutôt que|pas de|pas|plus de|en lugar de|en vez de|em vez de|ao invés de|вместо|а не)|"
     r"而不是|而非|不再用|不用|代替)\s?([^,.;，。；!?]{1,40})"
 )
+_MAY = re.compile(
+    r"^\W*(?:(?:ok|okay|now|alright|fine|so|ab jetzt|maintenant|ahora|agora|теперь)[, ]+){0,2}"
+    r"(?:you (?:can|may)|feel free|du (?:darfst|kannst)|tu peux|vous pouvez|(?:ya )?puedes|(?:você )?pode|"
+    r"(?:ты )?можешь|можно|(?:现在)?可以)(?! not| never|'t)\b"
+)
+"""What permits: "push without asking" then forbids nothing."""
+_WITHOUT = re.compile(r"\b(?:without|ohne|sans|sin|sem|без)\b")
+_LEAD = re.compile(
+    r"^\W*(?:(?:(?:small |quick |another )?(?:update|correction|change(?: of plans?)?|new \w+|neue[rs]? \w+|korrektur|"
+    r"änderung|nouvelle? \w+|correction|changement|nuev[oa] \w+|corrección|cambio|nov[oa] \w+|correção|mudança|"
+    r"поправка|изменение|更正|更新|訂正|変更|수정|변경)(?: [^:,]{1,20})?[:：])"
+    r"|(?:(?:actually|on second thought|scratch that|sorry|i was wrong|doch lieber|stattdessen|finalement|en fait|"
+    r"plutôt|en realidad|mejor|na verdade|melhor|на самом деле|лучше|其实|还是|やっぱり|아니)\b[,:.]?))\s*"
+)
+"""How a sentence begins that corrects an earlier one."""
+_ADDS = re.compile(
+    r"\b(?:also|too|as well|additionally|besides|auch|außerdem|zudem|aussi|également|también|además|também|além|"
+    r"тоже|также)\b"
+    r"|也|还要|も|도 "
+)
+"""What only adds something."""
 _WORDS = re.compile(r"[\u3400-\u9fff]|[^\W_]+")
 _ENDING = re.compile(r"(?:en|es|e|n|s)$")
 _EMPTY_WORDS = (
     "a an the to of in on for and or please always never don't dont do not no from now with use using be is are it "
-    "that at this should must only make sure instead rather than longer i you we ok actually going forward on "
-    "henceforth onwards rule new may can now again feel free it's ok okay fine changed update correction "
-    "bitte immer der die das den dem und oder für mit auf in nicht ab jetzt sofort verwende benutze nutze nie darfst "
-    "kannst du doch toujours tu peux maintenant jamais le la les de des du et ou en ne pas désormais utilise "
+    "that at this should must only make sure our my have has need instead rather than longer i you we ok actually "
+    "going forward on henceforth onwards rule new may can now again feel free it's ok okay fine changed update "
+    "correction "
+    "bitte immer wieder der die das den dem und oder für mit auf in nicht ab jetzt sofort verwende benutze nutze nie "
+    "darfst kannst du doch toujours tu peux maintenant jamais le la les de des du et ou en ne pas désormais utilise "
     "à partir adelante diante momento desde moment этого момента отныне впредь "
     "el los las y por favor siempre ahora usa o a os as e sempre agora use não пожалуйста всегда теперь и в на не "
     "请 的 了 要 都 用 不 别 从 现 在 起 开 始 以 后 必 须 总 是 可 禁 止 改 成 为"
@@ -66,7 +90,8 @@ _ANSWERS = frozenset(_ANSWER_WORDS.split())
 @dataclass(frozen=True, slots=True)
 class Sense:
     """What a sentence is about: its words without values, those of what it turns down and of what it chooses, the
-    values in their order, whether it forbids, and whether it only says in which language to speak."""
+    values in their order, whether it forbids, whether it only says in which language to speak, and whether it says that
+    it corrects."""
 
     about: frozenset[str]
     turns_down: tuple[frozenset[str], ...]
@@ -74,10 +99,13 @@ class Sense:
     values: tuple[str, ...]
     forbids: bool
     speaks: bool
+    corrects: bool = False
 
 
 def sense(text: str, *, speaks: bool = False) -> Sense:
     low = plain(text)
+    lead = None if _ADDS.search(low) else _LEAD.match(low)
+    low = low[lead.end() :] if lead else low
     rest = _REJECTED.sub(" ", low)
     about = _content(VALUE.sub(" ", low))
     return Sense(
@@ -85,8 +113,9 @@ def sense(text: str, *, speaks: bool = False) -> Sense:
         tuple(words for match in _REJECTED.finditer(low) if (words := _content(match[1]))),
         frozenset() if _NO.search(rest) else _content(rest),
         tuple(VALUE.findall(low)),
-        bool(_NO.search(low)),
+        _NO.search(_WITHOUT.sub(" ", low) if _MAY.match(low) else low) is not None,
         speaks,
+        lead is not None,
     )
 
 
@@ -95,11 +124,11 @@ def replaced(senses: Sequence[Sense], replaces: Callable[[Sense, Sense], bool]) 
     compared: near linear."""
     near: dict[object, list[int]] = {}
     for number, one in enumerate(senses):
-        for key in ((one.about, one.speaks), *one.turns_down):
+        for key in ((one.about, one.speaks), *one.turns_down, *(_but_one(one) if one.corrects else ())):
             near.setdefault(key, []).append(number)
     found: list[int | None] = []
     for number, one in enumerate(senses):
-        keys = ((one.about, one.speaks), one.chooses, *(frozenset((word,)) for word in one.chooses))
+        keys = ((one.about, one.speaks), one.chooses, *(frozenset((word,)) for word in one.chooses), *_but_one(one))
         later = (other for key in keys for other in near.get(key, ())[-_COMPARED:] if other > number)
         found.append(max((other for other in later if replaces(senses[other], one)), default=None))
     return found
@@ -109,12 +138,27 @@ _COMPARED = 100
 """Of those that share something the last so many are compared."""
 
 
+def _but_one(one: Sense) -> Iterator[tuple[str, frozenset[str]]]:
+    """What it is about, each time without one of its words."""
+    return (("but one", one.about - {word}) for word in one.about)
+
+
 def instead(later: Sense, one: Sense) -> bool:
     """Whether a later instruction replaces an earlier one: the same of another value, its opposite, or it turns down
     what that one chose and speaks of nothing that this one does not."""
     if later.about == one.about and later.speaks == one.speaks and (one.about or one.speaks):
         return later.values != one.values or (not one.speaks and later.forbids != one.forbids)
+    if later.corrects and _one_word_else(later, one):
+        return True
     return any(words <= one.chooses and one.chooses - words <= later.about for words in later.turns_down)
+
+
+def _one_word_else(later: Sense, one: Sense) -> bool:
+    """Whether one word stands for another, with a number of its own at most, and all else is the same; of two things
+    that are forbidden both stay so."""
+    same = len(later.about & one.about)
+    swapped = len(later.about) == len(one.about) == same + 1 and same >= 2
+    return swapped and not (later.forbids or one.forbids) and (not one.values or later.values == one.values)
 
 
 def updates(later: Sense, one: Sense) -> bool:

@@ -176,6 +176,7 @@ def _leans(sentence: str) -> bool:
 
 RELEASE = re.compile(
     r"\byou (?:may|can) (?:now |again )?\w|\bit(?:'s| is) (?:ok|okay|fine|allowed) (?:now )?to \w|\bfeel free to \w"
+    r"|\byou (?:no longer (?:need|have) to|(?:don't|do not) (?:need|have) to) \w"
     r"|\b(?:forget|ignore|drop) (?:what i said|the rule|my rule|the restriction)\b"
     r"|\bdu (?:darfst|kannst) (?:\S{1,30} ){0,3}(?:jetzt|wieder|doch)\b|\btu peux (?:maintenant|désormais|de nouveau)\b"
     r"|\b(?:ya|ahora) (?:sí )?puedes\b|\b(?:já|agora) (?:você )?pode\b|\b(?:теперь|снова) (?:можно|можешь)\b"
