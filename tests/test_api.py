@@ -145,8 +145,9 @@ def test_a_whole_body_gives_the_messages_for_the_next(key: str, apart: dict[str,
     done = workbench.compact({**apart, key: turns}, budget_tokens=400)
     assert (done.report.status, done.report.failed) == ("compacted", ())
     assert done.session.model == apart["model"]
-    assert len(done.messages) == 2
+    assert len(done.messages) == 3
     assert "Never touch file1.py again." in str(done.messages[0])
+    assert len(str(done.messages[1])) < 2_000, "the agent's newest words, shortened"
     assert done.messages[-1] == turns[-1], "kept to the last key"
 
 
@@ -160,8 +161,7 @@ def test_messages_of_a_style_that_is_only_read_come_back_in_anthropics() -> None
 def test_what_would_not_be_smaller_is_left_as_it_is(tmp_path: Path) -> None:
     messages = [{"role": "user", "content": "Never touch file1.py again."}, {"role": "assistant", "content": "No."}]
     done = workbench.compact(messages, budget_tokens=1)
-    assert done.report.status == "not_smaller"
-    assert done.report.after.tokens > done.report.before.tokens
+    assert done.report.status == "unchanged"
     assert done.messages == messages
     assert [one.text for one in workbench.load(workbench.save(done, tmp_path / "x.json")).messages] == [
         "Never touch file1.py again.",

@@ -60,7 +60,8 @@ def faults(requests: Sequence[Request], said: str) -> Iterator[str]:
         if not any(RULE in unit.text for unit in units if unit.role == "user"):
             yield f"request {number + 1} has lost what the user said"
         yield from (f"request {number + 1}: {why}" for why in _torn(units))
-    if all(len(after) > len(before) for before, after in pairwise(sent)):
+    sizes = [sum(len(unit.text) for unit in units) for units in sent]
+    if all(after > before for before, after in pairwise(sizes)):
         yield "nothing was compacted"
 
 

@@ -150,11 +150,8 @@ def test_one_large_pin_leaves_what_the_user_wants_and_a_check_tells_of_the_budge
     outcome = assert_holds(STRATEGY, context, policy)
     ledger = read_ledger(outcome.messages[0].text)
     assert ledger is not None
-    assert {(one.kind, one.state) for one in ledger.entries} == {
-        ("instruction", ""),
-        ("request", "first"),
-        ("request", "open"),
-    }
+    assert {(one.kind, one.state) for one in ledger.entries} == {("instruction", ""), ("request", "first")}
+    assert [one.text for one in outcome.messages if one.id == "u3"] == ["Why does CI fail?"], "the open request"
     within = budget_check(context, outcome, policy)
     assert (within.hard, within.passed) == (False, False)
     assert within.detail.endswith("of 400 tokens")
@@ -321,7 +318,8 @@ def test_of_instructions_that_contradict_each_other_the_latest_holds() -> None:
     assert (entries["Never push."].state, entries["Never push."].source) == ("", 9)
     assert entries["From now on answer in German."].state == ""
     _, ledger = compacted(rules, budget_tokens=700, narrative_percent=0)
-    assert ("instruction", "gone", "Answer in French.", 7) in told(ledger)
+    assert ("instruction", "", "Never push.", 9) in told(ledger)
+    assert ("instruction", "", "Answer in French.", 7) not in told(ledger)
 
 
 def test_a_command_that_succeeds_later_mends_an_error_of_an_earlier_ledger() -> None:
@@ -459,6 +457,8 @@ def chars_by_id(outcome: Outcome) -> dict[str, int]:
     return {one.id: visible_chars(one) for one in outcome.messages if one.kind != "summary"}
 
 
+STEP = 220
+"""Tokens that the first step of a few calls with their results takes."""
 LEAST = 1_000
 """Tokens in which a ledger's frame, what the user wants and the least tail of these sessions have room."""
 
@@ -481,7 +481,7 @@ def test_a_larger_budget_keeps_what_a_smaller_one_keeps(messages: list[Message],
 def test_a_budget_is_used_and_not_exceeded(messages: list[Message], budget: int) -> None:
     context = context_of(messages)
     taken = context.outcome_size(without_model(context, budget)).tokens
-    assert min(0.9 * budget, context.total.tokens) <= taken <= max(budget, 0)
+    assert min(0.9 * budget, budget - STEP, context.total.tokens) <= taken <= budget
 
 
 @settings(max_examples=15, deadline=None)

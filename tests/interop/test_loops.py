@@ -12,6 +12,7 @@ from interop import server
 from interop.loops import LAST, LOOPS, PARTS, PROMPT, SCRIPT, faults, read_part
 from interop.server import Request
 from interop.server.script import Turn
+from workbench.compaction.ledger import queue, room
 from workbench.compaction.shape import Shape
 
 
@@ -35,6 +36,8 @@ def test_a_ledger_that_forgets_what_is_not_read_is_found_out(monkeypatch: pytest
     from interop.loops import anthropic_sdk
 
     monkeypatch.setattr(Shape, "unread", ())
+    monkeypatch.setattr(room, "least_tail", lambda shape: ())
+    monkeypatch.setattr(queue, "_unit_steps", lambda *_: ())
     lost = [fault for fault in run(anthropic_sdk, 1_200) if fault.endswith("was read and never sent")]
     assert len(lost) == PARTS
 

@@ -9,7 +9,7 @@ from itertools import count
 from workbench.compaction.ledger.entries import counted_by_group
 from workbench.compaction.ledger.gather import Noted, noted, numbering
 from workbench.compaction.ledger.queue import WHOLE
-from workbench.compaction.ledger.room import Filled, Ground, fill
+from workbench.compaction.ledger.room import Filled, Ground, fill, tail_says
 from workbench.compaction.ledger.text import Ledger, written
 from workbench.compaction.spans import each, indexes_of
 from workbench.session import Message, Span, Text
@@ -35,18 +35,19 @@ class Plan:
 
 def planned(ground: Ground, budget: int, narrative: str = "") -> Plan:
     """The fullest plan that keeps to the budget. What the user wants and what is not read yet is there even if pins
-    leave no room: then it takes more. Lines together seldom cost more than apart; where they do, some go."""
+    leave no room: then it takes more. Lines cost a little less or more together than apart: what that came to is
+    known when they are written, and the queue is cut anew."""
     stays = ground.ruler.each(ground.always)
     empty = written(Ledger(10**6, tuple(range(len(ground.always))), (), narrative))
     frame = ground.ruler.of_text(empty) + ground.ruler.of_text("left out " * (LEFT_OUT_CHARS // 9))
-    error = over = 0
-    for _ in range(4):
-        error += over
+    error = 0
+    for again in range(4):
         found = fill(ground, budget - stays - frame - error, budget - frame - error)
         plan = _plan(ground, found, narrative)
         over = plan.ledger_takes - frame - found.in_lines - error
-        if over <= 0:
+        if not over or (again and over < 0):
             break
+        error += over
     return _filled_up(ground, found, plan, budget, narrative)
 
 
@@ -57,10 +58,11 @@ def _filled_up(ground: Ground, found: Filled, plan: Plan, budget: int, narrative
         return plan
     there = found.lines if step.is_line else found.units
     cost: Callable[[int, int], int] = ground.line_cost if step.is_line else ground.unit_cost
-    if (now := there.get(step.thing)) is None:
+    now = there.get(step.thing, 0)
+    if not (chars := now or step.before):
         return plan
-    most = cost(step.thing, now) + spare
-    chars = now
+    taken = cost(step.thing, now) if now else 0
+    most = taken + spare
     for finer in (2.0, 1.25, 1.05):
         for number in count(1):
             more = int(chars * finer)
@@ -69,7 +71,7 @@ def _filled_up(ground: Ground, found: Filled, plan: Plan, budget: int, narrative
             chars = more
     there[step.thing] = chars
     if not step.is_line:
-        found.in_units += cost(step.thing, chars) - cost(step.thing, now)
+        found.in_units += cost(step.thing, chars) - taken
     fuller = _plan(ground, found, narrative)
     return fuller if fuller.takes <= budget else plan
 
@@ -91,7 +93,9 @@ def _plan(ground: Ground, found: Filled, narrative: str) -> Plan:
         for index in range(queue.units[unit].start, queue.units[unit].stop)
         if index not in ground.always and (message := ground.message(index, chars)) is not context.messages[index]
     }
-    said = tuple(replace(queue.lines[line], entry=ground.entry(line, chars)) for line, chars in found.lines.items())
+    said = tuple(
+        replace(queue.lines[line], entry=ground.line(line, chars).entry) for line, chars in found.lines.items()
+    )
     ledger = _ledger(ground, found, said, sorted(staying), cut, narrative)
     text = written(ledger)
     ledger_takes = ground.ruler.of_message(Message("ledger", "user", (Text(text),), kind="summary"))
@@ -103,9 +107,8 @@ def _ledger(
     ground: Ground, found: Filled, said: tuple[Noted, ...], staying: list[int], cut: int, narrative: str
 ) -> Ledger:
     shape, queue = ground.context.shape, ground.queue
-    whole = {unit for unit, chars in found.units.items() if chars >= WHOLE}
     lines = range(len(noted(shape)))
-    missing = (n for n in lines if n not in found.lines and queue.unit_of[queue.lines[n].last] not in whole)
+    missing = (n for n in lines if n not in found.lines and not tail_says(ground, found, n))
     left_out = counted_by_group((queue.lines[line].entry for line in missing), ground.language)
     entries = sorted((one.entry for one in said), key=lambda entry: entry.source)
     pinned, upto = numbering(shape).after_cut(staying, cut)

@@ -10,16 +10,16 @@ weights were tuned by what agents needed later in recorded sessions (`benchmarks
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from workbench.compaction.ledger.entries import Entry, EntryKind
 from workbench.compaction.ledger.gather import OLD, Noted, noted, numbering
 from workbench.compaction.ledger.names import Name, Sort, names_of
 from workbench.compaction.ledger.shorter import TOLERANCE, longest_text
 from workbench.compaction.shape import Shape, per_shape
-from workbench.session import Span
+from workbench.session import Message, Span
 
 WHOLE = 1 << 40
 LEVELS = (200, 800, 3_200, WHOLE)
@@ -118,7 +118,7 @@ _WORTH_OF_KIND = {
 _MORE, _OWN_WORDS = 0.5, 0.8
 """What each step is worth of the one before: of a line, and of what the user wrote."""
 
-_NAMES = {"path": (0.15, 0.2), "id": (0.15, 0.1), "code": (0.06, 0.15), "number": (0.1, 0.03)}
+_NAMES = {"path": (0.15, 0.2), "id": (0.2, 0.1), "code": (0.06, 0.15), "number": (0.15, 0.05)}
 """Of each sort of names how likely one is needed that the agent used once, and for how many uses it counts that
 somebody told it."""
 
@@ -131,7 +131,7 @@ _AS_ENTRY: Mapping[Sort, tuple[EntryKind, str]] = {
 _CARRIED = Name("", "", "id", 1, 1, OLD)
 """A name that only an earlier ledger tells."""
 
-_OLDER = 0.35
+_OLDER = 0.3
 """How fast what was said longer ago is worth less: by this power of how many messages ago, from `_NEW` on."""
 _NEW = 8
 
@@ -177,28 +177,58 @@ def _binding(entry: Entry, before: int) -> float:
 
 # --- the tail ---------------------------------------------------------------------------------------------------------
 
-_TAIL = 0.03
+_TAIL = 0.025
 """What a token of the newest messages is worth."""
-_HALF = 0.02
-"""So many tokens before the end it is half of that."""
+_HALF = 0.008
+"""At this share of all tokens before the end it is half of that."""
+_AGES_CHARS = 2_000
+"""A unit counts for no more characters of that: a huge result makes nothing before it old."""
 _DEEPER = (1.0, 0.6, 0.35, 0.2)
 """And the share of it that each level is worth."""
 
 
+@per_shape
+def newest_answer(shape: Shape) -> tuple[int, ...]:
+    """The index of the agent's newest answer, if there is one."""
+    return _newest(shape, lambda one: one.role == "assistant" and one.kind == "normal")
+
+
+@per_shape
+def newest_words(shape: Shape) -> tuple[int, ...]:
+    """The index of what the user wrote last, if they wrote anything."""
+    return _newest(shape, lambda one: one.starts_round)
+
+
+@per_shape
+def least_tail(shape: Shape) -> tuple[int, ...]:
+    """What is always there, in few words if need be: the user's newest words, the agent's newest answer and newest
+    words, and what it has not read yet."""
+    worded = _newest(shape, lambda one: one.role == "assistant" and one.kind == "normal" and bool(one.text.strip()))
+    return (*newest_words(shape), *newest_answer(shape), *worded, *shape.unread)
+
+
+def _newest(shape: Shape, wanted: Callable[[Message], bool]) -> tuple[int, ...]:
+    back = range(len(shape.messages) - 1, -1, -1)
+    return tuple(islice((index for index in back if wanted(shape.messages[index])), 1))
+
+
 def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int]) -> Iterator[Step]:
     """A unit's first step comes behind that of every newer one, so that the tail has no holes."""
-    chars, whole = shape.chars, shape.chars[-1]
-    unread = frozenset(shape.unread)
-    half = min(max(whole / 4 * _HALF, 50), 2_000)
+    asked, unread = newest_words(shape), frozenset(shape.unread)
+    half, age = min(max(shape.chars[-1] / 4 * _HALF, 200), 2_000), 0.0
     for number in range(len(units) - 1, -1, -1):
         unit = units[number]
-        age = (whole - chars[unit.stop]) / 4
         worth = _TAIL / (1 + age / half)
-        own = any(index in unread and shape.messages[index].starts_round for index in range(unit.start, unit.stop))
+        age += min(shape.chars[unit.stop] - shape.chars[unit.start], _AGES_CHARS) / 4
+        asks = any(unit.start <= index < unit.stop for index in asked)
+        own = asks and not unread.isdisjoint(asked)
         before = 0
         for level, share in zip(LEVELS, _DEEPER, strict=True):
             last = longest[number] <= level + TOLERANCE
-            now = worth * share if not own else BINDING * 5 if before else ALWAYS * 2
+            binding = (BINDING * 5 if before else ALWAYS * 2) if own or (asks and before < LEVELS[1]) else 0.0
+            if before and shape.messages[unit.start].starts_round:
+                share *= _WORTH_OF_KIND["request"] / 56 / _TAIL
+            now = binding or worth * share
             yield Step(now, False, number, before, WHOLE if last else level)
             if last:
                 break

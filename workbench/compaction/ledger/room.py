@@ -11,12 +11,12 @@ from workbench.compaction.language import Language
 from workbench.compaction.ledger.entries import Entry
 from workbench.compaction.ledger.gather import OLD
 from workbench.compaction.ledger.names import names_in
-from workbench.compaction.ledger.queue import ALWAYS, BINDING, WHOLE, Queue, Step, queue_of
+from workbench.compaction.ledger.queue import ALWAYS, BINDING, WHOLE, Queue, Step, least_tail, newest_answer, queue_of
 from workbench.compaction.ledger.ruler import Ruler
 from workbench.compaction.ledger.shorter import LEAST_CHARS, TOLERANCE, clipped, shortened
 from workbench.compaction.ledger.text import WORDS, line_of
 from workbench.compaction.shape import Shape, per_shape
-from workbench.session import Message
+from workbench.session import Message, pairs_of
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Ground:
             return message
         known = _shortened(self.context.shape)
         if (found := known.get((index, chars, self.language))) is None:
-            read = index not in _as_called(self.context.shape)
-            found = known[index, chars, self.language] = shortened(message, chars, self.language, read=read)
+            read, done = index not in _as_called(self.context.shape), index not in _open(self.context.shape)
+            found = known[index, chars, self.language] = shortened(message, chars, self.language, read=read, done=done)
         return found
 
     def unit_cost(self, unit: int, chars: int) -> int:
@@ -55,15 +55,41 @@ class Ground:
             return self.ruler.span(index, index + 1)
         return self.ruler.of_made(message)
 
-    def entry(self, line: int, chars: int) -> Entry:
-        entry = self.queue.lines[line].entry
-        if chars >= WHOLE:
-            return entry
-        return replace(entry, text=clipped(entry.text, chars, self.language), detail=entry.detail[:chars])
+    def line(self, line: int, chars: int) -> Line:
+        """A line in up to so many characters."""
+        sizes = self.context.layout.sizes
+        made_for, known = _lines(self.context.shape).get((self.ruler.unit, self.language), (None, {}))
+        if made_for is not sizes:
+            known = {}
+            _lines(self.context.shape)[self.ruler.unit, self.language] = sizes, known
+        if (found := known.get((line, chars))) is None:
+            found = known[line, chars] = self._line(self.queue.lines[line].entry, chars)
+        return found
+
+    def _line(self, entry: Entry, chars: int) -> Line:
+        if chars < WHOLE:
+            entry = replace(entry, text=clipped(entry.text, chars, self.language), detail=entry.detail[:chars])
+        if entry.in_passing:
+            return Line(entry, self.ruler.of_text(entry.text) + 1, ())
+        text = line_of(entry)
+        return Line(entry, self.ruler.of_text(text) + 1, tuple(key for key, _, _ in names_in(text)))
 
     def line_cost(self, line: int, chars: int) -> int:
-        entry = self.entry(line, chars)
-        return self.ruler.of_text(entry.text if entry.in_passing else line_of(entry)) + 1
+        return self.line(line, chars).cost
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An entry as it may stand in the ledger, what it takes, and the names that it tells."""
+
+    entry: Entry
+    cost: int
+    names: tuple[str, ...]
+
+
+@per_shape
+def _lines(shape: Shape) -> dict[tuple[str, Language], tuple[object, dict[tuple[int, int], Line]]]:
+    return {}
 
 
 @per_shape
@@ -73,18 +99,14 @@ def _shortened(shape: Shape) -> dict[tuple[int, int, Language], Message]:
 
 @per_shape
 def _as_called(shape: Shape) -> frozenset[int]:
-    """What the agent has yet to read, with the calls that it answers: of these, inputs and media are left alone."""
-    return with_pairs(shape, (*shape.unread, *least_tail(shape)[:1]))
+    """What the agent has yet to read, with the calls that it answers: thinking and media of these are left alone."""
+    return with_pairs(shape, (*shape.unread, *newest_answer(shape)))
 
 
 @per_shape
-def least_tail(shape: Shape) -> tuple[int, ...]:
-    """What is always there, in few words if need be: the agent's newest answer, its newest words, and what it has not
-    read yet."""
-    answers = [i for i, m in enumerate(shape.messages) if m.role == "assistant" and m.kind == "normal"]
-    worded = next((i for i in reversed(answers) if shape.messages[i].text.strip()), None)
-    found = [*answers[-1:], *([worded] if worded is not None else []), *shape.unread]
-    return tuple(found)
+def _open(shape: Shape) -> frozenset[int]:
+    """The messages with calls that wait for their results."""
+    return frozenset(pair.call for pair in pairs_of(shape.messages) if pair.result is None and pair.call is not None)
 
 
 @dataclass
@@ -101,6 +123,22 @@ class Filled:
 def fill(ground: Ground, room: int, binding_room: int) -> Filled:
     """The queue's steps in turn until one does not fit. What a message of the tail says whole needs no line."""
     return _Filling(ground).filled(room, binding_room)
+
+
+def tail_says(ground: Ground, found: Filled, line: int, chars: int = 1) -> bool:
+    """Whether the tail says what a line in so many characters would."""
+    return _says(ground.queue, line, chars, found.units.get(_unit_of(ground.queue, line), 0))
+
+
+def _unit_of(queue: Queue, line: int) -> int:
+    last = queue.lines[line].last
+    return queue.unit_of[last] if last != OLD else OLD
+
+
+def _says(queue: Queue, line: int, chars: int, there: int) -> bool:
+    """Whether the unit of a line, in as many characters as are `there`, says what the line does in `chars`."""
+    entry = queue.lines[line].entry
+    return there >= WHOLE or (entry.kind == "request" and there >= min(chars, len(entry.text)))
 
 
 _SHARED = 6
@@ -168,22 +206,16 @@ class _Filling:
 
     def _needless(self, unit: int, chars: int) -> list[int]:
         """The lines that a unit in so many characters makes needless."""
-        return [line for line in self._lines_of.get(unit, ()) if self._says(line, self.out.lines[line], chars)]
-
-    def _says(self, line: int, chars: int, there: int) -> bool:
-        """Whether a line's message says as much itself."""
-        entry = self.queue.lines[line].entry
-        return there >= WHOLE or (entry.kind == "request" and there >= min(chars, len(entry.text)))
+        return [line for line in self._lines_of.get(unit, ()) if _says(self.queue, line, self.out.lines[line], chars)]
 
     # --- lines ---
 
     def _line(self, step: Step, most: int) -> bool:
-        out, last = self.out, self.queue.lines[step.thing].last
-        unit = self.queue.unit_of[last] if last != OLD else OLD
-        if self._says(step.thing, step.chars, out.units.get(unit, 0)) or self.queue.keys.get(step.thing) in self._there:
+        out, unit = self.out, _unit_of(self.queue, step.thing)
+        if tail_says(self.ground, out, step.thing, step.chars) or self.queue.keys.get(step.thing) in self._there:
             return True
-        entry = self.ground.entry(step.thing, step.chars)
-        cost, group = self.ground.line_cost(step.thing, step.chars), (entry.kind, entry.source)
+        line = self.ground.line(step.thing, step.chars)
+        entry, cost, group = line.entry, line.cost, (line.entry.kind, line.entry.source)
         if entry.kind not in self._there:
             cost += self.ground.ruler.of_text(f"## {WORDS[self.ground.language].titles[entry.kind]}\n\n") + 1
         if entry.in_passing and group not in self._there:
@@ -192,7 +224,7 @@ class _Filling:
         if out.in_units + out.in_lines + more > most:
             return False
         self._there.add(entry.kind)
-        self._there.update([group] if entry.in_passing else (key for key, _, _ in names_in(line_of(entry))))
+        self._there.update([group] if entry.in_passing else line.names)
         if step.thing not in out.lines:
             self._lines_of.setdefault(unit, []).append(step.thing)
         self._costs[step.thing] = cost

@@ -9,7 +9,7 @@ from typing import Any
 from workbench.base.figures import grouped
 from workbench.compaction.language import Language
 from workbench.compaction.ledger.text import WORDS
-from workbench.facts.pasted import around_pastes, without_paste
+from workbench.facts.pasted import around_pastes, passages
 from workbench.session import Block, Media, Message, Text, Thinking, ToolResult, ToolUse
 
 LEAST_CHARS = 200
@@ -26,9 +26,13 @@ def clipped(text: str, chars: int, language: Language) -> str:
 
 def _around_pastes(text: str, chars: int, language: Language) -> str:
     """A person's text with its pastes cut, so that their own words have the room; as it is where they wrote none."""
-    if len(text) <= chars + TOLERANCE or not without_paste(text).strip():
+    if len(text) <= chars + TOLERANCE:
         return text
-    return around_pastes(text, chars // 4, lambda one: _gone(one.stop - one.start, language))
+    parts = passages(text)
+    own, pastes = sum(one.stop - one.start for one in parts if one.own), sum(not one.own for one in parts)
+    if not own or not pastes:
+        return text
+    return around_pastes(text, max(chars - own, 0) // pastes, lambda one: _gone(one.stop - one.start, language))
 
 
 def _gone(chars: int, language: Language) -> str:
@@ -39,23 +43,23 @@ TOLERANCE = 60
 """Characters by which a text may be too long and stays: about what the words take that would stand for what is gone."""
 
 
-def shortened(message: Message, chars: int, language: Language, *, read: bool = True) -> Message:
+def shortened(message: Message, chars: int, language: Language, *, read: bool = True, done: bool = True) -> Message:
     """The message with every text and tool result cut to `chars`; the same object where none is so long.
 
-    Of what the agent has read, the texts in its calls' inputs are cut, too, thinking goes, and of media their
-    placeholders stay. The id stays; there is no `source`, for no record holds the new words.
+    Where its calls are `done` the texts in their inputs are cut, too; of what the agent has `read`, thinking goes, and
+    of media their placeholders stay. The id stays; there is no `source`, for no record holds the new words.
     """
 
     def short(text: str) -> str:
         return clipped(_around_pastes(text, chars, language) if message.starts_round else text, chars, language)
 
-    blocks = tuple(new for block in message.blocks if (new := _short(block, short, read=read)) is not None)
+    blocks = tuple(new for block in message.blocks if (new := _short(block, short, read=read, done=done)) is not None)
     if len(blocks) == len(message.blocks) and all(a is b for a, b in zip(blocks, message.blocks, strict=True)):
         return message
     return replace(message, blocks=blocks, source=()) if blocks else message
 
 
-def _short(block: Block, short: Callable[[str], str], *, read: bool) -> Block | None:
+def _short(block: Block, short: Callable[[str], str], *, read: bool, done: bool) -> Block | None:
     match block:
         case Text(text):
             return block if (new := short(text)) is text else replace(block, text=new)
@@ -63,7 +67,7 @@ def _short(block: Block, short: Callable[[str], str], *, read: bool) -> Block | 
             parts = tuple(_short_part(part, short, read=read) for part in content)
             same = all(new is old for new, old in zip(parts, content, strict=True))
             return block if same else replace(block, content=parts)
-        case ToolUse(_, _, given) if read:
+        case ToolUse(_, _, given) if done:
             return block if (less := _short_values(given, short)) is given else replace(block, input=less)
         case Thinking() if read:
             return None

@@ -133,7 +133,7 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
             narrative, shown = clip_at_sentence(answer[0].strip(), max_chars), answer[1]
     plan = planned(ground, budget, narrative)
     fresh, carried, gone = _gone(context, policy, plan)
-    if not fresh and not plan.said:
+    if not fresh and not (plan.said and plan.shorter):
         return _without_ledger(context, plan, trace)
     gone = gone if fresh else each(sorted(plan.shorter))
     trace += _told(context, plan, budget, ruler)
