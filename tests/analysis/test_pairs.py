@@ -79,3 +79,36 @@ def test_a_sentence_about_paths_is_a_sentence_and_no_list(path: str) -> None:
     assert rule is not None
     assert named is not None
     assert (said.judges(rule).held, said.judges(named).held) == ("full", "full")
+
+
+@pytest.mark.parametrize(
+    ("fact", "said", "right"),
+    [
+        (
+            "Run the harbour checks after every edit of the tide tables.",
+            "After every edit of the tide tables, run the harbour checks.",
+            True,
+        ),
+        (
+            "Run the harbour checks after every edit of the tide tables.",
+            "Always edit the tide tables after running the harbour checks.",
+            False,
+        ),
+        ("Run the linter before every commit.", "After running the linter, commit.", True),
+        ("The budget for the buoys is 40 euros.", "The budget for the buoys is €40.", True),
+        ("The budget for the buoys is 40 euros.", "The budget for the buoys is 40 dollars.", False),
+        ("The ferry leaves every week on Tuesday.", "The ferry leaves each week on Tuesday.", True),
+        ("The ferry leaves every week on Tuesday.", "The ferry leaves every week on Thursday.", False),
+        ("Put new helpers in the CLI package.", "New helpers belong in the CLI package: put them there.", True),
+        ("Put new helpers in the CLI package.", "Put new helpers in the core package.", False),
+        ("Only the owner may restart the lighthouse.", "The lighthouse may be restarted by the owner only.", True),
+        ("Only the owner may restart the lighthouse.", "Anyone may restart the lighthouse, not only the owner.", False),
+        ("Don't use tabs.", "Tabs are not to be used.", True),
+        ("No hagas push sin aprobación.", "Haz push sin aprobación.", False),
+    ],
+)
+def test_what_turns_a_sentence_round(fact: str, said: str, right: bool) -> None:
+    one = sought("instruction", fact)
+    assert one is not None
+    verdict = Said([said]).judges(one)
+    assert (verdict.held != "none", verdict.right) == (True, right)

@@ -443,8 +443,9 @@ def _judged(wording: Wording, sense: Sense, held: Held, state: State) -> Verdict
         if _AGREES[state] & claims:
             return Verdict(held, True)
         return Verdict(held, not _DENIED[state] & claims)
-    if held == "part":  # with so few words in common nobody can tell that it is the same statement
-        return Verdict(held, True)
+    if held == "part" and len(wording.order) > FEW:
+        return Verdict(held, True)  # with so few words in common nobody can tell that it is the same statement
+    turned = turned or _reordered(wording.sense, sense) or _exchanged(wording.sense, sense)
     return Verdict(held, not turned and not _other_value(wording.sense, sense) and not _opposed(wording.sense, sense))
 
 
@@ -458,6 +459,31 @@ def _turned(fact: Sense, text: Sense) -> bool:
     return bool(clear) and sum(one != other for one, other in clear) >= TURNED * len(clear)
 
 
+FEW = 4
+
+
+def _reordered(fact: Sense, text: Sense) -> bool:
+    """Whether what comes first in the one comes then in the other."""
+    turned = len(fact.earlier & text.later) + len(fact.later & text.earlier)
+    return turned > len(fact.earlier & text.earlier) + len(fact.later & text.later)
+
+
+def _exchanged(fact: Sense, text: Sense) -> bool:
+    """Whether one word alone is another one here, in the same place and one of both a name: Thursday for Tuesday."""
+    missing = [at for at, term in enumerate(fact.order) if term not in text.signs]
+    more = {at for at, term in enumerate(text.order) if term not in fact.signs}
+    if len(missing) != 1:
+        return False
+    (at,) = missing
+    before, behind = fact.order[at - 1] if at else None, fact.order[at + 1] if at + 1 < len(fact.order) else None
+    return any(
+        text.order[here - 1 : here] == ((before,) if before else text.order[here - 1 : here])
+        and (text.order[here + 1 : here + 2] == (behind,) if behind else here + 1 == len(text.order))
+        and (text.order[here] in text.names or fact.order[at] in fact.names)
+        for here in more
+    )
+
+
 def _other_value(fact: Sense, text: Sense) -> bool:
     """Whether a number of the fact's is another one here."""
     missing = [value for value in fact.values if not any(map(value.same, text.values))]
@@ -468,8 +494,8 @@ def _other_value(fact: Sense, text: Sense) -> bool:
 _OPPOSITES = tuple(
     (re.compile(one), re.compile(other))
     for one, other in (
-        (r"\b(?:before|prior to|bevor|vor|avant|antes|перед|до)\b|之前|前に|전에",
-         r"\b(?:after|once|nach|nachdem|après|después|depois|после)\b|之后|後に|후에"),
+        (r"之前|前に|전에", r"之后|後に|후에"),
+        (r"(?<!not )\bonly\b|(?<!nicht )\bnur\b", r"\bnot only\b|\banyone\b|\banybody\b|\beveryone\b|\bnicht nur\b"),
         (r"\b(?:at least|minimum|or more|mindestens|au moins|al menos|pelo menos)\b|至少",
          r"\b(?:at most|maximum|up to|no more than|höchstens|au plus|como máximo)\b|最多"),
         (r"\b(?:under|below|less than|fewer than|at most|unter)\b",

@@ -44,7 +44,7 @@ _AND = re.compile(r"\s(?:and|but|while|und|aber|et|mais|y|pero|e|mas|и|но)\s|
 _CLAUSE = re.compile(r"[,;:()\[\]—–]\s|\s[-–—]\s|[，；：（）、](?!$)|,(?=\s)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]*`]*\s+|(?<=[。！？；])|(?<=;)\s+")
 _NUMBER = re.compile(
-    r"(?<![\w.,/#-])(\d{1,3}(?:[,_ \u202f]\d{3})+|\d+)((?:[.,]\d+)?)(?![\d\w-]*\d)\s?([^\W\d_]+|[%°€$])?"
+    r"(?<![\w.,/#-])([€$£]?)(\d{1,3}(?:[,_ \u202f]\d{3})+|\d+)((?:[.,]\d+)?)(?![\d\w-]*\d)\s?([^\W\d_]+|[%°€$])?"
 )
 _UNITS: dict[str, dict[float, str]] = {
     "second": {
@@ -58,6 +58,12 @@ _UNITS: dict[str, dict[float, str]] = {
     },
     "byte": {1: "b byte bytes", 1 << 10: "kb kib k", 1 << 20: "mb mib", 1 << 30: "gb gib", 1 << 40: "tb tib"},
     "percent": {1: "% percent prozent"},
+    "euro": {1: "€ eur euro euros"},
+    "dollar": {1: "$ usd dollar dollars"},
+    "pound": {1: "£ gbp pound pounds"},
+    "metre": {1e-3: "mm", 1: "metre metres meter meters", 1e3: "km"},
+    "mile": {1: "mile miles"},
+    "kilogram": {1e-3: "g gram grams", 1: "kg"},
 }
 _SCALES = {
     unit: (base, factor)
@@ -98,18 +104,21 @@ class Value:
         return self.unit == other.unit or not other.unit or (self.measured and other.measured)
 
 
-_BASES = frozenset(("second", "byte", "percent"))
+_BASES = frozenset(_UNITS)
 
 
 @dataclass(frozen=True, slots=True)
 class Sense:
     """`order` are the content words as they stand, `signs` what each is (the clearest sign where one stands twice),
     `contrasted` those that something else is named instead of. `built`: it is a sentence or a note, and no mere list
-    of words."""
+    of words. `names` are those written as names, `earlier` and `later` those that "before" and "after" put in order."""
 
     order: tuple[str, ...]
     signs: dict[str, int]
     contrasted: frozenset[str]
+    names: frozenset[str]
+    earlier: frozenset[str]
+    later: frozenset[str]
     values: tuple[Value, ...]
     text: str
     built: bool
@@ -128,7 +137,35 @@ def sense_of(text: str, language: str) -> Sense:
                 contrasted.add(term)
             if term not in signs or signs[term] == 0 or contrast:
                 signs[term] = sign
-    return Sense(tuple(order), signs, frozenset(contrasted), values_in(low), low, _built(low))
+    names = frozenset(term for match in _NAME.finditer(text) for term in terms(match[0], language))
+    earlier, later = _sequence(low, language)
+    return Sense(tuple(order), signs, frozenset(contrasted), names, earlier, later, values_in(low), low, _built(low))
+
+
+_NAME = re.compile(r"(?<=[^\W_] )[A-Z][\w-]+|\b[A-Z]{2,}\b")
+_THEN = re.compile(
+    r"\b(?:(?P<before>before|prior to|bevor|vor|avant|antes de|antes|перед)"
+    r"|(?P<after>after|once|nach|nachdem|après|después de|depois de|после))\b"
+)
+
+
+def _sequence(low: str, language: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The words of what comes first, and of what comes then; nothing where no word says so, or more than one does."""
+    found = list(_THEN.finditer(low))
+    if len(found) != 1:
+        return frozenset(), frozenset()
+    (when,) = found
+    end = re.compile(r"[,;:.]").search(low, when.end())
+    stop = end.start() if end else len(low)
+    named = _terms_in(low[when.end() : stop], language)
+    rest = _terms_in(f"{low[: when.start()]} {low[stop:]}", language) - named
+    if not rest:  # "before each commit the linter is run": what is named and what is said of it cannot be told apart
+        return frozenset(), frozenset()
+    return (rest, named) if when["before"] else (named, rest)
+
+
+def _terms_in(text: str, language: str) -> frozenset[str]:
+    return frozenset(term for match in TOKEN.finditer(text) for term in terms(match[0], language))
 
 
 def denies(text: str) -> bool:
@@ -149,7 +186,7 @@ def values_in(low: str) -> tuple[Value, ...]:
 
 
 def _value(match: re.Match[str]) -> Value:
-    whole, fraction, unit = match[1], match[2], match[3] or ""
+    whole, fraction, unit = match[2], match[3], match[1] or match[4] or ""
     amount = float(re.sub(r"[,_ \u202f]", "", whole) + fraction.replace(",", "."))
     base, factor = _unit(unit)
     return Value(amount * factor, base)
@@ -254,10 +291,10 @@ _SORTS: dict[str, str] = {
 _CAN_FOLLOW: dict[str, tuple[str, ...]] = {
     "article": ("",),
     "before": ("", "article", "person"),
-    "link": ("", "article", "before", "verb", "denial", "person"),
-    "verb": ("", "article", "before", "denial", "verb", "person"),
-    "person": ("", "article", "before", "denial", "verb", "link"),
-    "denial": ("", "verb", "article", "before"),
+    "link": ("", "article", "before", "verb", "denial", "person", "to"),
+    "verb": ("", "article", "before", "denial", "verb", "person", "to"),
+    "person": ("", "article", "before", "denial", "verb", "link", "to"),
+    "denial": ("", "verb", "article", "before", "to"),
     "to": ("", "article", "person", "verb"),
 }
 """What may come after each sort of little word; "" is any other word. None of the first four ends a sentence."""
