@@ -6,9 +6,9 @@ import json
 
 from click.testing import CliRunner
 
-from tests.facts.talk import agent, user
+from tests.facts.talk import agent, answered, call, user
 from tests.paths import SAMPLES
-from workbench.analysis.suggested_pins import DEAR, accepted, suggest
+from workbench.analysis.suggested_pins import ANSWER, DEAR, accepted, suggest
 from workbench.cli import commands
 from workbench.conformance.building import context_of
 from workbench.facts.standing import PIN_REASON
@@ -35,6 +35,18 @@ def test_each_has_its_reason_and_its_cost_and_the_latest_wins() -> None:
     assert emojis.tokens > DEAR
     assert not emojis.accepted_unasked
     assert accepted(suggest(context)) == (MESSAGES[0].id, MESSAGES[2].id, MESSAGES[4].id)
+
+
+def test_an_answer_is_worth_a_pin_where_a_tool_asked() -> None:
+    asked = call("Ask", {"question": "Which flour?", "options": [{"label": "Rye"}, {"label": "Oat"}]})
+    said = (
+        user("Bake it."),
+        agent("Shall I preheat?"),
+        user("yes, go ahead"),
+        agent("", asked),
+        answered(asked, "Rye"),
+    )
+    assert [(one.text, one.reason) for one in suggest(context_of(said))] == [("Rye", ANSWER)]
 
 
 def run(*args: str, code: int = 0) -> str:
