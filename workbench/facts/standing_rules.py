@@ -28,6 +28,7 @@ A role is an alternation, searched in one sentence in lower case, without emphas
     keep       leave it as it is                          mind       remember, keep in mind
     waiver     no need for                                domain     for this, use that
     asked      a question that still sets a rule          it         what stands for something said before
+    once       one thing is ordered, or a single thing changed: only what reaches further sets a rule there
     told_of    a narrator, or a thing, that does something: no rule
     thus       what stands between something told and what follows of it
 """
@@ -76,13 +77,16 @@ GRAMMAR: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 """Which roles make a standing instruction, and the reason that is shown; the first that holds is told."""
 
+_FAR = frozenset(("scope", "whole", "during", "ask"))
+"""One of these has to be among the roles when one thing is ordered: how it is to be is no rule for others."""
+
 _IN_QUESTIONS = frozenset(("scope", "whole", "during", "always", "ask", "language", "limit", "keep", "without"))
 """One of these has to be among the roles when the sentence has the form of a question."""
 
 _BEGINS = frozenset(("verb", "dont", "only", "ensure", "mind", "keep", "instead"))
 """Roles that count only where a clause begins, in languages with spaces."""
 
-_ANYWHERE = frozenset(("told_of", "terse", "occasion", "domain", "heading", "thus"))
+_ANYWHERE = frozenset(("told_of", "terse", "occasion", "domain", "heading", "thus", "once"))
 """Roles whose alternatives say themselves where they stand."""
 
 _UNSPACED = frozenset(("zh", "ja", "ko"))
@@ -148,8 +152,11 @@ class Grammar:
     def _reason(self, low: str, asked: bool) -> str:
         if self.has("told_of", low) or (asked and not self.has("asked", low)):
             return ""
+        once = self.has("once", low)
         for reason, roles in GRAMMAR:
-            if not (asked and _IN_QUESTIONS.isdisjoint(roles)) and all(self.has(role, low) for role in roles):
+            if (asked and _IN_QUESTIONS.isdisjoint(roles)) or (once and _FAR.isdisjoint(roles)):
+                continue
+            if all(self.has(role, low) for role in roles):
                 return reason
         return ""
 
