@@ -44,6 +44,7 @@ def test_the_manual_lists_every_name() -> None:
     for name in workbench.__all__:
         assert f"`{name}" in table, name
         assert getattr(workbench, name).__doc__
+    assert {*workbench.__all__, "__version__"} <= {*dir(workbench)}, "who looks at the package sees them"
 
 
 def test_importing_the_package_imports_nothing_of_it() -> None:

@@ -48,3 +48,7 @@ def __getattr__(name: str) -> Any:
     from workbench import api
 
     return getattr(api, name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

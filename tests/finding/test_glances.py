@@ -7,11 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import session_lines, write_lines
 from tests.finding.test_discover import session_at
+from tests.formats.claude_code_build import assistant, text, user
 from tests.paths import SAMPLES
+from workbench.compaction.opening import context_at
 from workbench.finding import glances
 from workbench.finding.glances import FURTHER, REACH, Found, Unreadable, glance
+from workbench.formats.export import export, save
 from workbench.formats.files import load
+from workbench.tokens import Counter
 
 
 def seen(path: Path) -> Found:
@@ -114,3 +119,30 @@ def test_a_search_looks_at_all_that_is_known() -> None:
     assert found.matches("")
     assert found.matches("gate FARM codex")
     assert not found.matches("gate barn")
+
+
+def test_an_export_is_read_whole_for_what_was_billed_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mark on its last bill may stand between the two ends: without it an older one would be taken for the size."""
+    long = "The tide comes in at nine.\n" * (REACH // 9)
+    billed = {"usage": {"input_tokens": 90_000, "output_tokens": 5}}
+    lines = [*session_lines(3), user("u3", "a2", long), assistant("a3", "u3", "msg_a3", text("At nine."), body=billed)]
+    path = write_lines(tmp_path / "s.jsonl", [*lines, user("u4", "a3", long)])
+    session = load(path)
+    context = context_at(session, None, Counter())
+    kept = [session.context()[0], *session.context()[4:]]
+    where = save(export(session, kept, carried=context.carried), tmp_path / "shorter.jsonl").where
+    size = where.stat().st_size
+    assert size > 4 * REACH
+    assert (seen(where).tokens, seen(where).complete) == (None, True)
+    monkeypatch.setattr(glances, "EXPORT", size - REACH)
+    assert seen(where).complete
+    monkeypatch.setattr(glances, "EXPORT", size - REACH - 1)
+    assert not seen(where).complete
+    went_on = assistant(
+        "a4", "u4", "msg_a4", text("It does."), body={"usage": {"input_tokens": 9_000, "output_tokens": 5}}
+    )
+    monkeypatch.setattr(glances, "EXPORT", size + REACH)
+    last = json.loads(where.read_text().splitlines()[-1])
+    went_on |= {"parentUuid": last["uuid"], "sessionId": last["sessionId"]}
+    where.write_text(where.read_text() + json.dumps(went_on) + "\n")
+    assert seen(where).tokens == 9_005

@@ -237,6 +237,20 @@ def test_a_template_and_the_sentence_before_it(tmp_path: Path, bundle: str, text
     assert [one.text for one in installed("opencode", [tmp_path])] == ([] if text is None else [text])
 
 
+def test_the_first_of_a_list_of_literals(tmp_path: Path) -> None:
+    path = package(tmp_path, "core/dist/index.js", f"function f(a){{let z=[`{WORDS}\n\n## Goal\nRow.`,`More ${{a}}`]}}")
+    assert [(one.text, one.file) for one in installed("cline", [tmp_path])] == [(f"{WORDS}\n\n## Goal\nRow.", path)]
+    path.write_text(f"function f(a){{let z=[a,`{WORDS}\n\n## Goal\nRow.`]}}", "utf-8")
+    assert installed("cline", [tmp_path]) == []
+
+
+def test_a_file_of_a_package_that_is_the_prompt(tmp_path: Path) -> None:
+    path = package(tmp_path, "condenser/prompts/summarizing_system.j2", "Sum up.  \nBe exact.\n")
+    assert installed("openhands", [tmp_path]) == [ToolPrompt("Sum up.\nBe exact.", path, "the whole text")]
+    path.write_text(" \n")
+    assert installed("openhands", [tmp_path]) == []
+
+
 def test_a_binary_that_lies_alone_is_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "versions").mkdir()
     binary = tmp_path / "versions" / "2.1.9"

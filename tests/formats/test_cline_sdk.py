@@ -1,6 +1,7 @@
 """Cline SDK sessions: its own blocks, both kinds of compaction, and files as the agentic one would leave them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from workbench.base.errors import BadInput
 from workbench.conformance.building import session_of
 from workbench.conformance.formats import assert_exact
 from workbench.conformance.formats import read as reread
+from workbench.finding.glances import Found, glance
 from workbench.formats.cline_sdk import FORMAT
 from workbench.formats.cline_sdk.read import read_folder
 from workbench.formats.cline_sdk.signature import recognise_folder
@@ -96,6 +98,19 @@ def test_a_folder_adds_what_its_manifest_says(tmp_path: Path) -> None:
     assert not recognise_folder(folder)
     with pytest.raises(BadInput, match="has no one"):
         read_folder(folder, no_progress)
+
+
+def test_its_file_says_what_the_folder_says(tmp_path: Path) -> None:
+    """By the file alone, too, it is known where the session was held: a person who names it is sent there."""
+    path = tmp_path / "1_a.messages.json"
+    path.write_text(json.dumps(document(*MESSAGES)))
+    assert load(path).cwd is None
+    (tmp_path / "1_a.json").write_text(json.dumps({"cwd": "/w", "metadata": {"title": "Loaves"}, "provider": "p"}))
+    by_file, by_folder = load(path), read_folder(tmp_path, no_progress)
+    assert (by_file.cwd, by_file.title, by_file.facts) == ("/w", "Loaves", by_folder.facts)
+    assert replace(by_file, path=tmp_path, records=by_folder.records) == by_folder
+    glanced = [glance(one) for one in (path, tmp_path)]
+    assert [one.folder for one in glanced if isinstance(one, Found)] == ["/w", "/w"]
 
 
 def test_what_a_session_says() -> None:

@@ -600,7 +600,7 @@ def test_an_export_parts_what_is_forgotten_of_a_tool_loop_from_the_rest(shape_of
     assert FORMAT.codec.validate(written.data) == []
 
 
-@pytest.mark.parametrize(("events", "way"), [(EVENTS, "export into one"), (OLD, "nothing goes on with")])
+@pytest.mark.parametrize(("events", "way"), [(EVENTS, "in a folder that is there"), (OLD, "nothing goes on with")])
 def test_how_to_go_on_is_told_of_each_generation(events: list[Json], way: str) -> None:
     session = read(events)
     for messages in (session.context(), session.context()[:-1]):

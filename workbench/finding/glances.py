@@ -17,11 +17,13 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.formats import registry
+from workbench.formats.carried import carried_in, with_carried
 from workbench.formats.files import bytes_of
 from workbench.formats.format import Format, no_progress
 from workbench.formats.kit import zstd
 from workbench.formats.kit.document import render
 from workbench.formats.kit.magic import ZSTD
+from workbench.formats.kit.mark import CARRIED
 from workbench.formats.kit.outline import glimpse
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, word_of
@@ -38,6 +40,9 @@ LOOKED_AT = 64 << 20
 
 FURTHER = 8 * REACH
 """Bytes read at its beginning where the first request stands behind a system prompt longer than that."""
+
+EXPORT = 4 << 20
+"""Bytes of an export up to which all of it is read: which of its bills are spent is said anywhere in it."""
 
 _ATTEMPTS = 2_000
 _NEXT = re.compile(r"\}\s*,\s*(?=\{)")
@@ -109,6 +114,8 @@ def glance(path: Path, expected: Format | None = None) -> Found | Unreadable:
         if path.is_dir():
             return _glance_folder(path)
         ends = _ends_of(path, REACH)
+        if CARRIED.encode() in ends.head + ends.tail:
+            ends = _ends_of(path, EXPORT)
         known = _recognised(path, ends, expected)
         found = Found(path, ends.size, ends.time, known.id, known.title)
         return _told(found, _session(path, known, ends), is_whole=ends.is_whole)
@@ -140,17 +147,16 @@ def _recognised(path: Path, ends: _Ends, expected: Format | None) -> Format:
 
 def _session(path: Path, known: Format, ends: _Ends) -> Session | None:
     """What the ends alone tell, None where half a file tells nothing. Raises BadInput for a whole file that is bad."""
-    if ends.is_whole:
-        return known.codec.read(path, ends.head + ends.tail, no_progress)
-    session = _read_parts(path, known, ends)
-    if session is not None and first_words(session.messages):
+    session = _read(path, known, ends)
+    if ends.is_whole or (session is not None and first_words(session.messages)):
         return session
-    return _read_parts(path, known, _ends_of(path, FURTHER)) or session
+    return _read(path, known, _ends_of(path, FURTHER)) or session
 
 
-def _read_parts(path: Path, known: Format, ends: _Ends) -> Session | None:
+def _read(path: Path, known: Format, ends: _Ends) -> Session | None:
     if ends.is_whole:
-        return known.codec.read(path, ends.head + ends.tail, no_progress)
+        session = known.codec.read(path, ends.head + ends.tail, no_progress)
+        return with_carried(session, carried_in(known.codec, session.records.data))
     for data in _as_one(ends):
         try:
             return known.codec.read(path, data, no_progress)

@@ -131,7 +131,8 @@ def _held(file: Path, place: _Place) -> list[ToolPrompt]:
     """The prompt in a file, none where there is none or several are that could be meant."""
     found = {read for text in _around(file, place.name) if (read := place.read(text, place.name))}
     read = next(iter(found)) if len(found) == 1 else None
-    return [ToolPrompt(_in_order(read[0]), file, " ".join(place.name.split()), read[1])] if read else []
+    where = " ".join(place.name.split()) or "the whole text"
+    return [ToolPrompt(_in_order(read[0]), file, where, read[1])] if read else []
 
 
 def package_folders(preset: str) -> tuple[Path, ...]:
@@ -193,6 +194,11 @@ def python_constant(source: str, name: str) -> tuple[str, tuple[str, ...]] | Non
     return None
 
 
+def whole_text(source: str, name: str) -> tuple[str, tuple[str, ...]] | None:
+    """All of a file that holds a prompt and nothing else."""
+    return (source, ()) if source.strip() else None
+
+
 def template_literal(source: str, name: str) -> tuple[str, tuple[str, ...]] | None:
     """The template literal that a constant of JavaScript is, or that a function returns, without its expressions."""
     for opening in (rf"\b(?:const|var|let)\s+{name}\s*=\s*`", rf"\bfunction\s+{name}\s*\([^)]*\)\s*\{{"):
@@ -241,8 +247,9 @@ def instructed_literal(source: str, tag: str) -> tuple[str, tuple[str, ...]] | N
     return (found.pop(), ()) if len(found) == 1 else None
 
 
-_NAMED = re.compile(r"(?:([A-Za-z_$][\w$]*)=|\breturn\s*|\+\s*)`$")
-"""What stands before a literal that is given to a name, returned, or put behind another."""
+_NAMED = re.compile(r"(?:([A-Za-z_$][\w$]*)=\[?|\breturn\s*|\+\s*)`$")
+"""What stands before a literal that is given to a name, alone or as the first of a list, returned, or put behind
+another."""
 
 
 def _places(source: str, words: str) -> Iterator[int]:
@@ -347,9 +354,11 @@ _PLACES = {
     "adk": _Place("adk", ("adk/apps/llm_event_summarizer.py",), "_DEFAULT_PROMPT_TEMPLATE", python_constant),
     "aider": _Place("aider", ("aider/prompts.py",), "summarize", python_constant),
     "claude-code": _Place("claude", ("cli.js", "claude", "claude.exe"), "<example>\n<analysis>\n", tagged_literal),
+    "cline": _Place("cline", ("core/dist/index.js", "bin/cline"), "\n\n## Goal\n", tagged_literal),
     "gemini-cli": _Place("gemini", ("bundle/*.js", "prompts/snippets.js"), "getCompressionPrompt", template_literal),
     "langchain": _Place("", ("agents/middleware/summarization.py",), "DEFAULT_SUMMARY_PROMPT", python_constant),
     "opencode": _Place("opencode", ("opencode", "opencode.exe"), "<template>\n", instructed_literal),
+    "openhands": _Place("openhands", ("condenser/prompts/summarizing_system.j2",), "", whole_text),
     "pi": _Place("pi", ("core/compaction/compaction.js",), "SUMMARIZATION_PROMPT", template_literal),
     "qwen-code": _Place("qwen", ("chunks/*.js", "cli.js"), "getCompressionPrompt", template_literal),
 }
@@ -359,7 +368,7 @@ def looked_for(preset: str) -> str:
     """Where `installed` looks by itself, in words; "" where no package of the tool can be read."""
     if preset not in _PLACES:
         return ""
-    return ", ".join(map(str, package_folders(preset))) or "no package of it on PATH"
+    return ", ".join(map(str, package_folders(preset))) or "what is on PATH"
 
 
 SEALED = {

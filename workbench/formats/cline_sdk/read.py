@@ -20,7 +20,7 @@ from workbench.formats.kit.said import with_said
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, dollars_of, list_of
 from workbench.session.message import Block, Kind, Media, Message, Opaque, Role, Text, ToolResult, Usage
-from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session
+from workbench.session.session import Compaction, Epoch, LoadWarning, Records, Session, SessionFacts
 
 _TAGS = ("SYSTEM_NOTICE",)
 """What the SDK's own compaction puts behind a person's words."""
@@ -37,27 +37,18 @@ class _Beside:
 
 
 def read_folder(path: Path, progress: Progress) -> Session:
-    """Read a session's folder: the lead agent's messages, with what the manifest beside them says. The session's path
-    is the folder, so that it is read again with both."""
+    """Read a session's folder: the lead agent's messages. The session's path is the folder."""
     found = main_file(path)
     if found is None:
         raise BadInput(f"{path} has no one .messages.json; name the file of the session in it.")
     try:
-        session = read(found, found.read_bytes(), progress)
-        manifest_path = found.with_name(found.name.replace(".messages.json", ".json"))
-        manifest = parse(manifest_path, manifest_path.read_bytes())[0] if manifest_path.is_file() else {}
+        return replace(read(found, found.read_bytes(), progress), path=path)
     except OSError as error:
         raise BadInput(f"{found} cannot be read: {error.strerror}; check its permissions.") from None
-    about = dict_of(manifest)
-    metadata = about.get("metadata")
-    title = metadata.get("title") if isinstance(metadata, dict) else None
-    cwd = about.get("cwd")
-    known = cwd if isinstance(cwd, str) else None
-    facts = replace(session.facts, own=about)
-    return replace(session, path=path, cwd=known, title=as_text(title or session.title), facts=facts)
 
 
 def read(path: Path, data: bytes, progress: Progress) -> Session:
+    """Read a file of messages, with what its manifest and a compaction say that lie beside it."""
     progress(0, len(data))
     document, warnings = parse(path, data)
     items = document.get("messages") if isinstance(document, dict) else None
@@ -75,6 +66,8 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         epochs = _compacted(left, items, messages, before, after, ids)
     progress(len(data), len(data))
     said = with_said(messages, _TAGS)
+    about = beside(_next_to(path, ".json"))
+    title, cwd = dict_of(about.get("metadata")).get("title"), about.get("cwd")
     return Session(
         format=ID,
         path=path,
@@ -82,17 +75,24 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
         epochs=tuple(epochs),
         records=Records(data),
         id=as_text(document.get("sessionId") or ""),
-        title=first_words(said),
+        title=as_text(title or first_words(said)),
+        cwd=cwd if isinstance(cwd, str) else None,
         model=next((m.model for m in reversed(messages) if m.model), None),
         system=as_text(document.get("system_prompt") or ""),
         warnings=tuple(warnings),
+        facts=SessionFacts(own=about),
     )
+
+
+def _next_to(path: Path, suffix: str) -> Path:
+    """What lies beside a session's messages under its id."""
+    return path.with_name(path.name.removesuffix(".messages.json") + suffix)
 
 
 def _beside(path: Path, items: Sequence[dict[str, Any]], warnings: list[LoadWarning]) -> _Beside | None:
     """The compaction of these messages in `<id>.compaction.json`, None where none is. Cline passes over one that was
     made of others, which it tells by their hash; here by how many they are and by the last."""
-    state = beside(path.with_name(path.name.removesuffix(".messages.json") + ".compaction.json"))
+    state = beside(_next_to(path, ".compaction.json"))
     count, left = state.get("source_message_count"), tuple(map(dict_of, list_of(state.get("messages"))))
     if not left or type(count) is not int:
         return None
