@@ -308,8 +308,9 @@ def _compacted(reading: _Reading, data: Mapping[str, Any], id: str, time: float 
     summary = Message(id, "user", (framed,), "summary", time, source=source)
     meanwhile = reading.history[began:] if began is not None else []
     kept = tuple(reading.messages[number].id for number in meanwhile)
-    ended = Compaction(trigger, before or reading.tokens, id, time, tokens_after=after or None, kept=kept)
-    compaction = replace(ended, background=bool(kept))
+    compaction = Compaction(
+        trigger, before or reading.tokens, id, time, tokens_after=after or None, kept=kept, background=bool(kept)
+    )
     _end(reading, compaction, meanwhile)
     _sizes(reading, data)
     reading.tokens = after or None
