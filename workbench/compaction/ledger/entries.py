@@ -23,7 +23,7 @@ class Entry:
 
     kind         text                     state                                     detail
     instruction  the sentence, verbatim   "" or "gone": a later one supersedes it   the later one's message, as #n
-    request      the user's own words     first, open, asked                        ""
+    request      the user's own words     first, open, "" between them                ""
     decision     the sentence, verbatim   "" or "answer": the user's, to a question the question
     stated       the sentence, verbatim   "" or "gone"                              the later one's message, as #n
     error        the line that names it   open, fixed                               what it came from, and its fix
@@ -73,7 +73,7 @@ _GROUPS: tuple[tuple[tuple[tuple[EntryKind, str], ...], Mapping[Language, str]],
         {"en": "changed files", "zh": "改动的文件"},
     ),
     ((("command", "failed"),), {"en": "failed commands", "zh": "失败的命令"}),
-    ((("request", "asked"), ("request", "")), {"en": "earlier requests", "zh": "较早的请求"}),
+    ((("request", ""),), {"en": "earlier requests", "zh": "较早的请求"}),
     ((("command", "ok"), ("command", "ran"), ("command", "")), {"en": "commands", "zh": "命令"}),
     ((("identifier", ""),), {"en": "identifiers", "zh": "标识符"}),
     ((("number", ""),), {"en": "numbers", "zh": "数字"}),

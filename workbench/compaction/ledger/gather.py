@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.base.figures import grouped
@@ -15,6 +15,7 @@ from workbench.compaction.shape_facts import facts_of
 from workbench.facts import Fact, standing
 from workbench.facts.done import REFUSED, same_command
 from workbench.facts.pasted import around_pastes, without_paste
+from workbench.facts.stated import stated
 from workbench.session import Message, Text
 
 OLD = -1
@@ -29,6 +30,8 @@ class Noted:
     entry: Entry
     at: int
     last: int
+    weight: float = 1.0
+    """What it is worth beside others of its kind."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ def noted(shape: Shape) -> tuple[Noted, ...]:
     for entry in number.before.entries if number.before is not None else ():
         found[_key(entry)] = Noted(entry, OLD, OLD)
     facts = [fact for fact in facts_of(shape) if fact.index != number.ledger]
-    for one in _instructions(shape, number):
+    for one in (*_instructions(shape, number), *_statements(shape, number)):
         found[_key(one.entry)] = one
     for fact, entry in _entries(facts, number):
         known = found.get(_key(entry))
@@ -106,26 +109,44 @@ def _key(entry: Entry) -> tuple[EntryKind, str]:
 
 
 def _instructions(shape: Shape, number: Numbering) -> Iterable[Noted]:
-    """The standing instructions, those of an earlier ledger before all others; the latest of two that contradict each
-    other holds."""
+    """The standing instructions; the latest of two that contradict each other holds."""
+    messages, place = _with_earlier(shape, number, "instruction", "<Pin>{}</Pin>")
+    for one in standing(messages):
+        yield _noted_as("instruction", one.fact, one.superseded_by, place)
+
+
+def _statements(shape: Shape, number: Numbering) -> Iterable[Noted]:
+    """What the user stated, the more specific the heavier; a later one replaces what it says anew."""
+    messages, place = _with_earlier(shape, number, "stated", "{}")
+    for one in stated(messages):
+        yield replace(_noted_as("stated", one.fact, one.superseded_by, place), weight=one.weight)
+
+
+Place = Callable[[Fact], tuple[int, int]]
+"""Index in the context and number of the message that says a fact."""
+
+
+def _with_earlier(shape: Shape, number: Numbering, kind: EntryKind, told: str) -> tuple[list[Message], Place]:
+    """The messages, and before them what an earlier ledger holds of a kind, each entry `told` as a message."""
     before = number.before.entries if number.before is not None else ()
-    earlier = [entry for entry in before if entry.kind == "instruction" and entry.state != "gone"]
-    said = [Message(f"earlier-{place}", "user", (Text(f"<Pin>{e.text}</Pin>"),)) for place, e in enumerate(earlier)]
+    earlier = [entry for entry in before if entry.kind == kind and entry.state != "gone"]
+    said = [Message(f"earlier-{at}", "user", (Text(told.format(one.text)),)) for at, one in enumerate(earlier)]
     since = [index for index in range(len(shape.messages)) if index != number.ledger]
 
     def place(fact: Fact) -> tuple[int, int]:
-        """Index in the context and number of the message that says it."""
         if fact.index < len(said):
             return OLD, earlier[fact.index].source
         index = since[fact.index - len(said)]
         return index, number(index)
 
-    for one in standing([*said, *(shape.messages[index] for index in since)]):
-        index, source = place(one.fact)
-        entry = Entry("instruction", one.fact.text, source)
-        if one.superseded_by is not None:
-            entry = replace(entry, state="gone", detail=f"superseded by #{place(one.superseded_by)[1]}")
-        yield Noted(entry, index, index)
+    return [*said, *(shape.messages[index] for index in since)], place
+
+
+def _noted_as(kind: EntryKind, fact: Fact, superseded_by: Fact | None, place: Place) -> Noted:
+    index, source = place(fact)
+    if superseded_by is None:
+        return Noted(Entry(kind, fact.text, source), index, index)
+    return Noted(Entry(kind, fact.text, source, "gone", f"superseded by #{place(superseded_by)[1]}"), index, index)
 
 
 _ERROR_STATES = {"resolved": "fixed", "open": "open", "unknown": "", "": ""}
@@ -137,12 +158,10 @@ def _entries(facts: Sequence[Fact], number: Numbering) -> Iterable[tuple[Fact, E
         match fact.kind:
             case "decision":
                 yield fact, Entry("decision", fact.text, source, "answer" if fact.detail else "", fact.detail)
-            case "stated":
-                yield fact, Entry("stated", fact.text, source)
             case "url":
                 yield fact, Entry("url", fact.text, source)
             case "request":
-                yield fact, Entry("request", _own(fact.text, source), source, "asked")
+                yield fact, Entry("request", _own(fact.text, source), source)
             case "error":
                 detail = f"{fact.detail}; {fact.by}" if fact.by else fact.detail
                 yield fact, Entry("error", fact.text, source, _ERROR_STATES[fact.state], detail)
@@ -210,7 +229,7 @@ def _asked_in_order(all_noted: Iterable[Noted]) -> Iterable[Noted]:
         entry = one.entry
         if entry.kind != "request":
             return one
-        state = "open" if entry is newest else "first" if entry is first else "asked"
+        state = "open" if entry is newest else "first" if entry is first else ""
         return replace(one, entry=replace(entry, state=state))
 
     return map(stated, entries)

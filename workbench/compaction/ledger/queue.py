@@ -99,6 +99,7 @@ _BETWEEN = 5
 
 _WORTH = {
     ("instruction", "gone"): 0.05,
+    ("stated", "gone"): 0.01,
     ("decision", "answer"): 3.0,
     ("error", "open"): 1.0,
     ("error", "fixed"): 0.4,
@@ -113,7 +114,7 @@ _WORTH_OF_KIND = {
     "file": 0.6,
     "command": 0.5,
     "url": 0.15,
-    "stated": 1.0,
+    "stated": 0.4,
 }
 _MORE, _OWN_WORDS = 0.5, 0.8
 """What each step is worth of the one before: of a line, and of what the user wrote."""
@@ -146,7 +147,7 @@ def _line_steps(shape: Shape, lines: Sequence[Noted]) -> Iterator[Step]:
             worth = _worth_of_name(by_text.get(entry.text, _CARRIED)) * age**-_OLDER
             yield Step(4 * worth / (len(entry.text) + _BETWEEN), True, number, 0, WHOLE)
             continue
-        worth = _WORTH.get((entry.kind, entry.state), _WORTH_OF_KIND[entry.kind]) * age**-_OLDER
+        worth = line.weight * _WORTH.get((entry.kind, entry.state), _WORTH_OF_KIND[entry.kind]) * age**-_OLDER
         length, before = len(entry.text) + len(entry.detail), 0
         levels = LEVELS[1:] if entry.kind == "instruction" else LEVELS
         worth *= 4 / (min(levels[0], length) + _FRAME)

@@ -152,6 +152,7 @@ class _Filling:
         self.out = Filled()
         self._costs: dict[int, int] = {}
         self._lines_of: dict[int, list[int]] = {}
+        self._requests: dict[int, str] = {}
         self._there: set[Hashable] = set()
         """Kinds that have a heading, sources that have a line of names, and names that another line tells."""
 
@@ -196,10 +197,13 @@ class _Filling:
         out = self.out
         out.in_units += self._unit_cost(unit, chars) - self._unit_cost(unit, out.units.get(unit, 0))
         for line in self._needless(unit, chars):
-            out.in_lines -= self._costs.pop(line)
-            self._lines_of[unit].remove(line)
-            del out.lines[line]
+            self._drop(unit, line)
         out.units[unit] = chars
+
+    def _drop(self, unit: int, line: int) -> None:
+        self.out.in_lines -= self._costs.pop(line)
+        self._lines_of[unit].remove(line)
+        del self.out.lines[line]
 
     def _unit_cost(self, unit: int, chars: int) -> int:
         return self.ground.unit_cost(unit, chars) if chars else 0
@@ -210,9 +214,17 @@ class _Filling:
 
     # --- lines ---
 
+    def _request_of(self, line: int) -> str | None:
+        """The request that is told whole and holds this statement."""
+        entry = self.queue.lines[line].entry
+        asked = self._requests.get(entry.source, "") if entry.kind == "stated" else ""
+        return asked if asked and entry.text in asked else None
+
     def _line(self, step: Step, most: int) -> bool:
         out, unit = self.out, _unit_of(self.queue, step.thing)
         if tail_says(self.ground, out, step.thing, step.chars) or self.queue.keys.get(step.thing) in self._there:
+            return True
+        if self._request_of(step.thing) is not None:
             return True
         line = self.ground.line(step.thing, step.chars)
         entry, cost, group = line.entry, line.cost, (line.entry.kind, line.entry.source)
@@ -223,6 +235,10 @@ class _Filling:
         more = cost - self._costs.get(step.thing, 0)
         if out.in_units + out.in_lines + more > most:
             return False
+        if entry.kind == "request" and step.chars >= WHOLE:
+            self._requests[entry.source] = entry.text
+            for other in [one for one in self._lines_of.get(unit, ()) if self._request_of(one) == entry.text]:
+                self._drop(unit, other)
         self._there.add(entry.kind)
         self._there.update([group] if entry.in_passing else line.names)
         if step.thing not in out.lines:

@@ -1,0 +1,47 @@
+"""The ledger on sessions that once lost their tail, or nearly all of a budget: what is there, and how full it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workbench.compaction.checks import check
+from workbench.compaction.opening import context_at
+from workbench.compaction.preset import default_preset
+from workbench.compaction.strategies import strategy
+from workbench.formats.files import load
+from workbench.summarizers.driver import drive
+from workbench.summarizers.extractive import extractive
+from workbench.tokens import Counter
+
+PLACES = [
+    ("sessions/mini-swe-agent/psf__requests-1142.traj.json", 1, None),
+    ("sessions/pi/pimono-before-compaction.jsonl", 3, None),
+    ("sessions-more/opencode/sbridge-0ab22aa.json", 1, 20),
+    ("sessions-more/opencode/sbridge-0ab22aa.json", 1, 10),
+    ("sessions-more/claude-code/packmind-ee7e610-image-compact.jsonl", 1, None),
+    ("sessions-more/claude-code/packmind-ee7e610-image-compact.jsonl", 1, 10),
+]
+
+
+@pytest.mark.parametrize(("name", "epoch", "percent"), PLACES)
+def test_the_budget_is_used_and_the_newest_is_there(name: str, epoch: int, percent: int | None, shared: Path) -> None:
+    session, counter = load(shared / name), Counter()
+    context = context_at(session, epoch, counter)
+    counter.count_all(context.messages, lambda done, total: None, lambda: False)
+    context = context_at(session, epoch, counter)
+    ledger, whole = strategy("ledger"), context.upto(len(context)).tokens
+    fields = {} if percent is None else {"budget_tokens": whole * percent // 100}
+    policy = default_preset("ledger").policy.with_(**ledger.unasked, **fields)
+    assert ledger.budget is not None
+    budget = ledger.budget(context, policy).most
+    outcome = drive(ledger.compact(context, policy), extractive).outcome
+    assert [one.name for one in check(context, outcome, ledger, policy) if not one.passed and one.hard] == []
+    taken = context.outcome_size(outcome).tokens - context.layout.sizes.overhead
+    assert 0.9 * budget <= taken <= budget
+    there = {message.id for message in outcome.messages}
+    newest = next(one for one in reversed(context.messages) if one.role == "assistant" and one.kind == "normal")
+    assert newest.id in there
+    asked = next((one for one in reversed(context.messages) if one.starts_round), None)
+    assert asked is None or asked.id in there
