@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from workbench.base.errors import BadInput
-from workbench.finding.tool_prompts import ToolPrompt, found_in, installed, python_constant, recorded, template_literal
+from workbench.finding.literals import python_constant, template_literal
+from workbench.finding.tool_prompts import ToolPrompt, found_in, installed, recorded
 
 PROMPT = "Sum up the conversation for whoever rows on: a summary of what was asked and done." + " Be exact." * 20
 ASKED = [

@@ -1,23 +1,29 @@
 """The prompts by which tools have a conversation summarized, where this machine has them: in recorded requests, and in
 the tools' own programs. None of them comes with the workbench.
 
-A program is read, never run: a constant of Python or a template literal of JavaScript that a name leads to; in a
-bundle whose names were taken out, also where it is packed into one binary, a literal by the tags that are in it and by
-what is done with it. Codex and Copilot CLI have theirs in compiled code, where nothing marks its beginning and end.
+A program is read, never run (`literals.py`), also where it is packed into one binary. Codex and Copilot CLI have theirs
+in compiled code, where nothing marks its beginning and end.
 """
 
 from __future__ import annotations
 
-import ast
 import os
-import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 from workbench.base.errors import BadInput
+from workbench.finding.literals import (
+    Worded,
+    asks,
+    instructed_literal,
+    python_constant,
+    tagged_literal,
+    template_literal,
+    whole_text,
+)
 from workbench.formats import files, registry
 from workbench.formats.kit.jsonl import object_of
 from workbench.formats.kit.values import dict_of, list_of
@@ -40,12 +46,6 @@ class ToolPrompt:
 _BODIES = ("anthropic-messages", "openai-chat", "openai-responses", "gemini-body", "bedrock")
 _COMPACTING = "acompact"
 """How Claude Code names the sub-agent that it has a session compacted by."""
-_SHORTEST = 200
-"""Characters: what a person types to have something summed up is mostly shorter, a tool's prompt is not."""
-_SIGNS = (
-    re.compile(r"summar|compact|snapshot|hand-?off|checkpoint", re.IGNORECASE),
-    re.compile(r"conversation|context|history|session|messages", re.IGNORECASE),
-)
 
 
 def recorded(path: Path) -> list[ToolPrompt]:
@@ -54,7 +54,7 @@ def recorded(path: Path) -> list[ToolPrompt]:
     (Claude Code its sub-agent's, Copilot CLI what it sent). Raises BadInput as a load does."""
     found: dict[str, ToolPrompt] = {}
     for number, last in enumerate(_last_texts(path), 1):
-        if _asks(last):
+        if asks(last):
             found.pop(last, None)
             found[last] = ToolPrompt(last, path, f"request {number}")
     return [*reversed(found.values())]
@@ -92,11 +92,6 @@ def _last_of_snapshot(record: bytes) -> str:
     return asked[-1].strip() if asked and isinstance(asked[-1], str) else ""
 
 
-def _asks(text: str) -> bool:
-    """Whether a text asks for a summary, as a tool's prompt does."""
-    return len(text) >= _SHORTEST and all(sign.search(text) for sign in _SIGNS)
-
-
 # --- installed packages ---------------------------------------------------------------------------------------------
 
 
@@ -108,17 +103,17 @@ class _Place:
     command: str
     files: tuple[str, ...]
     name: str
-    read: Callable[[str, str], tuple[str, tuple[str, ...]] | None]
+    read: Callable[[str, str], Worded | None]
 
 
 def installed(preset: str, folders: Sequence[Path] = ()) -> list[ToolPrompt]:
     """The prompts in the packages that lie in these folders, or, where none are named, in those of the command on PATH
     and of the virtual environment that is active."""
     place = _PLACES.get(preset)
-    found: list[ToolPrompt] = []
-    for folder in folders or (package_folders(preset) if place else ()):
-        for file in _programs(folder, place) if place else ():
-            found += _held(file, place) if place else ()
+    if place is None:
+        return []
+    programs = (file for folder in folders or package_folders(preset) for file in _programs(folder, place))
+    found = [one for file in programs for one in _held(file, place)]
     return [one for at, one in enumerate(found) if one.text not in {other.text for other in found[:at]}]
 
 
@@ -174,180 +169,6 @@ def _around(file: Path, name: str) -> Iterator[str]:
 
 def _in_order(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().split("\n"))
-
-
-_FILLED = re.compile(r"\{([A-Za-z_]\w*)\}")
-
-
-def python_constant(source: str, name: str) -> tuple[str, tuple[str, ...]] | None:
-    """A text that is given to a name in a module or a class, without what is filled into it."""
-    try:
-        nodes = [*ast.walk(ast.parse(source))]
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-    for node in nodes:
-        if not isinstance(node, ast.Assign | ast.AnnAssign) or not isinstance(node.value, ast.Constant):
-            continue
-        targets, text = node.targets if isinstance(node, ast.Assign) else [node.target], node.value.value
-        if isinstance(text, str) and any(isinstance(one, ast.Name) and one.id == name for one in targets):
-            return _FILLED.sub("", text), tuple(_FILLED.findall(text))
-    return None
-
-
-def whole_text(source: str, name: str) -> tuple[str, tuple[str, ...]] | None:
-    """All of a file that holds a prompt and nothing else."""
-    return (source, ()) if source.strip() else None
-
-
-def template_literal(source: str, name: str) -> tuple[str, tuple[str, ...]] | None:
-    """The template literal that a constant of JavaScript is, or that a function returns, without its expressions."""
-    for opening in (rf"\b(?:const|var|let)\s+{name}\s*=\s*`", rf"\bfunction\s+{name}\s*\([^)]*\)\s*\{{"):
-        if found := re.search(opening, source):
-            start = found.end()
-            if not found[0].endswith("`"):
-                returned = re.compile(r"\breturn\s*`").search(source, start, start + 4_000)
-                if returned is None:
-                    return None
-                start = returned.end()
-            return _literal(source, start)
-    return None
-
-
-def tagged_literal(source: str, tag: str) -> tuple[str, tuple[str, ...]] | None:
-    """The template literal of a bundle without names that holds a tag and asks for a summary: the one for the whole
-    conversation, not one of those for a part of it, between which the bundle chooses by "up_to".
-
-    None where there is none, or more than one that differ.
-    """
-    found: dict[str, tuple[str, ...]] = {}
-    for at in _places(source, tag):
-        start = _opened(source, at)
-        named = _NAMED.search(source, max(0, start - 40), start)
-        literal = _literal(source, start) if named else None
-        if literal is None or named is None or not _asks(literal[0]) or _is_partial(source, named[1]):
-            continue
-        text, left_out = _filled(source, start, literal)
-        found[text] = left_out
-    whole = [one for one in found.items() if not one[1]] or [*found.items()]
-    return whole[0] if len(whole) == 1 else None
-
-
-def instructed_literal(source: str, tag: str) -> tuple[str, tuple[str, ...]] | None:
-    """The template literal of a bundle without names that opens with a tag's own line, after the sentence that is sent
-    before it: a string that stands before its name in a list. None where there is none, or more than one."""
-    found: set[str] = set()
-    for at in _places(source, tag):
-        start = _opened(source, at)
-        named = _NAMED.search(source, max(0, start - 40), start)
-        literal = _literal(source, start) if named else None
-        if literal is None or literal[1] or named is None or not named[1]:
-            continue
-        before = re.compile(rf'"((?:[^"\\\n]|\\.)+)",\s*{re.escape(named[1])}[\],]').findall(source)
-        found |= {f"{_unescaped(one)}\n\n{literal[0]}" for one in before}
-    return (found.pop(), ()) if len(found) == 1 else None
-
-
-_NAMED = re.compile(r"(?:([A-Za-z_$][\w$]*)=\[?|\breturn\s*|\+\s*)`$")
-"""What stands before a literal that is given to a name, alone or as the first of a list, returned, or put behind
-another."""
-
-
-def _places(source: str, words: str) -> Iterator[int]:
-    at = source.find(words)
-    while at >= 0:
-        yield at
-        at = source.find(words, at + 1)
-
-
-def _opened(source: str, at: int) -> int:
-    """Behind the last backtick before a place that is not escaped."""
-    tick = source.rfind("`", 0, at)
-    while tick > 0 and source[tick - 1] == "\\":
-        tick = source.rfind("`", 0, tick)
-    return tick + 1
-
-
-def _is_partial(source: str, name: str | None) -> bool:
-    """Whether a bundle takes what has this name for a part of a conversation, from or up to a message."""
-    return bool(name) and bool(re.search(rf'"up_to"\s*\?(?:[\w$]+:)?{re.escape(name or "")}(?![\w$])', source))
-
-
-def _filled(source: str, start: int, literal: tuple[str, tuple[str, ...]]) -> tuple[str, tuple[str, ...]]:
-    """A literal with those of its expressions that are names of other texts of the bundle in their places."""
-    texts = {name: text for name in literal[1] if (text := _text_of_name(source, start, name)) is not None}
-    return _literal(source, start, texts) or literal
-
-
-_DEEPEST = 3
-"""How many texts may stand in one another."""
-
-
-def _text_of_name(source: str, start: int, name: str, depth: int = 1) -> str | None:
-    """The text that was given to a name last before a place, with those that are in it. A name of one letter is that of
-    what a function is given."""
-    if not re.fullmatch(r"[A-Za-z_$][\w$]+", name) or depth > _DEEPEST:
-        return None
-    given = [*re.compile(rf"(?<![\w$.]){re.escape(name)}=([`'\"])").finditer(source, 0, start)][-1:]
-    if not given:
-        return None
-    sign, at = given[0][1], given[0].end()
-    if sign != "`":
-        quoted = re.compile(rf"((?:[^{sign}\\\n]|\\.)*){sign}").match(source, at)
-        return _unescaped(quoted[1]) if quoted else None
-    literal = _literal(source, at)
-    texts = {one: _text_of_name(source, at, one, depth + 1) for one in literal[1]} if literal else {}
-    known = {one: text for one, text in texts.items() if text is not None}
-    filled = _literal(source, at, known) if len(known) == len(texts) else None
-    return filled[0] if filled else None
-
-
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\n": ""}
-_ESCAPED = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
-
-
-def _unescaped(text: str) -> str:
-    return _ESCAPED.sub(_meant, text)
-
-
-def _meant(escape: re.Match[str]) -> str:
-    code = escape[1] or escape[2] or escape[3]
-    if not code:
-        return _ESCAPES.get(escape[4], escape[4])
-    return chr(int(code, 16)) if int(code, 16) < 0x110000 else ""
-
-
-def _literal(source: str, at: int, texts: Mapping[str, str] = {}) -> tuple[str, tuple[str, ...]] | None:
-    """What stands from `at` up to the next backtick that is not escaped, with `texts` for the expressions so named; the
-    other expressions are left out."""
-    said: list[str] = []
-    left_out: list[str] = []
-    while at < len(source):
-        if source[at] == "`":
-            return "".join(said), tuple(left_out)
-        if escape := _ESCAPED.match(source, at):
-            said.append(_meant(escape))
-            at = escape.end()
-        elif source.startswith("${", at):
-            end = _behind(source, at + 2)
-            name = source[at + 2 : end - 1].strip()
-            if name in texts:
-                said.append(texts[name])
-            else:
-                left_out.append(name)
-            at = end
-        else:
-            said.append(source[at])
-            at += 1
-    return None
-
-
-def _behind(source: str, at: int) -> int:
-    """Behind the brace that closes an expression."""
-    depth = 1
-    while at < len(source) and depth:
-        depth += {"{": 1, "}": -1}.get(source[at], 0)
-        at += 1
-    return at
 
 
 _PLACES = {
