@@ -187,6 +187,24 @@ REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was
 PATCH = {"input": "*** Begin Patch\n*** Update File: /p/a.py\n@@\n-a\n+b\n*** End Patch"}
 
 
+def test_an_edit_that_names_no_file_changes_the_open_one() -> None:
+    made, put, opened, edit = (
+        call("create", {"filename": "new.py"}),
+        call("insert", {"text": "import os"}),
+        call("open", {"path": "src/old.py", "line_number": 3}),
+        call("edit", {"search": "a", "replace": "b"}),
+    )
+    messages = [agent("", call("edit", {"search": "a", "replace": "b"}))]  # nothing is open
+    for one in (made, put, opened, edit):
+        messages += [agent("", one), result(one, "fine")]
+    assert files(messages) == [
+        (C, "new.py", True),
+        (M, "new.py", True),
+        ("viewed", "src/old.py", True),
+        (M, "src/old.py", True),
+    ]
+
+
 def test_what_is_refused_or_fails_changes_nothing() -> None:
     patch, again = call("apply_patch", PATCH), call("apply_patch", PATCH)
     messages = [

@@ -116,12 +116,20 @@ def calls_in(messages: Sequence[Message]) -> tuple[Called, ...]:
     results = _results_by_call(messages)
     known: dict[str, ActionKind] = {}
     done: list[Called] = []
+    opened = ""
     for index, message in enumerate(messages):
         for call in message.calls:
             waiting = results.get(call.id)
             at, result = waiting.pop(0) if waiting else (None, None)
-            done.append(_called(index, call, at, result, known))
+            done.append(_called(index, call, at, result, known, opened))
+            if tool_name(call.name) in _OPENING and done[-1].actions:
+                opened = done[-1].actions[-1].target
     return tuple(done)
+
+
+_OPENING = ("open", "create")
+_IN_OPENED = ("edit", "insert")
+"""SWE-agent's tools: the first open a file, the others change the one that is open without naming it."""
 
 
 def calls_and_spoken(messages: Sequence[Message]) -> tuple[Called, ...]:
@@ -133,10 +141,17 @@ def calls_and_spoken(messages: Sequence[Message]) -> tuple[Called, ...]:
 
 
 def _called(
-    index: int, call: ToolUse, at: int | None, result: ToolResult | None, known: dict[str, ActionKind]
+    index: int,
+    call: ToolUse,
+    at: int | None,
+    result: ToolResult | None,
+    known: dict[str, ActionKind],
+    opened: str = "",
 ) -> Called:
     """A call with what it did, which `known` learns: what was done last to each file."""
     asked = actions_of(call)
+    if opened and not asked and tool_name(call.name) in _IN_OPENED:
+        asked = (Action("modified", opened),)
     ok = _succeeded(result, asked)
     shells = [action.target for action in asked if action.kind == "command"]
     if shells:
