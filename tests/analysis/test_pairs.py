@@ -112,3 +112,24 @@ def test_what_turns_a_sentence_round(fact: str, said: str, right: bool) -> None:
     assert one is not None
     verdict = Said([said]).judges(one)
     assert (verdict.held != "none", verdict.right) == (True, right)
+
+
+@pytest.mark.parametrize(
+    ("fact", "said", "same"),
+    [
+        ("340", "Honey has 340 g a cup.", True),
+        ("340", "Honey has 340 ml a cup.", True),
+        ("340", "Honey has 34 g a cup.", False),
+        ("340 g", "Honey has 0.34 kg a cup.", True),
+        ("340 g", "Honey has 340 kg a cup.", False),
+        ("2 GB", "Honey has 2048 MB a cup.", True),
+        ("2 GB", "Honey has 2000 MB a cup.", True),
+        ("2 GB", "Honey has 1800 MB a cup.", False),
+        ("1,500 ms", "Honey has 1.5 s a cup.", True),
+        ("1,500 ms", "Honey has 1 500 ms a cup.", True),
+    ],
+)
+def test_a_value_is_the_same_in_another_unit_and_without_one(fact: str, said: str, same: bool) -> None:
+    one = sought("number", fact, f"Honey has {fact} a cup.")
+    assert one is not None
+    assert Said([said]).judges(one).right is same

@@ -78,10 +78,11 @@ ROUNDED = 0.05
 @dataclass(frozen=True, slots=True)
 class Value:
     """A number with its unit: `amount` in the base unit where the unit is one that is known (`second`, `byte`,
-    `percent`), else `unit` is the word that follows."""
+    `percent`), else `unit` is the word that follows; `written` is the number as it stands there."""
 
     amount: float
     unit: str
+    written: float
 
     @property
     def measured(self) -> bool:
@@ -94,6 +95,8 @@ class Value:
             return False
         if self.measured != other.measured and self.unit and other.unit:
             return False
+        if not self.unit or not other.unit:
+            return self.written == other.written
         least = ROUNDED if self.unit == other.unit == "byte" else 1e-9
         return abs(self.amount - other.amount) <= least * max(abs(self.amount), abs(other.amount))
 
@@ -181,7 +184,10 @@ def units(line: str) -> list[str]:
 def values_in(low: str) -> tuple[Value, ...]:
     """The numbers of a lower-case text with their units, spelled ones too."""
     found = [_value(match) for match in _NUMBER.finditer(low)]
-    spelled = (Value(float(_DIGITS[match[1]]), _unit(match[2] or "")[0]) for match in _SPELLED.finditer(low))
+    spelled = (
+        Value(float(_DIGITS[match[1]]), _unit(match[2] or "")[0], float(_DIGITS[match[1]]))
+        for match in _SPELLED.finditer(low)
+    )
     return (*found, *spelled)
 
 
@@ -189,7 +195,7 @@ def _value(match: re.Match[str]) -> Value:
     whole, fraction, unit = match[2], match[3], match[1] or match[4] or ""
     amount = float(re.sub(r"[,_ \u202f]", "", whole) + fraction.replace(",", "."))
     base, factor = _unit(unit)
-    return Value(amount * factor, base)
+    return Value(amount * factor, base, amount)
 
 
 def _unit(word: str) -> tuple[str, float]:
