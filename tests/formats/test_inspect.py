@@ -347,7 +347,18 @@ def test_a_log_without_inputs_tells_only_that_it_was_compacted() -> None:
     session = run(TALK, sent(C), compaction("edit"))
     assert len(session.epochs) == 1
     assert [str(warning) for warning in session.warnings] == [
-        "Inspect compacted 1 times (from 90 tokens); what was sent then is not in the log"
+        "Inspect compacted 1 time (from 90 tokens); what was sent then is not in the log"
+    ]
+
+
+def test_a_compaction_before_anything_else_was_sent_is_told_by_what_was() -> None:
+    """The first call that was sent the result had it cleared: there is no epoch before, and nothing is missing."""
+    made = [sent(A, ASK), compaction("edit"), compaction("edit"), sent(C, ASK, A, CLEARED)]
+    session = run([ASK, A, TA, C], *made)
+    assert (ids(session), session.warnings) == (["u", "a", "ta~cleared", "c"], ())
+    after = run([ASK, A, TA, C], *made, compaction("edit"))
+    assert [str(warning) for warning in after.warnings] == [
+        "Inspect compacted 1 time (from 90 tokens); what was sent then is not in the log"
     ]
 
 

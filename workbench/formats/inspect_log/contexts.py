@@ -54,7 +54,8 @@ class Contexts:
     """The messages of a sample, with those behind them that stand in an input alone (cleared results, what was removed
     from the sample), and its calls.
 
-    `size` is how many are the sample's own. `forms` tells of a message in an input which of the sample's it is in
+    `size` is how many are the sample's own. `untold` are the compactions behind which no call tells what it was sent.
+    `forms` tells of a message in an input which of the sample's it is in
     another form.
     """
 
@@ -63,6 +64,7 @@ class Contexts:
     ids: dict[str, int]
     size: int = 0
     calls: list[Call] = field(default_factory=list)
+    untold: list[Item] = field(default_factory=list)
     forms: dict[int, int] = field(default_factory=dict)
     _by_id: dict[str, int] = field(default_factory=dict)
     _by_key: dict[str, list[int]] = field(default_factory=dict)
@@ -84,12 +86,15 @@ class Contexts:
         for event in map(dict_of, list_of(sample.get("events"))):
             if event.get("event") == "compaction" and not event.get("role"):
                 compaction = event
+                self.untold.append(event)
             if event.get("event") != "model" or (answer := self._answer(answer_of(event), answered)) is None:
                 continue
             answered.add(answer)
             sent = self._indexes(inputs_of(sample, event), answer)
             self.calls.append(Call(sent, answer, compaction, event))
             compaction = None
+            if sent:
+                self.untold.clear()
 
     def _answer(self, item: Item, answered: set[int]) -> int | None:
         """The place among the sample's messages, by id or, where it has none, by its contents."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench.base.errors import BadInput
+from workbench.base.text import counted
 from workbench.formats.format import Part, Progress, Sent
 from workbench.formats.inspect_log.contexts import Contexts, answer_of, inputs_of, usage_of
 from workbench.formats.inspect_log.items import Items
@@ -23,7 +24,7 @@ from workbench.formats.kit.several import numbered, one_of
 from workbench.formats.kit.titles import first_words
 from workbench.formats.kit.values import dict_of, list_of, word_of
 from workbench.session.message import Message
-from workbench.session.session import Epoch, LoadWarning, Records, Session, Tool
+from workbench.session.session import LoadWarning, Records, Session, Tool
 
 
 def sessions_in(path: Path, data: bytes) -> tuple[Part, ...]:
@@ -93,7 +94,7 @@ def _session(path: Path, log: bytes, body: Item, warnings: list[LoadWarning]) ->
         title=first_words(messages),
         model=word_of(dict_of(body.get("eval")).get("model")),
         tools=_tools(sample, items),
-        warnings=(*warnings, *items.warnings, *_untold(sample, epochs)),
+        warnings=(*warnings, *items.warnings, *_untold(contexts.untold)),
     )
 
 
@@ -115,12 +116,11 @@ def _with_last_bill(messages: tuple[Message, ...], sample: Item) -> tuple[Messag
     return (*messages[:last], replace(messages[last], usage=usage), *messages[last + 1 :])
 
 
-def _untold(sample: Item, epochs: Sequence[Epoch]) -> Iterator[LoadWarning]:
-    """Compactions of which the log does not tell what was sent before and after."""
-    events = map(dict_of, list_of(sample.get("events")))
-    before = [str(event.get("tokens_before")) for event in events if event.get("event") == "compaction"]
-    if before and len(epochs) == 1 and not dict_of(sample.get("metadata")).get(SPENT):
-        told = f"Inspect compacted {len(before)} times (from {', '.join(before)} tokens)"
+def _untold(compactions: Sequence[Item]) -> Iterator[LoadWarning]:
+    """Compactions of which the log does not tell what was sent after them."""
+    if compactions:
+        before = ", ".join(str(event.get("tokens_before")) for event in compactions)
+        told = f"Inspect compacted {counted(len(compactions), 'time')} (from {before} tokens)"
         yield LoadWarning(f"{told}; what was sent then is not in the log")
 
 
