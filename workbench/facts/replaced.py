@@ -60,12 +60,6 @@ _LEAD = re.compile(
     r"plutôt|en realidad|mejor|na verdade|melhor|на самом деле|лучше|其实|还是|やっぱり|아니)\b[,:.]?))\s*"
 )
 """How a sentence begins that corrects an earlier one."""
-_ADDS = re.compile(
-    r"\b(?:also|too|as well|additionally|besides|auch|außerdem|zudem|aussi|également|también|además|também|além|"
-    r"тоже|также)\b"
-    r"|也|还要|も|도 "
-)
-"""What only adds something."""
 _WORDS = re.compile(r"[\u3400-\u9fff]|[^\W_]+")
 _ENDING = re.compile(r"(?:en|es|e|n|s)$")
 _EMPTY_WORDS = (
@@ -105,7 +99,7 @@ class Sense:
 
 def sense(text: str, *, speaks: bool = False) -> Sense:
     low = plain(text)
-    lead = None if _ADDS.search(low) else _LEAD.match(low)
+    lead = _LEAD.match(low)
     low = low[lead.end() :] if lead else low
     rest = _REJECTED.sub(" ", low)
     about = _content(VALUE.sub(" ", low))
