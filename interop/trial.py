@@ -25,6 +25,7 @@ from interop.tool import PLANS, Plan, Tool
 from interop.units import Unit, of_request, shown
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
+from workbench.compaction.exporting import TOLERATED_PERCENT
 from workbench.compaction.of_tool import tools_preset
 from workbench.compaction.preset import preset_names
 from workbench.formats import export as exporting
@@ -35,10 +36,6 @@ from workbench.session import Message, Session
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_sessions"
 FOREIGN = ("claude-code-overflow.jsonl", "codex-two-compactions.jsonl", "openai-chat-tools.json")
 """The samples of which the first two that are no files of the tool's own are exported into its form."""
-
-
-CLOSE = 0.02
-"""The part of its tokens by which an export may look larger or smaller than was promised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +222,7 @@ def _exported(tool: Tool, home: Home, what: str, session: Session, promised: Con
         where = exporting.save(made, folder).where
         found = workbench.context(workbench.load(where)).total.tokens
         same_format = made.format.id == session.format  # between formats the notes tell of what has no place
-        if same_format and abs(found - promised.total.tokens) > promised.total.tokens * CLOSE:
+        if same_format and abs(found - promised.total.tokens) * 100 > promised.total.tokens * TOLERATED_PERCENT:
             return Verdict(what, f"{promised.total.tokens} tokens were promised, and {found} are shown of the export")
         with home.server.mark() as requests:
             lines = steps(made.written, where)

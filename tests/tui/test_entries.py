@@ -101,7 +101,7 @@ def test_a_preview_of_one_session_among_several_is_what_was_found() -> None:
     facts = dict(preview(found_entry(found)))
     assert facts["part"] == "2025_1"
     assert facts["tokens"] == "900 at the last call"
-    assert "1 times at least" in facts["compacted"]
+    assert "1 time at least" in facts["compacted"]
 
 
 def test_ages() -> None:

@@ -88,7 +88,7 @@ class _Episodes:
 
     def __init__(self, messages: Sequence[Message], calls: Sequence[Called]) -> None:
         self._calls = calls
-        self._keys = [_key(called) for called in calls]
+        self._keys = [attempted(called) for called in calls]
         self._passed: dict[str, list[int]] = {}
         self._failed: dict[str, int] = {}
         self._unsure: dict[str, int] = {}
@@ -209,8 +209,8 @@ def _looks_only(called: Called) -> bool:
     return all(map(_LOOKING.match, simple_commands(called.actions[-1].target))) and not _changes(called)
 
 
-def _key(called: Called) -> str:
-    """What makes two calls the same attempt."""
+def attempted(called: Called) -> str:
+    """What makes two calls the same attempt, "" where that cannot be told."""
     if not called.actions:
         return ""
     last = called.actions[-1]

@@ -183,4 +183,4 @@ def _compacted(found: Found) -> str:
     if not found.compactions:
         return ""
     seen = "" if found.complete else " at least: the middle of the file was not read"
-    return f"{figure(found.compactions)} times{seen}"
+    return f"{several(found.compactions, 'time')}{seen}"

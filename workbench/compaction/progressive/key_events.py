@@ -12,10 +12,10 @@ from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.shape_facts import calls_of
 from workbench.facts.calls import Called
 from workbench.facts.done import same_command
-from workbench.facts.errors import error_line
+from workbench.facts.errors import attempted, error_line
 from workbench.facts.plan import plan_of
 from workbench.facts.said import is_instruction
-from workbench.facts.tools import normal_path, tool_name
+from workbench.facts.tools import tool_name
 from workbench.facts.wording import own_words, sentences
 
 WHY_CHARS = 120
@@ -53,7 +53,7 @@ def fixes_of(shape: Shape) -> tuple[Fixed, ...]:
     waiting: dict[str, list[int]] = {}
     changed: int | None = None
     for number, called in enumerate(calls):
-        key = _attempt(called)
+        key = attempted(called)
         if called.ok is False and not called.refused and called.result_index is not None and key:
             waiting.setdefault(key, []).append(number)
         elif called.ok:
@@ -70,16 +70,6 @@ def _fixed(failed: Called, by: int, success: int) -> Fixed:
     of_command = any(action.kind == "command" for action in failed.actions)
     line = error_line(failed.result.text, of_command=of_command) if failed.result else ""
     return Fixed(at, by, success, clip_at_word(line, WHY_CHARS) or "failed without a message")
-
-
-def _attempt(called: Called) -> str:
-    """What makes two calls the same attempt, "" where that cannot be told."""
-    if not called.actions:
-        return ""
-    last = called.actions[-1]
-    if last.kind == "command":
-        return same_command(last.target)
-    return f"{'read' if last.kind == 'viewed' else 'change'} {normal_path(last.target)}"
 
 
 def _files_changed(called: Called) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from workbench.base.errors import BadInput
 from workbench.base.stamps import seconds_of
+from workbench.base.text import counted
 from workbench.formats.format import Part, Progress
 from workbench.formats.kit.blocks import as_text, is_summary
 from workbench.formats.kit.document import parse
@@ -84,7 +85,8 @@ def _export(path: Path, data: bytes, progress: Progress, warnings: list[LoadWarn
         id = dict_of(record.get("info")).get("id")
         if undone is not None and id == undone:
             reading.live = False
-            warnings.append(LoadWarning(f"the last {len(items) - index} messages were undone; they are no longer sent"))
+            last = counted(len(items) - index, "message")
+            warnings.append(LoadWarning(f"undone, and no longer sent: the last {last}"))
         parts = list_of(record.get("parts"))
         _clear(reading, index)
         _take(reading, index, item, dict_of(record.get("info")), parts)
