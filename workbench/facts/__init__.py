@@ -34,7 +34,7 @@ from workbench.facts.done import commands, paths
 from workbench.facts.errors import errors
 from workbench.facts.fact import ErrorState, Fact, FactKind
 from workbench.facts.known import Known, known
-from workbench.facts.named import identifiers, numbers, urls
+from workbench.facts.named import named
 from workbench.facts.said import instructions, requests
 from workbench.facts.standing import Standing, standing
 from workbench.facts.stated import Stated, stated, statements
@@ -75,9 +75,7 @@ def find(messages: Sequence[Message]) -> tuple[Fact, ...]:
         *paths(messages, calls),
         *commands(messages, calls),
         *errors(messages, calls),
-        *identifiers(messages),
-        *urls(messages),
-        *numbers(messages),
+        *named(messages),
     ]
     found.sort(key=lambda fact: fact.index)
     return tuple(found)

@@ -21,6 +21,8 @@ _EXIT = re.compile(
     r"""|["']exit_code["']:[ ]?(-?\d{1,5})""",
     re.IGNORECASE | re.MULTILINE,
 )
+_ENDED = re.compile(r"exit|finished|completed", re.IGNORECASE)
+"""One of these stands where `_EXIT` does: looking for it first is far quicker."""
 WRAPPER = re.compile(
     r"^(?:wall time\b.{0,40}|output:?|chunk id:.{0,40}|original token count:.{0,20}|</?\w{2,20}>|"
     r"(?:error|signal|background pids|process group pgid|directory|output): (?:\((?:none|root|empty)\)|\d{1,9}))$",
@@ -164,7 +166,7 @@ def _called(
             known.pop(normal_path(action.target), None)
         elif action.kind != "command":
             known[normal_path(action.target)] = action.kind
-        elif _COMMITS.search(action.target):
+        elif "commit" in action.target and _COMMITS.search(action.target):
             known.update(dict.fromkeys(known, "viewed"))
     return Called(index, call, actions, result, at, ok)
 
@@ -286,7 +288,7 @@ def is_check(command: str) -> bool:
 
 def exit_code(text: str) -> int | None:
     """The last exit code that `text` names, None where it names none."""
-    codes = [code for groups in _EXIT.findall(text) for code in groups if code]
+    codes = [code for groups in _EXIT.findall(text) for code in groups if code] if _ENDED.search(text) else []
     return int(codes[-1]) if codes else None
 
 
@@ -307,4 +309,7 @@ def outcome_line(lines: Sequence[str]) -> str:
 
 
 def _says_something(line: str) -> bool:
-    return any(map(str.isalnum, line)) and not WRAPPER.match(line) and not _EXIT.search(line[:400])
+    return _WRITTEN.search(line) is not None and not WRAPPER.match(line) and exit_code(line[:400]) is None
+
+
+_WRITTEN = re.compile(r"[^\W_]")

@@ -29,6 +29,8 @@ NAMES = re.compile(
     r"|(?P<name>(?<![\w/])(?:_{0,2}[a-z][a-z0-9]{0,40}_[a-z0-9_]{1,60}|[a-z]{1,40}[A-Z][a-zA-Z0-9]{2,60}"
     r"|[A-Z][a-z0-9]{1,40}[A-Z]\w{1,60})\b(?!\.[a-z]{1,4}\b|/))"
 )
+_IN_IDS, _IN_NAMES = re.compile(r"[\d_]|[a-fA-F]{8}-"), re.compile(r"\(\)|_|[a-z0-9][A-Z]")
+"""Most texts have nothing of these, and then neither an id nor a name: looking for it first is far quicker."""
 _MARKED = re.compile(r"`([@\w-][\w.@/:-]{1,60}\w)(?:\(\))?`")
 """What stands in backticks: a name that only its marks tell, such as a branch, an option or a schema."""
 _PLAIN = re.compile(r"\w+")
@@ -77,11 +79,23 @@ _SLIGHT = re.compile(r"[01][ -](?!(?:tests?|errors?|warnings?|failures?|s|ms|h|k
 """None or one of something says little."""
 
 
-def identifiers(messages: Sequence[Message]) -> Iterator[Fact]:
+def named(messages: Sequence[Message]) -> Iterator[Fact]:
+    """Identifiers, then addresses, then numbers, each in the order of the messages. Linear."""
+    said = [(index, words) for index, message in enumerate(messages) if (words := spoken(message))]
+    yield from _identifiers(messages, said)
+    yield from _urls(messages, said)
+    yield from _numbers(messages, said)
+
+
+_Said = Sequence[tuple[int, str]]
+"""What someone says, each with its message's index."""
+
+
+def _identifiers(messages: Sequence[Message], said: _Said) -> Iterator[Fact]:
     """Ids at their first mention; names at their first mention, when they are used at least `ENOUGH` times."""
     first: dict[str, tuple[int, str]] = {}
     count: Counter[str] = Counter()
-    for index, words in _words(messages):
+    for index, words in said:
         for text, sort in _named_in(words):
             count[text] += 1
             first.setdefault(text, (index, sort))
@@ -100,9 +114,9 @@ def _named_in(words: str) -> Iterator[tuple[str, str]]:
     taken: set[str] = set()
     colours: bool | None = None
     joined = [match.span(1) for match in _MARKED.finditer(words) if not _PLAIN.fullmatch(match[1])]
-    for pattern in (IDS, NAMES):
+    for pattern, needed in ((IDS, _IN_IDS), (NAMES, _IN_NAMES)):
         at = 0
-        for match in pattern.finditer(words):
+        for match in pattern.finditer(words) if needed.search(words) else ():
             while at < len(joined) and joined[at][1] <= match.start():
                 at += 1
             if match.lastgroup == "ticket" and len(match[0]) in (4, 7) and match[0][0] == "#":
@@ -119,11 +133,10 @@ def _named_in(words: str) -> Iterator[tuple[str, str]]:
             yield name, "word" if _COMMON_WORD.fullmatch(name) else "name"
 
 
-def numbers(messages: Sequence[Message]) -> Iterator[Fact]:
+def _numbers(messages: Sequence[Message], said: _Said) -> Iterator[Fact]:
     """Numbers with a unit or a meaning (port, version, limit) and large ones, once per message; a ticket's is none."""
-    spoken = list(_words(messages))
-    tickets = {digits for _, words in spoken for digits in _TICKET.findall(words)}
-    for index, words in spoken:
+    tickets = {digits for _, words in said for digits in _TICKET.findall(words)}
+    for index, words in said:
         seen: set[str] = set()
         for match in NUMBER.finditer(words) if _DIGIT.search(words) else ():
             if match[0] not in seen and match[0] not in tickets and not _SLIGHT.fullmatch(match[0]):
@@ -143,14 +156,8 @@ def _around(words: str, start: int, stop: int) -> str:
     return clip_at_word(words[left:right], 160)
 
 
-def urls(messages: Sequence[Message]) -> Iterator[Fact]:
+def _urls(messages: Sequence[Message], said: _Said) -> Iterator[Fact]:
     """Addresses, once per message."""
-    for index, words in _words(messages):
+    for index, words in said:
         for address in dict.fromkeys(url.rstrip(".,;:!?*_") for url in _URL.findall(words)):
             yield Fact("url", address, messages[index].id, index)
-
-
-def _words(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
-    for index, message in enumerate(messages):
-        if words := spoken(message):
-            yield index, words

@@ -59,13 +59,12 @@ def statements(messages: Sequence[Message]) -> Iterator[Fact]:
 
 def is_statement(sentence: str, *, personal: bool = False) -> bool:
     """Whether a person's sentence tells something specific, and neither asks nor orders; `personal`: of themselves."""
-    if len(sentence) > LONGEST_SENTENCE or is_question(sentence) or reason_of(sentence):
+    if len(sentence) > LONGEST_SENTENCE or is_question(sentence):
         return False
     low = plain(sentence)
     of_person, told = _PERSON.search(low) is not None, specifics(sentence)
-    if personal:
-        return of_person and told >= 1
-    return told + of_person >= 2 or _TRAIT.search(low) is not None
+    tells = of_person and told >= 1 if personal else told + of_person >= 2 or _TRAIT.search(low) is not None
+    return tells and not reason_of(sentence)
 
 
 def specifics(sentence: str) -> int:
