@@ -11,11 +11,12 @@ sessions.py     looking at sessions, comparing, writing what was made
 from workbench.analysis.compare import Column
 from workbench.analysis.replay import Replay
 from workbench.analysis.retention import Retention
+from workbench.analysis.rework import Rework
 from workbench.analysis.suggested_pins import SuggestedPin
 from workbench.analysis.why import Diagnosis
 from workbench.api.compacting import acompact, compact, context, should_compact, summary
 from workbench.api.results import Compacted, Due, Report
-from workbench.api.sessions import compare, load, replay, retention, save, suggest_pins, why
+from workbench.api.sessions import compare, load, replay, retention, rework, save, suggest_pins, why
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.session import Session
@@ -30,6 +31,7 @@ __all__ = [
     "Replay",
     "Report",
     "Retention",
+    "Rework",
     "Session",
     "SuggestedPin",
     "acompact",
@@ -39,6 +41,7 @@ __all__ = [
     "load",
     "replay",
     "retention",
+    "rework",
     "save",
     "should_compact",
     "suggest_pins",

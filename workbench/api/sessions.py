@@ -13,6 +13,8 @@ from workbench.analysis.recorded import following
 from workbench.analysis.replay import Replay, replays
 from workbench.analysis.retention import Retention
 from workbench.analysis.retention import retention as retention_of
+from workbench.analysis.rework import Rework
+from workbench.analysis.rework import rework as rework_of
 from workbench.analysis.suggested_pins import SuggestedPin, suggest
 from workbench.analysis.why import Diagnosis, diagnose
 from workbench.analysis.why.refusals import overflowed
@@ -77,6 +79,13 @@ def retention(compacted: Compacted[Any], later: Sequence[Message] | None = None)
     if later is None:
         later = following(compacted.session, compacted.epoch)
     return retention_of(compacted.context, compacted.outcome, later)
+
+
+def rework(source: Session | Messages) -> tuple[Rework, ...]:
+    """What was done again after each compaction that the session itself recorded, in order: files read again that had
+    not changed, commands and searches with the same result, questions, what the user said again, edits undone or made
+    again. No model is asked. Raises BadInput as `context` does."""
+    return rework_of(_played_from(given(source).session, 1, None)[1])
 
 
 def suggest_pins(source: Session | Messages, *, epoch: int | None = None) -> tuple[SuggestedPin, ...]:

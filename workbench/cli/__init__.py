@@ -35,6 +35,7 @@ COMMANDS = {
     "sweep": "Replay sessions over a grid of one or two fields, on all cores or a cluster.",
     "report": "Write one page about a session, to attach to a bug report.",
     "retention": "Say which facts a compaction still holds, and which are lost after several.",
+    "rework": "Say what was done again after each compaction that the agent recorded.",
     "pins": "List what in a session asks to be kept, with the cost of each pin.",
     "ab": "Try two prompts or two models on the same head, side by side.",
     "runs": "List, show, compare and delete the kept runs of live compactions.",

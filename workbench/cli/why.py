@@ -19,6 +19,7 @@ from workbench.base.text import counted
 from workbench.cli.loading import on_bench_and_course
 from workbench.cli.output import fields_of, only, plain, write_fields, write_json, write_table
 from workbench.cli.replay import replay_document
+from workbench.cli.rework import rework_document
 from workbench.cli.selection import Selection, selection
 from workbench.compaction.of_tool import tools_preset
 
@@ -168,7 +169,9 @@ def _(found: Diagnosis) -> dict[str, Any]:
         "replay": replay_document(found.played),
         **only(found, "layers", "tools", "files", "rounds", "largest"),
         "unused_rule": UNUSED_RULE,
-        **only(found, "waste", "findings"),
+        **only(found, "waste"),
+        "rework": [rework_document(one) for one in found.rework],
+        **only(found, "findings"),
     }
 
 

@@ -72,6 +72,50 @@ def in_words(stat: Sequence[FileChange]) -> str:
     return f"{counted(len(stat), 'file')}, +{added} −{removed} lines"
 
 
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """In `path` the text `old` was replaced by `new`; of a patch they are the two sides of a hunk, with what it shows
+    around it."""
+
+    path: str
+    old: str
+    new: str
+
+
+def replaced(called: Called) -> Iterator[Replaced]:
+    """What a call replaced in files, by its own words; a written file's text stands in place of nothing. A call that
+    failed replaced nothing."""
+    given: Given = called.call.input if isinstance(called.call.input, dict) else {"input": called.call.input}
+    if called.ok is False or not any(action.kind in ("created", "modified") for action in called.actions):
+        return
+    if patch := _patch_text(given):
+        yield from _hunks_of(patch)
+        return
+    fragments = _replacements(given)
+    content = None if fragments else _first(given, _CONTENTS)
+    for action in called.actions:
+        if action.kind in ("created", "modified"):
+            path = normal_path(action.target)
+            yield from (Replaced(path, old, new) for old, new in fragments)
+            if content is not None:
+                yield Replaced(path, "", content)
+
+
+def _hunks_of(text: str) -> Iterator[Replaced]:
+    """The hunks of an `apply_patch` text."""
+    path, sides = "", (list[str](), list[str]())
+    for line in (*text.split("\n"), "@@"):
+        header = _PATCH_FILE.match(line)
+        if line[:1] in (" ", "-", "+"):
+            for side in (0, 1) if line[0] == " " else (int(line[0] == "+"),):
+                sides[side].append(line[1:])
+        elif header or line.startswith("@@"):
+            if path and any(sides):
+                yield Replaced(path, "\n".join(sides[0]), "\n".join(sides[1]))
+            path = normal_path(header[2]) if header else path
+            sides = ([], [])
+
+
 def _changes_of(called: Called, written: dict[str, str]) -> Iterator[FileChange]:
     given: Given = called.call.input if isinstance(called.call.input, dict) else {"input": called.call.input}
     touched = [action for action in called.actions if action.kind in ("created", "modified", "deleted")]

@@ -10,6 +10,7 @@ from workbench.analysis.pictures import Picture, growth_picture, replay_picture
 from workbench.analysis.recorded import made_room, told_room
 from workbench.analysis.retention import Retention
 from workbench.analysis.retention import Share as HeldShare
+from workbench.analysis.rework import KINDS, told_rework
 from workbench.analysis.transcript import one_line, printable
 from workbench.analysis.why.fillers import Share
 from workbench.base.figures import grouped
@@ -22,6 +23,7 @@ ROWS = 15
 """A longer table is cut to so many rows and says so."""
 
 WORDS = 140
+ID = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ def sections(report: Report) -> tuple[Section, ...]:
         _replay(report),
         _comparison(report),
         *_lost(report),
+        *_rework(report),
         _policy(report),
     )
 
@@ -199,6 +202,28 @@ def _lost(report: Report) -> tuple[Section, ...]:
     if report.recorded is not None:
         found.append(_lost_section("What the agent's own compaction lost", report.recorded.retention))
     return tuple(found)
+
+
+def _rework(report: Report) -> tuple[Section, ...]:
+    """What was done again after the recorded compactions; nothing where none is recorded."""
+    found = report.diagnosis.rework
+    if not found:
+        return ()
+    rows = [
+        (
+            grouped(item.tokens),
+            grouped(one.made.epoch),
+            clean(item.before)[:ID],
+            clean(item.after)[:ID],
+            KINDS[item.kind][0],
+            clean(item.what),
+        )
+        for one in found
+        for item in one.items
+    ]
+    heads = ("tokens", "epoch", "before", "again", "done", "what")
+    words = ("No model judged this. " + told_rework(found),)
+    return (Section("Done again after compactions", words, table=_table(heads, rows, numbers=2) if rows else None),)
 
 
 def _lost_section(title: str, held: Retention) -> Section:

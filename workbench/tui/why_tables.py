@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from workbench.analysis.rework import KINDS
 from workbench.analysis.why import Diagnosis
 from workbench.analysis.why.fillers import Share
 from workbench.analysis.why.waste import UNUSED_RULE, Spot
@@ -92,6 +93,16 @@ def others(found: Diagnosis) -> Table:
     return _spots(found, (*waste.base64, *waste.logs, *waste.cut), "Encoded files, logs, and results that were cut.")
 
 
+def rework(found: Diagnosis) -> Table:
+    items = sorted(((one.made, item) for one in found.rework for item in one.items), key=lambda each: -each[1].tokens)
+    rows = [
+        Row((figure(item.tokens), figure(made.epoch), KINDS[item.kind][0], one_line(item.what, 200)), item.after)
+        for made, item in items[:MOST]
+    ]
+    about = "Done again after the recorded compaction that ended the epoch; cwb rework has both places."
+    return Table(("tokens", "epoch", "done", "what"), tuple(rows), 2, about)
+
+
 TABLES: dict[str, tuple[str, Callable[[Diagnosis], Table]]] = {
     "layers": ("Layer", layers),
     "tools": ("Tool", tools),
@@ -99,6 +110,7 @@ TABLES: dict[str, tuple[str, Callable[[Diagnosis], Table]]] = {
     "rounds": ("Round", rounds),
     "largest": ("Large", largest),
     "rereads": ("Again", rereads),
+    "rework": ("Rework", rework),
     "unused": ("Unused", unused),
     "others": ("Logs", others),
 }

@@ -10,6 +10,7 @@ from workbench.analysis.course import Course
 from workbench.analysis.growth import Point
 from workbench.analysis.recorded import DONE
 from workbench.analysis.replay import Replay, replay
+from workbench.analysis.rework import Rework, rework
 from workbench.analysis.why import fillers, waste
 from workbench.analysis.why.counterfactual import Crossing, crossing
 from workbench.analysis.why.findings import Finding, Limit, findings
@@ -38,7 +39,8 @@ class Diagnosis:
     and the agent did not make room after the last call either, the context would reach it in `rounds_left` rounds if
     they grew like the newest ones (`growth_per_round`, tokens).
     `triggers` are the chosen strategy's, as they stand at the end; `played` is the session under it. `layers`, `tools`,
-    `files`, `rounds` and `largest` say what the tokens are spent on, `findings` what it comes to, in sentences.
+    `files`, `rounds` and `largest` say what the tokens are spent on, `rework` what was done again after each recorded
+    compaction from the epoch on, `findings` what it comes to, in sentences.
     """
 
     session: Session
@@ -60,6 +62,7 @@ class Diagnosis:
     rounds: tuple[fillers.RoundShare, ...]
     largest: tuple[fillers.Large, ...]
     waste: waste.Waste
+    rework: tuple[Rework, ...]
     findings: tuple[Finding, ...]
 
 
@@ -90,6 +93,7 @@ def diagnose(
         left = max(0, -(-(limit.tokens - context.total.tokens) // per_round))
     told("looking for waste")
     wasted = waste.wasted(context)
+    again = rework(course)
     told("checking the bills")
     gaps = bills_of(session, course.counter).gaps_in(epoch)
     told(f"playing the session under {preset.name}")
@@ -117,7 +121,8 @@ def diagnose(
         rounds=rounds,
         largest=largest,
         waste=wasted,
-        findings=findings(context, course, limit, wasted, played, found, largest, gaps),
+        rework=again,
+        findings=findings(context, course, limit, wasted, again, played, found, largest, gaps),
     )
 
 

@@ -15,6 +15,7 @@ from workbench.analysis.bills import Gap
 from workbench.analysis.course import Course
 from workbench.analysis.recorded import made_room, told_room
 from workbench.analysis.replay import Replay, replay
+from workbench.analysis.rework import Rework, told_rework
 from workbench.analysis.why.counterfactual import Delay, delay, delay_without
 from workbench.analysis.why.fillers import Large
 from workbench.analysis.why.waste import ANSWERS, Reread, Spot, Waste
@@ -63,6 +64,7 @@ def findings(
     course: Course,
     limit: Limit | None,
     waste: Waste,
+    rework: Sequence[Rework],
     played: Replay,
     layers: Sequence[Layer],
     largest: Sequence[Large],
@@ -81,6 +83,7 @@ def findings(
     for kind, spots, thing, what, instead in rules:
         found += _spots(course, bound, least, kind, spots, f"{counted(len(spots), thing)} {what}", instead)
     found += _cut(waste, least)
+    found += _rework(rework)
     found += [one for one in (_overhead(context, layers), _one_message(context, largest)) if one]
     return (*_bills(gaps), *sorted(found, key=lambda one: -one.tokens), _strategy(played, course))
 
@@ -183,6 +186,15 @@ def _cut(waste: Waste, least: int) -> list[Finding]:
     more = f", {len(silent)} of them without a word" if silent else ""
     ids = tuple(dict.fromkeys(spot.message for spot in (*silent, *waste.cut)))[:50]
     return [Finding("cut", f"{text}{more}: what is missing was never in the context.", tokens, ids)]
+
+
+def _rework(several: Sequence[Rework]) -> list[Finding]:
+    """What recorded compactions cost afterwards; the costliest item's two places first."""
+    items = sorted((item for one in several for item in one.items), key=lambda item: -item.tokens)
+    if not items:
+        return []
+    ids = tuple(dict.fromkeys(id for item in items for id in (item.after, item.before)))
+    return [Finding("rework", told_rework(several), sum(item.tokens for item in items), ids)]
 
 
 def _overhead(context: Context, layers: Sequence[Layer]) -> Finding | None:

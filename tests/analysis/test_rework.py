@@ -1,0 +1,262 @@
+"""Rework after recorded compactions, on invented sessions: what counts, and what beside it does not."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.analysis.courses import counter_of, session_of
+from workbench.analysis.course import course_of
+from workbench.analysis.rework import Rework, rework, told_rework
+from workbench.session import Block, Compaction, Epoch, Message, Text, ToolResult, ToolUse
+
+CUT = "the agent compacts here"
+FILE = "\n".join(f"rows[{n}] = weave(loom_{n})" for n in range(10))
+Part = list[Message] | str
+
+
+def read(path: str, result: str = FILE) -> Part:
+    return called("Read", {"file_path": path}, result)
+
+
+def shell(command: str, result: str) -> Part:
+    return called("Bash", {"command": command}, result)
+
+
+def edit(path: str, old: str, new: str) -> Part:
+    return called("Edit", {"file_path": path, "old_string": old, "new_string": new}, "The file has been updated.")
+
+
+def called(name: str, given: dict[str, Any], result: str) -> Part:
+    return [_message("assistant", ToolUse("", name, given)), _message("tool", ToolResult("", (Text(result),)))]
+
+
+def user(text: str) -> Part:
+    return [_message("user", Text(text))]
+
+
+def answer(text: str) -> Part:
+    return [_message("assistant", Text(text))]
+
+
+def _message(role: Any, *blocks: Block) -> Message:
+    return Message("", role, blocks)
+
+
+def reworked(*parts: Part, kept: Iterable[int] = ()) -> tuple[Rework, ...]:
+    """Of a session in which each `CUT` is a compaction that leaves a summary; of the first epoch the messages `kept`
+    stay, too. Messages are m0, m1, …, summaries s1, s2, …"""
+    messages: list[Message] = []
+    epochs: list[Epoch] = []
+    members: list[int] = []
+    ids = itertools.count()
+    for part in parts:
+        if isinstance(part, str):
+            summary = f"s{len(epochs) + 1}"
+            epochs.append(Epoch(len(epochs) + 1, members, Compaction(summary=summary)))
+            members = [*(kept if len(epochs) == 1 else ()), len(messages)]
+            messages.append(Message(summary, "user", (Text("So far: the loom."),), "summary"))
+            continue
+        for message in part:
+            blocks = tuple(
+                replace(block, id=f"c{len(messages)}")
+                if isinstance(block, ToolUse)
+                else replace(block, call_id=f"c{len(messages) - 1}")
+                if isinstance(block, ToolResult)
+                else block
+                for block in message.blocks
+            )
+            members.append(len(messages))
+            messages.append(replace(message, id=f"m{next(ids)}", blocks=blocks))
+    epochs.append(Epoch(len(epochs) + 1, members))
+    session = replace(session_of(messages), epochs=tuple(epochs), cwd="/work")
+    return rework(course_of(session, counter_of(session)))
+
+
+def items(*parts: Part, kept: Iterable[int] = ()) -> list[tuple[str, str, str, str]]:
+    """Every item as kind, what, before, after."""
+    return [
+        (item.kind, item.what, item.before, item.after) for one in reworked(*parts, kept=kept) for item in one.items
+    ]
+
+
+START = user("Mend the loom.")
+AGAIN = ("file", "a.py", "m1", "m3")
+
+
+def test_a_file_read_again_unchanged_names_both_places() -> None:
+    assert items(START, read("/work/a.py"), CUT, read("/work/a.py")) == [AGAIN]
+    assert items(START, read("/work/a.py"), CUT, shell("cat a.py", FILE)) == [AGAIN]
+    assert items(START, shell("cat a.py", FILE), CUT, read("/work/a.py")) == [AGAIN]
+
+
+def test_no_rework_without_a_compaction_or_of_what_stayed() -> None:
+    assert items(START, read("/work/a.py"), read("/work/a.py"), CUT) == []
+    assert items(START, read("/work/a.py"), CUT, read("/work/a.py"), kept=(1, 2)) == []
+    restored = [Message("", "user", (Text(f"Read before:\n{FILE}"),), "meta")]
+    assert items(START, read("/work/a.py"), CUT, restored, read("/work/a.py")) == []
+
+
+def test_only_the_first_time_is_rework_until_it_is_lost_again() -> None:
+    twice = (START, read("/work/a.py"), CUT, read("/work/a.py"), read("/work/a.py"))
+    assert items(*twice) == [AGAIN]
+    assert items(*twice, CUT, read("/work/a.py")) == [AGAIN, ("file", "a.py", "m5", "m7")]
+
+
+def test_what_is_fetched_later_belongs_to_the_compaction_that_took_it() -> None:
+    first, second = reworked(START, read("/work/a.py"), CUT, answer("On."), user("Go."), CUT, read("/work/a.py"))
+    assert [item.after for item in first.items] == ["m5"]
+    assert second.items == ()
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        edit("/work/a.py", "x = 1", "x = 2"),
+        edit("/elsewhere/work/a.py", "x = 1", "x = 2"),
+        shell("sed -i s/1/2/ a.py", ""),
+        called("Write", {"file_path": "a.py", "content": FILE}, "written"),
+    ],
+)
+@pytest.mark.parametrize("after", [False, True])
+def test_reading_again_after_an_edit_is_no_rework(between: Part, after: bool) -> None:
+    parts = [CUT, between] if after else [between, CUT]
+    assert items(START, read("/work/a.py"), *parts, read("/work/a.py")) == []
+
+
+def test_how_much_must_have_been_shown_before() -> None:
+    """Of ten lines eight are enough, seven are not."""
+    lines = FILE.split("\n")
+    for held, found in ((8, [AGAIN]), (7, [])):
+        assert items(START, read("/work/a.py", "\n".join(lines[:held])), CUT, read("/work/a.py")) == found
+
+
+def test_line_numbers_make_no_difference() -> None:
+    numbered = "\n".join(f"{n:6}→{line}" for n, line in enumerate(FILE.split("\n"), 1))
+    assert items(START, read("/work/a.py", numbered), CUT, read("/work/a.py")) == [AGAIN]
+
+
+def test_a_command_with_the_same_result() -> None:
+    status = shell("git status --short", " M loom.py\n M reed.py")
+    found = [("command", "git status --short", "m1", "m3")]
+    assert items(START, status, CUT, status) == found
+    assert items(START, status, CUT, shell("cd /work && git status --short 2>&1", " M loom.py\n M reed.py")) == found
+    assert items(START, status, CUT, shell("git status --short", " M loom.py\n M heddle.py")) == []
+    assert items(START, status, CUT, shell("git status", " M loom.py\n M reed.py")) == []
+
+
+def test_a_test_run_counts_only_where_nothing_changed() -> None:
+    def tests(seconds: str) -> Part:
+        return shell("pytest -q", f"12 passed in {seconds}s")
+
+    assert items(START, tests("1.02"), CUT, tests("0.98")) == [("command", "pytest -q", "m1", "m3")]
+    assert items(START, tests("1.02"), CUT, edit("b.py", "x", "y"), tests("0.98")) == []
+    assert items(START, tests("1.02"), shell("git merge main", "Fast-forward"), CUT, tests("0.98")) == []
+    assert items(START, tests("1.02"), shell("git log -1", "abc mend"), CUT, tests("0.98")) == [
+        ("command", "pytest -q", "m1", "m5")
+    ]
+
+
+def test_waiting_and_silence_fetch_nothing() -> None:
+    for command, result in (("sleep 5; cat log", "not ready"), ("mkdir out", "")):
+        assert items(START, shell(command, result), CUT, shell(command, result)) == []
+    running = shell("make all", "Process running with session ID 7\nbuilding everything")
+    assert items(START, running, CUT, running) == []
+
+
+def test_a_search_with_the_same_result() -> None:
+    def grep(result: str) -> Part:
+        return called("Grep", {"pattern": "weave"}, result)
+
+    found = [("search", 'grep {"pattern":"weave"}', "m1", "m3")]
+    assert items(START, grep("loom.py:4: weave()"), CUT, grep("loom.py:4: weave()")) == found
+    assert items(START, grep("loom.py:4: weave()"), CUT, grep("loom.py:4: weave()\nreed.py:1: weave")) == []
+    other, named = edit("reed.py", "x", "y"), edit("/work/loom.py", "x", "y")
+    assert len(items(START, grep("loom.py:4: weave()"), other, CUT, grep("loom.py:4: weave()"))) == 1
+    assert items(START, grep("loom.py:4: weave()"), named, CUT, grep("loom.py:4: weave()")) == []
+
+
+OLD, NEW = "threads = warp(loom, 12)\n", "threads = warp(loom, 16, tension=3)\n"
+
+
+def test_an_edit_that_undoes_an_earlier_one() -> None:
+    found = [("undone", "a.py", "m1", "m3")]
+    assert items(START, edit("/work/a.py", OLD, NEW), CUT, edit("a.py", NEW, OLD)) == found
+    assert items(START, edit("a.py", OLD, NEW), CUT, shell("git checkout a.py", "Updated 1 path")) == found
+    assert items(START, edit("a.py", OLD, NEW), CUT, edit("b.py", NEW, OLD)) == []
+    assert items(START, edit("a.py", OLD, NEW), CUT, edit("a.py", NEW, "threads = None\n")) == []
+    assert items(START, edit("a.py", "x = 1", "x = 2"), CUT, edit("a.py", "x = 2", "x = 1")) == [], "too small to tell"
+
+
+def test_what_the_user_asked_to_undo_is_no_rework() -> None:
+    assert items(START, edit("a.py", OLD, NEW), CUT, user("Please revert that."), edit("a.py", NEW, OLD)) == []
+
+
+def test_an_edit_made_again() -> None:
+    found = [("redone", "a.py", "m1", "m3")]
+    assert items(START, edit("a.py", OLD, NEW), CUT, edit("a.py", OLD, NEW)) == found
+    elsewhere = edit("a.py", f"def reed():\n    {OLD}", f"def reed():\n    {NEW}")
+    assert items(START, edit("a.py", f"def loom():\n    {OLD}", f"def loom():\n    {NEW}"), CUT, elsewhere) == []
+    patch = f"*** Begin Patch\n*** Update File: a.py\n@@\n-{OLD}+{NEW}*** End Patch"
+    undo = f"*** Begin Patch\n*** Update File: a.py\n@@\n-{NEW}+{OLD}*** End Patch"
+    first = called("apply_patch", {"input": patch}, "Success")
+    assert items(START, first, CUT, called("apply_patch", {"input": patch}, "Success")) == found
+    assert items(START, first, CUT, called("apply_patch", {"input": undo}, "Success"))[0][0] == "undone"
+
+
+RULE = "Never touch the generated patterns in the vendor folder."
+
+
+def test_an_instruction_given_again() -> None:
+    again = "Never touch generated patterns in the vendor folder!"
+    assert items(user(RULE), answer("Yes."), CUT, user(again)) == [("said", again, "m0", "m2")]
+    assert items(user(RULE), answer("Yes."), CUT, user("Never push to the main branch without asking.")) == []
+    assert items(user(RULE), answer("Yes."), user(again), CUT, user("Go on.")) == []
+
+
+def test_what_comes_again_and_again_is_a_habit() -> None:
+    assert items(user(RULE), answer("Yes."), user(RULE), answer("Yes."), CUT, user(RULE)) == []
+
+
+def test_the_user_reminds_the_agent() -> None:
+    first = user("The loom needs sixteen threads on the left side.")
+    reminds = "I already told you the loom needs sixteen threads."
+    assert items(first, answer("Yes."), CUT, user(reminds)) == [("said", reminds, "m0", "m2")]
+    assert items(first, answer("Yes."), CUT, user("I already told you about the colour.")) == [], "says nothing we find"
+
+
+def test_a_question_asked_again() -> None:
+    def asks(question: str) -> Part:
+        return called("AskUserQuestion", {"questions": [{"question": question}]}, "Blue")
+
+    found = [("question", "Which colour should the border threads of the scarf have?", "m1", "m3")]
+    question = found[0][1]
+    assert items(START, asks(question), CUT, asks(question)) == found
+    assert items(START, asks(question), CUT, asks("Which machine should weave the second sample tomorrow?")) == []
+    assert items(START, answer(question), user("Blue."), CUT, answer(question), user("Blue!")) == [
+        ("question", question, "m1", "m3")
+    ]
+
+
+def test_calls_until_the_first_new_step() -> None:
+    look = (read("/work/a.py"), shell("git status", "clean tree"), called("Grep", {"pattern": "x"}, "b.py:1: x"))
+    (one,) = reworked(START, read("/work/a.py"), CUT, *look, edit("a.py", OLD, NEW))
+    assert (one.calls, one.resumed.calls, one.resumed.message) == (4, 3, "m9")
+    (one,) = reworked(START, read("/work/a.py"), CUT, read("/work/new.py"))
+    assert (one.resumed.calls, one.resumed.tokens, one.resumed.message) == (0, 0, "m3")
+    (one,) = reworked(START, read("/work/a.py"), CUT, *look)
+    assert (one.resumed.calls, one.resumed.message) == (3, "")
+    (one,) = reworked(START, read("/work/a.py"), CUT, look[0], answer("It is done."))
+    assert (one.resumed.calls, one.resumed.message) == (1, "m5")
+
+
+def test_told_in_one_sentence() -> None:
+    found = reworked(START, read("/work/a.py"), CUT, read("/work/a.py"), edit("a.py", OLD, NEW))
+    assert told_rework(found) == (
+        f"After 1 recorded compaction: 1 file read again, {found[0].tokens} tokens for what the head had held; "
+        "a new step came after 1 call."
+    )

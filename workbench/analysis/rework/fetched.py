@@ -1,0 +1,163 @@
+"""Calls that fetch again what a compaction took: files that are read again and did not change, commands and searches
+with the same result.
+
+A file that was changed in between is read anew; a command is run anew after any change and after any command that may
+have made one; a search is made anew whose result names a changed file. What only waits, what says nothing or not yet
+all and what a person turned down fetches nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.analysis.needed import plain_path
+from workbench.analysis.rework.taken import SAME, Taken, lines_of
+from workbench.facts.calls import Called, is_check
+from workbench.facts.shell import simple_commands, views
+from workbench.facts.tools import CHANGES, normal_path, tool_name
+from workbench.tokens.visible import json_text
+
+_SEARCHES = re.compile(r"grep|glob|search|find|^ls$|^list|fetch|browse|query|look_?up|^tree$|codebase")
+_SEARCHING = re.compile(r"^(?:rg|grep|egrep|fgrep|ag|ack|fd|find|ls|tree|git (?:grep|ls-files))\b")
+_LOOKS = (
+    "ls cat head tail sed grep egrep rg ag fd find echo wc pwd which sort uniq tree true env printf cut tr ps jq stat "
+    "file du df type test [ less more nl date bat awk xargs diff cmp sleep wait id whoami uname hostname basename "
+    "dirname realpath readlink column tac od xxd md5sum sha256sum"
+)
+_HARMLESS = re.compile(
+    rf"^(?:{'|'.join(map(re.escape, _LOOKS.split()))})(?:\s|$)"
+    r"|^git (?:-\S+ )*(?:status|log|diff|show|branch|remote|rev-parse|grep|ls-files|blame|describe|config)\b"
+    r"|^gh (?:\w+ )(?:view|list|status|checks|diff)\b|(?:^|\s)--(?:version|help)\b"
+)
+_RUNNING = re.compile(r"process running with|running in background|still running", re.IGNORECASE)
+_WAITING = re.compile(r"\b(?:sleep|wait|watch|timeout \d+ tail|tail -f)\b")
+_INTO = re.compile(r"^cd\s+[^\s;&|]+\s*(?:&&|;)\s*")
+_BESIDE_THE_POINT = ("description", "timeout", "timeout_ms", "explanation", "task_progress", "justification")
+
+
+FetchKind = Literal["file", "command", "search"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A call that fetches again what call `before` had: `what` is the file, the command or what was searched for."""
+
+    kind: FetchKind
+    what: str
+    before: Called
+    after: Called
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    called: Called
+    lines: frozenset[str]
+
+
+def fetched_again(calls: Sequence[Called], taken: Taken, cwd: str) -> Iterator[Fetched]:
+    """Every such call in order, each with the epoch of the course whose compaction took what it fetches."""
+    files: dict[str, list[_Shown]] = {}
+    asked: dict[tuple[FetchKind, str], _Shown] = {}
+    changed: list[tuple[int, str]] = []
+    stirred = -1
+    for called in calls:
+        touched = [plain_path(normal_path(one.target), cwd) for one in called.actions if one.kind in CHANGES]
+        if touched and called.ok is not False:
+            changed += [(called.index, path.rpartition("/")[2]) for path in touched]
+            for path in [seen for seen in files if any(_may_be(seen, one) for one in touched)]:
+                del files[path]
+        stirs = bool(touched) or any(_may_change(one.target) for one in called.actions if one.kind == "command")
+        asked_after, stirred = stirred, called.index if stirs else stirred
+        if called.result is None or called.refused or touched or _waits(called):
+            continue
+        now = _Shown(called, lines_of(called.result.text))
+        if not now.lines:
+            continue
+        paths = viewed(called, cwd)
+        if paths and called.ok is not False:
+            before = [one for path in paths for one in files.get(path, ())]
+            if found := _again(now, before, taken):
+                yield Fetched("file", ", ".join(paths), found[0], called, found[1])
+            for path in paths:
+                files.setdefault(path, []).append(now)
+        elif not paths and (key := _question(called)) is not None:
+            kind, words = key
+            earlier = asked.get(key)
+            asked[key] = now
+            if earlier is None or now.lines != earlier.lines or _names_one(now, earlier, changed):
+                continue
+            if kind == "command" and asked_after > earlier.called.index:
+                continue
+            if found := _again(now, (earlier,), taken):
+                yield Fetched(kind, words, found[0], called, found[1])
+
+
+def _waits(called: Called) -> bool:
+    """Whether a call waits for something, or its command did not end while it waited."""
+    lines = [one.target for one in called.actions if one.kind == "command"]
+    text = called.result.text[:300] if called.result else ""
+    return any(map(_WAITING.search, lines)) or _RUNNING.search(text) is not None
+
+
+def viewed(called: Called, cwd: str) -> list[str]:
+    """The files that a call shows, by a tool or by a command."""
+    found = [one.target for one in called.actions if one.kind == "viewed"]
+    found += [path for one in called.actions if one.kind == "command" for path in views(one.target)]
+    return list(dict.fromkeys(plain_path(normal_path(path), cwd) for path in found))
+
+
+def _may_be(one: str, other: str) -> bool:
+    """Whether two paths may be of one file: a tool may know another folder than the session's."""
+    return one == other or one.endswith(f"/{other}") or other.endswith(f"/{one}")
+
+
+def _again(now: _Shown, several: Iterable[_Shown], taken: Taken) -> tuple[Called, int] | None:
+    """What showed most of it before, and the epoch whose compaction took that; None where what is shown is new, or was
+    there still."""
+    there: set[str] = set()
+    gone: list[tuple[_Shown, int]] = []
+    for one in several:
+        epoch = taken.by(one.called.index, one.lines, now.called.index)
+        if epoch is None:
+            there |= one.lines
+        else:
+            gone.append((one, epoch))
+    new = now.lines - there
+    if not gone or len(new & frozenset[str]().union(*(one.lines for one, _ in gone))) < SAME * len(now.lines):
+        return None
+    best, epoch = max(gone, key=lambda each: (len(new & each[0].lines), each[0].called.index))
+    return best.called, epoch
+
+
+def _question(called: Called) -> tuple[FetchKind, str] | None:
+    """What a call asks, and in which words; None for one that asks nothing."""
+    lines = [one.target for one in called.actions if one.kind == "command"]
+    if lines:
+        line = _INTO.sub("", " ".join("\n".join(lines).split())).removesuffix(" 2>&1")
+        return ("search" if _SEARCHING.match(line) else "command"), line
+    name, given = tool_name(called.call.name), called.call.input
+    if called.actions or not _SEARCHES.search(name):
+        return None
+    if isinstance(given, dict):
+        given = json_text({key: given[key] for key in sorted(given) if key not in _BESIDE_THE_POINT})
+    return "search", f"{name} {given}"
+
+
+def _names_one(now: _Shown, before: _Shown, changed: Sequence[tuple[int, str]]) -> bool:
+    """Whether a result names a file that was changed since."""
+    text = now.called.result.text if now.called.result else ""
+    return any(index > before.called.index and name in text for index, name in changed)
+
+
+def _may_change(line: str) -> bool:
+    """Whether a command line may change what another says: whatever neither looks, nor tests or builds."""
+    return not all(looks(one) or is_check(one) for one in simple_commands(line))
+
+
+def looks(command: str) -> bool:
+    """Whether a simple command only looks: at files, the repository, the machine."""
+    return _HARMLESS.search(command) is not None

@@ -1,0 +1,143 @@
+"""The rework after each recorded compaction of a session, as values: `rework`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from workbench.analysis.course import Course
+from workbench.analysis.later_use import folder_of
+from workbench.analysis.recorded import MadeRoom, made_room
+from workbench.analysis.rework.fetched import Fetched, fetched_again
+from workbench.analysis.rework.resumed import Resumed, resumed
+from workbench.analysis.rework.said_again import asked_again, said_again
+from workbench.analysis.rework.taken import Taken
+from workbench.analysis.rework.undone import remade
+from workbench.base.figures import grouped
+from workbench.base.text import counted
+from workbench.facts.answers import typed
+from workbench.facts.calls import Called, calls_and_spoken
+from workbench.session import Message
+from workbench.tokens.sizes import visible_chars
+
+Kind = Literal["file", "command", "search", "question", "said", "undone", "redone"]
+KINDS: dict[Kind, tuple[str, str]] = {
+    "file": ("file read again", "files read again"),
+    "command": ("command run again", "commands run again"),
+    "search": ("search repeated", "searches repeated"),
+    "question": ("question asked again", "questions asked again"),
+    "said": ("thing the user said again", "things the user said again"),
+    "undone": ("edit undone", "edits undone"),
+    "redone": ("edit made again", "edits made again"),
+}
+"""What is done again, for one and for several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """One thing done again. `what` is the file, the command line, the sentence; `before` and `after` are ids of the
+    messages where it was done first and again; `tokens` is what the second time cost: a result, an edit, a message."""
+
+    kind: Kind
+    what: str
+    before: str
+    after: str
+    tokens: int
+
+
+@dataclass(frozen=True)
+class Rework:
+    """What was done again because of one recorded compaction, and how soon work went on after it. `calls` are those up
+    to the next compaction. An item belongs to the compaction that took what it gets back, however much later that
+    is."""
+
+    made: MadeRoom
+    calls: int
+    resumed: Resumed
+    items: tuple[Again, ...]
+
+    @cached_property
+    def kinds(self) -> dict[Kind, int]:
+        """How many of each kind; kinds of which there is none are left out."""
+        count = Counter(item.kind for item in self.items)
+        return {kind: count[kind] for kind in KINDS if count[kind]}
+
+    @property
+    def tokens(self) -> int:
+        return sum(item.tokens for item in self.items)
+
+    def __str__(self) -> str:
+        return _counts(self.items)
+
+
+def _counts(items: Sequence[Again]) -> str:
+    count = Counter(item.kind for item in items)
+    told = [f"{count[kind]} {names[count[kind] > 1]}" for kind, names in KINDS.items() if count[kind]]
+    return ", ".join(told) or "nothing done again"
+
+
+def told_rework(several: Sequence[Rework]) -> str:
+    """What came of some recorded compactions, in a sentence."""
+    items = [item for one in several for item in one.items]
+    longest = max((one.resumed.calls for one in several), default=0)
+    behind = f"After {counted(len(several), 'recorded compaction')}"
+    cost = f", {grouped(sum(item.tokens for item in items))} tokens for what the head had held" if items else ""
+    up_to = "up to " if len(several) > 1 else ""
+    return f"{behind}: {_counts(items)}{cost}; a new step came after {up_to}{counted(longest, 'call')}."
+
+
+def rework(course: Course) -> tuple[Rework, ...]:
+    """The rework after every recorded compaction of a course, in order. Linear in the messages."""
+    taken = Taken(course)
+    calls = calls_and_spoken(course.messages)
+    fetched = tuple(fetched_again(calls, taken, folder_of(course.session)))
+    again = {(one.after.index, one.after.call.id) for one in fetched}
+    found = sorted(_items(course, calls, fetched, taken), key=lambda one: one[1])
+    rows = []
+    places = [number for number in course.numbers[:-1] if course.session.epochs[number - 1].ended_by]
+    for made, number in zip(made_room(course), places, strict=True):
+        epoch = course.numbers.index(number)
+        start, stop = course.starts[epoch + 1], (*course.starts, len(course.messages))[epoch + 2]
+        items = tuple(item for of, _, item in found if of == epoch)
+        rows.append(
+            Rework(
+                made,
+                sum(start <= call.index < stop for call in calls),
+                resumed(course, calls, start, stop, again),
+                items,
+            )
+        )
+    return tuple(rows)
+
+
+def _items(
+    course: Course, calls: Sequence[Called], fetched: Sequence[Fetched], taken: Taken
+) -> Iterator[tuple[int, int, Again]]:
+    """Each item with the epoch of its compaction and the place of its message."""
+    cwd, messages, tokens = folder_of(course.session), course.messages, course.sizes.tokens
+    words = list(typed(messages))
+
+    def item(kind: Kind, what: str, before: int, after: int, cost: int) -> Again:
+        return Again(kind, what, messages[before].id, messages[after].id, cost)
+
+    for one in fetched:
+        cost = _share(course, one.after)
+        yield one.epoch, one.after.index, item(one.kind, one.what, one.before.index, one.after.index, cost)
+    for two in remade(calls, taken, cwd, words):
+        cost = tokens[two.after.index]
+        yield two.epoch, two.after.index, item(two.kind, two.path, two.before.index, two.after.index, cost)
+    for three in (*said_again(words, taken), *asked_again(messages, calls, taken)):
+        yield three.epoch, three.after, item(three.kind, three.sentence, three.before, three.after, tokens[three.after])
+
+
+def _share(course: Course, called: Called) -> int:
+    """The tokens of a call's result: its part of the message that bears it."""
+    if called.result is None or called.result_index is None:
+        return 0
+    message, tokens = course.messages[called.result_index], course.sizes.tokens[called.result_index]
+    if len(message.blocks) < 2:
+        return tokens
+    return tokens * visible_chars(Message("", message.role, (called.result,))) // max(1, visible_chars(message))

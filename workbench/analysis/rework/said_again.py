@@ -1,0 +1,130 @@
+"""What the user had to say again after a compaction, and what the agent asked them again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from workbench.analysis.needed import sentences, words_of
+from workbench.analysis.rework.taken import Taken
+from workbench.facts.calls import Called
+from workbench.facts.pasted import passages
+from workbench.facts.standing import is_compaction_prompt, said_in
+from workbench.facts.tools import tool_name
+from workbench.facts.wording import is_agents
+from workbench.session import Message
+
+ALIKE = 0.7
+"""Two sentences say the same where they share this part of all the words that are in either."""
+
+FEWEST_WORDS = 4
+"""Sentences of fewer words that say something are too short to be known again."""
+
+LONGEST = 600
+"""Characters: a longer message that comes again is a template or a paste."""
+
+_REMINDS = re.compile(
+    r"\b(?:(?:as|like) I(?:'ve| have)? (?:already |just )?(?:said|told|mentioned|asked|explained|wrote)|"
+    r"I(?:'ve| have)? (?:already|just) (?:said|told|mentioned|asked|explained|gave|showed)|"
+    r"I (?:said|told you|asked you)(?! to (?:you )?(?:him|her|them))|"
+    r"(?:we|you)(?:'ve| have)? already (?:did|done|discussed|decided|agreed|tried|fixed|talked|tested|checked)|"
+    r"did(?:n't| not) (?:I|we) (?:already |just )?(?:say|tell|ask|agree|decide|discuss)|"
+    r"(?:again|once more|remember)[,:] (?:please |don't |do not |never |we |I |you |the )|"
+    r"how many times|(?:you|did you) forg[eo]t|remember (?:that )?(?:I|we) |"
+    r"wie (?:ich )?(?:schon |bereits )?gesagt|habe? ich (?:dir )?(?:schon|bereits|doch)|haben wir (?:schon|bereits)|"
+    r"(?:je t'ai|j'ai) déjà|comme je l'ai dit|ya te (?:dije|lo dije)|como (?:te )?dije)"
+    r"|我(?:已经|刚才|刚刚)?(?:说过|告诉过|讲过)|之前说",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(r"ask.*question|ask.*user|request_user_input|^question$|ask_followup|clarif|^ask$")
+_QUESTION_KEYS = ("question", "prompt", "text", "message", "title")
+
+
+@dataclass(frozen=True, slots=True)
+class SaidAgain:
+    """The sentence of message `after` that says what message `before` said. Both are indexes of the course."""
+
+    kind: Literal["said", "question"]
+    sentence: str
+    before: int
+    after: int
+    epoch: int
+
+
+def said_again(typed: Sequence[tuple[int, str]], taken: Taken) -> Iterator[SaidAgain]:
+    """Instructions that the user gave again behind a compaction, and what they say they had said:
+    at most one for each message. What was said again and again before is a habit, not a loss. `typed` is what the user
+    typed, with the indexes of the messages, in order."""
+    earlier: list[tuple[int, frozenset[str], bool]] = []
+    for index, words in typed:
+        if is_compaction_prompt(words):
+            continue
+        rules = [text for text, _ in said_in(words)]
+        before = [one for one in earlier if taken.between(one[0], index)]
+        if before and len(words) <= LONGEST and (found := _repeated(words, rules, before)):
+            sentence, at = found
+            yield SaidAgain("said", sentence, at, index, taken.epoch_of(index) - 1)
+        for passage in passages(words):
+            if passage.own:
+                own = words[passage.start : passage.stop]
+                earlier += [(index, said, False) for _, said in sentences(own) if said]
+        earlier += [(index, words_of(text), True) for text in rules]
+
+
+def _repeated(
+    words: str, rules: Sequence[str], before: Sequence[tuple[int, frozenset[str], bool]]
+) -> tuple[str, int] | None:
+    """The sentence that is said again, and the message that said it first."""
+    for text in rules:
+        said = words_of(text)
+        same = {index for index, theirs, whole in before if whole and _alike(said, theirs)}
+        if len(same) == 1:
+            return text, same.pop()
+    reminding = [one for one in sentences(words) if _REMINDS.search(one[0])]
+    for sentence, said in reminding:
+        best = max(before, key=lambda one: len(said & one[1]) / (len(one[1]) + 3), default=None)
+        if best and len(said & best[1]) >= 2:
+            return sentence, best[0]
+    return None
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one) >= FEWEST_WORDS and len(one & other) >= ALIKE * len(one | other)
+
+
+def asked_again(messages: Sequence[Message], calls: Sequence[Called], taken: Taken) -> Iterator[SaidAgain]:
+    """Questions that the agent put to the user, answered before a compaction and put again behind it: those of its
+    question tools, and those with which it ends its turn."""
+    earlier: list[tuple[int, frozenset[str]]] = []
+    for index, question in sorted((*_through_tools(calls), *_in_words(messages))):
+        said = words_of(question)
+        same = {at for at, theirs in earlier if _alike(said, theirs)}
+        if len(same) == 1 and taken.between(at := same.pop(), index):
+            yield SaidAgain("question", question, at, index, taken.epoch_of(index) - 1)
+        earlier.append((index, said))
+
+
+def _through_tools(calls: Sequence[Called]) -> Iterator[tuple[int, str]]:
+    for one in calls:
+        if _ASKS.search(tool_name(one.call.name)) and one.result is not None:
+            yield from ((one.index, text) for text in _questions(one.call.input))
+
+
+def _questions(given: Any) -> Iterator[str]:
+    if isinstance(given, dict):
+        found = next((given[key] for key in _QUESTION_KEYS if isinstance(given.get(key), str)), None)
+        if found:
+            yield found
+        yield from _questions(given.get("questions"))
+    elif isinstance(given, list):
+        for one in given:
+            yield from _questions(one)
+
+
+def _in_words(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
+    """The questions in an answer that a message of the user's follows."""
+    for index, message in enumerate(messages[:-1]):
+        if is_agents(message) and not message.calls and messages[index + 1].starts_round:
+            yield from ((index, text) for text, _ in sentences(message.text) if text.endswith(("?", "？")))

@@ -1,0 +1,63 @@
+"""What each recorded compaction of a course took out of the context: asked by the lines of a text."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Set
+
+from workbench.analysis.course import Course
+from workbench.analysis.needed import texts
+from workbench.analysis.recorded import recorded_outcome
+
+SAME = 0.8
+"""Two texts say the same where of the lines of one this share stands in the other, too."""
+
+_GUTTER = re.compile(r"^(?:[^\s:]{1,200}:)?\s*\d+(?:[\t→|:│-]| {2}| \| ?)")
+"""The number, with or without the file's name, before a line of a file that is shown."""
+_WRAPPING = re.compile(
+    r"^(?:chunk id:|wall time|process (?:exited|running) with|original token count|total output lines|output:?$|"
+    r"exit code|exit_code|</?[\w-]{2,30}>$)",
+    re.IGNORECASE,
+)
+_CLOCK = re.compile(r"\b\d+(?:[.:]\d+)*\s?(?:ms|µs|s|secs?|seconds?|min|minutes?)\b|\b\d{1,2}:\d\d:\d\d(?:[.,]\d+)?\b")
+
+
+def lines_of(text: str) -> frozenset[str]:
+    """The lines of a text that say something, without the numbers beside them, and with every duration the same."""
+    found = (_GUTTER.sub("", line).strip() for line in text.split("\n"))
+    return frozenset(
+        _CLOCK.sub("T", line) for line in found if sum(map(str.isalnum, line)) >= 3 and not _WRAPPING.match(line)
+    )
+
+
+class Taken:
+    """Which compaction took something: `epochs` are counted from the course's first, 0."""
+
+    def __init__(self, course: Course) -> None:
+        self._course = course
+        self._left: dict[int, frozenset[str]] = {}
+
+    def epoch_of(self, index: int) -> int:
+        """In which epoch of the course message `index` stands."""
+        return bisect_right(self._course.starts, index) - 1
+
+    def between(self, index: int, later: int) -> bool:
+        return self.epoch_of(index) < self.epoch_of(later)
+
+    def by(self, index: int, lines: Set[str], later: int) -> int | None:
+        """The epoch whose compaction took `lines` of message `index` before message `later`; None where they were still
+        there, kept or put there again by the tool. What a summary tells of them is not what they were."""
+        for epoch in range(self.epoch_of(index), self.epoch_of(later)):
+            if len(lines & self._left_after(epoch)) < SAME * len(lines):
+                return epoch
+        return None
+
+    def _left_after(self, epoch: int) -> frozenset[str]:
+        """The lines that stood in the context right after a compaction, without its summary's."""
+        if epoch not in self._left:
+            session, number = self._course.session, self._course.numbers[epoch]
+            messages = recorded_outcome(session, number).messages if session.epochs[number - 1].ended_by else ()
+            left = [lines_of(text) for one in messages if one.kind != "summary" for text in texts(one)]
+            self._left[epoch] = frozenset[str]().union(*left)
+        return self._left[epoch]

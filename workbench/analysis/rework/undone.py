@@ -1,0 +1,113 @@
+"""Edits after a compaction that take earlier ones back, or make them once more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.analysis.needed import plain_path
+from workbench.analysis.rework.taken import SAME, Taken
+from workbench.facts.calls import Called
+from workbench.facts.diffstat import Replaced, replaced
+from workbench.facts.tools import normal_path
+
+FEWEST = 20
+"""An edit of fewer letters and digits is too small to say which one it undoes."""
+
+_ASKED = re.compile(
+    r"\b(?:revert|undo|roll(?:ed)? ?back|back to|restore|put (?:it|that|them) back|take (?:it|that) out|rückgängig|"
+    r"zurück|annule[rz]?|reviens)\b|撤销|恢复|还原",
+    re.IGNORECASE,
+)
+"""How a person asks for it: then it is no rework."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remade:
+    """An edit that undoes or redoes the one of call `before`."""
+
+    kind: Literal["undone", "redone"]
+    path: str
+    before: Called
+    after: Called
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """`place` is what stood there before the edit, whole; "" for a whole file."""
+
+    called: Called
+    place: frozenset[str]
+    removed: frozenset[str]
+    added: frozenset[str]
+
+    @property
+    def weighs(self) -> int:
+        return sum(map(str.isalnum, "".join(self.removed | self.added)))
+
+
+def remade(calls: Sequence[Called], taken: Taken, cwd: str, typed: Sequence[tuple[int, str]]) -> Iterator[Remade]:
+    """Every such edit in order; `typed` is what the user typed, with the indexes of the messages."""
+    done: dict[str, list[_Edit]] = {}
+    for called in calls:
+        edits = [(plain_path(one.path, cwd), _edit(called, one)) for one in replaced(called)]
+        for path in [plain_path(normal_path(one.target), cwd) for one in called.actions if one.kind == "reverted"]:
+            undoes = next(reversed(done.get(path, ())), None)
+            if undoes and called.ok is not False and (found := _remade(undoes, called, "undone", path, taken, typed)):
+                yield found
+            done.pop(path, None)
+        told: set[str] = set()
+        for path, edit in edits:
+            if edit.weighs >= FEWEST and path not in told:
+                for earlier in reversed(done.get(path, ())):
+                    kind = _kind(earlier, edit)
+                    if kind is None:
+                        continue
+                    if found := _remade(earlier, called, kind, path, taken, typed):
+                        told.add(path)
+                        yield found
+                    break
+        for path, edit in edits:
+            done.setdefault(path, []).append(edit)
+
+
+def _remade(
+    earlier: _Edit,
+    called: Called,
+    kind: Literal["undone", "redone"],
+    path: str,
+    taken: Taken,
+    typed: Sequence[tuple[int, str]],
+) -> Remade | None:
+    before = earlier.called
+    if not taken.between(before.index, called.index):
+        return None
+    if any(before.index < index < called.index and _ASKED.search(words) for index, words in typed):
+        return None
+    epoch = taken.by(before.index, earlier.removed | earlier.added, called.index)
+    return None if epoch is None else Remade(kind, path, before, called, epoch)
+
+
+def _edit(called: Called, one: Replaced) -> _Edit:
+    old, new = _lines(one.old), _lines(one.new)
+    return _Edit(called, old, old - new, new - old)
+
+
+def _lines(text: str) -> frozenset[str]:
+    return frozenset(line.strip() for line in text.split("\n") if line.strip())
+
+
+def _kind(earlier: _Edit, edit: _Edit) -> Literal["undone", "redone"] | None:
+    """The same lines at another place are another edit."""
+    if _alike(earlier.added, edit.removed) and _alike(earlier.removed, edit.added):
+        return "undone"
+    if earlier.place == edit.place and _alike(earlier.added, edit.added) and _alike(earlier.removed, edit.removed):
+        return "redone"
+    return None
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= SAME * len(one | other)
