@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from workbench.analysis.needed import plain_path
@@ -52,10 +53,14 @@ class Fetched:
     epoch: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Shown:
     called: Called
-    lines: frozenset[str]
+
+    @cached_property
+    def lines(self) -> frozenset[str]:
+        """Asked only where a compaction lies between two calls for the same: of most results nobody needs them."""
+        return lines_of(self.called.result.text) if self.called.result else frozenset()
 
 
 def fetched_again(calls: Sequence[Called], taken: Taken, cwd: str) -> Iterator[Fetched]:
@@ -74,9 +79,7 @@ def fetched_again(calls: Sequence[Called], taken: Taken, cwd: str) -> Iterator[F
         asked_after, stirred = stirred, called.index if stirs else stirred
         if called.result is None or called.refused or touched or _waits(called):
             continue
-        now = _Shown(called, lines_of(called.result.text))
-        if not now.lines:
-            continue
+        now = _Shown(called)
         paths = viewed(called, cwd)
         if paths and called.ok is not False:
             before = [one for path in paths for one in files.get(path, ())]
@@ -88,9 +91,11 @@ def fetched_again(calls: Sequence[Called], taken: Taken, cwd: str) -> Iterator[F
             kind, words = key
             earlier = asked.get(key)
             asked[key] = now
-            if earlier is None or now.lines != earlier.lines or _names_one(now, earlier, changed):
+            if earlier is None or not taken.between(earlier.called.index, called.index):
                 continue
             if kind == "command" and asked_after > earlier.called.index:
+                continue
+            if now.lines != earlier.lines or _names_one(now, earlier, changed):
                 continue
             if found := _again(now, (earlier,), taken):
                 yield Fetched(kind, words, found[0], called, found[1])
@@ -118,6 +123,9 @@ def _may_be(one: str, other: str) -> bool:
 def _again(now: _Shown, several: Iterable[_Shown], taken: Taken) -> tuple[Called, int] | None:
     """What showed most of it before, and the epoch whose compaction took that; None where what is shown is new, or was
     there still."""
+    several = list(several)
+    if not any(taken.between(one.called.index, now.called.index) for one in several) or not now.lines:
+        return None
     there: set[str] = set()
     gone: list[tuple[_Shown, int]] = []
     for one in several:

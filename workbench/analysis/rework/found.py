@@ -91,6 +91,8 @@ def told_rework(several: Sequence[Rework]) -> str:
 
 def rework(course: Course) -> tuple[Rework, ...]:
     """The rework after every recorded compaction of a course, in order. Linear in the messages."""
+    if len(course.starts) < 2:
+        return ()
     taken = Taken(course)
     calls = calls_and_spoken(course.messages)
     fetched = tuple(fetched_again(calls, taken, folder_of(course.session)))
