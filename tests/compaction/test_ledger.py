@@ -13,6 +13,7 @@ from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import KINDS, Entry
 from workbench.compaction.ledger.gather import noted
+from workbench.compaction.ledger.queue import queue_of
 from workbench.compaction.ledger.shorter import LEAST_CHARS
 from workbench.compaction.ledger.text import WORDS, Ledger, read_ledger, written
 from workbench.compaction.outcome import Fate, Outcome
@@ -581,3 +582,23 @@ def test_of_two_statements_of_one_subject_the_later_counts_over_generations() ->
     by_text = {one.text: (one.state, one.source) for one in entries}
     assert by_text["My flight to Lund is on 9 May."] == ("", 41)
     assert by_text["My flight to Lund is on 4 May."] in (("", 7), ("gone", 7)), "when unsure both stay"
+
+
+def test_a_cause_that_the_agent_names_is_kept_among_the_decisions_and_mere_talk_is_not() -> None:
+    told = "The root cause is that the kettle has no lid."
+    talk = [user("u", "Why?"), agent("a", f"I look at the kettle. {told}"), *loop("l", 3), user("v", "And now?")]
+    found = [one.entry for one in noted(context_of(talk).shape) if one.entry.kind == "decision"]
+    assert [(one.text, one.source) for one in found] == [(told, 2)]
+
+
+def test_a_name_that_is_used_again_after_a_ledger_is_told_with_its_new_source() -> None:
+    before = Ledger(40, (), (Entry("identifier", "retry_limit", 7), Entry("identifier", "parse_row", 9)))
+    talk = [
+        Message("s", "user", (Text(written(before)),), "summary"),
+        agent("a", "I set retry_limit."),
+        user("v", "ok"),
+    ]
+    names = {
+        line.entry.text: line.entry.source for line in queue_of(context_of(talk).shape).lines if line.entry.in_passing
+    }
+    assert names == {"retry_limit": 41, "parse_row": 9}

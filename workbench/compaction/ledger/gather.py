@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,7 @@ from workbench.facts import Fact, standing
 from workbench.facts.done import REFUSED, same_command
 from workbench.facts.pasted import around_pastes, without_paste
 from workbench.facts.stated import stated
+from workbench.facts.wording import is_agents, sentences, spoken
 from workbench.session import Message, Text
 
 OLD = -1
@@ -91,6 +93,8 @@ def noted(shape: Shape) -> tuple[Noted, ...]:
         found[_key(entry)] = (
             Noted(entry, fact.index, fact.index) if known is None else _together(known, entry, fact.index)
         )
+    for one in _turns(shape, number):
+        found.setdefault(_key(one.entry), one)
     found.update(dict(_mended(found.values(), facts, number)))
     return tuple(sorted(_asked_in_order(found.values()), key=_importance))
 
@@ -147,6 +151,26 @@ def _noted_as(kind: EntryKind, fact: Fact, superseded_by: Fact | None, place: Pl
     if superseded_by is None:
         return Noted(Entry(kind, fact.text, source), index, index)
     return Noted(Entry(kind, fact.text, source, "gone", f"superseded by #{place(superseded_by)[1]}"), index, index)
+
+
+_TURN = re.compile(
+    r"\b(?:instead(?: of)?|rather than|decided?|deciding|going with|go with|switch(?:ed|ing)? to|prefer|settled|"
+    r"no longer|won't|chose|root cause|turns out|the (?:fix|cause|problem|issue|reason|plan|approach) (?:is|was)|"
+    r"stattdessen|plutôt que|en lugar de|em vez de|вместо)\b|而不是|改用|原因是"
+)
+LONGEST_TURN = 300
+TURN_WEIGHT = 0.4
+"""Of a sentence that gives a reason or a change of course, beside one that settles something."""
+
+
+def _turns(shape: Shape, number: Numbering) -> Iterable[Noted]:
+    """What the agent says of why, and what instead: not a decision for sure, and most of what leads to one."""
+    for index, message in enumerate(shape.messages):
+        if index == number.ledger or not is_agents(message):
+            continue
+        for sentence in sentences(spoken(message)):
+            if len(sentence) <= LONGEST_TURN and _TURN.search(sentence.lower()):
+                yield Noted(Entry("decision", sentence, number(index)), index, index, TURN_WEIGHT)
 
 
 _ERROR_STATES = {"resolved": "fixed", "open": "open", "unknown": "", "": ""}

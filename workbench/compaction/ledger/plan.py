@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from workbench.compaction.ledger.entries import counted_by_group
-from workbench.compaction.ledger.gather import Noted, noted, numbering
+from workbench.compaction.ledger.gather import Noted, numbering
 from workbench.compaction.ledger.queue import WHOLE
 from workbench.compaction.ledger.room import Filled, Ground, fill, tail_says
 from workbench.compaction.ledger.text import Ledger, written
@@ -107,7 +107,7 @@ def _ledger(
     ground: Ground, found: Filled, said: tuple[Noted, ...], staying: list[int], cut: int, narrative: str
 ) -> Ledger:
     shape, queue = ground.context.shape, ground.queue
-    lines = range(len(noted(shape)))
+    lines = range(len(queue.lines) - len(queue.keys))
     missing = (n for n in lines if n not in found.lines and not tail_says(ground, found, n))
     left_out = counted_by_group((queue.lines[line].entry for line in missing), ground.language)
     entries = sorted((one.entry for one in said), key=lambda entry: entry.source)

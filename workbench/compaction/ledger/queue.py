@@ -60,7 +60,9 @@ class Queue:
 def queue_of(shape: Shape) -> Queue:
     """What a compaction of these messages may keep."""
     named = [*_named(shape)]
-    lines = (*noted(shape), *(line for line, _ in named))
+    anew = {line.entry.text for line, _ in named}
+    own = (line for line in noted(shape) if not (line.entry.in_passing and line.entry.text in anew))
+    lines = (*own, *(line for line, _ in named))
     keys = {len(lines) - len(named) + place: key for place, (_, key) in enumerate(named)}
     units = _units(shape)
     unit_of = [OLD] * len(shape.messages)
@@ -75,7 +77,7 @@ def queue_of(shape: Shape) -> Queue:
 def _named(shape: Shape) -> Iterator[tuple[Noted, str]]:
     """Names as entries with their keys, without those that an entry of their own tells."""
     number = numbering(shape)
-    own = {one.entry.text for one in noted(shape)}
+    own = {one.entry.text for one in noted(shape) if not one.entry.in_passing}
     for name in names_of(shape):
         if name.text not in own and name.last != number.ledger:
             kind, state = _AS_ENTRY[name.sort]
@@ -104,7 +106,7 @@ _WORTH = {
     ("error", "open"): 1.0,
     ("error", "fixed"): 0.4,
     ("file", "viewed"): 0.3,
-    ("command", "failed"): 0.6,
+    ("command", "failed"): 1.0,
 }
 _WORTH_OF_KIND = {
     "instruction": 9.0,
@@ -112,7 +114,7 @@ _WORTH_OF_KIND = {
     "decision": 1.5,
     "error": 0.6,
     "file": 0.6,
-    "command": 0.5,
+    "command": 0.9,
     "url": 0.15,
     "stated": 0.4,
 }
