@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -93,9 +94,12 @@ def _of_texts(unit: Unit) -> Unit:
 
 
 def _in_a_list(unit: Unit) -> Unit:
-    """A result that is kept as one object, in the list that is sent."""
-    kept = unit.kind == "result" and unit.text.startswith('{"query":')
-    return replace(unit, text=f"[{unit.text}]") if kept else unit
+    """A result that is kept as one object, in the list that is sent. One that was shortened is a text and no object."""
+    if unit.kind == "result" and unit.text.startswith('{"query":'):
+        with suppress(ValueError):
+            json.loads(unit.text)
+            return replace(unit, text=f"[{unit.text}]")
+    return unit
 
 
 _CUT = re.compile(r"(?:\\n|\s)*\.\.\.\[truncated \d+ chars[^]]*\]\.\.\.(?:\\n|\s)*")

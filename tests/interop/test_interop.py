@@ -14,6 +14,7 @@ from interop import server, table
 from interop.__main__ import every_tool
 from interop.compare import Allowance, Compared, by_unit, compare, results_in_order
 from interop.server.script import Asked, Call, Turn, turn_for
+from interop.tools import cline
 from interop.trial import Column, Trial, Verdict
 from interop.units import Protocol, Unit, of_request
 
@@ -227,3 +228,18 @@ def test_a_run_replaces_its_tools_row_and_leaves_the_others(tmp_path: Path) -> N
         "| equal | it does not compact | 2 of 2 | 1 of 2 | only of libraries |",
     ]
     assert "- other: unit 1\n" in before
+
+
+@pytest.mark.parametrize(
+    ("kept", "sent"),
+    [
+        ('{"query":"a.txt","result":"Oars."}', '[{"query":"a.txt","result":"Oars."}]'),
+        (
+            '{"query":"a.txt","result":"Oa\n[… left out …]\nrs."}',
+            '{"query":"a.txt","result":"Oa\n[… left out …]\nrs."}',
+        ),
+    ],
+)
+def test_cline_puts_a_result_into_a_list_that_is_an_object(kept: str, sent: str) -> None:
+    (allowance,) = (one for one in cline.TOOL.allowances if one.name == "results in a list")
+    assert [unit.text for unit in allowance.shown((Unit("user", "result", kept),))] == [sent]
