@@ -64,7 +64,9 @@ __all__ = [
 def find(messages: Sequence[Message]) -> tuple[Fact, ...]:
     """Every fact of `messages`, in their order; within a message by kind.
 
-    Deterministic. Texts longer than 80 Ki characters are searched at their ends only (`workbench.facts.wording`).
+    Deterministic. What an agent says in more than 80 Ki characters is searched at its ends only
+    (`workbench.facts.wording`); of a person's text what they typed is read, what they pasted is not
+    (`workbench.facts.pasted`).
     """
     calls = calls_and_spoken(messages)
     found = [
