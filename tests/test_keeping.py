@@ -132,3 +132,18 @@ def test_a_stranger_runs_it_on_the_samples(tmp_path: Path) -> None:
     assert "## 3 cuts at 40, 60, 80 % of the calls, of 1 sessions" in ran.stdout
     rows = [line.split("  ")[0] for line in ran.stdout.split("\n") if " % " in line[:6]]
     assert rows == [f"{b} % {n}" for b in (5, 10, 20) for n in ("ledger", "newest", "user's words")]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "decides"),
+    [
+        ("Let's go with linen thread for every heddle", True),
+        ("We use linen thread instead of nylon for every heddle", True),
+        ("The heddle logs went to a stale linen file instead of the thread", False),
+        ("Let me know which thread you would like to choose for the heddle", False),
+        ("Should we go with linen thread for every heddle?", False),
+    ],
+)
+def test_what_describes_or_asks_decides_nothing(sentence: str, decides: bool) -> None:
+    items = found([agent(sentence)], [agent(sentence.rstrip("?") + " now.")])
+    assert ("decision" in [kind for kind, _ in items]) is decides

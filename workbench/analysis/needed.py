@@ -76,11 +76,18 @@ _NUMBER = re.compile(
 _WORD = re.compile(r"[^\W\d_]{4,}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{2}")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|[。！？]|\n+|(?<=;)\s")
 _DECIDED = re.compile(
-    r"\b(?:decided?|decision|let'?s (?:go|use|keep|do|stick|call|make)|go(?:ing)? with|stick with|switch(?:ed|ing)? to"
-    r"|we(?:'ll| will| should) (?:use|keep|go)|I(?:'ll| will) go with|instead of|rather than|cho(?:se|sen|ose)"
-    r"|prefer|agreed|settled on|opt(?:ed)? (?:for|to)|no longer|won'?t (?:use|do)"
-    r"|entschieden|stattdessen|nehmen wir|lieber)\b|决定|改用|采用|而不是|选择"
+    r"\b(?:decided?|decision|let'?s (?:go|use|keep|do|stick|call|make|try)|go(?:ing)? with|stick with"
+    r"|switch(?:ed|ing)? to|we(?:'ll| will| should) (?:use|keep|go)|I(?:'ll| will) go with"
+    r"|(?:we|I) cho(?:se|ose)|was chosen|prefer|agreed|settled on|opt(?:ed)? (?:for|to)|won'?t (?:use|do)"
+    r"|entschieden|nehmen wir|lieber|stattdessen)\b|决定|改用|采用|选择|而不是"
+    r"|\b(?:use|using|go|keep|put|make|store|write|queue|add|let'?s|we|I|will|should)\b[^.]*"
+    r"\b(?:instead of|rather than)\b",
+    re.IGNORECASE,
 )
+_ASKS = re.compile(
+    r"\?\s*$|\b(?:let me know|would you (?:like|prefer)|do you (?:want|prefer)|please choose)\b", re.IGNORECASE
+)
+"""What only offers a choice decides nothing."""
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _LONG_PASTE = re.compile(r"<(\w+)>(?:(?!</\1>).){400,}</\1>|```\w*\n(?:(?!```).){400,}(?:```|\Z)", re.DOTALL)
 """What an agent that calls its tools in words writes into a file."""
@@ -195,7 +202,7 @@ class _Sentences:
             said = message.said if message.role != "assistant" else message.text
             often.update({word for text in texts(message) for word in words_of(text)})
             for sentence, words in sentences(_FENCE.sub(" ", said)):
-                kinds: list[Kind] = ["decision"] if _DECIDED.search(sentence) else []
+                kinds: list[Kind] = ["decision"] if _DECIDED.search(sentence) and not _ASKS.search(sentence) else []
                 kinds += ["stated"] if message.role != "assistant" else []
                 for kind in kinds if len(sentence) <= LONGEST_SENTENCE else ():
                     if len(words) >= FEWEST_WORDS[kind]:
