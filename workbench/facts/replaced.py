@@ -28,11 +28,13 @@ _DAYS = (
 )
 _NUMBERS = (
     r"[$€£¥]?(?<![./\\-])\d[\d,.:/-]*|one|two|three|four|five|six|seven|eight|nine|ten|ein\w{0,2}|zwei|drei|vier|fünf|acht|zehn|une?|"
-    r"deux|trois|quatre|huit|dix|uno|dos|tres|cuatro|diez|dois|duas|três|dez"
+    r"deux|trois|quatre|huit|dix|uno|dos|tres|cuatro|diez|dois|duas|três|dez|одн\w{1,3}|дв(?:а|ух|е)|тр(?:и|[её]х)|"
+    r"четыр(?:е|[её]х)|пят[ьи]|шест[ьи]|сем[ьи]|восьм?[ьи]|девят[ьи]|десят[ьи]"
 )
+_CURRENCIES = r"euros?|dollars?|pounds?|yen|francs?|franken|pesos?|reais|dólares|рубл\w+|евро|доллар\w*"
 # A digit in a name (file1, step-3, v2/a.py) is no value.
 VALUE = re.compile(
-    rf"(?<!\w)(?:{_TONGUES}|{_DAYS}|{_NUMBERS})(?!\w)|中文|英文|英语|日语|日文|法语|德语|韩语|汉语|[一二两三四五六七八九十]+|"
+    rf"(?<!\w)(?:{_TONGUES}|{_DAYS}|{_NUMBERS}|{_CURRENCIES})(?!\w)|中文|英文|英语|日语|日文|法语|德语|韩语|汉语|[一二两三四五六七八九十]+|"
     r"(?<![A-Za-z\d_./\\-])\d+(?!\w*\.\w)|星期[一二三四五六日天]|[月火水木金土日]曜日?|[월화수목금토일]요일|日本語|英語|中国語|한국어|영어|일본어"
 )
 _NO = re.compile(
