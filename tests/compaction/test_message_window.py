@@ -255,6 +255,22 @@ def test_half_of_the_tokens_is_left_where_there_are_too_many(limit: int, manual:
     assert 20 - window_end(context, policy, trace) == left
 
 
+@pytest.mark.parametrize(("keep_first", "goes"), [(18, 2), (19, 1), (20, 0), (21, 0), (99, 0)])
+def test_half_of_the_tokens_where_hardly_anything_may_go(keep_first: int, goes: int) -> None:
+    """Twenty messages of ten tokens over a limit of ten, of which the first stay."""
+    policy = MessageWindowPolicy(
+        trigger_messages=0,
+        trigger_tokens=10,
+        cut="half",
+        keep_first=keep_first,
+        min_tail_messages=0,
+        safe_end="whole_pairs",
+    )
+    sizes = Sizes(array("q", [10] * 20), Basis.CALIBRATED, 0, Basis.CALIBRATED, 0, METER)
+    outcome, _ = run(STRATEGY, Context(Layout(Shape(tuple(HALVES)), sizes)), policy)
+    assert sum(len(one) for one in outcome.fates if one.fate == Fate.SUMMARIZED) == goes
+
+
 SPLIT = [*chat(2), user("q", "the request"), agent("b", "began"), agent("c", "went on"), agent("d", "ended")]
 
 

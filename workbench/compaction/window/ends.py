@@ -93,7 +93,7 @@ def _half_of_tokens(context: Context, policy: MessageWindowPolicy, numbered: Seq
     limit = _token_limit(context, policy)
     if limit is None:
         return 0
-    sums, first = context.layout.tokens, bisect_left(numbered, policy.keep_first)
+    sums, first = context.layout.tokens, min(bisect_left(numbered, policy.keep_first), len(context))
     return min(bisect_right(sums, sums[first] + context.total.tokens - limit // 2), len(sums) - 1)
 
 
