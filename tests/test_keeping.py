@@ -79,6 +79,11 @@ def test_commands_in_words_are_commands() -> None:
     assert commands(agent(text)) == {"make weave", "pytest -q"}
 
 
+@pytest.mark.parametrize("sign", ["\n", " \n", "+"])
+def test_a_long_run_of_a_sign_is_read_in_one_pass(sign: str) -> None:
+    assert found([told(f"{sign * 100_000}\nsrc/warp.py")], [agent("", path="src/warp.py")]) == [("path", "src/warp.py")]
+
+
 def test_a_command_is_each_part_of_a_line_that_does_not_merely_look() -> None:
     line = "cd loom && FAST=1 make weave | tail -3; ls -la || echo 'a; b' && timeout 60 pytest -q > out.txt 2>&1"
     assert commands(agent("", command=line)) == {"FAST=1 make weave", "pytest -q"}

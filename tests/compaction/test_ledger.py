@@ -14,13 +14,13 @@ from workbench.compaction.context import Context
 from workbench.compaction.ledger.entries import KINDS, Entry
 from workbench.compaction.ledger.gather import noted
 from workbench.compaction.ledger.queue import queue_of
-from workbench.compaction.ledger.shorter import LEAST_CHARS
+from workbench.compaction.ledger.shorter import DEEPEST, LEAST_CHARS, shortened
 from workbench.compaction.ledger.text import WORDS, Ledger, read_ledger, written
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.strategies.ledger import STRATEGY, LedgerPolicy
 from workbench.conformance.building import METER, agent, call, chat, context_of, loop, result, summary, user
 from workbench.conformance.strategies import FAILED, assert_holds, run
-from workbench.session import Message, Text
+from workbench.session import Message, Text, ToolUse
 from workbench.tokens.sizes import visible_chars
 from workbench.tokens.visible import visible_parts
 
@@ -385,13 +385,6 @@ def test_what_is_said_again_keeps_its_first_source_unless_it_changes() -> None:
     assert found == {"request": 1, "url": 2, "decision": 2, "command": 6}
 
 
-def test_what_the_user_wants_is_binding_and_nothing_else() -> None:
-    states = ("", "open", "first", "asked", "gone", "fixed", "modified", "viewed", "failed", "ok")
-    binding = {(kind, state) for kind in KINDS for state in states if Entry(kind, "x", 1, state).binding}
-    unknown = {("instruction", state) for state in states if state != "gone"}
-    assert binding == {("request", "open"), ("request", "first"), *unknown}
-
-
 @pytest.mark.parametrize(
     ("steps", "state"),
     [
@@ -565,6 +558,17 @@ def test_a_call_that_is_done_is_shortened_with_its_input_and_an_open_one_is_not(
     by_id = {one.id: one for one in outcome.messages}
     assert by_id["w"] is waiting
     assert "d" not in by_id or len(str(by_id["d"].calls[0].input)) < 3_000
+
+
+@pytest.mark.parametrize(("depth", "cut"), [(DEEPEST - 1, True), (DEEPEST, False), (500, False)])
+def test_an_input_that_nests_too_deep_stays_as_it_is(depth: int, cut: bool) -> None:
+    given: Any = "k" * 9_000
+    for _ in range(depth):
+        given = [given]
+    made = Message("d", "assistant", (ToolUse("c1", "Write", given),))
+    assert (shortened(made, 800, "en") is not made) is cut
+    context = context_of([user("u", "Write it."), made, result("r", ("c1", "ok")), *loop("l", 9)])
+    assert without_model(context, 400).status == "compacted"
 
 
 def test_a_statement_is_no_entry_beside_the_request_that_holds_it() -> None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from workbench.base.values import words_in
 from workbench.facts.wording import own_words
 from workbench.session import Message, Opaque, Text, Thinking, ToolResult, ToolUse
 
@@ -135,11 +136,11 @@ def texts_of(message: Message) -> Iterator[str]:
                 yield text
             case ToolUse(_, name, given):
                 yield name
-                yield from _strings(given)
+                yield from words_in(given)
             case ToolResult():
                 yield from (part.text for part in block.content if isinstance(part, Text))
             case Opaque(_, raw):
-                yield from _strings(raw)
+                yield from words_in(raw)
 
 
 def bare_words(message: Message) -> str:
@@ -148,20 +149,6 @@ def bare_words(message: Message) -> str:
     texts = [block for block in message.blocks if isinstance(block, Text)]
     own = "\n".join(block.text for block in texts if not block.injected)
     return own_words(own) if len(texts) > 1 or "```" in own else ""
-
-
-def _strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield str(key)
-            yield from _strings(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _strings(inner)
-    elif value is not None:
-        yield str(value)
 
 
 def stems(text: str, without: Iterable[str] = ()) -> frozenset[str]:

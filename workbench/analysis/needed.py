@@ -23,8 +23,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
+from workbench.base.values import fields_in
 from workbench.session import Message, Text, Thinking, ToolResult, ToolUse
 
 Kind = Literal["path", "command", "number", "id", "decision", "stated"]
@@ -41,7 +42,7 @@ FEWEST_WORDS: dict[Kind, int] = {"decision": 3, "stated": 4}
 LONGEST_SENTENCE = 300
 
 _URL = re.compile(r"\b[a-z][a-z+]{1,9}://[^\s<>\"'`)\]]+")
-_GUTTER = re.compile(r"(?m)^\s*\d+\s?(?:[\t→|:│]|(?= {2}))")
+_GUTTER = re.compile(r"(?m)^[^\S\n]*\d+\s?(?:[\t→|:│]|(?= {2}))")
 _ENDS = (
     "py pyi ts tsx js jsx mjs cjs go rs md mdx rst json jsonl ndjson yml yaml toml sh bash css scss html htm txt "
     "sql java kt rb php c h cc cpp hpp cs swift cfg ini lock vue svelte ex exs env log csv tsv xml proto ipynb "
@@ -50,7 +51,7 @@ _ENDS = (
 )
 _EXTENSION = "|".join(sorted(_ENDS.split(), key=len, reverse=True))
 _PATH = re.compile(
-    rf"(?<![\w/.@~$%-])(?:~?/|(?:\.\.?/)+)?(?:(?:\[[\w.-]+\]|[\w.@+-])+/)*"
+    rf"(?<![\w/.@~$%+-])(?:~?/|(?:\.\.?/)+)?(?:(?:\[[\w.-]+\]|[\w.@+-])+/)*"
     rf"(?:(?:\[[\w.-]+\]|[\w@+-])[\w.@+-]*\.(?:{_EXTENSION})|Makefile|Dockerfile)(?![\w/(-]|\.\w)"
 )
 _ID = re.compile(
@@ -294,22 +295,14 @@ def texts(message: Message, longest: int = 0) -> Iterator[str]:
             case Thinking(text) if text and not longest:
                 yield text
             case ToolUse(_, _, given):
-                for key, value in _values("", given):
+                for key, given_value in fields_in(given):
+                    if given_value is None or isinstance(given_value, bool):
+                        continue
+                    value = str(given_value)
                     if not longest or (len(value) <= longest and not (_PLACES.search(key) and value.isdigit())):
                         yield value
             case ToolResult():
                 yield block.text
-
-
-def _values(key: str, given: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(given, dict):
-        for name, value in given.items():
-            yield from _values(str(name), value)
-    elif isinstance(given, list):
-        for value in given:
-            yield from _values(key, value)
-    elif given is not None and not isinstance(given, bool):
-        yield key, str(given)
 
 
 def commands(message: Message) -> set[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import regex  # type: ignore[import-untyped]
 
 from workbench.base.errors import BadInput
+from workbench.base.values import words_in
 from workbench.session import Block, Media, Message, Opaque, Text, Thinking, ToolUse
 
 LONGEST_S = 1.0
@@ -76,29 +77,11 @@ def _texts(block: Block) -> Iterator[str]:
             yield text
         case ToolUse(_, name, given):
             yield name
-            yield from _strings(given)
+            yield from words_in(given)
         case Media():
             yield block.placeholder
         case Opaque(_, raw):
-            yield from _strings(raw)
+            yield from words_in(raw)
         case _:
             for part in block.content:
                 yield part.text if isinstance(part, Text) else part.placeholder
-
-
-def _strings(value: object) -> Iterator[str]:
-    """Keys and values of decoded JSON, depth first, without recursion: a file may nest deeper than Python."""
-    waiting = [value]
-    while waiting:
-        match waiting.pop():
-            case str(text):
-                yield text
-            case dict() as mapping:
-                for key, inner in reversed(mapping.items()):
-                    waiting += (inner, key)
-            case list() as items:
-                waiting.extend(reversed(items))
-            case None:
-                pass
-            case other:
-                yield str(other)

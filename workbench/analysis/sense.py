@@ -22,7 +22,6 @@ _DENIES = re.compile(
     r"|nunca|jamás|prohibid[oa]|ningun[oa]?|ningún|não|proibid[oa]|nenhum|не|никогда|нельзя|запрещ\w+)\b"
     r"|不要|不得|不准|不许|不能|不可|禁止|严禁|请勿|切勿|别(?!人|的)|没有|不|ません|ないで|しない|ではない|지\s?마|지\s?말|지\s?않|금지|禁ず"
 )
-_SPANISH_NO = re.compile(r"\bno\b")
 _LACKS = re.compile(r"\b(?:without|ohne|sans|sin|sem|без)\b|없이")
 _CONTRAST = re.compile(
     r"\b(?:instead of|rather than|in place of|statt|anstatt|anstelle von|au lieu de|plutôt que|en lugar de|en vez de"

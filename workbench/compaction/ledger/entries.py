@@ -42,7 +42,8 @@ class Entry:
 
     @property
     def rank(self) -> int:
-        """How soon the entry gives way: 0 is the last to go."""
+        """Its place by importance, from 0 for the most important: in this order entries are noted, and told where they
+        were left out. What has room goes by worth (`queue.py`)."""
         rank = _RANKS.get((self.kind, self.state))
         return _RANKS[(self.kind, "")] if rank is None else rank
 
@@ -53,11 +54,6 @@ class Entry:
             "file",
             "named",
         )
-
-    @property
-    def binding(self) -> bool:
-        """Whether it must be there if anything is: what the user wants, now and always."""
-        return self.rank <= _LAST_BINDING
 
 
 _GROUPS: tuple[tuple[tuple[tuple[EntryKind, str], ...], Mapping[Language, str]], ...] = (
@@ -87,7 +83,6 @@ _GROUPS: tuple[tuple[tuple[tuple[EntryKind, str], ...], Mapping[Language, str]],
 """Kinds and states by importance, the most important first, and what each is called."""
 
 _RANKS = {member: rank for rank, (members, _) in enumerate(_GROUPS) for member in members}
-_LAST_BINDING = _RANKS[("request", "first")]
 
 
 def counted_by_group(entries: Iterable[Entry], language: Language) -> tuple[tuple[str, int], ...]:

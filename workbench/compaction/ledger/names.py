@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
+from workbench.base.values import strings_in
 from workbench.compaction.shape import Shape, per_shape
 from workbench.facts.wording import is_agents, scanned
 from workbench.session import Message
@@ -83,15 +84,7 @@ def _texts(message: Message) -> Iterator[str]:
     for result in message.results:
         yield result.text
     for call in message.calls:
-        yield from _strings(call.input)
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _strings(one)
+        yield from strings_in(call.input)
 
 
 def names_in(text: str) -> Iterator[tuple[str, str, Sort]]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.base.figures import grouped
+from workbench.base.values import strings_in
 from workbench.compaction.language import Language
 from workbench.compaction.ledger.text import WORDS
 from workbench.facts.pasted import around_pastes, passages
@@ -82,15 +83,21 @@ def _short_part(part: Text | Media, short: Callable[[str], str], *, read: bool) 
     return part if (new := short(part.text)) is part.text else replace(part, text=new)
 
 
-def _short_values(value: Any, short: Callable[[str], str]) -> Any:
+DEEPEST = 50
+"""Texts that lie in so many objects and lists of a call's input, or more, stay as they are."""
+
+
+def _short_values(value: Any, short: Callable[[str], str], depth: int = 0) -> Any:
     """The same value where no text in it is shortened."""
+    if depth == DEEPEST:
+        return value
     if isinstance(value, str):
         return short(value)
     if isinstance(value, dict):
-        fields = {key: _short_values(one, short) for key, one in value.items()}
+        fields = {key: _short_values(one, short, depth + 1) for key, one in value.items()}
         return value if all(fields[key] is value[key] for key in value) else fields
     if isinstance(value, list):
-        items = [_short_values(one, short) for one in value]
+        items = [_short_values(one, short, depth + 1) for one in value]
         return value if all(new is old for new, old in zip(items, value, strict=True)) else items
     return value
 
@@ -106,14 +113,6 @@ def _texts(message: Message) -> Iterator[str]:
             case Text(text) | Thinking(text):
                 yield text
             case ToolUse(_, _, given):
-                yield from _strings(given)
+                yield from strings_in(given)
             case ToolResult(_, content):
                 yield from (part.text if isinstance(part, Text) else part.placeholder for part in content)
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _strings(one)

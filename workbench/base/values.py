@@ -1,0 +1,37 @@
+"""What stands in decoded JSON, depth first and without recursion: a file may nest deeper than Python calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+
+def fields_in(value: object) -> Iterator[tuple[str, object]]:
+    """Every value that is no object and no list, with the newest key above it ("" for none)."""
+    waiting = [("", value)]
+    while waiting:
+        key, one = waiting.pop()
+        if isinstance(one, dict):
+            waiting.extend((str(name), inner) for name, inner in reversed(one.items()))
+        elif isinstance(one, list):
+            waiting.extend((key, inner) for inner in reversed(one))
+        else:
+            yield key, one
+
+
+def strings_in(value: object) -> Iterator[str]:
+    """The strings among the values."""
+    return (one for _, one in fields_in(value) if isinstance(one, str))
+
+
+def words_in(value: object) -> Iterator[str]:
+    """Keys and values as text, each key before what it holds; null is left out."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            for name, inner in reversed(one.items()):
+                waiting += (inner, str(name))
+        elif isinstance(one, list):
+            waiting.extend(reversed(one))
+        elif one is not None:
+            yield str(one)
