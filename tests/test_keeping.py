@@ -84,6 +84,11 @@ def test_a_long_run_of_a_sign_is_read_in_one_pass(sign: str) -> None:
     assert found([told(f"{sign * 100_000}\nsrc/warp.py")], [agent("", path="src/warp.py")]) == [("path", "src/warp.py")]
 
 
+@pytest.mark.parametrize("mark", ["<td>", "<command>x\n", "```bash\nx\n"])
+def test_marks_that_nothing_closes_are_read_in_one_pass(mark: str) -> None:
+    assert found([told("src/warp.py")], [agent(f"{mark * 30_000} src/warp.py")]) == [("path", "src/warp.py")]
+
+
 def test_a_command_is_each_part_of_a_line_that_does_not_merely_look() -> None:
     line = "cd loom && FAST=1 make weave | tail -3; ls -la || echo 'a; b' && timeout 60 pytest -q > out.txt 2>&1"
     assert commands(agent("", command=line)) == {"FAST=1 make weave", "pytest -q"}

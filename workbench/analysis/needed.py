@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, get_args
@@ -90,10 +90,9 @@ _ASKS = re.compile(
 )
 """What only offers a choice decides nothing."""
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_LONG_PASTE = re.compile(r"<(\w+)>(?:(?!</\1>).){400,}</\1>|```\w*\n(?:(?!```).){400,}(?:```|\Z)", re.DOTALL)
-"""What an agent that calls its tools in words writes into a file."""
-_COMMAND_TAG = re.compile(r"<(command|cmd)>(.*?)</\1>", re.DOTALL)
-_SHELL_FENCE = re.compile(r"```(?:bash|sh|shell|console|mswea_bash_command)\n(.*?)```", re.DOTALL)
+_LONG_FENCE = re.compile(r"```\w*\n(?:(?!```).){400,}(?:```|\Z)", re.DOTALL)
+_SHELL_FENCE = re.compile(r"```(?:bash|sh|shell|console|mswea_bash_command)\n((?:(?!```).)*)```", re.DOTALL)
+_TAG = re.compile(r"<(\w+)>")
 _LOOKS = (
     "ls cat head tail sed grep rg find cd echo wc pwd mkdir rm cp mv which sleep export source touch awk sort "
     "uniq tree true false set env printf read exit view xargs cut tr ps kill jq stat file du df type test [ for "
@@ -285,13 +284,35 @@ def _stands(form: str, text: str, begins: bool = False) -> bool:
     return False
 
 
+def _tagged(text: str, wanted: Callable[[str, int], bool]) -> Iterator[tuple[int, int, int, int]]:
+    """Where a tag begins, what stands in it begins and ends, and its closing mark ends, of those that are `wanted` by
+    their name and by how many characters stand in them; none lies in another. A tag that nothing closes is none."""
+    at, unclosed = 0, set[str]()
+    while found := _TAG.search(text, at):
+        at, name = found.end(), found[1]
+        end = -1 if name in unclosed else text.find(f"</{name}>", at)
+        if end < 0:
+            unclosed.add(name)
+        elif wanted(name, end - at):
+            yield found.start(), at, end, (at := end + len(name) + 3)
+
+
+def _without_long_tags(text: str) -> str:
+    """A text without what an agent that calls its tools in words writes into a file."""
+    kept, at = "", 0
+    for start, _, _, stop in _tagged(text, lambda _, size: size >= LONG_VALUE):
+        kept += text[at:start] + " "
+        at = stop
+    return kept + text[at:]
+
+
 def texts(message: Message, longest: int = 0) -> Iterator[str]:
     """What a message says: texts, thoughts, results and the values of calls, no longer than `longest` if that is set.
     Of what the agent used, the places that it gives a tool to look at are no numbers that it knew."""
     for block in message.blocks:
         match block:
             case Text(text):
-                yield _LONG_PASTE.sub(" ", text) if longest else text
+                yield _LONG_FENCE.sub(" ", _without_long_tags(text)) if longest else text
             case Thinking(text) if text and not longest:
                 yield text
             case ToolUse(_, _, given):
@@ -318,7 +339,8 @@ def commands(message: Message) -> set[str]:
                 lines.append(value)
     if message.role == "assistant":
         lines += _SHELL_FENCE.findall(message.text)
-        lines += [match[2] for match in _COMMAND_TAG.finditer(message.text)]
+        spans = _tagged(message.text, lambda name, _: name in ("command", "cmd"))
+        lines += [message.text[start:stop] for _, start, stop, _ in spans]
     return {one for line in lines for one in _parts(line) if _worth(one)}
 
 

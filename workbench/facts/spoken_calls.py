@@ -9,10 +9,12 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from workbench.facts.fences import fences
 from workbench.facts.wording import is_agents
 from workbench.session import Message, Text, ToolResult, ToolUse
 
-_FENCE = re.compile(r"^```(?:bash|sh|shell|mswea_bash_command)[ \t]*\n(.*?)\n?```[ \t]*$", re.DOTALL | re.MULTILINE)
+_SHELLS = frozenset(("bash", "sh", "shell", "mswea_bash_command"))
+"""The languages of a fence whose code is run."""
 _TAGGED = re.compile(
     r"^<(execute_command|read_file|write_to_file|apply_diff|insert_content|search_and_replace|replace_in_file)>(.*?)</\1>",
     re.DOTALL | re.MULTILINE,
@@ -28,13 +30,18 @@ def spoken_calls(messages: Sequence[Message]) -> Iterator[tuple[int, ToolUse, To
         if is_agents(message) and after.role in ("user", "tool") and not after.starts_round:
             text = after.text
             if status := _STATUS.match(text):
-                fences = _FENCE.findall(message.text)
-                if fences:
+                if lines := _closed_fences(message.text):
                     id = f"spoken-{index}"
                     result = ToolResult(id, (Text(text[status.end() :].lstrip()),), is_error=status[1] != "0")
-                    yield index, ToolUse(id, "bash", {"command": fences[-1]}), result
+                    yield index, ToolUse(id, "bash", {"command": lines[-1]}), result
             elif answer := _ANSWER.match(text):
                 yield from _in_tags(index, message.text, answer[1], text[answer.end() :].lstrip())
+
+
+def _closed_fences(text: str) -> list[str]:
+    """What stands in fences of a shell; one that nothing closes is not run."""
+    closed = (one for one in fences(text) if one.word in _SHELLS and one.end < one.stop)
+    return [text[one.body : one.end].removesuffix("\n") for one in closed]
 
 
 def _in_tags(index: int, words: str, answering: str, said: str) -> Iterator[tuple[int, ToolUse, ToolResult]]:
