@@ -14,6 +14,7 @@ import anthropic
 import pytest
 
 import workbench
+from tests.paths import SAMPLES
 
 REPO = Path(__file__).parents[1]
 Dicts = list[dict[str, Any]]
@@ -390,3 +391,14 @@ def test_what_was_kept_is_the_same_object_and_what_is_shortened_is_not() -> None
     assert done.messages[-1]["tool_call_id"] == "c2"
     assert done.messages[-1]["content"].endswith("3 passed")
     assert messages[-1]["content"].count("y") == 4_000
+
+
+def test_rework_names_both_places() -> None:
+    first, second = workbench.rework(workbench.load(SAMPLES / "augment-with-summary.json"))
+    assert [(item.kind, item.what) for item in first.items] == [
+        ("file", "tidewatch/harmonics.py"),
+        ("file", "tidewatch/feed.py"),
+        ("file", "tidewatch/forecast.py"),
+    ]
+    assert (str(first), str(second)) == ("3 files read again", "nothing done again")
+    assert workbench.rework(openai_turn(1)) == ()

@@ -156,9 +156,15 @@ def test_a_test_run_counts_only_where_nothing_changed() -> None:
     assert items(START, tests("1.02"), CUT, tests("0.98")) == [("command", "pytest -q", "m1", "m3")]
     assert items(START, tests("1.02"), CUT, edit("b.py", "x", "y"), tests("0.98")) == []
     assert items(START, tests("1.02"), shell("git merge main", "Fast-forward"), CUT, tests("0.98")) == []
-    assert items(START, tests("1.02"), shell("git log -1", "abc mend"), CUT, tests("0.98")) == [
+    assert items(START, tests("1.02"), shell("git log -1; ruff check", "abc mend"), CUT, tests("0.98")) == [
         ("command", "pytest -q", "m1", "m5")
     ]
+
+
+def test_one_line_more_is_another_result() -> None:
+    many = "\n".join(f" M loom_{n}.py" for n in range(10))
+    one, other = shell("git status", many), shell("git status", f"{many}\n M reed.py")
+    assert items(START, one, CUT, other) == items(START, other, CUT, one) == []
 
 
 def test_waiting_and_silence_fetch_nothing() -> None:
@@ -218,6 +224,14 @@ def test_an_instruction_given_again() -> None:
     assert items(user(RULE), answer("Yes."), user(again), CUT, user("Go on.")) == []
 
 
+def test_how_alike_an_instruction_must_be() -> None:
+    """Of the ten words in either, seven must be in both."""
+    trees = ["alder", "birch", "cedar", "elder", "hazel", "maple", "poplar", "willow"]
+    first = user(f"Never plant {', '.join(trees)}.")
+    for shared, found in ((5, 1), (4, 0)):
+        assert len(items(first, answer("Yes."), CUT, user(f"Never plant {', '.join(trees[:shared])}."))) == found
+
+
 def test_what_comes_again_and_again_is_a_habit() -> None:
     assert items(user(RULE), answer("Yes."), user(RULE), answer("Yes."), CUT, user(RULE)) == []
 
@@ -246,6 +260,12 @@ def test_calls_until_the_first_new_step() -> None:
     look = (read("/work/a.py"), shell("git status", "clean tree"), called("Grep", {"pattern": "x"}, "b.py:1: x"))
     (one,) = reworked(START, read("/work/a.py"), CUT, *look, edit("a.py", OLD, NEW))
     assert (one.calls, one.resumed.calls, one.resumed.message) == (4, 3, "m9")
+    other_part = read("/work/a.py", "another part of it")
+    (one,) = reworked(START, read("/work/a.py"), CUT, other_part, edit("a.py", OLD, NEW))
+    assert (one.resumed.calls, one.items) == (1, ())
+    tests = shell("pytest -q", "12 passed")
+    (one,) = reworked(START, tests, CUT, tests, edit("a.py", OLD, NEW))
+    assert (one.resumed.calls, len(one.items)) == (1, 1)
     (one,) = reworked(START, read("/work/a.py"), CUT, read("/work/new.py"))
     assert (one.resumed.calls, one.resumed.tokens, one.resumed.message) == (0, 0, "m3")
     (one,) = reworked(START, read("/work/a.py"), CUT, *look)

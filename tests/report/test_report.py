@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import cwb
+from tests.paths import SAMPLES
 from workbench.analysis.plots import Level, Line
 from workbench.base.secrets import MASK
 from workbench.report.drawing import drawn
@@ -84,6 +85,14 @@ def test_markdown_holds_the_same_and_no_markup_of_the_sessions(tmp_path: Path) -
     cells = [len(re.findall(r"(?<!\\)\|", line)) for line in tables]
     heads = [count for line, count in zip(tables, cells, strict=True) if set(line) <= set("|-: ")]
     assert set(cells) <= set(heads), "no cell of a session breaks its row"
+
+
+def test_what_was_done_again_stands_on_the_page_with_both_places(tmp_path: Path) -> None:
+    report(SAMPLES / "augment-with-summary.json", "--epoch", "1", "-o", str(tmp_path / "page.md"))
+    page = (tmp_path / "page.md").read_text("utf-8")
+    section = page.partition("## Done again after compactions")[2].partition("\n## ")[0]
+    assert "After 2 recorded compactions: 3 files read again" in section
+    assert "| 262 | 1 | 2b1e83f0-05a | 0cc3bf15-d44 | file read again | tidewatch/harmonics.py |" in section
 
 
 @pytest.mark.parametrize(("name", "says"), [("report.pdf", "ends in .html or .md"), ("there.html", "exists already")])

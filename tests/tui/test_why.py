@@ -88,6 +88,21 @@ async def test_the_screen_says_what_the_command_says_and_goes_to_the_messages() 
         assert bench.bench.messages[bench.query_one(RoundsList).index].id == again.found.findings[spoken].messages[0]
 
 
+async def test_what_was_done_again_after_a_compaction_stands_in_a_tab_and_at_its_mark() -> None:
+    async with on_bench(SAMPLES / "augment-with-summary.json", size=(120, 40)) as (pilot, _):
+        screen = await brought(pilot, WhyScreen, "O")
+        while screen.found is None or screen.found.epoch > 1:
+            await press(pilot, "left_curly_bracket")
+        found = screen.found
+        marks = [call for call, point in enumerate(found.points, 1) if point.compacted]
+        told = [call_words(found, screen.bench, call).plain for call in marks]
+        assert ["before it, after it 3 files read again" in words for words in told] == [True, False]
+        await press(pilot, "0", "enter")
+        bench = bench_screen(pilot).bench
+        costliest = max(found.rework[0].items, key=lambda item: item.tokens)
+        assert bench.messages[bench_screen(pilot).query_one(RoundsList).index].id == costliest.after
+
+
 def test_it_says_what_it_does_and_stops_where_it_is_told() -> None:
     counter = Counter()
     stages: list[str] = []

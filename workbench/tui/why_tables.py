@@ -110,9 +110,9 @@ TABLES: dict[str, tuple[str, Callable[[Diagnosis], Table]]] = {
     "rounds": ("Round", rounds),
     "largest": ("Large", largest),
     "rereads": ("Again", rereads),
-    "rework": ("Rework", rework),
     "unused": ("Unused", unused),
     "others": ("Logs", others),
+    "rework": ("Rework", rework),
 }
 """By name: the tab's title, and its table."""
 

@@ -32,7 +32,7 @@ from workbench.tui.widgets.table import Table
 
 FINDINGS = "findings"
 TITLES = {FINDINGS: "Found", **{name: title for name, (title, _) in TABLES.items()}}
-"""The tabs, by name."""
+"""The tabs, by name. The tenth is reached with 0."""
 
 
 class WhyScreen(ProgressScreen[str]):
@@ -63,7 +63,9 @@ bench, from the plot, a finding or a row. { and } look at another epoch."""
         Binding("{", "epoch(-1)", "Epoch before", id="why.epoch-before", tooltip="One epoch back."),
         Binding("}", "epoch(1)", "Next epoch", id="why.epoch-next", tooltip="One epoch forward."),
         *(
-            Binding(str(n), f"tab('{name}')", title, show=False, id=f"why.{name}", tooltip=f"Show the tab {title}.")
+            Binding(
+                str(n % 10), f"tab('{name}')", title, show=False, id=f"why.{name}", tooltip=f"Show the tab {title}."
+            )
             for n, (name, title) in enumerate(TITLES.items(), 1)
         ),
         Binding("escape", "dismiss(None)", "Close", id="why.close", tooltip="Stop what is done, and to the bench."),
@@ -92,7 +94,9 @@ bench, from the plot, a finding or a row. { and } look at another epoch."""
             yield CallsPlot(id="growth-plot")
             yield Static(id="legend")
             yield Static(id="call")
-            yield Tabs(*(Tab(f"{n} {title}", id=f"tab-{name}") for n, (name, title) in enumerate(TITLES.items(), 1)))
+            yield Tabs(
+                *(Tab(f"{n % 10} {title}", id=f"tab-{name}") for n, (name, title) in enumerate(TITLES.items(), 1))
+            )
             with ContentSwitcher(initial=FINDINGS):
                 yield OptionList(id=FINDINGS)
                 with Vertical(id="rows"):
