@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from workbench.base.figures import grouped
 from workbench.compaction.checks import Check, check
 from workbench.compaction.context import Context
+from workbench.compaction.ledger.alone import text_of
 from workbench.compaction.ledger.entries import KINDS, Entry
 from workbench.compaction.ledger.gather import noted
 from workbench.compaction.ledger.queue import queue_of
@@ -606,3 +607,9 @@ def test_a_name_that_is_used_again_after_a_ledger_is_told_with_its_new_source() 
         line.entry.text: line.entry.source for line in queue_of(context_of(talk).shape).lines if line.entry.in_passing
     }
     assert names == {"retry_limit": 41, "parse_row": 9}
+
+
+def test_a_text_alone_tells_what_is_not_read_yet_too() -> None:
+    text = text_of(context_of([*work(), user("now", "Write the release notes.")]), 600)
+    assert "[open] Write the release notes." in text
+    assert "[first] Fix the token refresh" in text

@@ -14,5 +14,5 @@ from workbench.compaction.ledger.ruler import in_tokens
 def text_of(context: Context, budget_tokens: int, language: Language = "en") -> str:
     """What a ledger tells of the whole context, in at most so many tokens; earlier summaries are its narrative."""
     narrative = clip_at_sentence(narratives_of(context, context.shape.summaries), budget_tokens // 2)
-    ground = Ground(context, in_tokens(context), frozenset(), language, first=len(context))
+    ground = Ground(context, in_tokens(context), frozenset(), language, first=len(context) + 1)
     return planned(ground, budget_tokens, narrative).text

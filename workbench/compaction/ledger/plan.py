@@ -82,7 +82,7 @@ def _plan(ground: Ground, found: Filled, narrative: str) -> Plan:
     while number in found.units and (ground.first is None or queue.units[number].start >= ground.first):
         cut, number = queue.units[number].start, number - 1
     if ground.first is not None:
-        cut = max(cut, ground.first)
+        cut = min(max(cut, ground.first), len(context))
     apart = [queue.units[unit] for unit in found.units if queue.units[unit].start < cut]
     lead = context.shape.lead
     staying = {index for index in ground.always if lead <= index < cut}.union(indexes_of(apart))

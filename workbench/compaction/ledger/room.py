@@ -28,7 +28,7 @@ class Ground:
     always: frozenset[int]
     language: Language
     first: int | None = None
-    """Where the tail begins, if that is settled."""
+    """Where the tail begins, if that is settled; beyond the last message there is none, whatever is not read yet."""
 
     @property
     def queue(self) -> Queue:
@@ -169,6 +169,8 @@ class _Filling:
     def _least(self) -> Iterable[tuple[int, int]]:
         """What is there before anything else: the least tail; of a settled one all, whole but for what is unread."""
         shape, first, unit_of = self.ground.context.shape, self.ground.first, self.queue.unit_of
+        if first is not None and first > len(shape.messages):
+            return
         if first is not None:
             unread = {unit_of[index] for index in with_pairs(shape, shape.unread)}
             for number, unit in enumerate(self.queue.units):
