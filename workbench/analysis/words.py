@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from typing import Any
 
 LANGUAGES = ("english", "german", "french", "spanish", "portuguese", "russian")
 
@@ -184,17 +183,15 @@ def _pairs(run: str) -> list[str]:
 @lru_cache(maxsize=1 << 16)
 def stemmed(word: str, language: str) -> str:
     """A lower-case word without its ending."""
-    return str(_stemmer(language).stemWord(word)) if len(word) <= _LONGEST and word.isalpha() else word
+    import snowballstemmer  # loads thirty languages, and is needed only where wordings are compared
+
+    if len(word) > _LONGEST or not word.isalpha():
+        return word
+    # one for each word: a stemmer keeps its word in itself, and several threads compare wordings at once
+    return str(snowballstemmer.stemmer(language).stemWord(word))
 
 
 _LONGEST = 32
-
-
-@cache
-def _stemmer(language: str) -> Any:
-    import snowballstemmer  # loads thirty languages, and is needed only where wordings are compared
-
-    return snowballstemmer.stemmer(language)
 
 
 _MARKS = """
