@@ -41,6 +41,7 @@ def test_what_was_said_for_good_and_no_crash_log(shared: Path) -> None:
     for_good = [
         "Standing Orders: Never commit to",
         "Documents, like code, is living ",
+        "New standing item: at the start ",
         "Off the shelf tools that we can ",
     ]
     assert [text[:32] for text in said if text.startswith(tuple(for_good))] == for_good
