@@ -613,3 +613,21 @@ def test_a_text_alone_tells_what_is_not_read_yet_too() -> None:
     text = text_of(context_of([*work(), user("now", "Write the release notes.")]), 600)
     assert "[open] Write the release notes." in text
     assert "[first] Fix the token refresh" in text
+
+
+def test_a_tools_environment_that_stays_stands_before_the_ledger() -> None:
+    talk = [
+        message
+        for n in range(4)
+        for message in (
+            agent(f"a{n}", "", call(f"c{n}", path=f"src/a{n}.py")),
+            result(f"r{n}", (f"c{n}", "line\n" * 900)),
+        )
+    ]
+    messages = [user("env", "The folder is /srv.", "meta"), user("u", "Read all of it."), *talk, agent("z", "Read.")]
+    placed = set()
+    for budget in range(500, 5_000, 500):
+        outcome = assert_holds(STRATEGY, context_of(messages), LedgerPolicy(budget_tokens=budget, narrative_percent=0))
+        kinds = [message.kind for message in outcome.messages]
+        placed.add(("meta" in kinds, *kinds[:2]))
+    assert placed == {(False, "summary", "normal"), (True, "meta", "summary")}

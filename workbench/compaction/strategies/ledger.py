@@ -32,7 +32,7 @@ from workbench.compaction.outcome import Fate, Made, Outcome, Piece, Status, unc
 from workbench.compaction.policy import Needs, setting
 from workbench.compaction.render import LABELS, Limits
 from workbench.compaction.request import Asked, Excerpt, labelled_style, summarized, within
-from workbench.compaction.spans import each, joined, kept, without
+from workbench.compaction.spans import each, indexes_of, joined, kept, without
 from workbench.compaction.strategy import Budget, Compacting, Strategy, SummaryFailed, Traits, Trigger, judged
 from workbench.compaction.summarizing import Prompted, shipped
 from workbench.compaction.triggers import TokenLimits, token_triggers
@@ -140,8 +140,9 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
     newest = context.messages[gone[-1].stop - 1]
     ledger = Message(f"summary-{newest.id}", "user", (Text(plan.text),), kind="summary", time=newest.time)
     behind = spans(plan, len(context))
-    rest = (piece for span in behind for piece in in_place(span, _within(plan.shorter, span)))
-    pieces: tuple[Piece, ...] = (*kept([Span(0, shape.lead)]), Made(ledger, tuple(gone)), *rest)
+    front = _front(context, plan)
+    rest = (piece for span in without(behind, range(front)) for piece in in_place(span, _within(plan.shorter, span)))
+    pieces: tuple[Piece, ...] = (*kept([Span(0, front)]), Made(ledger, tuple(gone)), *rest)
     sources = {one.at for one in plan.said if one.at >= 0}
     strokes = [
         Stroke(Fate.ABRIDGED, each(sorted(sources.union(_earlier_ledger(context))))),
@@ -154,6 +155,16 @@ def compact(context: Context, policy: LedgerPolicy, trace: list[str]) -> Compact
     fates = painted(len(context), strokes)
     status: Status = "fallback" if failed else "compacted"
     return judged(context, Outcome(status, failed, context.messages, pieces, fates, trace=tuple(trace), tail=plan.cut))
+
+
+def _front(context: Context, plan: Plan) -> int:
+    """How many messages stand before the ledger: the instructions, and what a tool puts behind them (its environment)
+    as far as it stays as it is. A tool that goes on looks for that in front."""
+    staying = {*indexes_of(spans(plan, len(context)))}.difference(plan.shorter)
+    front = context.shape.lead
+    while front in staying and context.messages[front].kind == "meta":
+        front += 1
+    return front
 
 
 def _split(context: Context) -> int | None:
