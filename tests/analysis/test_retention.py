@@ -176,6 +176,24 @@ def test_results_compressed_all_over_are_read() -> None:
     assert held.overall.share == 1.0
 
 
+def test_what_is_shortened_in_the_tail_is_judged_too() -> None:
+    """A summary of the first message, and a command that failed in the tail cut to nothing: both may be lost."""
+    said = Made(Message("s", "user", (Text("Nothing."),), kind="summary"), (Span(0, 1),))
+    cut = Made(replace(HEAD[5], blocks=result(READ, "…").blocks), (Span(5, 6),))
+    fates = (
+        FateSpan(0, 1, Fate.SUMMARIZED),
+        FateSpan(1, 5, Fate.KEPT),
+        FateSpan(5, 6, Fate.COMPRESSED),
+        FateSpan(6, len(CONTEXT), Fate.KEPT),
+    )
+    pieces = (said, Kept(1, 5), cut, Kept(6, len(CONTEXT)))
+    outcome = Outcome("compacted", "", CONTEXT.messages, pieces, fates, tail=1)
+    assert outcome.split == 1
+    held = retention(CONTEXT, outcome)
+    assert held.head == 6
+    assert fact(held, "error", "bad token").held == "none"
+
+
 def test_a_recorded_compaction_is_what_the_next_epoch_still_has() -> None:
     rule, first = Message("s", "system", (Text("rule"),)), summary("z", "before")
     said = [rule, *(user(f"{n}") for n in range(5)), first, user("new"), summary("y", "later"), user("end")]

@@ -264,13 +264,13 @@ _DONE: dict[str, State] = {
 
 
 def head_end(outcome: Outcome) -> int:
-    """How many messages stand before the tail; where the outcome has no split (results compressed all over), before
-    what follows its last change."""
+    """How many messages stand before the tail, or before what follows the last change, if that is later: what is
+    shortened in a tail may lose facts, too."""
     if outcome.status == "unchanged":
         return 0
-    if 0 < outcome.split < len(outcome.source) or not outcome.fates:
-        return outcome.split
-    return next((span.stop for span in reversed(outcome.fates) if span.fate not in (Fate.KEPT, Fate.PINNED)), 0)
+    tail = outcome.split if outcome.split < len(outcome.source) or not outcome.fates else 0
+    changed = (span.stop for span in reversed(outcome.fates) if span.fate not in (Fate.KEPT, Fate.PINNED))
+    return max(tail, next(changed, 0))
 
 
 def new_messages(outcome: Outcome) -> tuple[Message, ...]:
