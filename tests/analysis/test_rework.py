@@ -73,7 +73,7 @@ def reworked(*parts: Part, kept: Iterable[int] = ()) -> tuple[Rework, ...]:
             members.append(len(messages))
             messages.append(replace(message, id=f"m{next(ids)}", blocks=blocks))
     epochs.append(Epoch(len(epochs) + 1, members))
-    session = replace(session_of(messages), epochs=tuple(epochs), cwd="/work")
+    session = replace(session_of(messages), epochs=tuple(epochs), cwd="/repo")
     return rework(course_of(session, counter_of(session)))
 
 
@@ -89,26 +89,26 @@ AGAIN = ("file", "a.py", "m1", "m3")
 
 
 def test_a_file_read_again_unchanged_names_both_places() -> None:
-    assert items(START, read("/work/a.py"), CUT, read("/work/a.py")) == [AGAIN]
-    assert items(START, read("/work/a.py"), CUT, shell("cat a.py", FILE)) == [AGAIN]
-    assert items(START, shell("cat a.py", FILE), CUT, read("/work/a.py")) == [AGAIN]
+    assert items(START, read("/repo/a.py"), CUT, read("/repo/a.py")) == [AGAIN]
+    assert items(START, read("/repo/a.py"), CUT, shell("cat a.py", FILE)) == [AGAIN]
+    assert items(START, shell("cat a.py", FILE), CUT, read("/repo/a.py")) == [AGAIN]
 
 
 def test_no_rework_without_a_compaction_or_of_what_stayed() -> None:
-    assert items(START, read("/work/a.py"), read("/work/a.py"), CUT) == []
-    assert items(START, read("/work/a.py"), CUT, read("/work/a.py"), kept=(1, 2)) == []
+    assert items(START, read("/repo/a.py"), read("/repo/a.py"), CUT) == []
+    assert items(START, read("/repo/a.py"), CUT, read("/repo/a.py"), kept=(1, 2)) == []
     restored = [Message("", "user", (Text(f"Read before:\n{FILE}"),), "meta")]
-    assert items(START, read("/work/a.py"), CUT, restored, read("/work/a.py")) == []
+    assert items(START, read("/repo/a.py"), CUT, restored, read("/repo/a.py")) == []
 
 
 def test_only_the_first_time_is_rework_until_it_is_lost_again() -> None:
-    twice = (START, read("/work/a.py"), CUT, read("/work/a.py"), read("/work/a.py"))
+    twice = (START, read("/repo/a.py"), CUT, read("/repo/a.py"), read("/repo/a.py"))
     assert items(*twice) == [AGAIN]
-    assert items(*twice, CUT, read("/work/a.py")) == [AGAIN, ("file", "a.py", "m5", "m7")]
+    assert items(*twice, CUT, read("/repo/a.py")) == [AGAIN, ("file", "a.py", "m5", "m7")]
 
 
 def test_what_is_fetched_later_belongs_to_the_compaction_that_took_it() -> None:
-    first, second = reworked(START, read("/work/a.py"), CUT, answer("On."), user("Go."), CUT, read("/work/a.py"))
+    first, second = reworked(START, read("/repo/a.py"), CUT, answer("On."), user("Go."), CUT, read("/repo/a.py"))
     assert [item.after for item in first.items] == ["m5"]
     assert second.items == ()
 
@@ -116,8 +116,8 @@ def test_what_is_fetched_later_belongs_to_the_compaction_that_took_it() -> None:
 @pytest.mark.parametrize(
     "between",
     [
-        edit("/work/a.py", "x = 1", "x = 2"),
-        edit("/elsewhere/work/a.py", "x = 1", "x = 2"),
+        edit("/repo/a.py", "x = 1", "x = 2"),
+        edit("/elsewhere/repo/a.py", "x = 1", "x = 2"),
         shell("sed -i s/1/2/ a.py", ""),
         called("Write", {"file_path": "a.py", "content": FILE}, "written"),
     ],
@@ -125,26 +125,26 @@ def test_what_is_fetched_later_belongs_to_the_compaction_that_took_it() -> None:
 @pytest.mark.parametrize("after", [False, True])
 def test_reading_again_after_an_edit_is_no_rework(between: Part, after: bool) -> None:
     parts = [CUT, between] if after else [between, CUT]
-    assert items(START, read("/work/a.py"), *parts, read("/work/a.py")) == []
+    assert items(START, read("/repo/a.py"), *parts, read("/repo/a.py")) == []
 
 
 def test_how_much_must_have_been_shown_before() -> None:
     """Of ten lines eight are enough, seven are not."""
     lines = FILE.split("\n")
     for held, found in ((8, [AGAIN]), (7, [])):
-        assert items(START, read("/work/a.py", "\n".join(lines[:held])), CUT, read("/work/a.py")) == found
+        assert items(START, read("/repo/a.py", "\n".join(lines[:held])), CUT, read("/repo/a.py")) == found
 
 
 def test_line_numbers_make_no_difference() -> None:
     numbered = "\n".join(f"{n:6}→{line}" for n, line in enumerate(FILE.split("\n"), 1))
-    assert items(START, read("/work/a.py", numbered), CUT, read("/work/a.py")) == [AGAIN]
+    assert items(START, read("/repo/a.py", numbered), CUT, read("/repo/a.py")) == [AGAIN]
 
 
 def test_a_command_with_the_same_result() -> None:
     status = shell("git status --short", " M loom.py\n M reed.py")
     found = [("command", "git status --short", "m1", "m3")]
     assert items(START, status, CUT, status) == found
-    assert items(START, status, CUT, shell("cd /work && git status --short 2>&1", " M loom.py\n M reed.py")) == found
+    assert items(START, status, CUT, shell("cd /repo && git status --short 2>&1", " M loom.py\n M reed.py")) == found
     assert items(START, status, CUT, shell("git status --short", " M loom.py\n M heddle.py")) == []
     assert items(START, status, CUT, shell("git status", " M loom.py\n M reed.py")) == []
 
@@ -181,7 +181,7 @@ def test_a_search_with_the_same_result() -> None:
     found = [("search", 'grep {"pattern":"weave"}', "m1", "m3")]
     assert items(START, grep("loom.py:4: weave()"), CUT, grep("loom.py:4: weave()")) == found
     assert items(START, grep("loom.py:4: weave()"), CUT, grep("loom.py:4: weave()\nreed.py:1: weave")) == []
-    other, named = edit("reed.py", "x", "y"), edit("/work/loom.py", "x", "y")
+    other, named = edit("reed.py", "x", "y"), edit("/repo/loom.py", "x", "y")
     assert len(items(START, grep("loom.py:4: weave()"), other, CUT, grep("loom.py:4: weave()"))) == 1
     assert items(START, grep("loom.py:4: weave()"), named, CUT, grep("loom.py:4: weave()")) == []
 
@@ -191,7 +191,7 @@ OLD, NEW = "threads = warp(loom, 12)\n", "threads = warp(loom, 16, tension=3)\n"
 
 def test_an_edit_that_undoes_an_earlier_one() -> None:
     found = [("undone", "a.py", "m1", "m3")]
-    assert items(START, edit("/work/a.py", OLD, NEW), CUT, edit("a.py", NEW, OLD)) == found
+    assert items(START, edit("/repo/a.py", OLD, NEW), CUT, edit("a.py", NEW, OLD)) == found
     assert items(START, edit("a.py", OLD, NEW), CUT, shell("git checkout a.py", "Updated 1 path")) == found
     assert items(START, edit("a.py", OLD, NEW), CUT, edit("b.py", NEW, OLD)) == []
     assert items(START, edit("a.py", OLD, NEW), CUT, edit("a.py", NEW, "threads = None\n")) == []
@@ -257,25 +257,25 @@ def test_a_question_asked_again() -> None:
 
 
 def test_calls_until_the_first_new_step() -> None:
-    look = (read("/work/a.py"), shell("git status", "clean tree"), called("Grep", {"pattern": "x"}, "b.py:1: x"))
-    (one,) = reworked(START, read("/work/a.py"), CUT, *look, edit("a.py", OLD, NEW))
+    look = (read("/repo/a.py"), shell("git status", "clean tree"), called("Grep", {"pattern": "x"}, "b.py:1: x"))
+    (one,) = reworked(START, read("/repo/a.py"), CUT, *look, edit("a.py", OLD, NEW))
     assert (one.calls, one.resumed.calls, one.resumed.message) == (4, 3, "m9")
-    other_part = read("/work/a.py", "another part of it")
-    (one,) = reworked(START, read("/work/a.py"), CUT, other_part, edit("a.py", OLD, NEW))
+    other_part = read("/repo/a.py", "another part of it")
+    (one,) = reworked(START, read("/repo/a.py"), CUT, other_part, edit("a.py", OLD, NEW))
     assert (one.resumed.calls, one.items) == (1, ())
     tests = shell("pytest -q", "12 passed")
     (one,) = reworked(START, tests, CUT, tests, edit("a.py", OLD, NEW))
     assert (one.resumed.calls, len(one.items)) == (1, 1)
-    (one,) = reworked(START, read("/work/a.py"), CUT, read("/work/new.py"))
+    (one,) = reworked(START, read("/repo/a.py"), CUT, read("/repo/new.py"))
     assert (one.resumed.calls, one.resumed.tokens, one.resumed.message) == (0, 0, "m3")
-    (one,) = reworked(START, read("/work/a.py"), CUT, *look)
+    (one,) = reworked(START, read("/repo/a.py"), CUT, *look)
     assert (one.resumed.calls, one.resumed.message) == (3, "")
-    (one,) = reworked(START, read("/work/a.py"), CUT, look[0], answer("It is done."))
+    (one,) = reworked(START, read("/repo/a.py"), CUT, look[0], answer("It is done."))
     assert (one.resumed.calls, one.resumed.message) == (1, "m5")
 
 
 def test_told_in_one_sentence() -> None:
-    found = reworked(START, read("/work/a.py"), CUT, read("/work/a.py"), edit("a.py", OLD, NEW))
+    found = reworked(START, read("/repo/a.py"), CUT, read("/repo/a.py"), edit("a.py", OLD, NEW))
     assert told_rework(found) == (
         f"After 1 recorded compaction: 1 file read again, {found[0].tokens} tokens for what the head had held; "
         "a new step came after 1 call."
