@@ -16,7 +16,6 @@ from workbench.conformance.formats import assert_exact, read
 from workbench.formats.files import load
 from workbench.formats.gemini import FORMAT
 from workbench.formats.gemini.parts import ACKNOWLEDGED
-from workbench.formats.kit.mark import MARK
 from workbench.formats.look import Look
 from workbench.formats.read_back import shape
 from workbench.session import Media, Message, Opaque, Text, Thinking, ToolResult, ToolUse, Usage
@@ -292,20 +291,6 @@ def test_results_that_a_compression_kept_are_kept() -> None:
     assert {session.messages[n].id for n in session.epochs[1].copies} == {"g1b", "r1b"}
     written = FORMAT.codec.ways[0].write(session, session.context()[:-1])
     assert FORMAT.codec.validate(written.data) == []
-
-
-def test_an_acknowledgement_of_ours_that_a_call_has_joined_is_an_answer() -> None:
-    """An export whose kept part begins with an answer has both in one record. As a summary it would go alone."""
-    called = {"functionCall": {"id": "t1", "name": "ls", "args": {}}}
-    summed = record("s", "user", [{"text": "So far."}], **{MARK: "summary"})
-    parts = {"alone": [{"text": ACKNOWLEDGED}], "joined": [{"text": ACKNOWLEDGED}, called]}
-    kinds = {
-        name: [
-            m.kind for m in read(FORMAT, lines(HEAD, summed, record("k", "gemini", of, **{MARK: "summary"}))).context()
-        ]
-        for name, of in parts.items()
-    }
-    assert kinds == {"alone": ["summary", "summary"], "joined": ["summary", "normal"]}
 
 
 def test_a_result_that_a_resumed_history_holds_twice_is_there_once() -> None:

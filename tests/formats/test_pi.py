@@ -162,7 +162,7 @@ def test_what_extensions_put_in() -> None:
     assert tail[3].blocks == (Opaque("strange", {"type": "strange", "x": 1}), Opaque("str", "bare"))
     assert session.title == "A name"
     assert [str(warning) for warning in session.warnings] == [
-        "1 entries of unknown type 'brand_new' are kept, but not shown"
+        "1 entry of unknown type 'brand_new' is kept, but not shown"
     ]
     written = assert_exact(FORMAT, session, session.context()[1:])
     assert b'"role": "custom"' in written.data.replace(b'"role":"custom"', b'"role": "custom"')

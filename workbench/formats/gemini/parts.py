@@ -103,8 +103,7 @@ def _response(
         thoughts = _thoughts(record)
         blocks += (ToolUse(as_text(call.get("id", "")), *name_and_args(call)) for call in recorded)
     results = [result for call in recorded if (result := _recorded_result(call)) is not None]
-    calling = any(isinstance(block, ToolUse) for block in blocks)  # its first call has joined our acknowledgement
-    kind = (marked(record) if not calling else None) or ("summary" if blocks == [Text(ACKNOWLEDGED)] else "normal")
+    kind = marked(record) or ("summary" if blocks == [Text(ACKNOWLEDGED)] else "normal")
     model = record.get("model")
     usage = _usage(record.get("tokens"))
     response = Message(
