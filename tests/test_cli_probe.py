@@ -304,6 +304,23 @@ async def test_a_batch_that_cannot_be_read_now_leaves_the_others_theirs(
     assert "which was sent before" in whole["notes"]
 
 
+def test_watched_sentences_are_judged_in_every_arm(session: Path) -> None:
+    watching = ("probe", session, "--preset", "claude-code", "--watch", RULE, "--watch", "Never use tabs.")
+    run = cwb(*watching, "--json")
+    found = json.loads(run.stdout)
+    arms = [arm["name"] for arm in found["arms"]]
+    assert found["watched"] == [
+        {"sentence": RULE, "given": dict(zip(arms, ("verbatim", "verbatim", "gone"), strict=True))},
+        {"sentence": "Never use tabs.", "given": dict.fromkeys(arms, "gone")},
+    ]
+    told = cwb(*watching).stdout.splitlines()[-4:]
+    assert [" ".join(line.split()) for line in told[1:]] == [
+        "verbatim gone full context",
+        f"verbatim gone {arms[1]}",
+        "gone gone nothing",
+    ]
+
+
 def test_a_folder_is_looked_through(session: Path, other: Path, tmp_path: Path) -> None:
     run = cwb("probe", tmp_path, "--preset", "claude-code")
     assert run.exit_code == 0

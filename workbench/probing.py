@@ -24,8 +24,9 @@ from workbench.analysis.probes import (
 from workbench.analysis.probes.journalled import answers_before, as_probe
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.retention import unread
+from workbench.analysis.watched import Verdict
 from workbench.base.errors import BadInput
-from workbench.bench import Bench
+from workbench.bench import Bench, stands
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.strategy import Answer, SummaryFailed
 from workbench.kept import as_it_goes, finished, unfinished
@@ -132,6 +133,26 @@ def in_batch(cost: Cost) -> Cost:
 def answered_before(bench: Bench, model: str) -> dict[str, Answer]:
     """What the journal keeps of earlier questions to the model. Raises BadInput for a journal that cannot be read."""
     return answers_before(fingerprint(bench.session), model)
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A watched sentence, and by arm how it stands in what the questions are answered from."""
+
+    sentence: str
+    verdicts: tuple[Verdict, ...]
+
+
+def watched_in(bench: Bench, exam: Exam) -> tuple[Watched, ...]:
+    """Each watched sentence in every arm; in nothing it is gone. Reads every message: not for an event loop."""
+    by_arm = [
+        [stand.after or stand.now for stand in stands(bench, arm.outcome)] if arm.messages else None
+        for arm in exam.arms
+    ]
+    return tuple(
+        Watched(sentence, tuple(those[at] if those else "gone" for those in by_arm))
+        for at, sentence in enumerate(bench.watched)
+    )
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,24 @@ async def test_a_failed_question_is_pinned_and_asked_again() -> None:
         assert not bench.bench.pins
 
 
+async def test_watched_sentences_come_first_and_are_pinned_like_a_source() -> None:
+    nowhere = "Never paint the lock gates green."
+    async with on_bench(talk(), preset="trim", watched=(WEIR, LOST, nowhere)) as (pilot, _):
+        screen = await brought(pilot, ProbesScreen, "Q")
+        beside = screen.query_one(TextView)
+        assert grid(screen)[:4] == ["✔ ✔ ○  watched", "✔ ○ ○  watched", "○ ○ ○  watched", "✓ ✓ ·  recall"]
+        await press(pilot, "down")
+        assert beside.text.splitlines() == [
+            LOST, "", "source message 2, assistant", "", "✔ full context: verbatim", "○ trim: gone", "○ nothing: gone",
+        ]  # fmt: skip
+        await press(pilot, "p", "f")
+        assert screen.bench.pins == {"a0"}
+        assert grid(screen) == ["○ ○ ○  watched"]  # its pin keeps the other, and the question after it
+        assert "source no message of this context" in beside.text
+        await press(pilot, "p")
+        assert screen.bench.pins == {"a0"}
+
+
 async def test_enter_goes_to_the_source() -> None:
     async with on_bench(talk()) as (pilot, bench):
         await brought(pilot, ProbesScreen, "Q")

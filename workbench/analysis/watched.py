@@ -75,6 +75,12 @@ def judge_context(sentence: str, shape: Shape) -> Verdict:
     return _best(_places(sentence, shape).values())
 
 
+def place(sentence: str, shape: Shape) -> int | None:
+    """The message of a context in which it stands best, the earliest of several; None where it stands in none."""
+    places = _places(sentence, shape)
+    return min(places, key=lambda index: BEST_FIRST.index(places[index]), default=None)
+
+
 def judge_outcome(sentence: str, shape: Shape, outcome: Outcome) -> Verdict:
     """How it stands in what a compaction left of a context of this shape."""
     return judge_left(sentence, shape, staying(outcome), None if unread(outcome) else new_messages(outcome))

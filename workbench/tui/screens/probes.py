@@ -15,15 +15,17 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from workbench import bench as steps
-from workbench.analysis.probes import Exam, Probe, Probing, beside, looked_up, write_probes
+from workbench.analysis.probes import Exam, Probing, beside, looked_up, write_probes
 from workbench.analysis.probes.graded import GLYPHS, LOOKED_UP, Given
 from workbench.analysis.probes.probe import BLANK
+from workbench.analysis.watched import place
 from workbench.base.errors import BadInput
 from workbench.bench import Bench
 from workbench.compaction.outcome import Outcome
 from workbench.probing import (
     RECORDED,
     Questions,
+    Watched,
     answered_before,
     ask,
     exam_of,
@@ -31,6 +33,7 @@ from workbench.probing import (
     questions,
     quoted,
     theirs,
+    watched_in,
 )
 from workbench.session import fingerprint
 from workbench.summarizers import journal
@@ -43,8 +46,12 @@ from workbench.tui.screens.choose_summarizer import ChooseSummarizerScreen
 from workbench.tui.screens.list_and_text import ListAndText
 from workbench.tui.screens.retention import Ended
 from workbench.tui.widgets.text_view import Part, TextView
+from workbench.tui.widgets.watched_lines import SIGNS, STYLES
 
 COLOURS = {"✓": "$text-success", "✗": "$text-error", "·": "$text-error", "?": "dim"}
+SHADES = {"good": "$text-success", "bad": "$text-error", "unsure": "$text-warning"}
+PARTS = {"good": "good", "bad": "bad", "unsure": "warning"}
+"""How a verdict's style is called beside the list."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,16 @@ class Answered:
 
     questions: Questions
     probing: Probing
+    watched: tuple[Watched, ...]
     ours: int
+
+    def rows(self, failed: bool) -> tuple[Watched | int, ...]:
+        """Watched sentences, then questions by number: all, or those that our arm fails."""
+        right = [given.right for given in self.probing.given[self.ours]]
+        lost = [one for one in self.watched if STYLES[one.verdicts[self.ours]] == "bad"]
+        if failed:
+            return (*lost, *(number for number, good in enumerate(right) if not good))
+        return (*self.watched, *range(len(right)))
 
 
 class ProbesScreen(ListAndText[Ended]):
@@ -61,7 +77,8 @@ class ProbesScreen(ListAndText[Ended]):
 Questions about this context that have one exact answer, made from what it says; those first whose answer the session \
 really used later (↻). Each column is what they are answered from: the full context, the agent's own compaction where \
 the file records one, the outcome on the bench, and nothing. ✓ is right, ✗ wrong, · not known, ? not answered; the \
-last questions are controls, of which nothing tells the answer. Beside the list stand the right answer, its source, \
+last questions are controls, of which nothing tells the answer. Watched sentences (W) come first: ✔ stands \
+as it was said, ≈ in other words, ✘ as its contrary, ○ is gone. Beside the list stand the right answer, its source, \
 and what each answers with the line it has that from. Without a model the answers are looked up in the text by code; \
 m asks a model: its answers are kept in the journal and are not asked for again. p pins the source of the marked \
 question and asks again; w writes the questions beside the session, where you can change them."""
@@ -89,7 +106,7 @@ question and asks again; w writes the questions beside the session, where you ca
         self.model = ""
         self.failed = False
         self.said = ""
-        self.shown: tuple[int, ...] = ()
+        self.shown: tuple[Watched | int, ...] = ()
         self.running = False
 
     @property
@@ -117,6 +134,7 @@ question and asks again; w writes the questions beside the session, where you ca
             if not asked.probes:
                 raise nothing_to_ask(bench)
             exam, ours = await asyncio.to_thread(_exam, bench, asked)
+            watched = await asyncio.to_thread(watched_in, bench, exam)
             probing = await (self._live(bench, exam, model) if model else asyncio.to_thread(looked_up, exam))
         except BadInput as refused:
             self.said = str(refused)
@@ -125,7 +143,7 @@ question and asks again; w writes the questions beside the session, where you ca
             return
         finally:
             self.running = False
-        self.found = Answered(asked, probing, ours)
+        self.found = Answered(asked, probing, watched, ours)
         self.draw()
 
     async def _live(self, bench: Bench, exam: Exam, model: str) -> Probing:
@@ -158,12 +176,10 @@ question and asks again; w writes the questions beside the session, where you ca
         found = self.found
         if found is None:
             return
-        given, probes = found.probing.given, found.probing.probes
-        every = range(len(probes))
-        self.shown = tuple(n for n in every if not given[found.ours][n].right) if self.failed else tuple(every)
+        self.shown = found.rows(self.failed)
         options, at = self.query_one(OptionList), max(self.at, 0)
         options.border_title = f"{'failed' if self.failed else 'questions'} · {len(self.shown)}"
-        options.set_options(Option(line(found.probing, number)) for number in self.shown)
+        options.set_options(Option(row_line(found.probing, row)) for row in self.shown)
         if self.shown:
             options.highlighted = min(at, len(self.shown) - 1)
         else:
@@ -173,14 +189,15 @@ question and asks again; w writes the questions beside the session, where you ca
     @on(OptionList.OptionHighlighted)
     def _marked(self, event: OptionList.OptionHighlighted) -> None:
         if self.found and event.option_index < len(self.shown):
-            number = self.shown[event.option_index]
-            self.query_one(TextView).show(details(self.found.probing, number, self.bench), number)
+            row = self.shown[event.option_index]
+            self.query_one(TextView).show(details(self.found.probing, row, self.bench), row)
 
     @property
-    def marked(self) -> Probe | None:
+    def source(self) -> int | None:
+        """The message in this context that tells what is marked; None where none does, or nothing is marked."""
         if self.found is None or not 0 <= self.at < len(self.shown):
             return None
-        return self.found.probing.probes[self.shown[self.at]]
+        return source_of(self.found.probing, self.shown[self.at], self.bench)
 
     # --- doing ------------------------------------------------------------------------------------------------------
 
@@ -189,19 +206,17 @@ question and asks again; w writes the questions beside the session, where you ca
         return None if action == "undo" and self.bench is self.opened else True
 
     def action_pin(self) -> None:
-        probe = self.marked
-        if probe is None or self.running:
+        if self.found is None or self.running:
             return
-        if probe.source not in self.bench.context.shape.index_of:
+        source = self.source
+        if source is None:
             self.notify("No message of this context answers it: there is nothing to pin.", markup=False)
             return
-        pinned = probe.source in self.bench.pins
-        self.history = self.history.then(steps.toggle_pin(self.bench, probe.source))
-        self.said = f"message {figure(self._number(probe))} {'let go' if pinned else 'pinned'}"
+        message = self.bench.messages[source]
+        pinned = message.id in self.bench.pins
+        self.history = self.history.then(steps.toggle_pin(self.bench, message.id))
+        self.said = f"message {figure(source + 1)} {'let go' if pinned else 'pinned'}"
         self.start()
-
-    def _number(self, probe: Probe) -> int:
-        return self.bench.context.shape.index_of[probe.source] + 1
 
     def action_undo(self) -> None:
         if self.bench is not self.opened and not self.running:
@@ -240,9 +255,8 @@ question and asks again; w writes the questions beside the session, where you ca
 
     @on(OptionList.OptionSelected)
     def _go_there(self) -> None:
-        probe = self.marked
-        if probe is not None and probe.source in self.bench.context.shape.index_of:
-            self.leave(self._number(probe) - 1)
+        if self.source is not None:
+            self.leave(self.source)
 
     def action_leave(self) -> None:
         if self.running and self.model:
@@ -262,6 +276,21 @@ def _exam(bench: Bench, asked: Questions) -> tuple[Exam, int]:
     with suppress(BadInput):  # the file records none here, or one that nobody can read
         outcomes.insert(0, (RECORDED, theirs(bench)))
     return exam_of(bench, asked.probes, outcomes), len(outcomes)
+
+
+def source_of(found: Probing, row: Watched | int, bench: Bench) -> int | None:
+    """The place in the context of the message that tells a watched sentence, or that a question has its answer from."""
+    if isinstance(row, Watched):
+        return place(row.sentence, bench.context.shape)
+    return bench.context.shape.index_of.get(found.probes[row].source)
+
+
+def row_line(found: Probing, row: Watched | int) -> Content:
+    """A watched sentence or a question in the list, with a glyph for each arm."""
+    if isinstance(row, Watched):
+        signs = [(f"{SIGNS[verdict]} ", SHADES[STYLES[verdict]]) for verdict in row.verdicts]
+        return Content.assemble(*signs, (f" {'watched':<12}   ", "dim"), one_line(row.sentence, 160))
+    return line(found, row)
 
 
 def line(found: Probing, number: int) -> Content:
@@ -300,16 +329,35 @@ def how(found: Answered, said: str) -> str:
     return " · ".join(filter(None, (said, answered, f"{several(len(found.probing.asked), 'question')} {origin}")))
 
 
-def details(found: Probing, number: int, bench: Bench) -> Sequence[Part]:
+def details(found: Probing, row: Watched | int, bench: Bench) -> Sequence[Part]:
+    """What stands beside a row of the list."""
+    return _stands(found, row, bench) if isinstance(row, Watched) else _answers(found, row, bench)
+
+
+def _stands(found: Probing, row: Watched, bench: Bench) -> Sequence[Part]:
+    """The watched sentence with its source, and how it stands in each arm."""
+    at = place(row.sentence, bench.context.shape)
+    where = "no message of this context" if at is None else _message(at, bench)
+    parts = [Part(row.sentence, "title"), Part(""), Part(f"source {where}", "dim"), Part("")]
+    for arm, verdict in zip(found.arms, row.verdicts, strict=True):
+        parts.append(Part(f"{SIGNS[verdict]} {arm.name}: {verdict}", PARTS[STYLES[verdict]]))
+    return parts
+
+
+def _message(at: int, bench: Bench) -> str:
+    message = bench.messages[at]
+    return f"message {figure(at + 1)}, {message.role}{' · pinned' if message.id in bench.pins else ''}"
+
+
+def _answers(found: Probing, number: int, bench: Bench) -> Sequence[Part]:
     """The question, the right answer with its source, and what each arm answers and has that from."""
     probe = found.probes[number]
     right = "not known: no context tells it" if probe.kind == "control" else probe.answer
     parts = [Part(probe.question, "title"), Part(""), Part(f"right  {right}", "good")]
     parts += [Part(f"or     {other}", "good") for other in probe.accept]
     at = bench.context.shape.index_of.get(probe.source)
-    where = "by hand" if at is None else f"message {figure(at + 1)}, {bench.messages[at].role}"
     if probe.kind != "control":
-        parts += [Part(f"source {where}{' · pinned' if probe.source in bench.pins else ''}", "dim")]
+        parts += [Part(f"source {'by hand' if at is None else _message(at, bench)}", "dim")]
     if probe.says and probe.says != probe.answer:
         parts += [Part(f"       {one_line(probe.says, 600)}", "dim")]
     for arm, row in zip(found.arms, found.given, strict=True):

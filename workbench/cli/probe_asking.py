@@ -1,0 +1,149 @@
+"""The questions of `cwb probe`, put to a model: live one session after the other, or in batches all at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from pathlib import Path
+
+import click
+
+from workbench.analysis.probes import Exam, Probing
+from workbench.analysis.probes.journalled import as_probe
+from workbench.analysis.transcript import printable
+from workbench.base.errors import BadInput
+from workbench.base.figures import grouped
+from workbench.base.text import counted
+from workbench.bench import Bench
+from workbench.cli.output import warn
+from workbench.cli.running import CANCELLED, keep, need_key, run_named, usage_words
+from workbench.compaction.strategy import Answer
+from workbench.probing import (
+    Asked,
+    answered_before,
+    ask_in_batch,
+    asked,
+    quoted,
+    quoted_together,
+)
+from workbench.summarizers import runs
+from workbench.summarizers.batches import UnderWay
+from workbench.summarizers.named import Name
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """A session, and what is asked of whom. `origin` is where the questions are from, in words."""
+
+    file: Path
+    bench: Bench
+    origin: str
+    exam: Exam
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A file that gives nothing, and why."""
+
+    file: Path
+    error: str
+
+
+def refusal(file: Path, reason: BadInput) -> Refused:
+    """It is said at once: the others may take long."""
+    said = str(reason) if str(file) in str(reason) else f"{file}: {reason}"
+    warn(printable(said))
+    return Refused(file, said)
+
+
+def answers(
+    sittings: Sequence[Sitting], model: str, *, journal: bool, batch: bool
+) -> tuple[list[tuple[Sitting, Probing]], list[Refused]]:
+    """The model's answers, those that the journal keeps and the others asked now; and the sessions that gave none. What
+    all of it costs is told once, before and after."""
+    known = [answered_before(one.bench, model) if journal else {} for one in sittings]
+    quotes = [quoted(one.exam, model, before, batch=batch) for one, before in zip(sittings, known, strict=True)]
+    quote = quoted_together(quotes, model)
+    before = f", {counted(quote.answered, 'call')} answered before" if quote.answered else ""
+    calls = counted(quote.calls, "call")
+    warn(f"{model} is asked {calls}, ≈{grouped(quote.tokens)} tokens: about {quote.cost}{before}.")
+    asking = [Asking(one, model, before, journal) for one, before in zip(sittings, known, strict=True)]
+    if quote.calls:
+        asyncio.run(need_key(Name("anthropic", model)))
+    done = _in_batches(asking) if batch else [_live(one) for one in asking]
+    pairs = list(zip(sittings, done, strict=True))
+    answered = [(one, found) for one, found in pairs if isinstance(found, Asked)]
+    _tell_bill(answered, model, batch=batch)
+    for one, found in answered:
+        for failure in found.failed:
+            warn(f"{printable(one.file.name)}: {failure}" if len(sittings) > 1 else failure)
+    if any(found.cut for _, found in answered):
+        warn(f"a context is too long for {model}: its oldest messages were left out, and what stood there is missed.")
+    failed = [refusal(one.file, reason) for one, reason in pairs if isinstance(reason, BadInput)]
+    return [(one, found.probing) for one, found in answered], failed
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A session's exam, and what `model` has answered of it before."""
+
+    sitting: Sitting
+    model: str
+    known: Mapping[str, Answer]
+    journal: bool
+
+    def keep(self, record: runs.Run) -> None:
+        if self.journal:
+            keep(record)
+
+
+def _live(asking: Asking) -> Asked | BadInput:
+    bench, exam = asking.sitting.bench, asking.sitting.exam
+    name = Name("anthropic", asking.model)
+    try:
+        call = run_named(bench, exam.asking(asking.known), name, journal=asking.journal, keeping=as_probe)
+    except BadInput as refused:
+        return refused
+    done = asked(bench, exam, name, asking.known, call.run, call.recorder, call.began)
+    if done.record:
+        asking.keep(done.record)
+    return done
+
+
+def _in_batches(several: Sequence[Asking]) -> list[Asked | BadInput]:
+    """Every session as a batch of its own, all at once. What Ctrl-C leaves under way the same command takes up."""
+
+    async def one(asking: Asking) -> Asked | BadInput:
+        sitting, seen = asking.sitting, set[UnderWay]()
+
+        def on_batch(now: UnderWay) -> None:
+            if now not in seen:
+                seen.add(now)
+                warn(f"{now}.")
+
+        try:
+            return await ask_in_batch(sitting.bench, sitting.exam, asking.model, asking.known, on_batch, asking.keep)
+        except BadInput as refused:
+            return refused
+
+    async def every() -> list[Asked | BadInput]:
+        return await asyncio.gather(*map(one, several))
+
+    try:
+        return asyncio.run(every())
+    except KeyboardInterrupt:
+        click.echo("Left: a batch that was sent goes on; the same command takes it up.", err=True)
+        raise click.exceptions.Exit(CANCELLED) from None
+
+
+def _tell_bill(answered: Sequence[tuple[Sitting, Asked]], model: str, *, batch: bool) -> None:
+    records = [found.record for _, found in answered if found.record]
+    if not records:
+        return
+    usage, calls = runs.total(one.usage for one in records), counted(sum(len(one.calls) for one in records), "call")
+    dollars = [one.dollars for one in records]
+    known = [one for one in dollars if one is not None]
+    cost = f"${fsum(known):.4f}" if len(known) == len(dollars) else "cost unknown"
+    warn(f"{model}: {calls}, {usage_words(usage)}, {cost}{' (half the price, as a batch)' if batch else ''}")
