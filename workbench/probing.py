@@ -15,11 +15,11 @@ from workbench.analysis.probes import (
     Exam,
     Probe,
     Probing,
-    arms_of,
     beside,
     graded,
     probes_of,
     read_probes,
+    sources_of,
 )
 from workbench.analysis.probes.journalled import answers_before, as_probe
 from workbench.analysis.recorded import recorded_outcome
@@ -92,7 +92,7 @@ def theirs(bench: Bench) -> Outcome:
 
 
 def exam_of(bench: Bench, probes: tuple[Probe, ...], outcomes: Sequence[tuple[str, Outcome]], seed: int = 0) -> Exam:
-    return Exam(bench.session, probes, arms_of(bench.context, outcomes), seed)
+    return Exam(bench.session, probes, sources_of(bench.context, outcomes), seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +146,8 @@ class Watched:
 def watched_in(bench: Bench, exam: Exam) -> tuple[Watched, ...]:
     """Each watched sentence in every arm; in nothing it is gone. Reads every message: not for an event loop."""
     by_arm = [
-        [stand.after or stand.now for stand in stands(bench, arm.outcome)] if arm.messages else None
-        for arm in exam.arms
+        [stand.after or stand.now for stand in stands(bench, source.outcome)] if source.messages else None
+        for source in exam.sources
     ]
     return tuple(
         Watched(sentence, tuple(those[at] if those else "gone" for those in by_arm))

@@ -19,10 +19,10 @@ from workbench.analysis.probes import (
     Probe,
     Probing,
     Sum,
-    arms_of,
     looked_up,
     probes_of,
     read_probes,
+    sources_of,
     write_probes,
 )
 from workbench.analysis.probes.asked import AT_ONCE, Arm
@@ -218,7 +218,7 @@ class TestLookup:
         session = session_of(TALK)
         bench = open_bench(session, counter_of(session))
         probes = probes_of(Shape(bench.messages))
-        found = looked_up(Exam(session, probes, arms_of(bench.context, ())))
+        found = looked_up(Exam(session, probes, sources_of(bench.context, ())))
         assert [arm.name for arm in found.arms] == [FULL, NOTHING]
         full, nothing = (found.share(arm) for arm in (0, 1))
         assert full is not None
@@ -276,7 +276,7 @@ class TestSums:
             *(Probe("recall", f"Which {n}?", "it") for n in range(len(full) - 1)),
             Probe("control", "Which moon?", ""),
         )
-        arms = (Arm(FULL, (), 100), Arm(name, (), 10), Arm(NOTHING, (), 0))
+        arms = (Arm(FULL, 100), Arm(name, 10), Arm(NOTHING, 0))
         rows = (full, compacted, "w" * (len(full) - 1) + "r")
         given = tuple(tuple(Given("it", marks[letter]) for letter in row) for row in rows)
         return Probing(probes, arms, given, "a model")

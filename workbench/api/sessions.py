@@ -15,11 +15,11 @@ from workbench.analysis.probes import (
     Exam,
     Probe,
     Probing,
-    arms_of,
     graded,
     looked_up,
     probes_of,
     read_probes,
+    sources_of,
 )
 from workbench.analysis.recorded import following
 from workbench.analysis.replay import Replay, replays
@@ -115,7 +115,7 @@ def probe(
     elif probes is None:
         needed = needed_after(session, compacted.epoch)
         probes = probes_of(context.shape, folder_of(session), needed, most)
-    exam = Exam(session, tuple(probes), arms_of(context, [("compacted", compacted.outcome)]), seed)
+    exam = Exam(session, tuple(probes), sources_of(context, [("compacted", compacted.outcome)]), seed)
     if ask is None:
         return looked_up(exam)
     return graded(exam, drive(exam.asking({}), answered_by(ask)).recording, "asked")

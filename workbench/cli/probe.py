@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
-from workbench.analysis.probes import Probe, Sum, beside, looked_up, write_probes
+from workbench.analysis.probes import Probe, Probing, Sum, beside, looked_up, write_probes
 from workbench.analysis.probes.made import MOST
 from workbench.analysis.why.refusals import overflowed
 from workbench.audit.rows import SessionRow
@@ -28,6 +29,7 @@ from workbench.compaction.preset import Preset
 from workbench.finding.discover import is_session_folder
 from workbench.probing import (
     RECORDED,
+    Questions,
     elsewhere,
     exam_of,
     nothing_to_ask,
@@ -37,6 +39,8 @@ from workbench.probing import (
 from workbench.summarizers.named import Name, parsed
 
 FAILED = 2
+
+T = TypeVar("T")
 
 
 @click.command("probe")
@@ -101,49 +105,59 @@ def command(
     if several and (file or chosen.part):
         raise click.UsageError("--probes and --part are of one session; name one FILE.")
     policies = chosen.policies() if chosen.strategies or chosen.presets else None
-    sittings: list[Sitting] = []
     refused: list[Refused] = []
-    for path in files:
-        try:
-            bench = on_bench(replace(chosen, files=(path,)), begin=overflowed)
-            wanted = questions(bench, file, most)
-            if not wanted.probes:
-                raise nothing_to_ask(bench)
-            if write:
-                _write(file or beside(bench.session), wanted.probes)
-                continue
-            outcomes = [(RECORDED, theirs(bench))] if recorded else []
-            outcomes += [_made(bench, preset, name, journal=not no_journal) for preset in policies or [bench.chosen]]
-            sittings.append(Sitting(path, bench, wanted.origin, exam_of(bench, wanted.probes, outcomes, seed)))
-        except BadInput as reason:
-            if not several:
-                raise
-            refused.append(refusal(path, reason))
-            continue
+
+    def each(done: Callable[[Bench, Questions], T]) -> Iterator[T]:
+        """One session after the other; of several one that gives nothing keeps none of the others from theirs."""
+        for path in files:
+            try:
+                bench = on_bench(replace(chosen, files=(path,)), begin=overflowed)
+                wanted = questions(bench, file, most)
+                if not wanted.probes:
+                    raise nothing_to_ask(bench)
+                yield done(bench, wanted)
+            except BadInput as reason:
+                if not several:
+                    raise
+                refused.append(refusal(path, reason))
+
+    def written(bench: Bench, wanted: Questions) -> Path:
+        return _write(file or beside(bench.session), wanted.probes)
+
+    def sitting(bench: Bench, wanted: Questions) -> Sitting:
+        outcomes = [(RECORDED, theirs(bench))] if recorded else []
+        outcomes += [_made(bench, preset, name, journal=not no_journal) for preset in policies or [bench.chosen]]
         if wanted.file and (strangers := elsewhere(bench, wanted.probes)):
             warn(f"{counted(strangers, 'question')} in {wanted.file.name} from messages that this epoch does not have.")
+        return Sitting(bench, wanted.origin, exam_of(bench, wanted.probes, outcomes, seed))
+
     if write:
-        _end(len(files) > len(refused))
+        _end(bool(list(each(written))))
         return
-    answered = [] if model else [(one, looked_up(one.exam)) for one in sittings]
-    if model and sittings:
-        answered, failed = answers(sittings, model, journal=not no_journal, batch=batch)
+    answered: Iterable[tuple[Sitting, Probing]]
+    if model:
+        answered, failed = answers(list(each(sitting)), model, journal=not no_journal, batch=batch)
         if failed and not several:
             raise BadInput(failed[0].error)
         refused += failed
+    else:  # each is told when it is known, and only its figures are kept
+        answered = ((one, looked_up(one.exam)) for one in each(sitting))
+    documents: list[dict[str, Any]] = []
+    found: list[Probing] = []
+    for one, probing in answered:
+        found.append(probing)
+        if as_json:
+            documents.append(document(one, probing))
+        else:
+            tell(one, probing, alone=not several)
+    together = Sum(tuple(found)) if several and found else None
     if as_json and several:
-        told = [{"file": one.file, **document(one, found)} for one, found in answered]
-        total = Sum(tuple(found for _, found in answered))
-        write_json({"sessions": told, "sum": sum_document(total) if answered else None, "refused": refused})
+        write_json({"sessions": documents, "sum": together and sum_document(together), "refused": refused})
     elif as_json:
-        ((sitting, found),) = answered
-        write_json(document(sitting, found))
-    else:
-        for sitting, found in answered:
-            tell(sitting, found, alone=not several)
-        if several and answered:
-            tell_sum(Sum(tuple(found for _, found in answered)), len(refused))
-    _end(bool(answered))
+        write_json(*documents)
+    elif together:
+        tell_sum(together, len(refused))
+    _end(bool(found))
 
 
 def _end(good: bool) -> None:
@@ -169,13 +183,14 @@ def _files(named: Sequence[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def _write(path: Path | None, probes: Sequence[Probe]) -> None:
+def _write(path: Path | None, probes: Sequence[Probe]) -> Path:
     if path is None:
         raise BadInput("This session is of no file; say with --probes where the questions are to lie.")
     write_probes(path, probes)
     click.echo(
         f"{path}: {counted(len(probes), 'question')}; change them as you like, `cwb probe` reads them from there"
     )
+    return path
 
 
 def _made(bench: Bench, preset: Preset, name: Name, *, journal: bool) -> tuple[str, Outcome]:

@@ -37,10 +37,14 @@ from workbench.summarizers.named import Name
 class Sitting:
     """A session, and what is asked of whom. `origin` is where the questions are from, in words."""
 
-    file: Path
     bench: Bench
     origin: str
     exam: Exam
+
+    @property
+    def file(self) -> Path:
+        assert self.bench.session.path is not None
+        return self.bench.session.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,8 @@ def answers(
 ) -> tuple[list[tuple[Sitting, Probing]], list[Refused]]:
     """The model's answers, those that the journal keeps and the others asked now; and the sessions that gave none. What
     all of it costs is told once, before and after."""
+    if not sittings:
+        return [], []
     known = [answered_before(one.bench, model) if journal else {} for one in sittings]
     quotes = [quoted(one.exam, model, before, batch=batch) for one, before in zip(sittings, known, strict=True)]
     quote = quoted_together(quotes, model)

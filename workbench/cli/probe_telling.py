@@ -24,7 +24,7 @@ WORDS = 110
 
 
 def document(sitting: Sitting, found: Probing) -> dict[str, Any]:
-    head = {"epoch": sitting.bench.epoch, "questions": sitting.origin, "answers": found.by}
+    head = {"file": sitting.file, "epoch": sitting.bench.epoch, "questions": sitting.origin, "answers": found.by}
     watched = [_watched_document(found, one) for one in watched_in(sitting.bench, sitting.exam)]
     return {**head, **probing_document(found), "watched": watched}
 

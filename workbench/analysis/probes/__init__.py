@@ -1,6 +1,6 @@
 """Probes: questions with exact answers about what a context says, put to it whole, compacted, and not at all."""
 
-from workbench.analysis.probes.asked import FULL, NOTHING, Arm, Exam, arms_of
+from workbench.analysis.probes.asked import FULL, NOTHING, Arm, Exam, sources_of
 from workbench.analysis.probes.graded import LOOKED_UP, Given, Probing, graded, looked_up
 from workbench.analysis.probes.made import MOST, probes_of
 from workbench.analysis.probes.probe import Probe, ProbeKind
@@ -19,11 +19,11 @@ __all__ = [
     "ProbeKind",
     "Probing",
     "Sum",
-    "arms_of",
     "beside",
     "graded",
     "looked_up",
     "probes_of",
     "read_probes",
+    "sources_of",
     "write_probes",
 ]

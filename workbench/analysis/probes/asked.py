@@ -42,22 +42,29 @@ _VERDICT = re.compile(r"^\W*(\d{1,4})\W+(yes|no)\b", re.MULTILINE | re.IGNORECAS
 
 @dataclass(frozen=True)
 class Arm:
-    """What the questions are answered from. `tokens` is its size, `outcome` the compaction, None for all and for
-    nothing."""
+    """From what questions were answered, and its size."""
 
     name: str
-    messages: tuple[Message, ...]
     tokens: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """What an arm answers from; `outcome` is the compaction, None for all and for nothing."""
+
+    arm: Arm
+    messages: tuple[Message, ...]
     outcome: Outcome | None = None
 
 
-def arms_of(context: Context, outcomes: Sequence[tuple[str, Outcome]]) -> tuple[Arm, ...]:
+def sources_of(context: Context, outcomes: Sequence[tuple[str, Outcome]]) -> tuple[Source, ...]:
     """The full context, each of the outcomes under its name, and nothing."""
-    full = Arm(FULL, tuple(context.messages), context.total.tokens)
+    full = Source(Arm(FULL, context.total.tokens), tuple(context.messages))
     between = (
-        Arm(name, tuple(outcome.messages), context.outcome_size(outcome).tokens, outcome) for name, outcome in outcomes
+        Source(Arm(name, context.outcome_size(outcome).tokens), tuple(outcome.messages), outcome)
+        for name, outcome in outcomes
     )
-    return (full, *between, Arm(NOTHING, (), 0))
+    return (full, *between, Source(Arm(NOTHING, 0), ()))
 
 
 @dataclass(frozen=True)
@@ -71,12 +78,16 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Exam:
-    """The probes and the arms that they are put to."""
+    """The probes, and from what each arm answers them."""
 
     session: Session
     probes: tuple[Probe, ...]
-    arms: tuple[Arm, ...]
+    sources: tuple[Source, ...]
     seed: int = 0
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        return tuple(source.arm for source in self.sources)
 
     @cached_property
     def batches(self) -> tuple[tuple[int, ...], ...]:
@@ -104,22 +115,22 @@ class Exam:
     def sheets(self) -> tuple[Sheet, ...]:
         """Every call, arm by arm."""
         return tuple(
-            Sheet(number, batch, self._request(arm, batch))
-            for number, arm in enumerate(self.arms)
+            Sheet(number, batch, self._request(source, batch))
+            for number, source in enumerate(self.sources)
             for batch in self.batches
         )
 
-    def _request(self, arm: Arm, batch: Sequence[int]) -> SummaryRequest:
+    def _request(self, source: Source, batch: Sequence[int]) -> SummaryRequest:
         prompt = load_prompt("probe.md").text
         questions = "\n".join(f"{place}: {self.probes[number].question}" for place, number in enumerate(batch, 1))
         last = f"{prompt}\n\n{questions}"
-        body = Conversation("messages_without_tools", self.session.system, (), arm.messages, last)
+        body = Conversation("messages_without_tools", self.session.system, (), source.messages, last)
         room = ANSWER_TOKENS * len(batch)
         return SummaryRequest(
-            f"questions to {arm.name}",
+            f"questions to {source.arm.name}",
             (),
             prompt,
-            body if arm.messages else OneText(lambda: last),
+            body if source.messages else OneText(lambda: last),
             chars=len(last) + 8 * room,
             temperature=0.0,
             timeout_s=TIMEOUT_S,

@@ -97,8 +97,8 @@ class Probing:
 def looked_up(exam: Exam) -> Probing:
     """The answers that code finds in the arms: no model is asked. Linear in the messages."""
     rows = []
-    for arm in exam.arms:
-        lookup = Lookup(arm.messages)
+    for source in exam.sources:
+        lookup = Lookup(source.messages)
         found = [lookup.answer(probe) for probe in exam.probes]
         rows.append(
             tuple(
@@ -114,8 +114,8 @@ def graded(exam: Exam, answers: Mapping[str, Answer], by: str) -> Probing:
     replies = exam.replies(answers)
     right = exam.found_right(exam.in_doubt(replies), answers)
     rows = []
-    for arm, row in zip(exam.arms, replies, strict=True):
-        lookup = Lookup(arm.messages if arm.outcome else ())
+    for source, row in zip(exam.sources, replies, strict=True):
+        lookup = Lookup(source.messages if source.outcome else ())
         given = []
         for number, (probe, reply) in enumerate(zip(exam.probes, row, strict=True)):
             mark: Mark = "judged" if reply and (number, reply.strip()) in right else marked(probe, reply)
