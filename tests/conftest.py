@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,11 +26,6 @@ def shared() -> Path:
     return SHARED
 
 
-@pytest.fixture(scope="session")
-def homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("homes")
-
-
 MOVES = (
     *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME", "PI_CODING_AGENT_DIR", "AUGMENT_CACHE_DIR"),
     *("CLINE_DIR", "CLINE_DATA_DIR", "CLINE_SESSION_DATA_DIR"),
@@ -37,18 +33,42 @@ MOVES = (
 """Variables by which tools are told to keep their sessions elsewhere."""
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of all homes, in an environment that says nothing else of places, keys and settings."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("ANTHROPIC_API_KEY", *MOVES, *(name for name in os.environ if name.startswith(PREFIX))):
+            patch.delenv(name, raising=False)
+        yield tmp_path_factory.mktemp("homes")
+
+
+@pytest.fixture(scope="session")
+def latest_home() -> list[Path]:
+    """The home of the test before, while nothing lies in it."""
+    return []
+
+
 @pytest.fixture(autouse=True)
-def own_home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_home(homes: Path, latest_home: list[Path], monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Settings, caches and runs of a test lie in a folder of its own, never in the user's."""
-    home = Path(tempfile.mkdtemp(dir=homes))  # pytest's own way reads the names of all earlier ones for each new one
+    home = latest_home[0] if latest_home else _folder_in(homes)
+    latest_home[:] = [home]
     monkeypatch.setenv("HOME", str(home))
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(home / name.lower()))
-    for name in [name for name in os.environ if name.startswith(PREFIX)]:
-        monkeypatch.delenv(name)
-    for name in ("ANTHROPIC_API_KEY", *MOVES):
-        monkeypatch.delenv(name, raising=False)
-    return home
+    yield home
+    if not home.is_dir() or any(home.iterdir()):
+        latest_home.clear()
+
+
+@pytest.fixture
+def tmp_path(homes: Path) -> Path:
+    return _folder_in(homes)
+
+
+def _folder_in(folder: Path) -> Path:
+    """A new one. Pytest's own way reads the names of all earlier ones for each."""
+    return Path(tempfile.mkdtemp(dir=folder))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 from workbench.base.errors import BadInput
@@ -19,6 +21,12 @@ def offered(group: str) -> tuple[str, ...]:
 
 
 def _entries(group: str) -> EntryPoints:
+    return _installed(group, tuple(sys.path))
+
+
+@cache
+def _installed(group: str, places: tuple[str, ...]) -> EntryPoints:
+    """Kept: every distribution's files are read for it, and the ids of all strategies are asked for again and again."""
     from importlib.metadata import entry_points  # takes as long to import as a format
 
     return entry_points(group=group)
