@@ -190,13 +190,14 @@ async def ask_in_batch(
     model: str,
     known: Mapping[str, Answer],
     on_batch: batches.OnBatch,
+    uploads: asyncio.Semaphore,
     keep: Callable[[Run], object],
 ) -> Asked:
     """The same through the Message Batches API, at half the price: within a day, mostly within the hour. A batch that
     an earlier run sent is taken up, until the record of its answers has been given to `keep`, in a thread. Raises
     BadInput, which says whether a batch goes on."""
     recorder, began = Recorder(), time.time()
-    async with batches.ran(exam.asking(known), model, bench.session, on_batch) as run:
+    async with batches.ran(exam.asking(known), model, bench.session, on_batch, uploads) as run:
         recorder.took(run)
         done = asked(bench, exam, Name("anthropic", model), known, run, recorder, began)
         if done.record is None:

@@ -16,7 +16,7 @@ from workbench.base.errors import BadInput
 from workbench.compaction.outcome import unchanged
 from workbench.compaction.strategy import Answer, Compacting, Summary, SummaryFailed, SummaryRequest
 from workbench.summarizers import batches
-from workbench.summarizers.batches import UnderWay
+from workbench.summarizers.batches import UnderWay, few_at_once
 
 ID = "msgbatch_01abc"
 
@@ -71,7 +71,7 @@ ONE, OTHER = request("the first history " * 50, temperature=0.0), request("the o
 
 async def run(*requests: SummaryRequest) -> tuple[tuple[Answer, ...], list[UnderWay]]:
     seen: list[UnderWay] = []
-    async with batches.ran(asking(*requests), MODEL, None, seen.append, every_s=0.001) as done:
+    async with batches.ran(asking(*requests), MODEL, None, seen.append, few_at_once(), every_s=0.001) as done:
         return done.answers, seen
 
 
@@ -127,7 +127,7 @@ async def test_a_run_that_was_broken_off_goes_on_with_its_batch(api: FakeApi) ->
 async def test_answers_that_could_not_be_kept_are_read_again(api: FakeApi) -> None:
     api.replies = [batch(api, 1, 1, ended=True)] * 3 + [results(succeeded(ONE, "it"))]
     with pytest.raises(OSError, match="no room"):
-        async with batches.ran(asking(ONE), MODEL, None, lambda _: None):
+        async with batches.ran(asking(ONE), MODEL, None, lambda _: None, few_at_once()):
             raise OSError("no room")
     assert [note.read_text() for note in paths.batches().iterdir()] == [ID]
     api.received.clear()
@@ -205,6 +205,36 @@ async def test_a_batch_that_is_not_taken_is_told_in_a_sentence(api: FakeApi) -> 
     assert not paths.batches().exists() or not list(paths.batches().iterdir())
 
 
+async def test_few_batches_are_sent_at_a_time(api: FakeApi) -> None:
+    arriving: list[int] = []
+    under_way = 0
+
+    async def reply(to: Connection) -> None:
+        nonlocal under_way
+        if api.received[-1].path.endswith("/results"):
+            await results(*(succeeded(one, "it") for one in several))(to)
+            return
+        posted = api.received[-1].method == "POST"
+        under_way += posted
+        if posted:
+            arriving.append(under_way)
+            await pair.wait()
+        await batch(api, 1, 1, ended=True)(to)
+        under_way -= posted
+
+    several = [request(f"history {number} " * 50) for number in range(8)]
+    api.replies = [reply] * 40
+    uploads, pair = asyncio.Semaphore(2), asyncio.Barrier(2)
+
+    async def one(asked: SummaryRequest) -> tuple[Answer, ...]:
+        async with batches.ran(asking(asked), MODEL, None, lambda _: None, uploads) as done:
+            return done.answers
+
+    answers = await asyncio.gather(*map(one, several))
+    assert [texts(found) for found in answers] == [["it"]] * 8
+    assert sorted(set(arriving)) == [1, 2]
+
+
 async def test_cancelling_leaves_the_batch_under_way(api: FakeApi) -> None:
     looked = asyncio.Event()
     api.replies = [batch(api, 0, 1, ended=False)] * 2
@@ -215,7 +245,7 @@ async def test_cancelling_leaves_the_batch_under_way(api: FakeApi) -> None:
     generator = asking(ONE)
 
     async def ask() -> None:
-        async with batches.ran(generator, MODEL, None, on_batch, every_s=60):
+        async with batches.ran(generator, MODEL, None, on_batch, few_at_once(), every_s=60):
             pass
 
     task = asyncio.create_task(ask())

@@ -28,7 +28,7 @@ from workbench.probing import (
     quoted,
     quoted_together,
 )
-from workbench.summarizers import runs
+from workbench.summarizers import batches, runs
 from workbench.summarizers.batches import UnderWay
 from workbench.summarizers.named import Name
 
@@ -121,7 +121,7 @@ def _live(asking: Asking) -> Asked | BadInput:
 def _in_batches(several: Sequence[Asking]) -> list[Asked | BadInput]:
     """Every session as a batch of its own, all at once. What Ctrl-C leaves under way the same command takes up."""
 
-    async def one(asking: Asking) -> Asked | BadInput:
+    async def one(asking: Asking, uploads: asyncio.Semaphore) -> Asked | BadInput:
         sitting, seen = asking.sitting, set[UnderWay]()
 
         def on_batch(now: UnderWay) -> None:
@@ -130,12 +130,15 @@ def _in_batches(several: Sequence[Asking]) -> list[Asked | BadInput]:
                 warn(f"{now}.")
 
         try:
-            return await ask_in_batch(sitting.bench, sitting.exam, asking.model, asking.known, on_batch, asking.keep)
+            return await ask_in_batch(
+                sitting.bench, sitting.exam, asking.model, asking.known, on_batch, uploads, asking.keep
+            )
         except BadInput as refused:
             return refused
 
     async def every() -> list[Asked | BadInput]:
-        return await asyncio.gather(*map(one, several))
+        uploads = batches.few_at_once()
+        return await asyncio.gather(*(one(asking, uploads) for asking in several))
 
     try:
         return asyncio.run(every())

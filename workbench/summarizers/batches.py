@@ -62,9 +62,20 @@ class UnderWay:
 OnBatch = Callable[[UnderWay], None]
 
 
+def few_at_once() -> asyncio.Semaphore:
+    """For runs that go at once: of their batches, which may be large, so many are made and sent at a time."""
+    return asyncio.Semaphore(4)
+
+
 @asynccontextmanager
 async def ran(
-    generator: Compacting, model: str, session: Session | None, on_batch: OnBatch, *, every_s: float = EVERY_S
+    generator: Compacting,
+    model: str,
+    session: Session | None,
+    on_batch: OnBatch,
+    uploads: asyncio.Semaphore,
+    *,
+    every_s: float = EVERY_S,
 ) -> AsyncIterator[Run]:
     """Run `generator` to its end, each of its turns one batch; whoever gets the run keeps it before leaving, then the
     notes go. Cancelling, or a kill, leaves the batches as they are: the next run with the same requests takes them up.
@@ -72,7 +83,7 @@ async def ran(
     notes: list[Path] = []
 
     async def answered(asked: Requests, first: int) -> tuple[Answer, ...]:
-        found = await _answered(asked, model, session, on_batch, every_s, notes)
+        found = await _answered(asked, model, session, on_batch, uploads, every_s, notes)
         return tuple(found[request.key] for request in asked)
 
     yield await run_turns(generator, answered)
@@ -84,6 +95,7 @@ async def _answered(
     model: str,
     session: Session | None,
     on_batch: OnBatch,
+    uploads: asyncio.Semaphore,
     every_s: float,
     notes: list[Path],
 ) -> dict[str, Answer]:
@@ -95,7 +107,7 @@ async def _answered(
     while different:
         note = _note(model, different, left_out)
         notes.append(note)
-        answers, refused = await _batch(note, different, model, session, left_out, on_batch, every_s)
+        answers, refused = await _batch(note, different, model, session, left_out, on_batch, uploads, every_s)
         found |= answers
         fields = frozenset(trouble.field for trouble in refused.values()) - left_out
         if not fields:
@@ -112,6 +124,7 @@ async def _batch(
     session: Session | None,
     left_out: frozenset[str],
     on_batch: OnBatch,
+    uploads: asyncio.Semaphore,
     every_s: float,
 ) -> tuple[dict[str, Answer], dict[str, Trouble]]:
     """The answers of one batch, and of those among the failures what could be left out."""
@@ -121,8 +134,9 @@ async def _batch(
         if resumed and not await _is_there(client, id):
             id, resumed = "", False
         if not id:
-            bodies = await asyncio.to_thread(_bodies, requests, model, session, left_out)
-            id = await _sent(client, bodies)
+            async with uploads:
+                bodies = await asyncio.to_thread(_bodies, requests, model, session, left_out)
+                id = await _sent(client, bodies)
             await asyncio.to_thread(_write, note, id)
         await _until_ended(client, id, on_batch, every_s, resumed=resumed)
         answers, refused = await _results(client, id, requests)
