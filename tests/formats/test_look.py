@@ -6,6 +6,7 @@ import io
 import json
 import sqlite3
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ import pytest
 import zstandard
 
 from tests.paths import SAMPLES
-from workbench.formats import anthropic_messages, openai_chat, openai_responses, openhands, registry
+from workbench.formats import anthropic_messages, look, openai_chat, openai_responses, openhands, registry
 from workbench.formats.files import load, look_at
+from workbench.formats.kit.jsonl import Record, records_of
 from workbench.formats.look import DECODED, FIRST, HEAD, LONE, Look
 
 PROMPT = "You are careful. " * 10_000
@@ -74,6 +76,21 @@ def test_lines_are_shown_and_a_long_one_by_its_outline() -> None:
     assert look.first == {"n": 1}
     first = Look.of(b"\n".join(map(encoded, lines[1:])))
     assert (first.document, first.first["n"], len(first.records)) == (None, 2, 1)
+
+
+def test_no_line_is_decoded_that_nobody_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded: list[int] = []
+
+    def counting(data: bytes) -> Iterator[Record]:
+        for record in records_of(data):
+            decoded.append(record.line)
+            yield record
+
+    monkeypatch.setattr(look, "records_of", counting)
+    shown = Look.of(b'{"a":1}\n{"a":2}\n{"a":3}\n').records
+    assert (shown[0].value, decoded) == ({"a": 1}, [1])
+    assert ([record.line for record in shown[:2]], decoded) == ([1, 2], [1, 2])
+    assert (shown[-1].value, len(shown), decoded) == ({"a": 3}, 3, [1, 2, 3])
 
 
 @pytest.mark.parametrize("lines", [FIRST - 1, FIRST, FIRST + 1])

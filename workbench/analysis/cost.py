@@ -6,13 +6,13 @@ and is said to be, never guessed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
 
 from workbench.analysis.cache import Rates, rates_of
 from workbench.base.text import counted
-from workbench.session import Message, Session, Usage
+from workbench.session import Session, Usage
 from workbench.tokens import ModelInfo, Prices, find_model
 
 MILLION = 1_000_000
@@ -55,15 +55,7 @@ def actual(usage: Usage, model: str) -> Cost:
 def _by(info: ModelInfo | None, usage: Usage, model: str) -> Cost:
     if info is None or info.prices is None:
         return Cost(model, note=f"no price for {model!r} is known")
-    prices, note = _prices_for(usage.context, info, info.prices)
-    cost = Cost(
-        model,
-        _dollars(usage.input, prices.input),
-        _dollars(usage.output, prices.output),
-        _dollars(usage.cache_read, prices.cache_read),
-        _dollars(usage.cache_write, prices.cache_write),
-        note,
-    )
+    cost = Cost(model, *_parts(usage, info), _prices_for(usage.context, info, info.prices)[1])
     if cost.dollars is None:
         which = "cache reads" if cost.cache_read is None else "cache writes"
         return Cost(model, cost.input, cost.output, cost.cache_read, cost.cache_write, f"no price for {which} is known")
@@ -149,30 +141,24 @@ def paid(session: Session) -> Paid | None:
     billed = [(message, usage) for message in answers if (usage := message.usage) and (message.bill or usage.cost)]
     said = [usage.cost for _, usage in billed if usage.cost is not None]
     recorded = session.facts.cost if session.facts.cost is not None else fsum(said) if said else None
-    of = [message.model or session.model or "" for message, _ in billed]
-    names = dict.fromkeys(of)
+    names = dict.fromkeys(message.model or session.model or "" for message, _ in billed)
     infos, rates = {name: find_model(name) for name in names}, {name: rates_of(name) for name in names}
-    costs = [_by(infos[name], usage, name) for name, (_, usage) in zip(of, billed, strict=True)]
-    known = [cost for cost in costs if cost.dollars is not None]
     silent = len(answers) - len(billed)
-    if len(known) < len(costs) or not costs:
-        return None if recorded is None else Paid(len(billed), silent, recorded, None, None, None)
-    prompts = fsum(part for cost in known for part in (cost.input, cost.cache_read, cost.cache_write) if part)
-    at_best = fsum(
-        _cached(before, usage, rates[message.model or session.model or ""])
-        for before, (message, usage) in _after(billed)
-    )
-    made = fsum(cost.output or 0.0 for cost in known)
-    by = " and ".join(sorted({info.source for info in infos.values() if info}))
-    return Paid(len(billed), silent, recorded, prompts, made, max(0.0, prompts - at_best), by)
-
-
-def _after(billed: Sequence[tuple[Message, Usage]]) -> Iterator[tuple[int, tuple[Message, Usage]]]:
-    """Every call with the tokens of the prompt before."""
-    before = 0
+    sent, made, at_best, before = list[float](), list[float](), list[float](), 0
     for message, usage in billed:
-        yield before, (message, usage)
+        name = message.model or session.model or ""
+        parts = _parts(usage, infos[name])
+        if None in parts:
+            break
+        sent += [part for part in (parts[0], *parts[2:]) if part]
+        made.append(parts[1] or 0.0)
+        at_best.append(_cached(before, usage, rates[name]))
         before = usage.context
+    if len(made) < len(billed) or not billed:
+        return None if recorded is None else Paid(len(billed), silent, recorded, None, None, None)
+    prompts = fsum(sent)
+    by = " and ".join(sorted({info.source for info in infos.values() if info}))
+    return Paid(len(billed), silent, recorded, prompts, fsum(made), max(0.0, prompts - fsum(at_best)), by)
 
 
 def _cached(before: int, usage: Usage, rates: Rates) -> float:
@@ -183,6 +169,23 @@ def _cached(before: int, usage: Usage, rates: Rates) -> float:
 
 def dollars(amount: float) -> str:
     return f"${amount:,.2f}" if amount >= 1 or not amount else f"${amount:.4f}"
+
+
+_Parts = tuple[float | None, float | None, float | None, float | None]
+
+
+def _parts(usage: Usage, info: ModelInfo | None) -> _Parts:
+    """Dollars for input, output, what was read from the cache and what was written to it; None for each whose price is
+    not known."""
+    if info is None or info.prices is None:
+        return None, None, None, None
+    prices, _ = _prices_for(usage.context, info, info.prices)
+    return (
+        _dollars(usage.input, prices.input),
+        _dollars(usage.output, prices.output),
+        _dollars(usage.cache_read, prices.cache_read),
+        _dollars(usage.cache_write, prices.cache_write),
+    )
 
 
 def _prices_for(context: int, info: ModelInfo, usual: Prices) -> tuple[Prices, str]:

@@ -28,13 +28,14 @@ from workbench.base.errors import BadInput
 from workbench.base.secrets import error_line, masked
 from workbench.base.text import clip_at_word
 from workbench.compaction.outcome import Fate, Outcome
-from workbench.facts.standing import standing
+from workbench.facts.answers import typed
+from workbench.facts.standing import RulesIn, said_in, standing
 from workbench.finding.places import places
 from workbench.formats import registry
 from workbench.formats.files import bytes_of, load, load_bytes
 from workbench.formats.look import Look
 from workbench.session import Compaction, Message, Session
-from workbench.tokens import Counter, calls_of, estimate_tokens, session_sizes
+from workbench.tokens import Counter, estimate_tokens, first_call, session_sizes
 from workbench.tokens.window import window_of
 
 TITLE = 80
@@ -155,7 +156,7 @@ def tool_names() -> Mapping[str, str]:
 def _overhead(session: Session, counter: Counter) -> int | None:
     """What the first call of the first epoch was sent beyond the messages before it."""
     messages = session.context(1)
-    first = next(iter(calls_of(messages, session.model)), None)
+    first = first_call(messages, session.model)
     if first is None:
         return session.facts.overhead
     return session_sizes(session, messages[: first.index + 1], counter).overhead
@@ -163,21 +164,28 @@ def _overhead(session: Session, counter: Counter) -> int | None:
 
 def _compactions(course: Course, rates: Rates) -> Iterator[CompactionRow]:
     points = {number: [point for point in course.growth if point.epoch == number] for number in course.numbers}
-    for again in rework(course):
+    rules_in = cache(lambda words: tuple(said_in(words)))
+    for again in rework(course, rules_in):
         number = again.made.epoch
         outcome = recorded_outcome(course.session, number)
-        yield _compaction(course, again, outcome, points[number][-1:], points.get(number + 1, [])[:1], rates)
+        yield _compaction(course, again, outcome, points[number][-1:], points.get(number + 1, [])[:1], rates, rules_in)
 
 
 def _compaction(
-    course: Course, again: Rework, outcome: Outcome, before: Sequence[Point], behind: Sequence[Point], rates: Rates
+    course: Course,
+    again: Rework,
+    outcome: Outcome,
+    before: Sequence[Point],
+    behind: Sequence[Point],
+    rates: Rates,
+    rules_in: RulesIn,
 ) -> CompactionRow:
     made = again.made
     ended = course.session.epochs[made.epoch - 1].ended_by
     assert ended is not None
     size_before, size_after = _sizes(ended, before, behind)
     gone = [outcome.source[n] for span in outcome.fates if span.fate in GONE for n in range(span.start, span.stop)]
-    known, lost = instructions_lost(outcome)
+    known, lost = instructions_lost(outcome, rules_in)
     return CompactionRow(
         epoch=made.epoch,
         call=made.call,
@@ -225,12 +233,14 @@ def _cost(outcome: Outcome, before: int | None, after: int | None, rates: Rates)
     return (summary + after * max(0.0, rates.write - rates.read)) / MILLION
 
 
-def instructions_lost(outcome: Outcome) -> tuple[int, int | None]:
+def instructions_lost(outcome: Outcome, rules_in: RulesIn = said_in) -> tuple[int, int | None]:
     """How many of the user's standing instructions that are in force stand before the tail, and how many of them the
     outcome holds nowhere; None where nobody can read its summary."""
     head, stays = head_end(outcome), staying(outcome)
+    if not any(index < head and any(rules_in(words)) for index, words in typed(outcome.source)):
+        return 0, 0
     places: dict[str, list[int]] = {}
-    for one in standing(outcome.source):
+    for one in standing(outcome.source, rules_in):
         if one.superseded_by is None:
             places.setdefault(one.fact.text, []).append(one.fact.index)
     wanted = {text: found for text, found in places.items() if found[0] < head}

@@ -7,16 +7,43 @@ maker, which by default is that of the program, before it on Windows: half of th
 
 from __future__ import annotations
 
+import os
+from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 _NAME = "compaction-workbench"
+
+_SAID_BY = (
+    *("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"),
+    *(f"XDG_{kind}" for kind in ("CONFIG_HOME", "DATA_HOME", "STATE_HOME", "CACHE_HOME", "CONFIG_DIRS", "DATA_DIRS")),
+)
+"""Variables that say where the folders lie. They are asked for each of many thousand sessions, so the answer is kept
+for as long as these are the same."""
+
+
+def _folder(kind: Literal["config", "data", "state", "cache"]) -> Path:
+    return _folder_by(kind, tuple(map(os.environ.get, _SAID_BY)))
+
+
+@lru_cache(maxsize=16)
+def _folder_by(kind: Literal["config", "data", "state", "cache"], said: tuple[str | None, ...]) -> Path:
+    import platformdirs
+
+    match kind:
+        case "config":
+            return platformdirs.user_config_path(_NAME, appauthor=False)
+        case "data":
+            return platformdirs.user_data_path(_NAME, appauthor=False)
+        case "state":
+            return platformdirs.user_state_path(_NAME, appauthor=False)
+        case "cache":
+            return platformdirs.user_cache_path(_NAME, appauthor=False)
 
 
 def config() -> Path:
     """What the user sets: the files below are written by hand, or by a command that says so."""
-    import platformdirs
-
-    return platformdirs.user_config_path(_NAME, appauthor=False)
+    return _folder("config")
 
 
 def settings() -> Path:
@@ -40,9 +67,7 @@ def models() -> Path:
 
 def data() -> Path:
     """What was paid for and cannot be made again."""
-    import platformdirs
-
-    return platformdirs.user_data_path(_NAME, appauthor=False)
+    return _folder("data")
 
 
 def runs() -> Path:
@@ -57,16 +82,12 @@ def batches() -> Path:
 
 def state() -> Path:
     """What was open, and the work on sessions; may be deleted at any time."""
-    import platformdirs
-
-    return platformdirs.user_state_path(_NAME, appauthor=False)
+    return _folder("state")
 
 
 def cache() -> Path:
     """What only saves time; may be deleted at any time."""
-    import platformdirs
-
-    return platformdirs.user_cache_path(_NAME, appauthor=False)
+    return _folder("cache")
 
 
 def packaged_models() -> Path:

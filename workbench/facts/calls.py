@@ -22,7 +22,7 @@ _EXIT = re.compile(
     r"""|["']exit_code["']:[ ]?(-?\d{1,5})""",
     re.IGNORECASE | re.MULTILINE,
 )
-_ENDED = re.compile(r"exit|finished|completed", re.IGNORECASE)
+_ENDED = ("exit", "finished", "completed")
 """One of these stands where `_EXIT` does: looking for it first is far quicker."""
 WRAPPER = re.compile(
     r"^(?:wall time\b.{0,40}|output:?|chunk id:.{0,40}|original token count:.{0,20}|</?\w{2,20}>|"
@@ -316,7 +316,8 @@ def is_check(command: str) -> bool:
 
 def exit_code(text: str) -> int | None:
     """The last exit code that `text` names, None where it names none."""
-    codes = [code for groups in _EXIT.findall(text) for code in groups if code] if _ENDED.search(text) else []
+    low = text.lower()
+    codes = [code for groups in _EXIT.findall(text) for code in groups if code] if any(map(low.count, _ENDED)) else []
     return int(codes[-1]) if codes else None
 
 

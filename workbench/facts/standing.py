@@ -8,7 +8,7 @@ sentence is built decides (`workbench.facts.standing_rules`), in nine languages;
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.facts.answers import typed
@@ -76,12 +76,17 @@ _PIN = re.compile(r"<Pin>(.*?)</Pin>", re.DOTALL | re.IGNORECASE)
 _PINS_END = re.compile(r"</Pin>", re.IGNORECASE)
 
 
-def standing(messages: Sequence[Message]) -> tuple[Standing, ...]:
+RulesIn = Callable[[str], Iterable[tuple[str, str]]]
+"""`said_in`, or what keeps its answers."""
+
+
+def standing(messages: Sequence[Message], rules_in: RulesIn | None = None) -> tuple[Standing, ...]:
     """The user's standing instructions in order, `<Pin>` passages among them; one that is said again stands where it
-    was said last. `superseded_by` is the instruction that replaced it."""
+    was said last. `superseded_by` is the instruction that replaced it. `rules_in` tells those of each
+    message's own words, for a caller who asks of the same more than once."""
     found: dict[str, Standing] = {}
     for index, words in typed(messages):
-        rules = [*said_in(words)]
+        rules = [*(rules_in or said_in)(words)]
         for text, reason in (*rules, *_releases(words, {text for text, _ in rules})):
             found.pop(text.lower(), None)
             found[text.lower()] = Standing(Fact("instruction", text, messages[index].id, index), reason)

@@ -196,15 +196,16 @@ class Grammar:
         return self._ground(low, asked) or (self._ground(told[-1], asked) if len(told) > 1 else None)
 
     def _ground(self, low: str, asked: bool) -> Ground | None:
-        told = self.has("told_of", low) and not any(self.has(role, low) for role in _OF_US)
-        far = self.has("order", low) and (self.has("scope", low) or self.has("whole", low))
-        if told or (asked and not (self.has("asked", low) or far)):
+        has = cache(lambda role: self.has(role, low))  # many of the rows below ask for the same
+        told = has("told_of") and not any(map(has, _OF_US))
+        far = has("order") and (has("scope") or has("whole"))
+        if told or (asked and not (has("asked") or far)):
             return None
         least = self.least(low)
         for reach, reason, roles in GRAMMAR:
             if (asked and _IN_QUESTIONS.isdisjoint(roles)) or reach < least:
                 continue
-            if all(self.has(role, low) for role in roles):
+            if all(map(has, roles)):
                 return Ground(reach, reason)
         return None
 

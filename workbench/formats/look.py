@@ -8,13 +8,13 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import orjson
 
@@ -82,16 +82,21 @@ class Look:
         return value if isinstance(value, dict) and not more.startswith((b"{", b"[")) else None
 
     @cached_property
-    def records(self) -> tuple[Record, ...]:
-        """The first records of a file of lines, `FIRST` at most. Of one that the head cuts off the outline is given,
-        where no more than `LONE` stand before it."""
+    def records(self) -> Sequence[Record]:
+        """The first records of a file of lines, `FIRST` at most, each decoded when it is first asked for. Of one that
+        the head cuts off the outline is given, where no more than `LONE` stand before it."""
+        return _AsAsked(self._records())
+
+    def _records(self) -> Iterator[Record]:
         cut = self.head.rfind(b"\n") + 1 if len(self.head) == HEAD else len(self.head)
-        found = list(islice(records_of(self.head[:cut]), FIRST))
-        if cut < len(self.head) and len(found) <= LONE:
+        found = 0
+        for record in islice(records_of(self.head[:cut]), FIRST):
+            found += 1
+            yield record
+        if cut < len(self.head) and found <= LONE:
             value = outline(self.data, cut)[0] if cut or self.document is None else self.document
             line = self.head.count(b"\n") + 1
-            found.append(Record(cut, len(self.head), line, value, readable=value is not None))
-        return tuple(found)
+            yield Record(cut, len(self.head), line, value, readable=value is not None)
 
     @cached_property
     def first(self) -> dict[str, Any]:
@@ -126,6 +131,29 @@ class Look:
     @cached_property
     def _first(self) -> tuple[Any, int]:
         return outline(self.data)
+
+
+class _AsAsked(Sequence[Record]):
+    """What an iterator gives, of which no more is taken than is asked for: most files are known by their first line."""
+
+    def __init__(self, source: Iterator[Record]) -> None:
+        self._source, self._taken = source, list[Record]()
+
+    @overload
+    def __getitem__(self, index: int) -> Record: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Record]: ...
+    def __getitem__(self, index: int | slice) -> Record | Sequence[Record]:
+        stop = index.stop if isinstance(index, slice) else index + 1
+        self._take(stop if isinstance(stop, int) and stop > 0 else FIRST + 1)
+        return self._taken[index]
+
+    def __len__(self) -> int:
+        self._take(FIRST + 1)
+        return len(self._taken)
+
+    def _take(self, stop: int) -> None:
+        self._taken += islice(self._source, max(0, stop - len(self._taken)))
 
 
 def _name_at(data: bytes, at: int) -> str:

@@ -11,7 +11,7 @@ same function for every message, billed or new. Compare before and after with th
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
@@ -48,24 +48,32 @@ def calls_of(messages: Sequence[Message], model: str | None = None) -> list[Call
     A call that is older than a summary before it, or than a message that was put there in the place of another, was
     billed for another context, one that still held what that stands for, and is left out.
     """
-    calls: list[Call] = []
+    return list(_calls(messages, model))
+
+
+def first_call(messages: Sequence[Message], model: str | None = None) -> Call | None:
+    """The first of `calls_of`, None where there is none."""
+    return next(_calls(messages, model), None)
+
+
+def _calls(messages: Sequence[Message], model: str | None) -> Iterator[Call]:
     families: dict[str | None, Family] = {}
     replaced = float("-inf")
     for index, message in enumerate(messages):
-        if (message.kind == "summary" or not message.source) and message.time is not None:
-            replaced = max(replaced, message.time)
-        usage = message.usage
-        if message.time is not None and message.time < replaced:
-            continue
-        if usage is None or message.role != "assistant" or not message.bill:
+        time, usage = message.time, message.usage
+        if time is not None:
+            if message.kind == "summary" or not message.source:
+                replaced = max(replaced, time)
+            if time < replaced:
+                continue
+        if usage is None or message.role != "assistant" or not (bill := message.bill):
             continue
         name = message.model or model
         family = families.get(name)
         if family is None:
             family = families[name] = family_of(name)
         output = usage.output if usage.output_final and usage.output > 0 and family.output_stays else None
-        calls.append(Call(index, message.bill, output, family))
-    return calls
+        yield Call(index, bill, output, family)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from workbench.session import Role
 from workbench.tokens.counting import Weight
@@ -50,6 +51,7 @@ _CLAUDE_NAME = re.compile(
 _O200K_NAME = re.compile(r"(chatgpt-4o|gpt-4o|gpt-4[.-]1|gpt-4[.-]5|gpt-[5-9]|gpt-oss|o[1-9]|codex)(?![a-z0-9])")
 
 
+@lru_cache(maxsize=1_024)
 def family_of(model: str | None) -> Family:
     """The family of a model by its name, whatever provider's prefix or date it carries.
 

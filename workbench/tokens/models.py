@@ -12,7 +12,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +78,13 @@ def find(model: str | None) -> ModelInfo | None:
 
     A name ending in "[1m]" gets the entry with its long window. Raises BadInput for a broken user table.
     """
-    info = _named(_key(plain_name(model or "")), _known(paths.models(), paths.packaged_models()))
-    return _lengthened(info) if info and (model or "").lower().rstrip().endswith("[1m]") else info
+    return _found(model or "", paths.models(), paths.packaged_models())
+
+
+@lru_cache(maxsize=1_024)
+def _found(model: str, user: Path, kept: Path) -> ModelInfo | None:
+    info = _named(_key(plain_name(model)), _known(user, kept))
+    return _lengthened(info) if info and model.lower().rstrip().endswith("[1m]") else info
 
 
 def all_models() -> tuple[ModelInfo, ...]:

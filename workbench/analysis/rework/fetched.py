@@ -34,7 +34,7 @@ _HARMLESS = re.compile(
     r"|^git (?:-\S+ )*(?:status|log|diff|show|branch|remote|rev-parse|grep|ls-files|blame|describe|config)\b"
     r"|^gh (?:\w+ )(?:view|list|status|checks|diff)\b|(?:^|\s)--(?:version|help)\b"
 )
-_RUNNING = re.compile(r"process running with|running in background|still running", re.IGNORECASE)
+_RUNNING = ("process running with", "running in background", "still running")
 _WAITING = re.compile(r"\b(?:sleep|wait|watch|timeout \d+ tail|tail -f)\b")
 _INTO = re.compile(r"^cd\s+[^\s;&|]+\s*(?:&&|;)\s*")
 _BESIDE_THE_POINT = ("description", "timeout", "timeout_ms", "explanation", "task_progress", "justification")
@@ -105,8 +105,8 @@ def fetched_again(calls: Sequence[Called], taken: Taken, cwd: str) -> Iterator[F
 def _waits(called: Called) -> bool:
     """Whether a call waits for something, or its command did not end while it waited."""
     lines = [one.target for one in called.actions if one.kind == "command"]
-    text = called.result.text[:300] if called.result else ""
-    return any(map(_WAITING.search, lines)) or _RUNNING.search(text) is not None
+    low = called.result.text[:300].lower() if called.result else ""
+    return any(words in low for words in _RUNNING) or any(map(_WAITING.search, lines))
 
 
 def viewed(called: Called, cwd: str) -> list[str]:

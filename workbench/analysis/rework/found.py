@@ -20,6 +20,7 @@ from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.facts.answers import typed
 from workbench.facts.calls import Called, calls_and_spoken
+from workbench.facts.standing import RulesIn, said_in
 from workbench.session import Message
 from workbench.tokens.sizes import visible_chars
 
@@ -89,15 +90,16 @@ def told_rework(several: Sequence[Rework]) -> str:
     return f"{behind}: {_counts(items)}{cost}; a new step came after {up_to}{counted(longest, 'call')}."
 
 
-def rework(course: Course) -> tuple[Rework, ...]:
-    """The rework after every recorded compaction of a course, in order. Linear in the messages."""
+def rework(course: Course, rules_in: RulesIn = said_in) -> tuple[Rework, ...]:
+    """The rework after every recorded compaction of a course, in order. Linear in the messages. `rules_in` tells the
+    standing instructions in what the user typed."""
     if len(course.starts) < 2:
         return ()
     taken = Taken(course)
     calls = calls_and_spoken(course.messages)
     fetched = tuple(fetched_again(calls, taken, folder_of(course.session)))
     again = {(one.after.index, one.after.call.id) for one in fetched}
-    found = sorted(_items(course, calls, fetched, taken), key=lambda one: one[1])
+    found = sorted(_items(course, calls, fetched, taken, rules_in), key=lambda one: one[1])
     rows = []
     places = [number for number in course.numbers[:-1] if course.session.epochs[number - 1].ended_by]
     for made, number in zip(made_room(course), places, strict=True):
@@ -116,7 +118,7 @@ def rework(course: Course) -> tuple[Rework, ...]:
 
 
 def _items(
-    course: Course, calls: Sequence[Called], fetched: Sequence[Fetched], taken: Taken
+    course: Course, calls: Sequence[Called], fetched: Sequence[Fetched], taken: Taken, rules_in: RulesIn
 ) -> Iterator[tuple[int, int, Again]]:
     """Each item with the epoch of its compaction and the place of its message."""
     cwd, messages, tokens = folder_of(course.session), course.messages, course.sizes.tokens
@@ -131,7 +133,7 @@ def _items(
     for two in remade(calls, taken, cwd, words):
         cost = tokens[two.after.index]
         yield two.epoch, two.after.index, item(two.kind, two.path, two.before.index, two.after.index, cost)
-    for three in (*said_again(words, taken), *asked_again(messages, calls, taken)):
+    for three in (*said_again(words, taken, rules_in), *asked_again(messages, calls, taken)):
         yield three.epoch, three.after, item(three.kind, three.sentence, three.before, three.after, tokens[three.after])
 
 

@@ -11,7 +11,7 @@ from workbench.analysis.needed import sentences, words_of
 from workbench.analysis.rework.taken import Taken
 from workbench.facts.calls import Called
 from workbench.facts.pasted import passages
-from workbench.facts.standing import is_compaction_prompt, said_in
+from workbench.facts.standing import RulesIn, is_compaction_prompt
 from workbench.facts.tools import tool_name
 from workbench.facts.wording import is_agents
 from workbench.session import Message
@@ -53,31 +53,33 @@ class SaidAgain:
     epoch: int
 
 
-def said_again(typed: Sequence[tuple[int, str]], taken: Taken) -> Iterator[SaidAgain]:
+def said_again(typed: Sequence[tuple[int, str]], taken: Taken, rules_in: RulesIn) -> Iterator[SaidAgain]:
     """Instructions that the user gave again behind a compaction, and what they say they had said:
     at most one for each message. What was said again and again before is a habit, not a loss. `typed` is what the user
-    typed, with the indexes of the messages, in order."""
+    typed, with the indexes of the messages, in order; `rules_in` the instructions in such words."""
     earlier: list[tuple[int, frozenset[str], bool]] = []
+    newest = taken.epoch_of(typed[-1][0]) if typed else 0
     for index, words in typed:
         if is_compaction_prompt(words):
             continue
-        rules = [text for text, _ in said_in(words)]
         before = [one for one in earlier if taken.between(one[0], index)]
-        if before and len(words) <= LONGEST and (found := _repeated(words, rules, before)):
+        if before and len(words) <= LONGEST and (found := _repeated(words, rules_in, before)):
             sentence, at = found
             yield SaidAgain("said", sentence, at, index, taken.epoch_of(index) - 1)
+        if taken.epoch_of(index) == newest:
+            continue  # nothing is said behind the compaction that took this
         for passage in passages(words):
             if passage.own:
                 own = words[passage.start : passage.stop]
                 earlier += [(index, said, False) for _, said in sentences(own) if said]
-        earlier += [(index, words_of(text), True) for text in rules]
+        earlier += [(index, words_of(text), True) for text, _ in rules_in(words)]
 
 
 def _repeated(
-    words: str, rules: Sequence[str], before: Sequence[tuple[int, frozenset[str], bool]]
+    words: str, rules_in: RulesIn, before: Sequence[tuple[int, frozenset[str], bool]]
 ) -> tuple[str, int] | None:
     """The sentence that is said again, and the message that said it first."""
-    for text in rules:
+    for text, _ in rules_in(words):
         said = words_of(text)
         same = {index for index, theirs, whole in before if whole and _alike(said, theirs)}
         if len(same) == 1:

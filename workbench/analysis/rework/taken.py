@@ -20,15 +20,16 @@ _WRAPPING = re.compile(
     r"exit code|exit_code|</?[\w-]{2,30}>$)",
     re.IGNORECASE,
 )
+_SAYS = re.compile(r"(?:[^\W_][\W_]*){3}")
+_DIGIT = re.compile(r"\d")
 _CLOCK = re.compile(r"\b\d+(?:[.:]\d+)*\s?(?:ms|µs|s|secs?|seconds?|min|minutes?)\b|\b\d{1,2}:\d\d:\d\d(?:[.,]\d+)?\b")
 
 
 def lines_of(text: str) -> frozenset[str]:
     """The lines of a text that say something, without the numbers beside them, and with every duration the same."""
     found = (_GUTTER.sub("", line).strip() for line in text.split("\n"))
-    return frozenset(
-        _CLOCK.sub("T", line) for line in found if sum(map(str.isalnum, line)) >= 3 and not _WRAPPING.match(line)
-    )
+    said = (line for line in found if _SAYS.search(line) and not _WRAPPING.match(line))
+    return frozenset(_CLOCK.sub("T", line) if _DIGIT.search(line) else line for line in said)
 
 
 class Taken:

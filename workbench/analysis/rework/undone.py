@@ -61,8 +61,8 @@ def remade(calls: Sequence[Called], taken: Taken, cwd: str, typed: Sequence[tupl
             done.pop(path, None)
         told: set[str] = set()
         for path, edit in edits:
-            if edit.weighs >= FEWEST and path not in told:
-                for earlier in reversed(done.get(path, ())):
+            if path in done and path not in told and edit.weighs >= FEWEST:
+                for earlier in reversed(done[path]):
                     kind = _kind(earlier, edit)
                     if kind is None:
                         continue

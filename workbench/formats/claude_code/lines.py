@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from sys import intern
 from typing import Any
 
@@ -345,8 +345,5 @@ def _usage(body: dict[str, Any], before: Usage | None) -> Usage | None:
 
     It is final only once a line says why the message stopped; until then it may be the number at the stream's start.
     """
-    usage = anthropic_usage(body.get("usage"))
-    if usage is None:
-        return before
     final = body.get("stop_reason") is not None or (before is not None and before.output_final)
-    return replace(usage, output=max(usage.output, before.output if before else 0), output_final=final)
+    return anthropic_usage(body.get("usage"), before.output if before else 0, final=final) or before

@@ -24,7 +24,7 @@ from workbench.formats.format import no_progress
 from workbench.formats.kit.mark import SPENT
 from workbench.formats.kit.usage import anthropic_usage
 from workbench.formats.kit.values import count_of
-from workbench.session import Epoch, Message, Session, Usage
+from workbench.session import Epoch, Message, Session
 
 _USAGE = b'"usage":'
 _USER = b'"type":"user"'
@@ -33,7 +33,8 @@ _FRONT = 600
 mark has a backslash before it."""
 
 _TITLE, _COST = b'-title"', b'"cost-state"'
-_DECIDES = (b'_boundary"', b'"snipMetadata"', b'"content-replacement"', b'"type":"summary"')
+_BOUNDARY = b'_boundary"'
+_DECIDES = (_BOUNDARY, b'"snipMetadata"', b'"content-replacement"', b'"type":"summary"')
 """What stands in a line of another type that must be read with all the others."""
 
 
@@ -141,11 +142,10 @@ def _told(line: bytes) -> dict[str, Any]:
 
 def _answer(one: _Billed) -> tuple[_Billed, Message] | None:
     """The answer with its bill and nothing else; None for one of nothing."""
-    usage = anthropic_usage(one.usage)
+    usage = anthropic_usage(one.usage, one.output, final=one.final)
     if usage is None:
         return None
-    said = Usage(usage.input, one.output, usage.cache_read, usage.cache_write, one.final)
-    return one, Message(one.id, "assistant", (), time=time_of(one.stamp), usage=said, model=one.model)
+    return one, Message(one.id, "assistant", (), time=time_of(one.stamp), usage=usage, model=one.model)
 
 
 def _session(begun: Session, answers: list[tuple[_Billed, Message]], told: dict[str, Any]) -> Session | None:

@@ -18,8 +18,9 @@ def usage_of_prompt(sent: int, said: int, read: int = 0, written: int = 0, cost:
     return Usage(max(sent - read - written, 0), said, min(read, sent), written, cost=cost)
 
 
-def anthropic_usage(given: Any) -> Usage | None:
-    """The bill by the `usage` of the Messages API, which counts the cache apart; None for one of nothing."""
-    fresh, said, read, written = (count_of(dict_of(given).get(key)) for key in _ANTHROPIC)
-    usage = Usage(fresh, said, read, written)
-    return usage if usage.context else None
+def anthropic_usage(given: Any, least: int = 0, *, final: bool = True) -> Usage | None:
+    """The bill by the `usage` of the Messages API, which counts the cache apart; None for one of nothing. `least` is
+    what is known to have been written by then, of which `final` says whether it was all."""
+    known = dict_of(given)
+    fresh, said, read, written = [count_of(known.get(key)) for key in _ANTHROPIC]
+    return Usage(fresh, max(said, least), read, written, final) if fresh or read or written else None
