@@ -23,6 +23,7 @@ PLACES: dict[Callable[[], Path], str] = {
 
 @pytest.mark.parametrize("system", [Windows, MacOS, Unix])
 def test_what_the_user_sets_lies_in_one_folder(system: type, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))  # whose folders were found is remembered by the variables that say where
     monkeypatch.setattr(platformdirs.windows, "get_win_folder", lambda kind: str(tmp_path / kind))
     monkeypatch.setattr(platformdirs, "PlatformDirs", system)
     assert {place(): name for place, name in PLACES.items()} == {
