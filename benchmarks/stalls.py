@@ -51,13 +51,11 @@ async def longest(file: Path, memory: Path, *, collections_at_rest: bool) -> dic
 
     Without `collections_at_rest` Python collects garbage when it would, not when the screen rests (`tui/rest.py`).
     """
-    from textual.widgets import Input
-
     from workbench.compaction.preset import load_preset
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.bench.policy import choose
     from workbench.tui.bench.screen import BenchScreen
-    from workbench.tui.widgets.field_row import FieldRow
+    from workbench.tui.widgets.policy_sheet import PolicySheet
 
     thresholds = gc.get_threshold()
     presets = [load_preset(name) for name in ("progressive", "augment-example")]  # read in a thread by the screen
@@ -95,10 +93,11 @@ async def longest(file: Path, memory: Path, *, collections_at_rest: bool) -> dic
             found["searching"] = stalls.take()
             await press(*["space"] * 2, "j", "p", "j", "p", "u")
             found["pinning, with the work written down"] = stalls.take()
-            row = next(row for row in screen.query(FieldRow) if row.field.kind == "whole")
-            row.focus()
+            sheet = screen.query_one(PolicySheet)
+            sheet.focus()
+            sheet.go(next(one.field.key for one in sheet.entries if one.field.kind == "whole"))
             await press()
-            row.query_one(Input).value = "48000"
+            sheet.typed.value = "48000"
             await press()
             found["changing a number"] = stalls.take()
             for preset in presets:

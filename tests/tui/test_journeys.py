@@ -20,7 +20,7 @@ from workbench.tui.screens.compare import CompareScreen
 from workbench.tui.screens.export import ExportScreen
 from workbench.tui.screens.open import OpenScreen
 from workbench.tui.screens.why import WhyScreen
-from workbench.tui.widgets.policy_form import FieldRow, PolicyForm
+from workbench.tui.widgets.policy_form import PolicyForm
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextView
 
@@ -93,7 +93,7 @@ async def test_tune_a_threshold() -> None:
         assert sizes[0] < sizes[1]
         assert screen.view.checks
         assert all(check.passed for check in screen.view.checks if check.hard)
-        assert sum(row.differs for row in screen.query(FieldRow)) == 2
+        assert sum(one.differs for one in form.sheet.entries) == 2
 
         compare = await brought(pilot, CompareScreen, "escape", "C")
         assert compare.query_one(DataTable).row_count
@@ -101,7 +101,7 @@ async def test_tune_a_threshold() -> None:
         await write_down(pilot, "tuned")
         await press(pilot, "enter")
         assert load_preset("tuned").policy == tuned.policy == screen.bench.policy
-        assert not any(row.differs for row in screen.query(FieldRow))
+        assert not any(one.differs for one in form.sheet.entries)
 
 
 async def test_pin_and_export() -> None:

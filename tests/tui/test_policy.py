@@ -17,33 +17,41 @@ from workbench.compaction.preset import load_preset, preset_names
 from workbench.compaction.strategies import strategy
 from workbench.compaction.strategies.exchange_summary import ExchangeSummaryPolicy
 from workbench.compaction.strategies.progressive import ProgressivePolicy
-from workbench.compaction.strategies.trim import TrimPolicy
-from workbench.compaction.window.policy import MessageWindowPolicy
 from workbench.session import Message, Text
 from workbench.tokens.window import Window
 from workbench.tui.bench.screen import BenchScreen
-from workbench.tui.fields import fields_of
 from workbench.tui.screens.ask import AskScreen, read_preset_name, read_window
 from workbench.tui.screens.choose_preset import ChoosePresetScreen, choices, matching
 from workbench.tui.screens.paste_params import PasteParamsScreen
 from workbench.tui.screens.policy_text import PolicyTextScreen
+from workbench.tui.sheet import Entry
 from workbench.tui.widgets.budget_bar import BudgetBar
-from workbench.tui.widgets.field_row import FieldRow
-from workbench.tui.widgets.policy_form import FOREMOST, Chosen, PolicyForm, grouped_fields
+from workbench.tui.widgets.policy_form import Chosen, PolicyForm
+from workbench.tui.widgets.policy_sheet import PolicySheet
+from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextView
 
 SIZE = (160, 50)
 
 
-def row_of(screen: BenchScreen, key: str) -> FieldRow:
-    return next(row for row in screen.query(FieldRow) if row.field.key == key)
+def entry_of(screen: BenchScreen, key: str) -> Entry:
+    return next(one for one in screen.query_one(PolicySheet).entries if one.field.key == key)
 
 
-async def type_into(pilot: Pilot[None], row: FieldRow, text: str) -> Input:
-    """Put the focus on a field and type: what stands there is replaced."""
-    row.focus()
+async def go_to(pilot: Pilot[None], screen: BenchScreen, key: str) -> None:
+    """Put the cursor on a field."""
+    sheet = screen.query_one(PolicySheet)
+    sheet.focus()
     await settled(pilot)
-    typed = row.query_one(Input)
+    sheet.go(key)
+    await settled(pilot)
+
+
+async def type_into(pilot: Pilot[None], screen: BenchScreen, key: str, text: str) -> Input:
+    """Put the cursor on a field and type: what stands there is replaced."""
+    await go_to(pilot, screen, key)
+    typed = screen.query_one(PolicySheet).typed
+    assert typed.has_focus
     typed.value = text
     await settled(pilot)
     return typed
@@ -69,12 +77,12 @@ async def test_a_preset_changes_form_triggers_and_plan_at_once() -> None:
             await choose(pilot, name)
             preset = load_preset(name)
             assert (screen.bench.strategy.id, screen.bench.policy) == (preset.strategy, preset.policy), name
-            assert {row.field.path[0] for row in form.rows} == set(type(preset.policy).model_fields), name
+            assert {one.field.path[0] for one in form.sheet.entries} == set(type(preset.policy).model_fields), name
             assert all(trigger.name in form.told for trigger in screen.bench.plan.triggers), name
             assert screen.query_one(Chosen).words == f"{screen.bench.strategy.title} · {name}"
             await press(pilot, "u")
             assert screen.bench.strategy.id == "exchange-summary", name
-            assert {row.field.path[0] for row in form.rows} == set(ExchangeSummaryPolicy.model_fields), name
+            assert {one.field.path[0] for one in form.sheet.entries} == set(ExchangeSummaryPolicy.model_fields), name
 
 
 async def test_the_list_shows_what_each_preset_is_about_and_esc_keeps_what_is() -> None:
@@ -117,12 +125,9 @@ async def test_progressive_shows_the_task_type_with_its_evidence_and_the_field_o
         assert "task type analysis (found;" in form.told
         assert "reads and searches" in form.told
         assert isinstance(screen.bench.policy, ProgressivePolicy)
-        from textual.widgets import Select
-
-        row_of(screen, "task_type").focus()
-        await settled(pilot)
-        row_of(screen, "task_type").query_one(Select).value = "code"
-        await settled(pilot)
+        await go_to(pilot, screen, "task_type")
+        choices = entry_of(screen, "task_type").field.choices
+        await press(pilot, *["right"] * choices.index("code"))
         assert screen.bench.policy.model_dump()["task_type"] == "code"
         assert "task type code (your word; found: analysis)" in form.told
 
@@ -135,53 +140,46 @@ async def test_the_form_says_where_a_value_is_from() -> None:
         async with on_bench(story(), preset="trim", size=SIZE) as (pilot, screen):
             said = {}
             for key in ("target_percent", "trigger_window_percent", "trigger_tokens"):
-                row_of(screen, key).focus()
-                await settled(pilot)
+                await go_to(pilot, screen, key)
                 said[key] = str(screen.query_one("#field-help", Static).render()).rpartition(" From ")[2]
             assert (said["target_percent"], said["trigger_window_percent"]) == (
                 "$CWB_TRIM_TARGET_PERCENT.",
                 "the preset.",
             )
-            row = row_of(screen, "target_percent")
-            assert "from the environment" in row.words
+            assert entry_of(screen, "target_percent").variable == "CWB_TRIM_TARGET_PERCENT"
             assert "changed" not in screen.query_one(Chosen).words
-            await type_into(pilot, row, "60")
+            await type_into(pilot, screen, "target_percent", "60")
             assert "≠ $CWB_TRIM_TARGET_PERCENT: 55" in str(screen.query_one("#field-help", Static).render())
 
 
 async def test_what_differs_from_the_preset_is_marked_and_one_field_is_reset() -> None:
     async with on_bench(story(), size=SIZE) as (pilot, screen):
-        row = row_of(screen, "history_tail_size_chars_to_exclude")
-        await type_into(pilot, row, "12000")
-        assert row.differs
-        assert "≠ changed" in row.render().plain
+        tail = "history_tail_size_chars_to_exclude"
+        typed = await type_into(pilot, screen, tail, "12000")
+        assert entry_of(screen, tail).differs
         assert "≠ 1 changed" in screen.query_one(Chosen).words
         assert "≠ preset: 5\u00a0000" in str(screen.query_one("#field-help", Static).render())
         await press(pilot, "ctrl+z")
-        assert not row.differs
-        assert row.query_one(Input).value == "5000"
+        assert not entry_of(screen, tail).differs
+        assert typed.value == "5000"
         assert screen.bench.policy == load_preset("augment-example").policy
         assert "changed" not in screen.query_one(Chosen).words
 
 
 async def test_backspace_on_an_emptied_input_and_on_a_switch_resets_it() -> None:
     async with on_bench(story(), size=SIZE) as (pilot, screen):
-        row = row_of(screen, "min_tail_exchanges")
-        typed = await type_into(pilot, row, "7")
+        typed = await type_into(pilot, screen, "min_tail_exchanges", "7")
         await press(pilot, "backspace")
-        assert "a whole number is wanted" in row.problem
+        assert "a whole number is wanted" in str(screen.query_one("#field-help", Static).render())
         assert screen.bench.policy.model_dump()["min_tail_exchanges"] == 7
         await press(pilot, "backspace")
         assert (typed.value, screen.bench.policy.model_dump()["min_tail_exchanges"]) == ("1", 1)
-        assert not row.problem
-        switch = row_of(screen, "simulate_cache_expiry")
-        switch.focus()
-        await settled(pilot)
+        assert "✘" not in str(screen.query_one("#field-help", Static).render())
+        await go_to(pilot, screen, "simulate_cache_expiry")
         await press(pilot, "space")
         assert screen.bench.policy.model_dump()["simulate_cache_expiry"] is True
         await press(pilot, "delete")
         assert screen.bench.policy.model_dump()["simulate_cache_expiry"] is False
-        assert "○ off" in switch.render().plain
 
 
 async def test_a_number_is_typed_over_and_an_escape_that_comes_late_is_no_text() -> None:
@@ -193,19 +191,34 @@ async def test_a_number_is_typed_over_and_an_escape_that_comes_late_is_no_text()
         typed.post_message(events.Key("alt+u", "u"))
         await settled(pilot)
         assert typed.value == "700"
-        row = typed.parent
-        assert isinstance(row, FieldRow)
-        # The editor stands over the value of its row, below the heading of its group.
-        assert row.group
-        assert typed.region.y == row.region.bottom - 1
-        assert screen.bench.policy.model_dump()[row.field.key] == 700
+        sheet = screen.query_one(PolicySheet)
+        assert sheet.entry is not None
+        assert screen.bench.policy.model_dump()[sheet.entry.field.key] == 700
+        await press(pilot, "plus", "minus", "minus")
+        assert typed.value == "690"
+        # The whole way through the fields, at every size: the one at hand is in sight, and no list opens on the way.
+        for size in ((140, 42), (80, 24), (120, 30)):
+            await pilot.resize_terminal(*size)
+            await press(pilot, *["up"] * sheet.at)
+            for number in range(len(sheet.entries)):
+                assert sheet.at == number
+                line, _ = sheet._where(number)
+                assert sheet.top <= line < sheet.top + sheet.size.height, (size, number)
+                if sheet.entries[number].is_typed:
+                    assert typed.has_focus
+                    assert typed.region.y == sheet.region.y + line - sheet.top
+                    assert sheet.region.contains_region(typed.region)
+                await press(pilot, "down")
+        await press(pilot, "escape")
+        assert isinstance(pilot.app.focused, RoundsList)
+        assert not screen.has_class("-sheet")
 
 
 async def test_two_fields_changed_in_one_breath_are_both_taken() -> None:
     async with on_bench(story(), size=SIZE) as (pilot, screen):
         for key, typed in (("history_tail_size_chars_to_exclude", "7"), ("summary_char_limit", "9")):
-            row = row_of(screen, key)
-            row.post_message(FieldRow.Given(row, typed))
+            sheet = screen.query_one(PolicySheet)
+            sheet.post_message(PolicySheet.Given(entry_of(screen, key).field, typed))
         await settled(pilot)
         values = screen.bench.policy.model_dump()
         assert (values["history_tail_size_chars_to_exclude"], values["summary_char_limit"]) == (7, 9)
@@ -243,7 +256,7 @@ async def test_params_are_pasted_and_wrong_ones_are_explained() -> None:
 
 async def test_a_policy_is_saved_as_a_preset_of_ones_own() -> None:
     async with on_bench(story(), size=SIZE) as (pilot, screen):
-        await type_into(pilot, row_of(screen, "summary_char_limit"), "9")
+        await type_into(pilot, screen, "summary_char_limit", "9")
         front = await brought(pilot, AskScreen, "ctrl+s")
         front.query_one(Input).value = "../mine"
         await press(pilot, "enter")
@@ -256,20 +269,7 @@ async def test_a_policy_is_saved_as_a_preset_of_ones_own() -> None:
         assert "summary_char_limit" in saved.about
         assert saved.basis["cache_ttl_ms"] == "documented"
         assert screen.bench.preset == "mine"
-        assert not any(row.differs for row in screen.query(FieldRow))
-
-
-def test_what_matters_most_stands_first_in_the_form_and_nothing_twice() -> None:
-    """A strategy of many settings says which they are; the rest keep their order and their headings."""
-    many = list(grouped_fields(MessageWindowPolicy))
-    first = MessageWindowPolicy.foremost
-    assert [field.key for _, field in many[: len(first)]] == list(first)
-    assert [group for group, _ in many[: len(first)]] == [FOREMOST, *[""] * (len(first) - 1)]
-    rest = [field for field in fields_of(MessageWindowPolicy) if field.key not in first]
-    assert [field for _, field in many[len(first) :]] == rest
-    assert many[len(first)][0] == "trigger"
-    few = list(grouped_fields(TrimPolicy))
-    assert [field for _, field in few] == list(fields_of(TrimPolicy))
+        assert not any(one.differs for one in screen.query_one(PolicySheet).entries)
 
 
 def test_a_name_says_what_it_takes_the_place_of() -> None:
@@ -328,7 +328,7 @@ async def test_a_prompt_is_edited_beside_the_request_and_taken() -> None:
         await press(pilot, "ctrl+s")
         assert screen.bench.policy.model_dump()["prompt"] == "Say it in three words."
         assert "Say it in three words." in screen.bench.plan.requests[0].text
-        assert row_of(screen, "prompt").differs
+        assert entry_of(screen, "prompt").differs
 
 
 async def test_a_template_is_edited_beside_the_new_messages_and_esc_asks_before_it_is_lost() -> None:
@@ -348,8 +348,7 @@ async def test_a_template_is_edited_beside_the_new_messages_and_esc_asks_before_
 
 async def test_enter_on_a_text_in_the_form_opens_it() -> None:
     async with on_bench(story(), preset="progressive", size=SIZE) as (pilot, screen):
-        row = row_of(screen, "full_prompt")
-        row.focus()
+        await go_to(pilot, screen, "full_prompt")
         front = await brought(pilot, PolicyTextScreen, "enter")
         assert front.field.key == "full_prompt"
 

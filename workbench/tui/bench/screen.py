@@ -37,11 +37,11 @@ from workbench.tui.rows import Groups
 from workbench.tui.screens.help import ABOUT_BENCH
 from workbench.tui.widgets.budget_bar import BudgetBar
 from workbench.tui.widgets.epochs_line import EpochsLine
-from workbench.tui.widgets.field_row import FieldRow
 from workbench.tui.widgets.find_bar import FindBar
 from workbench.tui.widgets.growth_line import GrowthLine
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.policy_form import Chosen, PolicyForm
+from workbench.tui.widgets.policy_sheet import PolicySheet
 from workbench.tui.widgets.rounds_list import RoundsList
 from workbench.tui.widgets.text_view import TextView, wrap
 from workbench.tui.widgets.watched_lines import WatchedLines
@@ -188,20 +188,14 @@ class BenchScreen(Screen[None]):
         text.put(parts, wrapped, (view.tab, source.index if view.tab == "message" else None, view.bench.epoch))
 
     def _draw_policy(self, was: View | None, now: View) -> None:
-        """The form shows the policy of the bench, unless it is ahead of it: what was typed is still being planned."""
-        form = self.query_one(PolicyForm)
-        stale = form.policy is not now.bench.policy or panes.other(was, now, "preset")
-        if stale and not now.wanted and not self.busy("form"):
-            self.spawn("form", self._show_policy, form)
+        if self.query_one(PolicyForm).policy is not now.bench.policy or panes.other(was, now, "preset"):
+            self.call_later(self._show_policy)
 
-    async def _show_policy(self, form: PolicyForm) -> None:
-        while True:
-            view = self.view
-            preset = view.preset
-            name = f"{view.bench.strategy.title} · {preset.name}"
-            await form.show(view.bench.policy, preset, name)
-            if self.view.wanted or (form.policy is self.bench.policy and self.view.preset is preset):
-                return
+    def _show_policy(self) -> None:
+        """The form shows the policy of the bench, unless it is ahead of it: what was typed is still being planned."""
+        form, view = self.query_one(PolicyForm), self.view
+        if not view.wanted and not form.unheard:
+            form.show(view.bench.policy, view.preset, f"{view.bench.strategy.title} · {view.preset.name}")
 
     def _grey(self, was: View | None, now: View) -> None:
         """Draw the footer anew, but only when something can be done that could not be done before, or the reverse."""
@@ -361,7 +355,9 @@ class BenchScreen(Screen[None]):
         return self.size.width < NARROW
 
     def _show_place(self) -> None:
-        """Where only one place is seen at a time, say which. Elsewhere it would style every widget anew for nothing."""
+        """Where only one place is seen at a time, say which. Elsewhere it would style every widget anew for nothing.
+        The policy is a sheet over the other panes while it is at hand."""
+        self.set_class(self._place == "policy", "-sheet")
         if self._narrow:
             for each in ("rounds", "middle", "policy"):
                 self.set_class(each == self._place, f"-show-{each}")
@@ -375,10 +371,18 @@ class BenchScreen(Screen[None]):
 
     def _focus_pane(self, place: str) -> None:
         if place == "policy":
-            first = next(iter(self.query("#fields FieldRow").results(FieldRow)), None)
-            (first or self.query_one("#preset")).focus()
+            self.query_one(PolicySheet).focus()
         else:
             self.query_one("#text" if place == "middle" else "#rounds").focus()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """A click or tab may lead into the policy or out of it, too."""
+        policy = self.query_one(PolicyForm)
+        if policy in event.widget.ancestors:
+            if self._place != "policy":
+                self.show_pane("policy")
+        elif self._place == "policy" and event.widget in (self.query_one(RoundsList), self.query_one(Pager)):
+            self.show_pane("rounds" if isinstance(event.widget, RoundsList) else self.view.tab)
 
     def on_resize(self) -> None:
         for name, title in PANES.items():
@@ -420,6 +424,7 @@ class BenchScreen(Screen[None]):
 
     @on(PolicyForm.Changed)
     def _policy_changed(self, event: PolicyForm.Changed) -> None:
+        self.query_one(PolicyForm).unheard -= 1
         policy.change_policy(self, event.policy, event.key)
 
     @on(PolicyForm.TextOpened)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from rich.text import Text
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -15,18 +15,15 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from workbench.base.environment import PREFIX
 from workbench.compaction.policy import Policy
 from workbench.compaction.preset import Preset
 from workbench.compaction.settings import Setting
 from workbench.compaction.strategy import Trigger
-from workbench.tui.fields import Refused, changed, fields_of
+from workbench.tui.fields import Refused, changed
 from workbench.tui.plain import fit, one_line
 from workbench.tui.policy_words import help_words, trigger_words
-from workbench.tui.widgets.field_row import FieldRow, Fields
-
-AT_ONCE = 8
-"""Fields that are put on the screen in one go, so that keys are answered in between."""
+from workbench.tui.sheet import entries_of
+from workbench.tui.widgets.policy_sheet import PolicySheet
 
 
 class Chosen(Widget, can_focus=True):
@@ -64,13 +61,11 @@ class Chosen(Widget, can_focus=True):
         self.action_open()
 
 
-FOREMOST = "first of all"
-"""The heading of the settings that matter most."""
-
-
 class PolicyForm(Vertical):
     DEFAULT_CSS = """
-    PolicyForm #triggers { max-height: 8; }
+    PolicyForm #triggers { height: auto; max-height: 4; text-wrap: nowrap; text-overflow: ellipsis; }
+    PolicyForm #field-help { height: 2; color: $text-muted; }
+    PolicyForm #field-help.-refused { color: $text-error; }
     """
 
     @dataclass
@@ -91,6 +86,10 @@ class PolicyForm(Vertical):
         self.policy: Policy | None = None
         self.preset: Preset | None = None
         self.about = ""
+        self.refused: dict[str, tuple[str, str]] = {}
+        """By key what was typed and not taken, and why."""
+        self.unheard = 0
+        """Changes that are told of and that the bench has not heard of yet: so long the form is ahead of it."""
         self._name = ""
         self._triggers = Static(id="triggers")
         self._told = Text()
@@ -99,58 +98,38 @@ class PolicyForm(Vertical):
     def compose(self) -> ComposeResult:
         yield Chosen(id="preset")
         yield self._triggers
-        yield Fields(id="fields")
+        yield PolicySheet(id="fields")
         yield self._help
 
     @property
-    def rows(self) -> Iterator[FieldRow]:
-        return iter(self.query(FieldRow))
+    def sheet(self) -> PolicySheet:
+        return self.query_one(PolicySheet)
 
     @property
     def focused_field(self) -> Setting | None:
         """The field that has the focus, None when none has."""
-        row = _row_of(self.screen.focused)
-        return row.field if row else None
+        entry = self.sheet.entry
+        return entry.field if entry is not None and self.sheet.is_at_hand else None
 
-    async def show(self, policy: Policy, preset: Preset, name: str) -> None:
-        """Show a policy beside its preset, under a `name`: the same kind of policy keeps its widgets, so that focus and
-        cursor stay."""
+    def show(self, policy: Policy, preset: Preset, name: str) -> None:
+        """Show a policy beside its preset, under a `name`: of the same kind of policy cursor and input stay."""
         before, self.policy, self.preset = self.policy, policy, preset
         self._name, self.about = name, one_line(preset.about, 600)
-        if type(before) is not type(policy):
-            await self._rebuild(policy, preset.policy)
-        else:
-            for row in self.rows:
-                value = row.field.of(policy)
-                if value != row.value or row.has_class("-refused"):
-                    row.set_value(value)
-        self._mark()
+        self.refused = {}
+        self._draw(anew=type(before) is not type(policy))
 
-    async def _rebuild(self, policy: Policy, preset: Policy) -> None:
-        fields = self.query_one(Fields)
-        await fields.remove_children()
-        rows: list[FieldRow] = []
-        for group, field in grouped_fields(type(policy)):
-            value = field.of(policy)
-            differs = value != field.of(preset)
-            off = field.why_off(policy)
-            rows.append(FieldRow(field, value, differs=differs, off=off, group=group, is_first=not rows))
-        for start in range(0, len(rows), AT_ONCE):
-            await fields.mount_all(rows[start : start + AT_ONCE])
-
-    def _mark(self) -> None:
-        """Mark what differs from the preset: in each row, in the count beside its name, and in the help."""
+    def _draw(self, *, anew: bool = False) -> None:
+        """Draw what stands: the sheet, how many fields differ from the preset, and the help."""
         if self.policy is None or self.preset is None:
             return
-        count = 0
-        for row in self.rows:
-            differs = row.field.of(self.policy) != row.field.of(self.preset.policy)
-            source = self.preset.source_of(row.field)
-            row.mark(differs, row.field.why_off(self.policy), source if source.startswith(PREFIX) else "")
-            count += differs
-        changed_words = f" · ≠ {count} changed" if count else ""
-        self.query_one(Chosen).show(f"{self._name}{changed_words}")
-        self._explain_focus(self.screen.focused)
+        entries = [
+            replace(one, typed=self.refused[one.field.key][0]) if one.field.key in self.refused else one
+            for one in entries_of(self.policy, self.preset)
+        ]
+        count = sum(one.differs for one in entries)
+        self.query_one(Chosen).show(f"{self._name}{f' · ≠ {count} changed' if count else ''}")
+        self.sheet.show(entries, anew=anew)
+        self._explain()
 
     def show_triggers(self, triggers: Sequence[Trigger], words: Sequence[str], doubts: Sequence[str] = ()) -> None:
         """Every trigger with value, limit and distance, then `words`; `doubts` are about the prompts."""
@@ -172,79 +151,60 @@ class PolicyForm(Vertical):
         """The trigger panel as plain text."""
         return self._told.plain
 
-    @on(FieldRow.Given)
-    def _given(self, event: FieldRow.Given) -> None:
+    @on(PolicySheet.Given)
+    def _given(self, event: PolicySheet.Given) -> None:
         event.stop()
-        row = event.row
         if self.policy is None:
             return
+        key = event.field.key
         try:
-            policy, _ = changed(self.policy, row.field, event.typed)
+            policy, _ = changed(self.policy, event.field, event.typed)
         except Refused as refused:
-            row.explain(str(refused))
+            self.refused[key] = (str(event.typed), str(refused))
+            self._draw()
             return
-        row.explain("")
-        self._take(row, policy)
+        self.refused.pop(key, None)
+        self._take(policy, event.field)
 
-    @on(FieldRow.Reset)
-    def _reset(self, event: FieldRow.Reset) -> None:
+    @on(PolicySheet.Reset)
+    def _reset(self, event: PolicySheet.Reset) -> None:
         event.stop()
-        row = event.row
         if self.policy is None or self.preset is None:
             return
-        value = row.field.of(self.preset.policy)
+        field = event.field
         try:
-            policy = self.policy.with_(**row.field.changes(self.policy, value))
+            policy = self.policy.with_(**field.changes(self.policy, field.of(self.preset.policy)))
         except ValueError as refused:
             # The preset's value of one field may not go with what another was changed to.
-            row.explain(str(refused))
+            self.refused[field.key] = (str(field.of(self.policy)), str(refused))
+            self._draw()
             return
-        self._take(row, policy)
-        row.set_value(value)
+        self.refused.pop(field.key, None)
+        self._take(policy, field)
 
-    def _take(self, row: FieldRow, policy: Policy) -> None:
-        value: Any = row.field.of(policy)
-        if value == row.value:
-            return
-        row.value, self.policy = value, policy
-        row.refresh()
-        self._mark()
-        self.post_message(self.Changed(policy, row.field.key))
+    def _take(self, policy: Policy, field: Setting) -> None:
+        before, self.policy = self.policy, policy
+        self._draw()
+        if policy != before:
+            self.unheard += 1
+            self.post_message(self.Changed(policy, field.key))
 
-    @on(FieldRow.Opened)
-    def _opened(self, event: FieldRow.Opened) -> None:
+    @on(PolicySheet.Opened)
+    def _opened(self, event: PolicySheet.Opened) -> None:
         event.stop()
-        self.post_message(self.TextOpened(event.row.field))
+        self.post_message(self.TextOpened(event.field))
 
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        at_hand = _row_of(event.widget)
-        for row in self.rows:
-            if row is not at_hand:
-                row.close()
-        self._explain_focus(event.widget)
-
-    def _explain_focus(self, focused: Widget | None) -> None:
-        """Below the form: help of the field in focus, or what the preset is about."""
-        row = _row_of(focused)
-        if row is None or self.preset is None:
+    @on(PolicySheet.Moved)
+    def _explain(self) -> None:
+        """Below the form: what is wrong with what was typed, help of the field, or what the preset is about."""
+        field = self.focused_field
+        problem = self.refused.get(field.key, ("", ""))[1] if field else ""
+        self._help.set_class(bool(problem), "-refused")
+        if field is None or self.preset is None or self.policy is None:
             self._help.update(Text(self.about))
-            return
-        was, source = row.field.of(self.preset.policy), self.preset.source_of(row.field)
-        self._help.update(Text(help_words(row.field, was, differs=row.differs, source=source)))
-
-
-def grouped_fields(policy: type[Policy]) -> Iterator[tuple[str, Setting]]:
-    """Every field in the order of the form, those that matter most before the rest, with the heading that it begins;
-    "" where it goes on under the last."""
-    first = {name: place for place, name in enumerate(policy.foremost)}
-    rest = [(field.group, field) for field in fields_of(policy) if field.path[0] not in first]
-    chosen = sorted((field for field in fields_of(policy) if field.path[0] in first), key=lambda f: first[f.path[0]])
-    before = ""
-    for group, field in (*((FOREMOST, field) for field in chosen), *rest):
-        yield group if group != before else "", field
-        before = group
-
-
-def _row_of(widget: Widget | None) -> FieldRow | None:
-    """The row that a widget is, or is in."""
-    return next((a for a in widget.ancestors_with_self if isinstance(a, FieldRow)), None) if widget else None
+        elif problem:
+            self._help.update(Text(f"✘ {problem}"))
+        else:
+            was, source = field.of(self.preset.policy), self.preset.source_of(field)
+            words = help_words(field, was, differs=field.of(self.policy) != was, source=source)
+            self._help.update(Text.assemble((f"{field.key}  ", "dim"), words))

@@ -1,0 +1,102 @@
+"""The policy's sheet without a screen: columns, lines, steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from workbench.compaction.labels import GROUPS, LABELS
+from workbench.compaction.preset import default_preset, load_preset, preset_names
+from workbench.compaction.settings import settings_of
+from workbench.compaction.strategies import all_strategies
+from workbench.compaction.strategies.trim import TrimPolicy
+from workbench.compaction.window.policy import MessageWindowPolicy
+from workbench.tui.fields import fields_of
+from workbench.tui.sheet import FOREMOST, Entry, arranged, columns_for, entries_of, entry_cells, line_cells, stepped
+
+
+def entry(key: str, preset: str = "augment-example", **changes: object) -> Entry:
+    found = load_preset(preset)
+    return next(one for one in entries_of(found.policy.with_(**changes), found) if one.field.key == key)
+
+
+def text(cells: list[tuple[str, str]]) -> str:
+    return "".join(words for words, _ in cells)
+
+
+def test_every_setting_and_group_has_words_and_no_words_are_left_over() -> None:
+    every = [one for strategy in all_strategies() for one in settings_of(type(default_preset(strategy.id).policy))]
+    assert {one.path[-1] for one in every} == set(LABELS)
+    assert {one.group for one in every} == set(GROUPS)
+
+
+def test_what_matters_most_stands_first_and_nothing_twice() -> None:
+    """A strategy of many settings says which they are; the rest keep their order and their headings."""
+    policy = MessageWindowPolicy()
+    many = entries_of(policy, replace(default_preset("message-window"), policy=policy))
+    first = MessageWindowPolicy.foremost
+    assert [one.field.key for one in many[: len(first)]] == list(first)
+    assert {one.group for one in many[: len(first)]} == {FOREMOST}
+    assert [one.field for one in many[len(first) :]] == [
+        one for one in fields_of(MessageWindowPolicy) if one.key not in first
+    ]
+    assert many[len(first)].group == "When to compact"
+    few = entries_of(TrimPolicy(), default_preset("trim"))
+    assert [one.field for one in few] == list(fields_of(TrimPolicy))
+
+
+@pytest.mark.parametrize(("width", "columns"), [(78, 1), (109, 1), (110, 2), (136, 2), (165, 2), (166, 3)])
+def test_columns_by_width(width: int, columns: int) -> None:
+    assert columns_for(width) == columns
+
+
+def test_groups_fill_columns_whole_and_lines_stay_free_only_where_there_is_room() -> None:
+    one = entry("summary_char_limit")
+    entries = [replace(one, group=name) for name in "aaabbc"]
+    loose = (("a", 0, 1, 2), ("b", 3, 4, None, "c", 5))
+    assert arranged(entries, 2, 6) == loose
+    assert arranged(entries, 2, 5) == (("a", 0, 1, 2), ("b", 3, 4, "c", 5))
+    assert arranged(entries, 2, 4) == (("a", 0, 1, 2, "b"), (3, 4, "c", 5))
+    assert arranged(entries, 1, 99) == (("a", 0, 1, 2, None, "b", 3, 4, None, "c", 5),)
+    assert arranged([], 2, 9) == ((),)
+
+
+def test_at_140_columns_every_group_of_every_preset_is_in_sight() -> None:
+    for name in preset_names():
+        preset = load_preset(name)
+        entries = entries_of(preset.policy, preset)
+        columns = arranged(entries, columns_for(134), 24)
+        assert sorted(item for column in columns for item in column if isinstance(item, int)) == [*range(len(entries))]
+        assert max(map(len, columns)) <= 24, name
+
+
+def test_a_line_has_mark_label_id_value_and_unit() -> None:
+    changed = entry("history_tail_size_chars_to_exclude", history_tail_size_chars_to_exclude=12_000)
+    assert text(entry_cells(changed, 67)) == "≠ Newest exchanges that stay  history_tai… 12\u00a0000       characters "
+    assert text(entry_cells(changed, 54)) == "≠ Newest exchanges that stay  12\u00a0000       characters "
+    for one in entries_of(load_preset("progressive").policy, load_preset("progressive")):
+        for width in (40, 54, 67, 120):
+            assert len(text(entry_cells(one, width))) == width, (one.field.key, width)
+    both = arranged([changed, replace(changed, group="other")], 2, 9)
+    line = line_cells([changed, replace(changed, group="other")], both, 1, 110, at=1)
+    assert [words.strip() for words, style in line if style == "at-hand"] == [
+        "Newest exchanges that stay",
+        "12\u00a0000",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "by", "new"),
+    [(50_000, 1, 51_000), (50_000, -10, 40_000), (12, 1, 13), (9, 10, 19), (3, -10, 0), (0, -1, 0), (0, 1, 1)],
+)
+def test_a_step_is_about_a_hundredth_and_stays_in_range(value: int, by: int, new: int) -> None:
+    assert stepped(entry("history_tail_size_chars_to_exclude", history_tail_size_chars_to_exclude=value), by) == new
+
+
+def test_steps_of_shares_switches_and_choices() -> None:
+    assert stepped(entry("trigger_window_percent", "trim", trigger_window_percent=99.5), 1) == 100
+    assert stepped(entry("trigger_window_percent", "trim", trigger_window_percent=50), -10) == 40
+    assert stepped(entry("simulate_cache_expiry"), 1) is True
+    choice = entry("earlier_summary", earlier_summary="extend")
+    assert (stepped(choice, 1), stepped(choice, -1)) == ("drop", "nest")

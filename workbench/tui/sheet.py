@@ -1,0 +1,218 @@
+"""The policy as a sheet: its settings in columns under their headings, a line each, as styled cells. Pure.
+
+A cell is (text, style name); the widget turns names into colours.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.base.environment import PREFIX
+from workbench.compaction.labels import heading_of, label_of
+from workbench.compaction.policy import Policy
+from workbench.compaction.preset import Preset
+from workbench.compaction.settings import Setting
+from workbench.tui.fields import fields_of, shown
+from workbench.tui.plain import figure, fit, one_line
+
+Cells = list[tuple[str, str]]
+
+STYLES = ("label", "id", "value", "at-hand", "unit", "differs", "off", "group")
+
+FOREMOST = "First of all"
+"""The heading of the settings that matter most."""
+
+COLUMN, GAP = 54, 2
+"""Cells that a column has at least, and between two."""
+
+VALUE, UNIT = 12, 12
+"""Cells of a value and of its unit."""
+
+LEAST_OF_ID = 8
+"""Cells in which the beginning of an id still tells something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One setting on the sheet. `group` is the heading it stands under; `off`: why it does nothing; `variable`: the one
+    of the environment that sets it. `typed` is what stands in its input and was refused."""
+
+    field: Setting
+    group: str
+    value: Any
+    differs: bool = False
+    off: str = ""
+    variable: str = ""
+    typed: str | None = None
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether its value is typed, rather than switched, chosen or edited elsewhere."""
+        return self.field.kind in ("whole", "real", "text")
+
+
+def entries_of(policy: Policy, preset: Preset) -> tuple[Entry, ...]:
+    """Every setting of a policy in the order of the sheet: those that matter most before the rest."""
+    first = {name: place for place, name in enumerate(policy.foremost)}
+    every = fields_of(type(policy))
+    chosen = sorted((one for one in every if one.path[0] in first), key=lambda one: first[one.path[0]])
+    rest = [(heading_of(one.group), one) for one in every if one.path[0] not in first]
+
+    def entry(group: str, one: Setting) -> Entry:
+        source, value = preset.source_of(one), one.of(policy)
+        variable = source if source.startswith(PREFIX) else ""
+        return Entry(one, group, value, value != one.of(preset.policy), one.why_off(policy), variable)
+
+    return tuple(entry(group, one) for group, one in (*((FOREMOST, one) for one in chosen), *rest))
+
+
+# --- where each stands ------------------------------------------------------------------------------------------------
+
+Item = str | int | None
+"""What a line of a column holds: a heading, the number of an entry, or nothing."""
+
+
+def columns_for(width: int) -> int:
+    """How many columns have room beside each other."""
+    return max(1, (width + GAP) // (COLUMN + GAP))
+
+
+def arranged(entries: Sequence[Entry], columns: int, height: int) -> tuple[tuple[Item, ...], ...]:
+    """The entries in columns as even as may be. A line is left free between two groups, and no group goes on in the
+    next column, where `height` has room for that."""
+    groups = _groups(entries)
+    found = _even(groups, columns, 1)
+    if max(map(len, found)) > height:
+        found = _even(groups, columns, 0)
+    if max(map(len, found)) > height:
+        lines = [item for group in groups for item in group]
+        each = math.ceil(len(lines) / columns)
+        found = tuple(tuple(lines[start : start + each]) for start in range(0, len(lines), each))
+    return found
+
+
+def _even(groups: Sequence[Sequence[Item]], columns: int, gap: int) -> tuple[tuple[Item, ...], ...]:
+    """Whole groups in the lowest columns that hold them."""
+    high = max(1, math.ceil(sum(map(len, groups)) / columns))
+    while len(found := _filled(groups, high, gap)) > columns:
+        high += 1
+    return found
+
+
+def _groups(entries: Sequence[Entry]) -> list[list[Item]]:
+    groups: list[list[Item]] = []
+    for number, entry in enumerate(entries):
+        if not number or entry.group != entries[number - 1].group:
+            groups.append([entry.group])
+        groups[-1].append(number)
+    return groups
+
+
+def _filled(groups: Sequence[Sequence[Item]], high: int, gap: int) -> tuple[tuple[Item, ...], ...]:
+    """Group after group into columns of at most `high` lines."""
+    columns: list[list[Item]] = [[]]
+    for group in groups:
+        if columns[-1] and len(columns[-1]) + gap + len(group) > high:
+            columns.append([])
+        columns[-1] += [*([None] * gap if columns[-1] else []), *group]
+    return tuple(tuple(column) for column in columns)
+
+
+# --- how a line is drawn ----------------------------------------------------------------------------------------------
+
+
+def value_place(entry: Entry, width: int) -> tuple[int, int]:
+    """Where the value begins in a line of `width` cells, and how many it has. A text has half of the line."""
+    if entry.field.kind in ("text", "lines"):
+        room = max(VALUE, width // 2)
+    elif entry.field.kind == "choice":
+        room = VALUE + UNIT
+    else:
+        return width - VALUE - UNIT, VALUE
+    return width - room, room
+
+
+def entry_cells(entry: Entry, width: int, *, at_hand: bool = False) -> Cells:
+    """`≠ Compact from  trigger_tokens   50 000 tokens`, exactly `width` cells."""
+    start, room = value_place(entry, width)
+    mark, style = ("≠ ", "differs") if entry.differs else ("$ ", "unit") if entry.variable else ("  ", "")
+    words, name = label_of(entry.field.path[-1]), entry.field.key
+    left = start - len(mark) - 1
+    beside = left - len(words) - 2
+    told = fit(words, left) if beside < min(LEAST_OF_ID, len(name)) else words + "  "
+    label = "at-hand" if at_hand else "off" if entry.off else "differs" if entry.differs else "label"
+    cells = [(mark, style), (told, label), (fit(name, left - len(told)) if len(told) < left else "", "id"), (" ", "")]
+    value = value_words(entry, room)
+    cells.append((fit(value, room), "at-hand" if at_hand else "off" if entry.off else "value"))
+    rest = width - start - room
+    return [*cells, (fit(f" {entry.field.unit}", rest), "unit")] if rest else cells
+
+
+def value_words(entry: Entry, room: int) -> str:
+    """A value as it stands when nothing is typed there."""
+    field, value = entry.field, entry.value
+    if entry.typed is not None:
+        return entry.typed
+    if field.kind == "switch":
+        return "◉ on" if value else "○ off"
+    if field.kind == "choice":
+        return f"◂ {fit(str(value), min(len(str(value)), room - 4))} ▸"
+    if field.kind == "lines":
+        size = f" {figure(len(value))} characters ⏎"
+        first = one_line(value.lstrip().split("\n", 1)[0], 200) or "(empty)"
+        return fit(first, max(0, room - len(size))) + size
+    if isinstance(value, int | float) and float(value).is_integer():
+        return figure(value)
+    return one_line(shown(value))
+
+
+def line_cells(
+    entries: Sequence[Entry], columns: Sequence[Sequence[Item]], line: int, width: int, at: int | None = None
+) -> Cells:
+    """A line of the sheet, through all its columns; `at` is the entry at hand."""
+    each = column_width(len(columns), width)
+    cells: Cells = []
+    for number, column in enumerate(columns):
+        item = column[line] if line < len(column) else None
+        cells += [(" " * GAP, "")] if number else []
+        if isinstance(item, int):
+            cells += entry_cells(entries[item], each, at_hand=item == at)
+        else:
+            cells.append((fit(item or "", each), "group"))
+    return cells
+
+
+def column_width(columns: int, width: int) -> int:
+    return (width + GAP) // columns - GAP
+
+
+# --- steps ------------------------------------------------------------------------------------------------------------
+
+
+def stepped(entry: Entry, by: int) -> Any:
+    """The value one step on or back, ten for a big step: of a number about a hundredth of it, in round figures and
+    within its range; of a choice the next one."""
+    field, value = entry.field, entry.value
+    if field.kind == "switch":
+        return not value
+    if field.kind == "choice":
+        at = field.choices.index(str(value)) + (1 if by > 0 else -1)
+        return field.choices[at % len(field.choices)]
+    if field.kind not in ("whole", "real"):
+        return value
+    now = value or 0
+    step = 10.0 ** math.floor(math.log10(abs(now)) - 1) if now else 1.0
+    if field.kind == "whole":
+        step = max(1.0, step)
+    elif not now and field.range.high is not None and field.range.high <= 1:
+        step = 0.01
+    new = round(now + by * step, 6)
+    low, high = field.range.low, field.range.high
+    if field.range.above is not None and new <= field.range.above:
+        new = now
+    new = new if low is None else max(new, low)
+    new = new if high is None else min(new, high)
+    return int(new) if field.kind == "whole" else new

@@ -1,0 +1,357 @@
+"""The settings of a policy as one widget: a cursor goes through them, and an input stands where a value is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Input
+
+from workbench.compaction.settings import Setting
+from workbench.tui import sheet
+from workbench.tui.fields import shown
+from workbench.tui.sheet import Entry
+from workbench.tui.widgets.one_line import OneLine
+
+BIG = 10
+"""Small steps in a big one."""
+
+WHEEL = 3
+"""Lines that the wheel scrolls by."""
+
+
+STEPS = {"plus": 1, "equals_sign": 1, "minus": -1}
+"""Keys that are steps rather than text in a number."""
+
+
+class Typed(OneLine):
+    """The input of the value at hand. Backspace where nothing is left to delete asks for the preset's value; in a
+    number + and − are steps."""
+
+    @dataclass
+    class Emptied(Message):
+        typed: Typed
+
+    @dataclass
+    class Stepped(Message):
+        by: int
+
+    steps = False
+    """Whether what is typed is a number."""
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        return super().check_consume_key(key, character) and not (self.steps and key in STEPS)
+
+    def on_key(self, event: events.Key) -> None:
+        by = STEPS.get(event.key)
+        if self.steps and by is not None:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Stepped(by))
+        # Over a slow line, escape and the letter after it arrive as one key, alt and the letter: that is no text.
+        elif event.key.startswith("alt+"):
+            event.prevent_default()
+
+    def action_delete_left(self) -> None:
+        if self.value:
+            super().action_delete_left()
+        else:
+            self.post_message(self.Emptied(self))
+
+
+def _key(key: str, action: str, name: str, id: str, tooltip: str, shown: str = "") -> Binding:
+    return Binding(key, action, name, show=bool(shown), key_display=shown or None, id=f"form.{id}", tooltip=tooltip)
+
+
+class PolicySheet(Widget, can_focus=True):
+    """Tells of an input by `Given`, of a reset by `Reset`, of a long text to be edited by `Opened`, and of the cursor
+    by `Moved`."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"sheet--{name}" for name in sheet.STYLES}
+    DEFAULT_CSS = """
+    PolicySheet {
+        height: 1fr;
+        .sheet--id, .sheet--unit { text-style: dim; }
+        .sheet--value { background: $surface; color: $foreground; }
+        .sheet--at-hand { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
+        .sheet--differs { color: $text-warning; text-style: bold; }
+        .sheet--off { text-style: dim; }
+        .sheet--group { color: $text-primary; text-style: bold; }
+        & > Typed { position: absolute; display: none; height: 1; width: 12; padding: 0 1 0 0; }
+        & > Typed:focus { background: $panel-lighten-1; }
+        & > Typed.-refused { color: $text-error; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        _key("down,tab", "move(1)", "Next field", "next", "To the next field."),
+        _key("up,shift+tab", "move(-1)", "Field before", "previous", "To the field before."),
+        _key("pagedown", "group(1)", "Next group", "next-group", "To the first field of the next group."),
+        _key("pageup", "group(-1)", "Group before", "previous-group", "To the first field of the group before."),
+        _key("enter,space", "use", "Change", "use", "Switch it, choose the next one, or open the long text."),
+        _key(
+            "right,plus,equals_sign", "step(1)", "More", "more", "A step more, about a hundredth; the next choice.", "+"
+        ),
+        _key("left,minus", "step(-1)", "Less", "less", "A step less; the choice before.", "−"),
+        _key("shift+up", f"step({BIG})", "Much more", "much-more", "A big step more, about a tenth.", "⇧↑"),
+        _key("shift+down", f"step(-{BIG})", "Much less", "much-less", "A big step less.", "⇧↓"),
+        _key(
+            "ctrl+z,backspace,delete",
+            "reset",
+            "As preset",
+            "reset",
+            "Give this field the preset's value again; in an input also backspace when it is empty.",
+            "^z",
+        ),
+    ]
+
+    @dataclass
+    class Given(Message):
+        """Something was typed, chosen or switched; whether it may be so is not known yet."""
+
+        field: Setting
+        typed: str | bool
+
+    @dataclass
+    class Reset(Message):
+        field: Setting
+
+    @dataclass
+    class Opened(Message):
+        field: Setting
+
+    @dataclass
+    class Moved(Message):
+        """The cursor stands on another setting, or the sheet has got or lost the focus."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.entries: tuple[Entry, ...] = ()
+        self.at = 0
+        self.top = 0
+        self._columns: tuple[tuple[sheet.Item, ...], ...] = ()
+
+    def compose(self) -> ComposeResult:
+        yield Typed(compact=True)
+
+    @property
+    def typed(self) -> Typed:
+        return self.query_one(Typed)
+
+    @property
+    def entry(self) -> Entry | None:
+        """The one at hand."""
+        return self.entries[self.at] if self.entries else None
+
+    @property
+    def is_at_hand(self) -> bool:
+        """Whether the sheet or its input has the focus."""
+        return self.has_focus_within
+
+    def show(self, entries: Sequence[Entry], *, anew: bool) -> None:
+        """Show these; `anew` where they are of another kind of policy."""
+        before = None if anew else self.entry
+        self.entries = tuple(entries)
+        if anew:
+            self.at = self.top = 0
+        entry = self.entry
+        # What has just been typed may not have been heard of yet: it stays.
+        other = entry is not None and (before is None or before.value != entry.value)
+        if entry is not None and other and entry.typed is None and not self.same_as_typed(entry):
+            self._put(shown(entry.value))
+        self._lay_out()
+        self._place()
+
+    def same_as_typed(self, entry: Entry) -> bool:
+        """Whether what stands in the input means the field's value, so that `50 000` is not rewritten while typed."""
+        return self.typed.value.replace(" ", "").replace("_", "") == shown(entry.value)
+
+    def go(self, key: str) -> None:
+        """Put the cursor on the setting of that name."""
+        self._to(next(number for number, one in enumerate(self.entries) if one.field.key == key))
+
+    # --- the cursor -------------------------------------------------------------------------------------------------
+
+    def on_focus(self) -> None:
+        self._place()
+        self.post_message(self.Moved())
+
+    def on_descendant_blur(self) -> None:
+        self.call_after_refresh(self._left)
+
+    def on_blur(self) -> None:
+        self.call_after_refresh(self._left)
+
+    def _left(self) -> None:
+        if self.is_mounted and not self.is_at_hand:
+            self._place()
+            self.post_message(self.Moved())
+
+    def _to(self, at: int) -> None:
+        self.at = at
+        entry = self.entry
+        if entry is not None and entry.is_typed:
+            self._put(shown(entry.value) if entry.typed is None else entry.typed)
+            self.typed.action_select_all()
+        self._place()
+        self.post_message(self.Moved())
+
+    def action_move(self, by: int) -> None:
+        """To the next setting; past the last or the first, to what stands there."""
+        if 0 <= self.at + by < len(self.entries):
+            self._to(self.at + by)
+        elif by < 0:
+            self.screen.focus_previous()
+
+    def action_group(self, by: int) -> None:
+        entry = self.entry
+        starts = [n for n, one in enumerate(self.entries) if not n or one.group != self.entries[n - 1].group]
+        if entry is not None:
+            here = self.entries.index(next(one for one in self.entries if one.group == entry.group))
+            self._to(starts[min(max(starts.index(here) + by, 0), len(starts) - 1)])
+
+    def action_use(self) -> None:
+        entry = self.entry
+        if entry is not None and entry.field.kind == "lines":
+            self.post_message(self.Opened(entry.field))
+        elif entry is not None and not entry.is_typed:
+            self.action_step(1)
+
+    def action_step(self, by: int) -> None:
+        entry = self.entry
+        if entry is None or (value := sheet.stepped(entry, by)) == entry.value:
+            return
+        if entry.is_typed:
+            self._put(shown(value))
+        self.post_message(self.Given(entry.field, value if isinstance(value, bool) else str(value)))
+
+    def action_reset(self) -> None:
+        if self.entry is not None:
+            self.post_message(self.Reset(self.entry.field))
+
+    # --- typing -----------------------------------------------------------------------------------------------------
+
+    def _put(self, text: str) -> None:
+        with self.typed.prevent(Input.Changed):
+            self.typed.value = text
+
+    def _place(self) -> None:
+        """Bring the entry at hand in sight, and its input to where its value stands."""
+        entry, typed = self.entry, self.typed
+        line, column = self._where(self.at)
+        self.top = max(0, min(self.top, line, self._height - self.size.height), line - self.size.height + 1)
+        if line <= 1:
+            self.top = 0
+        typing = entry is not None and entry.is_typed and self.is_at_hand and self.size.height > 0
+        if typing and entry is not None:
+            width = sheet.column_width(len(self._columns), self.size.width)
+            start, room = sheet.value_place(entry, width)
+            typed.styles.offset = (column * (width + sheet.GAP) + start, line - self.top)
+            typed.styles.width = room
+            typed.steps = entry.field.kind != "text"
+            typed.set_class(entry.typed is not None, "-refused")
+            if not typed.has_focus:
+                if entry.typed is None and not self.same_as_typed(entry):
+                    self._put(shown(entry.value))
+                typed.display = True
+                typed.focus(scroll_visible=False)
+                typed.action_select_all()
+        elif typed.display:
+            if typed.has_focus:
+                self.focus(scroll_visible=False)
+            typed.display = False
+        self.refresh()
+
+    def _where(self, number: int) -> tuple[int, int]:
+        """Line and column of an entry."""
+        for column, items in enumerate(self._columns):
+            if number in items:
+                return items.index(number), column
+        return 0, 0
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        event.stop()
+        if self.entry is not None and self.entry.is_typed and self.typed.display:
+            self.post_message(self.Given(self.entry.field, event.value))
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_move(1)
+
+    @on(Typed.Stepped)
+    def _stepped(self, event: Typed.Stepped) -> None:
+        event.stop()
+        self.action_step(event.by)
+
+    @on(Typed.Emptied)
+    def _emptied(self, event: Typed.Emptied) -> None:
+        event.stop()
+        self.action_reset()
+
+    # --- the mouse --------------------------------------------------------------------------------------------------
+
+    def on_click(self, event: events.Click) -> None:
+        if event.widget is not self:
+            return
+        width = sheet.column_width(len(self._columns), self.size.width)
+        column, x = divmod(event.x, width + sheet.GAP)
+        line = event.y + self.top
+        items = self._columns[column] if column < len(self._columns) else ()
+        item = items[line] if line < len(items) else None
+        if isinstance(item, int):
+            again = item == self.at and self.is_at_hand
+            self.focus(scroll_visible=False)
+            self._to(item)
+            start, _ = sheet.value_place(self.entries[item], width)
+            if x >= start and (again or self.entries[item].field.kind != "lines"):
+                self.action_use()
+
+    def on_mouse_scroll_down(self) -> None:
+        self._scroll(WHEEL)
+
+    def on_mouse_scroll_up(self) -> None:
+        self._scroll(-WHEEL)
+
+    def _scroll(self, by: int) -> None:
+        """Turn the sheet; what is being typed into is not lost from sight."""
+        top = max(0, min(self.top + by, self._height - self.size.height))
+        line, _ = self._where(self.at)
+        if top != self.top and (not self.typed.display or top <= line < top + self.size.height):
+            self.top = top
+            self._place()
+
+    # --- drawing ----------------------------------------------------------------------------------------------------
+
+    def on_resize(self) -> None:
+        self._lay_out()
+        self._place()
+
+    def _lay_out(self) -> None:
+        width = self.size.width
+        self._columns = sheet.arranged(self.entries, sheet.columns_for(width), self.size.height)
+
+    @property
+    def _height(self) -> int:
+        return max(map(len, self._columns), default=0)
+
+    def render_line(self, y: int) -> Strip:
+        width, base = self.size.width, self.rich_style
+        if y + self.top >= self._height:
+            return Strip.blank(width, base)
+        at = self.at if self.is_at_hand else None
+        cells = sheet.line_cells(self.entries, self._columns, y + self.top, width, at)
+        styled = (Segment(text, self._style(name) if name else Style()) for text, name in cells)
+        return Strip(Segment.apply_style(styled, base)).adjust_cell_length(width, base)
+
+    def _style(self, name: str) -> Style:
+        return self.get_component_rich_style(f"sheet--{name}", partial=True)
