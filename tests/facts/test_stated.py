@@ -6,6 +6,7 @@ import pytest
 
 from tests.facts.talk import agent, call, user
 from workbench.facts import find, stated
+from workbench.facts.replaced import replaced
 
 
 @pytest.mark.parametrize(
@@ -67,6 +68,42 @@ def test_where_tools_work_only_what_is_said_of_oneself_counts() -> None:
 def test_only_another_value_of_the_same_updates_a_statement(earlier: str, later: str, updates: bool) -> None:
     first, second = stated([user(earlier), agent("Noted."), user(later)])
     assert (first.superseded_by, second.superseded_by) == (second.fact if updates else None, None)
+
+
+@pytest.mark.parametrize(
+    ("said", "gone"),
+    [
+        (["Meet me at the north pier.", "Make it the south pier."], {0}),
+        (["Use two sails for the trip.", "Make that three."], {0}),
+        (["Use two sails for the trip.", "The crew has 4 cooks.", "Make that five."], {1}),
+        (["Paint the hull green.", "Actually, paint the hull blue."], {0}),
+        (["Paint the hull green.", "Actually, paint the mast blue."], set()),
+        (["Paint the hull green.", "Actually, also paint the hull blue."], set()),
+        (["The contact for cargo is Ruth.", "The contact for cargo is Omar now."], {0}),
+        (["The contact for cargo is Ruth.", "The contact for mail is Omar now."], set()),
+        (["Standups are at 9.", "Standups move to 10."], {0}),
+        (["Store charts in S3.", "We moved charts to R2, S3 is gone."], {0}),
+        (["Never touch the anchor.", "Go ahead and change the anchor whenever you need to."], {0}),
+        (["Never touch the anchor.", "Just for this trip, touch the anchor."], set()),
+        (["My daughter Ana is 7.", "Actually my son is 9."], set()),
+        (["The cruise is from June 3 to June 9.", "We had to shift the cruise: June 10 to June 16."], {0}),
+        (["Use npm.", "Instead of npm use yarn."], {0}),
+        (["The report is for Lena.", "Now check the lamp."], set()),
+        (["Nimm Maven für den Build.", "Statt Maven nimm bitte Gradle für den Build."], {0}),
+        (["Les titres en gras.", "Non, finalement les titres en italique, plus en gras."], {0}),
+        (["El informe va para Lucía.", "Cambio de planes: el informe va para Andrés."], {0}),
+        (["Use o banco MySQL.", "Na verdade, use o banco Postgres."], {0}),
+        (["Отвечай на английском.", "Нет, лучше отвечай на русском."], {0}),
+        (["注释写中文。", "注释改成写英文。"], {0}),
+        (["返信は敬語でお願いします。", "やっぱり敬語はやめて、これからはため口でいいです。"], {0}),
+        (["회의는 화요일이에요.", "회의가 목요일로 바뀌었어요."], {0}),
+        (["회의는 화요일이에요.", "시험이 목요일로 바뀌었어요."], set()),
+    ],
+)
+def test_which_sentences_hold_no_more(said: list[str], gone: set[int]) -> None:
+    assert {number for number, later in enumerate(replaced(said)) if later is not None} == gone
+    told = {one.fact.text for one in stated([user(text) for text in said]) if one.superseded_by}
+    assert told == {said[number] for number in gone}
 
 
 def test_the_specific_and_rare_outweighs_the_common() -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from workbench.analysis.words import GLUE, MARKS, TOKEN, terms
+from workbench.facts.terms import GLUE, MARKS, TOKEN, terms
 from workbench.facts.tables import SPACED, UNSPACED, alternatives, bounded
 from workbench.facts.tables import words as listed
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from workbench.facts.answers import typed
 from workbench.facts.fact import Fact
 from workbench.facts.pasted import passages
-from workbench.facts.replaced import amends, instead, replaced, topic_of
+from workbench.facts.replaced import amends, replaced
 from workbench.facts.standing_rules import (
     GATE,
     LANGUAGE,
@@ -239,13 +239,7 @@ RELEASE = re.compile(
 """What takes a prohibition back."""
 
 
-def _sets_language(text: str) -> bool:
-    low = plain(text)
-    return any(grammar(language).has("language", low) for language in languages_of(low))
-
-
 def _superseded(several: list[Standing]) -> Iterator[Standing]:
-    topics = [topic_of(one.fact.text, speaks=_sets_language(one.fact.text)) for one in several]
-    for one, later in zip(several, replaced(topics, instead), strict=True):
+    for one, later in zip(several, replaced([one.fact.text for one in several]), strict=True):
         elsewhere = later is not None and several[later].fact.index != one.fact.index
         yield Standing(one.fact, one.reason, several[later].fact if later is not None and elsewhere else None)

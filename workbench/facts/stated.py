@@ -16,9 +16,10 @@ from math import log
 from workbench.facts.answers import typed
 from workbench.facts.fact import Fact
 from workbench.facts.pasted import without_paste
-from workbench.facts.replaced import amends, replaced, topic_of, updates
+from workbench.facts.replaced import amends, replaced
 from workbench.facts.standing import reason_of
 from workbench.facts.tables import alternatives
+from workbench.facts.terms import GLUE
 from workbench.facts.wording import LONGEST_SENTENCE, is_question, plain, sentences
 from workbench.session import Message
 
@@ -33,18 +34,23 @@ class Stated:
 
 
 def stated(messages: Sequence[Message]) -> tuple[Stated, ...]:
-    """What the person stated, in order; what is said again stands where it was said last. Linear in the words."""
+    """What the person stated, in order; what is said again stands where it was said last. A sentence that another
+    replaces states something, whatever it says, and so does the other. Linear in the words."""
     found: dict[str, Fact] = {}
     told: set[str] = set()
-    for fact, is_told in _told_or_amended(messages):
+    for fact, is_told in _told_or_open(messages):
         key = fact.text.lower()
         found.pop(key, None)
         found[key] = fact
         told |= {key} if is_told else set()
+    keys, facts = list(found), list(found.values())
+    later = replaced([fact.text for fact in facts])
+    if not any(message.calls for message in messages):
+        for key, newer in zip(keys, later, strict=True):
+            if newer is not None:
+                told |= {key, keys[newer]}
     words = {key: frozenset(_WORDS.findall(key)) for key in found if key in told}
     spread = Counter(word for several in words.values() for word in several)
-    facts = list(found.values())
-    later = replaced([topic_of(fact.text, states=True) for fact in facts], updates)
     return tuple(
         Stated(fact, _weight(fact.text, words[key], spread), None if newer is None else facts[newer])
         for (key, fact), newer in zip(found.items(), later, strict=True)
@@ -55,19 +61,51 @@ def stated(messages: Sequence[Message]) -> tuple[Stated, ...]:
 def statements(messages: Sequence[Message]) -> Iterator[Fact]:
     """Every statement with the message it stands in, as often as it is made. Where an agent works with tools, what it
     works on says most by itself: there only what a person says of themselves counts."""
-    return (fact for fact, told in _told_or_amended(messages, amended=False) if told)
-
-
-def _told_or_amended(messages: Sequence[Message], *, amended: bool = True) -> Iterator[tuple[Fact, bool]]:
-    """Statements, and where `amended` sentences that are none and may correct one."""
     works = any(message.calls for message in messages)
+    return (fact for fact in _sentences(messages) if is_statement(fact.text, personal=works))
+
+
+def _told_or_open(messages: Sequence[Message]) -> Iterator[tuple[Fact, bool]]:
+    """Statements, and the sentences that are none by themselves and may replace one or be replaced."""
+    works = any(message.calls for message in messages)
+    found = [*_sentences(messages)]
+    amending = [number for number, fact in enumerate(found) if amends(fact.text)]
+    open_to = set(amending)
+    if not works:
+        near = {beginning for number in amending for beginning in _beginnings(found[number].text)}
+        open_to |= {number for number, fact in enumerate(found) if not near.isdisjoint(_beginnings(fact.text))}
+        alike = Counter(map(_figures_apart, (fact.text for fact in found)))
+        open_to |= {number for number, fact in enumerate(found) if alike[_figures_apart(fact.text)] > 1}
+        short = (number for number in amending if len(found[number].text) <= LEANING_CHARS)
+        open_to.update(before for number in short for before in range(max(0, number - LEANS_BACK), number))
+    for number, fact in enumerate(found):
+        told = is_statement(fact.text, personal=works)
+        if told or number in open_to:
+            yield fact, told
+
+
+def _figures_apart(text: str) -> str:
+    """What two sentences have in common that say the same with other figures."""
+    return " ".join(word for word in _WORDS.findall(text.lower()) if not word[0].isdigit())
+
+
+LEANING_CHARS, LEANS_BACK = 40, 10
+"""So short a sentence may be said of one of so many before it, of whose words it has none ("make that eight")."""
+
+
+def _beginnings(text: str) -> Iterator[str]:
+    """How its longer words begin, whatever their endings, and its characters where words have no edges."""
+    return (
+        word[:4] for word in _WORDS.findall(text.lower()) if (len(word) > 3 and word not in GLUE) or word > "\u3000"
+    )
+
+
+def _sentences(messages: Sequence[Message]) -> Iterator[Fact]:
+    """A person's sentences that ask nothing."""
     for index, words in typed(messages):
         for sentence in sentences(without_paste(words)):
-            told = is_statement(sentence, personal=works)
-            if told or (
-                amended and len(sentence) <= LONGEST_SENTENCE and amends(sentence) and not is_question(sentence)
-            ):
-                yield Fact("stated", sentence, messages[index].id, index), told
+            if len(sentence) <= LONGEST_SENTENCE and not is_question(sentence):
+                yield Fact("stated", sentence, messages[index].id, index)
 
 
 def is_statement(sentence: str, *, personal: bool = False) -> bool:

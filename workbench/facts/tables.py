@@ -5,7 +5,7 @@ An entry is a list of alternatives of a pattern, or words with blanks between. I
     sense       what denies, contrasts and orders, and the sorts of little words: `workbench.analysis.sense`
     claims      what is said to have become of something: `workbench.analysis.became`
     standing    how a standing instruction is built: the roles of `workbench.facts.standing_rules`
-    compared    what holds a sentence together, turns it round or says nothing: `workbench.analysis.words`
+    compared    what holds a sentence together, turns it round or says nothing: `workbench.facts.terms`
     alike       words that stand for one another there, by the one that stands for all
     decided     how something is settled, taken up and turned down: `workbench.facts.decided`
     replaced    what a sentence is about, and how it says that it replaces another: `workbench.facts.replaced`
@@ -13,6 +13,7 @@ An entry is a list of alternatives of a pattern, or words with blanks between. I
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -40,6 +41,12 @@ def bounded(section: str, name: str) -> str:
     """An entry of all languages as one pattern: with edges in those that have spaces."""
     spaced, unspaced = (alternatives(section, name, languages) for languages in (SPACED, UNSPACED))
     return "|".join(filter(None, (rf"(?<!\w)(?:{spaced})(?!\w)" if spaced else "", unspaced)))
+
+
+@cache
+def pattern(section: str, *names: str) -> re.Pattern[str]:
+    """Entries of all languages as one pattern, made when it is first asked for."""
+    return re.compile("|".join(bounded(section, name) for name in names))
 
 
 def words(section: str, name: str) -> frozenset[str]:

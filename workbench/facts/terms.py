@@ -43,7 +43,7 @@ _KATAKANA = "\u30a0-\u30ff\u31f0-\u31ff"
 _HANGUL = "\uac00-\ud7af"
 TOKEN = re.compile(
     rf"[{_HAN}]+|[{_KATAKANA}]+|[{_HANGUL}]+|[\u3040-\u309f]+"
-    rf"|[^\W{_HAN}{_KATAKANA}{_HANGUL}\u3040-\u309f]+(?:['’.,/:_\\-]+[^\W{_HAN}{_KATAKANA}{_HANGUL}\u3040-\u309f]+)*"
+    rf"|[^\W{_HAN}{_KATAKANA}{_HANGUL}\u3040-\u309f]+(?:['’.,/:_@\\-]+[^\W{_HAN}{_KATAKANA}{_HANGUL}\u3040-\u309f]+)*"
 )
 _PLAIN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _HAN_GLUE = re.compile(f"[{table('zh', 'compared')['glue_characters']}]")
@@ -51,15 +51,17 @@ _HAN_MARKS = re.compile(table("zh", "compared")["mark"])
 
 
 @lru_cache(maxsize=1 << 12)
-def language_of(text: str) -> str:
-    """The language by whose endings the words of a text are compared, by its little words; English in doubt."""
+def language_of(text: str, otherwise: str = "english") -> str:
+    """The language by whose endings the words of a text are compared, by its little words; `otherwise` where it has
+    none of them."""
     words = [word for word in _PLAIN.findall(text.lower()) if word.isalpha()]
     if not words:
-        return "english"
+        return otherwise
     if any("\u0400" <= word[0] <= "\u04ff" for word in words):
         return "russian"
     scores = {language: sum(word in known for word in words) for language, known in _LITTLE.items()}
-    best = max(scores.values())
+    if not (best := max(scores.values())):
+        return otherwise
     return next(language for language in LANGUAGES_OF_STEMS if scores.get(language, 0) == best)
 
 
@@ -104,7 +106,7 @@ def _term(word: str, language: str) -> str:
     if word in DIGITS:
         return DIGITS[word]
     bare = re.sub(r"^[dljmnstcq]+u?'(?=\w{2})", "", word) if language == "french" else word.removesuffix("'s")
-    if not bare or bare in GLUE or bare in MARKS:
+    if not bare or bare in _glue(language) or bare in MARKS:
         return ""
     if found := _alike().get(bare):
         return found
@@ -112,6 +114,13 @@ def _term(word: str, language: str) -> str:
     if language == "german" and len(stem) > 4:
         stem = stem.removesuffix("t")  # "deployt", "geprüft": the stemmer leaves it
     return "" if bare in _EMPTY or bare in _SPOKEN else _alike_stems(language).get(stem, stem)
+
+
+@cache
+def _glue(language: str) -> frozenset[str]:
+    """What says nothing in a language, or in English: in French "son" is no word of content, in others it is."""
+    own = SPACED[LANGUAGES_OF_STEMS.index(language)]
+    return frozenset(word for one in {own, "en"} for word in table(one, "compared").get("glue", "").split())
 
 
 @cache

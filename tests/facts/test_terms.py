@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from workbench.analysis.words import stemmed
+from workbench.facts.terms import stemmed
 
 WORDS = [
     f"{head}{end}" for head in ("abend", "bearbeit", "datei", "verhandl", "x") for end in ("", "en", "ungen")
