@@ -284,7 +284,7 @@ def _rejected(text: str, language: str) -> Iterator[tuple[tuple[int, int], froze
         stop = match.end()
         for token in TOKEN.finditer(text, match.end(), end.start() if end else len(text)):
             words = _order(token[0], language)
-            if found and not words and token[0].lower() in _light(language):
+            if found and not words and any(_terms(token[0], language)):
                 break
             found += words
             stop = token.end()
