@@ -21,10 +21,10 @@ from typing import Literal
 from workbench.analysis.became import AGREES, DENIED, GONE, State, claims, claims_of
 from workbench.analysis.contradiction import another_value, contradicts, turned
 from workbench.analysis.sense import Sense, Value, denies, in_order, sense_of, units, values_in
-from workbench.facts.terms import language_of, words
 from workbench.facts import FactKind
 from workbench.facts.done import same_command
 from workbench.facts.tables import bounded
+from workbench.facts.terms import language_of, words
 from workbench.facts.wording import sentences
 
 Held = Literal["full", "part", "none", "unknown"]

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from workbench.facts.terms import GLUE, MARKS, TOKEN, terms
 from workbench.facts.tables import SPACED, UNSPACED, alternatives, bounded
 from workbench.facts.tables import words as listed
+from workbench.facts.terms import GLUE, MARKS, TOKEN, terms
 
 
 def _words_for(name: str) -> re.Pattern[str]:

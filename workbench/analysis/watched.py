@@ -19,10 +19,10 @@ from workbench.analysis.head_index import texts_of
 from workbench.analysis.holding import ENOUGH, LIGHT, Said, Sought, sought
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.retention import new_messages, staying, unread
-from workbench.facts.terms import ALIKE, stemmed
 from workbench.base.errors import BadInput
 from workbench.compaction.outcome import Outcome
 from workbench.compaction.shape import Shape, per_shape
+from workbench.facts.terms import ALIKE, stemmed
 from workbench.facts.wording import is_agents
 from workbench.session import Message, Session
 
