@@ -150,6 +150,39 @@ def answer(*texts: str, stop: str = "end_turn", output: int = 42, **delta: Any) 
     return reply
 
 
+def in_one_piece(text: str, **more: Any) -> Reply:
+    """The whole answer as JSON, by a server that does not stream."""
+    content = [{"type": "text", "text": text}]
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": MODEL, "content": content}
+    return document({**message, "stop_reason": "end_turn", "stop_sequence": None, "usage": usage(1_000, 42), **more})
+
+
+def uncounted(text: str, figures: object) -> Reply:
+    """A stream of a server that bills nothing, or does not say, and gives no reason for its end."""
+
+    async def reply(to: Connection) -> None:
+        await to.head(200, "text/event-stream")
+        message: dict[str, Any] = {"id": "msg_1", "type": "message", "role": "assistant", "model": MODEL, "content": []}
+        message |= {"stop_reason": None, "stop_sequence": None, "usage": figures}
+        await to.event("message_start", message=message)
+        await write(to, (text,))
+        await to.event("message_delta", delta={"stop_reason": None, "stop_sequence": None}, usage=figures)
+        await to.event("message_stop")
+
+    return reply
+
+
+def page() -> Reply:
+    """A web page, as a proxy's login is."""
+
+    async def reply(to: Connection) -> None:
+        await to.head(200, "text/html; charset=utf-8")
+        to.writer.write(b"<html><body>Sign in</body></html>")
+        await to.writer.drain()
+
+    return reply
+
+
 def stalling(*texts: str) -> Reply:
     """A stream that writes so much, or nothing but a ping, and no more."""
 

@@ -15,10 +15,15 @@ from tests.summarizers.fake_api import (
     Reply,
     answer,
     broken_off,
+    document,
     error,
     failing_in_stream,
+    fake_api,
+    in_one_piece,
+    page,
     reset,
     stalling,
+    uncounted,
 )
 from tests.summarizers.live_calls import NO_SILENCE, NO_STALL, PROMPT, QUICK, ask, request
 from workbench.compaction.conversation import ASK, RequestShape
@@ -157,6 +162,68 @@ async def test_passing_trouble_is_tried_again_and_void_text_forgotten(trouble: R
     assert got.text == heard(events, asked.key) == "whole"
     assert [event.attempt for event in events if isinstance(event, Sent)] == [1, 2]
     assert sum(isinstance(event, Retrying) for event in events) == 1
+
+
+async def test_an_answer_in_one_piece_is_bought_once(api: FakeApi) -> None:
+    api.replies = [in_one_piece("whole")]
+    asked = request()
+    got, events = await ask(asked)
+    assert isinstance(got, Summary)
+    assert (got.text, got.usage) == ("whole", Usage(input=1_000, output=42))
+    assert heard(events, asked.key) == "whole"
+    assert len(api.received) == 1
+
+
+@pytest.mark.parametrize("figures", [None, {"input_tokens": 0, "output_tokens": 0}])
+async def test_a_server_that_counts_nothing_has_no_bill(figures: object, api: FakeApi) -> None:
+    api.replies = [uncounted("whole", figures)]
+    got, events = await ask(request())
+    assert isinstance(got, Summary)
+    assert (got.text, got.usage) == ("whole", None)
+    assert not [event for event in events if isinstance(event, Used)]
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        (page(), "answers with a web page and not as a model; check ANTHROPIC_BASE_URL"),
+        (document({"object": "chat.completion"}), "answers with JSON that is no message; check ANTHROPIC_BASE_URL"),
+    ],
+)
+async def test_what_is_no_answer_is_asked_for_once(reply: Reply, words: str, api: FakeApi) -> None:
+    api.replies = [reply]
+    got, _ = await ask(request())
+    assert got == SummaryFailed("error", f"{api.url} {words}")
+    assert len(api.received) == 1
+
+
+async def test_the_session_goes_to_no_host_that_nobody_named(api: FakeApi) -> None:
+    async with fake_api(answer("whole")) as elsewhere:
+        api.replies = [document({}, 307, location=f"{elsewhere.url}/v1/messages")]
+        got, _ = await ask(request())
+        assert isinstance(got, SummaryFailed)
+        assert got.detail.startswith(f"{api.url} sends calls on to {elsewhere.url[7:]} (307); nothing was sent there")
+        assert (len(api.received), elsewhere.received) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "words"),
+    [
+        ("ALL_PROXY", "socks5://127.0.0.1:9", "socksio"),
+        ("SSL_CERT_FILE", "/missing/certificates.pem", "No such file"),
+        ("ANTHROPIC_BASE_URL", "http://[::1", "Invalid port"),
+        ("ANTHROPIC_BASE_URL", "127.0.0.1", "missing an 'http://'"),
+    ],
+)
+async def test_a_client_that_cannot_start_says_why(
+    variable: str, value: str, words: str, api: FakeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_PROXY")
+    monkeypatch.setenv(variable, value)
+    got, _ = await ask(request())
+    assert isinstance(got, SummaryFailed)
+    assert words in got.detail
+    assert api.received == []
 
 
 async def test_tries_are_bounded(api: FakeApi) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import email.utils
+import socket
 import time
 from typing import Any
 
 import pytest
 
-from workbench.summarizers.anthropic_errors import retry_after, trouble_of
+from workbench.summarizers.anthropic_errors import Server, retry_after, trouble_of
 
 
 class Refused(Exception):
@@ -18,6 +19,18 @@ class Refused(Exception):
         super().__init__(str(body))
         self.status_code, self.body = status, body
         self.response = type("Response", (), {"headers": headers})()
+
+
+class APIConnectionError(Exception):
+    """The shape of the client's connection errors: what went wrong stands in their cause."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__("Connection error.")
+        self.__cause__ = cause
+
+
+class UnsupportedProtocol(Exception):
+    """The name that the client's transport gives it."""
 
 
 def said(message: str, kind: str = "invalid_request_error") -> dict[str, Any]:
@@ -32,7 +45,9 @@ def said(message: str, kind: str = "invalid_request_error") -> dict[str, Any]:
         (Refused(413, "<html>too large</html>"), "shrink"),
         (Refused(500, said("the request exceeds the context window", "api_error")), "shrink"),
         (Refused(400, said("temperature: Extra inputs are not permitted")), "adapt"),
+        (Refused(400, said("groq does not support parameters: ['reasoning_effort']")), "adapt"),
         (Refused(400, said("messages: roles must alternate")), "none"),
+        (Refused(307, "", location="http://elsewhere.example/v1/messages"), "none"),
         (Refused(401, said("invalid x-api-key", "authentication_error")), "none"),
         (Refused(402, said("no credit", "billing_error")), "none"),
         (Refused(404, said("model: x", "not_found_error")), "none"),
@@ -45,6 +60,10 @@ def said(message: str, kind: str = "invalid_request_error") -> dict[str, Any]:
         (Refused(500, said("x", "api_error"), **{"x-should-retry": "false"}), "none"),
         (Refused(400, said("x"), **{"x-should-retry": "true"}), "retry"),
         (ConnectionResetError("reset"), "retry"),
+        (APIConnectionError(ConnectionRefusedError(111, "Connection refused")), "none"),
+        (APIConnectionError(socket.gaierror(socket.EAI_NONAME, "Name or service not known")), "none"),
+        (APIConnectionError(socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")), "retry"),
+        (APIConnectionError(UnsupportedProtocol("Request URL is missing an 'http://'")), "none"),
         (KeyError("bug"), "none"),
     ],
 )
@@ -68,6 +87,39 @@ def test_the_servers_figures_say_how_much_fits(message: str, room: float | None)
     assert trouble_of(Refused(400, said(message))).room == (None if room is None else pytest.approx(room))
 
 
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (
+            APIConnectionError(ConnectionRefusedError(111, "Connection refused")),
+            "http://box:1 cannot be reached (Connection refused); check ANTHROPIC_BASE_URL, the network and its proxy",
+        ),
+        (
+            APIConnectionError(ConnectionResetError(104, "Connection reset by peer")),
+            "the connection to http://box:1 failed (Connection reset by peer)",
+        ),
+        (
+            Refused(307, "", location="http://user:secret7@elsewhere.example:80/v1/messages"),
+            "http://box:1 sends calls on to elsewhere.example:80 (307); nothing was sent there: name it in "
+            "ANTHROPIC_BASE_URL if it is to have the session",
+        ),
+    ],
+)
+def test_a_server_that_is_not_there_is_named_with_the_cause(error: Exception, words: str) -> None:
+    assert trouble_of(error, Server("http://box:1")).sentence == words
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("http://box/v1", "ANTHROPIC_BASE_URL ends with /v1, which the client adds itself"),
+        ("http://box/v12", "choose another model"),
+    ],
+)
+def test_an_address_that_ends_like_the_clients_own_path_is_named(address: str, words: str) -> None:
+    assert trouble_of(Refused(404, said("Not Found")), Server(address)).sentence.endswith(f"; {words}")
+
+
 def test_retry_after_in_its_three_forms() -> None:
     assert retry_after({"retry-after": "7"}) == 7
     assert retry_after({"retry-after-ms": "250", "retry-after": "7"}) == 0.25
@@ -80,6 +132,6 @@ def test_retry_after_in_its_three_forms() -> None:
 
 def test_secrets_are_blacked_out_wherever_they_stand() -> None:
     error = Refused(401, said("key hunter2hunter2 is bad, Bearer abcdefgh01234567 too"))
-    sentence = trouble_of(error, ("hunter2hunter2",)).sentence
+    sentence = trouble_of(error, Server("here", ("hunter2hunter2",))).sentence
     assert "hunter2" not in sentence
     assert "abcdefgh" not in sentence

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import BadInput
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.session import Session, Usage
-from workbench.summarizers.anthropic_errors import Trouble, trouble_of
-from workbench.summarizers.connection import connect, secrets_of
+from workbench.summarizers.anthropic_errors import Server, Trouble, trouble_of
+from workbench.summarizers.connection import connect, server_of
 from workbench.summarizers.live_events import Adapted, Ended, OnLiveEvent, Retrying, Sent, Shrunk, Used, Wrote, nobody
 from workbench.summarizers.patience import Limits, wait_or_give_up
 from workbench.summarizers.summarizer import Summarizer
@@ -126,7 +126,7 @@ class _Call:
         limits = self.limits
         try:
             async with asyncio.timeout(limits.first_token_s) as clock:
-                await self._listen(client, prompt, clock)
+                return await self._listen(client, prompt, clock)
         except TimeoutError:
             if self.heard.parts:
                 return Trouble("timeout", f"the answer stalled for {limits.stall_s:g} s")
@@ -135,18 +135,25 @@ class _Call:
             raise
         except Exception as error:
             # Whatever the client raises is a failure of this call; cancelling is no Exception and passes.
-            return trouble_of(error, secrets_of(client))
-        if not self.heard.stop_reason:
-            return Trouble("error", "the connection failed (the answer broke off before its end)", "retry")
-        return None
+            return trouble_of(error, server_of(client))
 
-    async def _listen(self, client: AsyncAnthropic, prompt: Sending, clock: asyncio.Timeout) -> None:
+    async def _listen(self, client: AsyncAnthropic, prompt: Sending, clock: asyncio.Timeout) -> Trouble | None:
         loop = asyncio.get_running_loop()
-        async with client.messages.stream(**self._body(prompt)) as stream:
+        async with await client.messages.create(**self._body(prompt), stream=True) as stream:
+            kind = stream.response.headers.get("content-type", "")
+            if "json" in kind:  # a gateway that does not stream
+                return self._whole(await stream.response.aread(), server_of(client))
+            if "html" in kind:
+                page = (
+                    f"{server_of(client).address} answers with a web page and not as a model; check ANTHROPIC_BASE_URL"
+                )
+                return Trouble("error", page)
             async for event in stream:
                 if event.type == "message_start":
                     self.heard.model = str(event.message.model)
                     self._used(event.message.usage, final=False)
+                elif event.type == "message_stop":  # some bridges give no reason
+                    self.heard.stop_reason = self.heard.stop_reason or "end_turn"
                 elif event.type == "content_block_delta":
                     clock.reschedule(loop.time() + self.limits.stall_s)
                     if event.delta.type == "text_delta":
@@ -156,10 +163,31 @@ class _Call:
                     self.heard.stop_reason = event.delta.stop_reason or self.heard.stop_reason
                     self.heard.why = _refusal(getattr(event.delta, "stop_details", None))
                     self._used(event.usage, final=bool(event.delta.stop_reason))
+        if not self.heard.stop_reason:
+            return Trouble("error", "the connection failed (the answer broke off before its end)", "retry")
+        return None
+
+    def _whole(self, body: bytes, server: Server) -> Trouble | None:
+        """An answer that came in one piece."""
+        from anthropic.types import Message
+
+        try:
+            message = Message.model_validate_json(body)
+        except ValueError:
+            return Trouble("error", f"{server.address} answers with JSON that is no message; check ANTHROPIC_BASE_URL")
+        text = "".join(block.text for block in message.content if block.type == "text")
+        self.heard.parts.append(text)
+        self.tell(Wrote(self.key, text))
+        self.heard.model, self.heard.stop_reason = str(message.model), message.stop_reason or "end_turn"
+        self._used(message.usage, final=True)
+        return None
 
     def _used(self, usage: object, *, final: bool) -> None:
-        self.heard.usage = usage_of(usage, self.heard.usage, final=final)
-        self.tell(Used(self.key, self.heard.usage))
+        """Zeros are of a server that does not count: what it billed is unknown."""
+        found = usage_of(usage, self.heard.usage, final=final)
+        if found.input or found.output or found.cache_read or found.cache_write:
+            self.heard.usage = found
+            self.tell(Used(self.key, found))
 
     def _body(self, prompt: Sending) -> dict[str, Any]:
         body = body_of(self.request, self.model, prompt, self.left_out)

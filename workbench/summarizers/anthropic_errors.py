@@ -8,15 +8,26 @@ from __future__ import annotations
 
 import email.utils
 import re
+import socket
+import ssl
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import urlsplit
 
 from workbench.base.secrets import MASK, error_line
 from workbench.compaction.strategy import FailureKind
 
 Remedy = Literal["retry", "shrink", "adapt", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Whom a client talks to: its address as it may be shown, and what it could echo and nobody may see."""
+
+    address: str = "the server"
+    secrets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,42 +53,80 @@ _TOO_LONG = re.compile(
 )
 _FIGURES = re.compile(r"(?P<had>\d[\d,]{2,}) tokens? > (?P<most>\d[\d,]{2,})")
 _SUM = re.compile(r"(?P<had>\d[\d,]{2,}) \+ (?P<answer>\d[\d,]{0,}) > (?P<most>\d[\d,]{2,})")
-_OPTIONAL = ("temperature", "thinking")
-"""Parameters that some models refuse and that a summary can do without."""
+_OPTIONAL = {"temperature": ("temperature",), "thinking": ("thinking", "reasoning_effort")}
+"""Parameters that some models refuse and that a summary can do without, as refusals name them: a gateway translates
+"thinking" for other servers, and names its translation."""
 
 _TRANSIENT_TYPES = frozenset(["overloaded_error", "api_error", "rate_limit_error", "timeout_error"])
 
 
-def trouble_of(error: Exception, secrets: Collection[str] = ()) -> Trouble:
-    """What to do about an error of the client. `secrets` are blacked out wherever a server echoes them."""
+def trouble_of(error: Exception, server: Server = Server()) -> Trouble:
+    """What to do about an error of the client. Secrets are blacked out wherever the server echoes them."""
     status = getattr(error, "status_code", None)
     body = _inner(getattr(error, "body", None))
     kind = str(body.get("type") or getattr(error, "type", None) or "")
-    said = _clean(str(body.get("message") or getattr(error, "message", None) or error), secrets)
+    said = _clean(str(body.get("message") or getattr(error, "message", None) or error), server.secrets)
     if isinstance(status, int):
-        return _of_status(status, kind, said, getattr(getattr(error, "response", None), "headers", {}))
+        return _of_status(status, kind, said, getattr(getattr(error, "response", None), "headers", {}), server)
     if _is_connection(error):
-        return Trouble("error", f"the connection failed ({_clean(type(error).__name__, ())}: {said})", "retry")
-    return Trouble("error", _clean(f"{type(error).__name__}: {said}", secrets))
+        return _of_connection(error, server)
+    return Trouble("error", _clean(f"{type(error).__name__}: {said}", server.secrets))
 
 
-def _of_status(status: int, kind: str, said: str, headers: Mapping[str, str]) -> Trouble:
+def _of_connection(error: Exception, server: Server) -> Trouble:
+    """A broken connection is worth another try; one that cannot be made is told at once."""
+    chain = _chain(error)
+    system = [one for one in chain if isinstance(one, OSError) and one.strerror]
+    told = system[-1].strerror if system else next((str(one) for one in reversed(chain) if _is_transports(one)), "")
+    why = _clean(told or type(error).__name__, server.secrets)
+    if any(map(_is_for_good, chain)):
+        remedy = "check ANTHROPIC_BASE_URL, the network and its proxy"
+        return Trouble("error", f"{server.address} cannot be reached ({why}); {remedy}")
+    return Trouble("error", f"the connection to {server.address} failed ({why})", "retry")
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """The error, and what it came from: a client tells no cause in its own words."""
+    found = [error]
+    while (cause := found[-1].__cause__ or found[-1].__context__) is not None and cause not in found:
+        found.append(cause)
+    return found
+
+
+def _is_for_good(error: BaseException) -> bool:
+    """Whether another try would meet the same: no such host, nobody who listens, no such protocol, a bad header."""
+    if isinstance(error, socket.gaierror):
+        return error.errno != socket.EAI_AGAIN
+    if isinstance(error, ConnectionRefusedError | ssl.SSLCertVerificationError):
+        return True
+    return type(error).__name__ in ("UnsupportedProtocol", "LocalProtocolError", "ProxyError", "InvalidURL")
+
+
+def _of_status(status: int, kind: str, said: str, headers: Mapping[str, str], server: Server) -> Trouble:
+    if 300 <= status < 400:
+        there = _clean(urlsplit(headers.get("location", "")).netloc.rpartition("@")[2], server.secrets)
+        return Trouble(
+            "error",
+            f"{server.address} sends calls on to {there or 'another address'} ({status}); nothing was sent there: "
+            "name it in ANTHROPIC_BASE_URL if it is to have the session",
+        )
     where = f"{status} {kind}".strip() if status != 200 else kind or "error in the stream"
     if status == 413 or (status in (400, 422, 200, 500) and _TOO_LONG.search(f"{kind} {said}")):
         return Trouble(
             "overflow", f"the prompt is too long for the model ({where}: {said})", "shrink", room=_room(said)
         )
     if status in (400, 422):
-        for field in _OPTIONAL:
-            if field in said.lower():
+        for field, names in _OPTIONAL.items():
+            if any(name in said.lower() for name in names):
                 return Trouble("error", f"the server refused {field} ({where}: {said})", "adapt", field=field)
     if status in (401, 403):
         remedy = "check ANTHROPIC_API_KEY or the client's sign-in"
         return Trouble("error", f"the server refused the credentials ({where}: {said}); {remedy}")
     if status == 404:
-        return Trouble(
-            "error", f"the server does not know this model or address ({where}: {said}); choose another model"
-        )
+        remedy = "choose another model"
+        if server.address.endswith("/v1"):
+            remedy = "ANTHROPIC_BASE_URL ends with /v1, which the client adds itself"
+        return Trouble("error", f"the server does not know this model or address ({where}: {said}); {remedy}")
     wait = retry_after(headers)
     wish = str(headers.get("x-should-retry", "")).lower()
     transient = status in (408, 409, 429) or status >= 500 or (status == 200 and kind in _TRANSIENT_TYPES)
@@ -121,8 +170,11 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 def _is_connection(error: Exception) -> bool:
     """Whether the network failed: the client's own class, or its transport's (httpx, under whatever name)."""
     names = {cls.__name__ for cls in type(error).__mro__}
-    transport = any(cls.__module__.split(".")[0].startswith(("httpx", "httpcore")) for cls in type(error).__mro__)
-    return transport or bool(names & {"APIConnectionError", "ConnectionError"})
+    return _is_transports(error) or bool(names & {"APIConnectionError", "ConnectionError"})
+
+
+def _is_transports(error: BaseException) -> bool:
+    return any(cls.__module__.split(".")[0].startswith(("httpx", "httpcore")) for cls in type(error).__mro__)
 
 
 def _inner(body: object) -> dict[str, object]:

@@ -23,7 +23,7 @@ from workbench.compaction.strategy import Answer, Compacting, Requests, SummaryF
 from workbench.session import Session
 from workbench.summarizers.anthropic import SAMPLING_VERSION, Heard, body_of, judged, usage_of
 from workbench.summarizers.anthropic_errors import Trouble, trouble_of
-from workbench.summarizers.connection import connect, secrets_of
+from workbench.summarizers.connection import connect, server_of
 from workbench.summarizers.driver import Run, run_turns
 from workbench.summarizers.wire import sending
 
@@ -160,7 +160,7 @@ async def _sent(client: AsyncAnthropic, bodies: list[dict[str, Any]]) -> str:
         batch = await client.messages.batches.create(requests=bodies, extra_headers=headers)  # type: ignore[arg-type]
     except Exception as error:
         # Whatever the client raises: nothing is under way, and one sentence says why.
-        raise BadInput(f"The batch was not taken: {trouble_of(error, secrets_of(client)).sentence}.") from None
+        raise BadInput(f"The batch was not taken: {trouble_of(error, server_of(client)).sentence}.") from None
     return str(batch.id)
 
 
@@ -179,7 +179,7 @@ async def _until_ended(client: AsyncAnthropic, id: str, on_batch: OnBatch, every
         try:
             batch = await client.messages.batches.retrieve(id)
         except Exception as error:
-            trouble = trouble_of(error, secrets_of(client))
+            trouble = trouble_of(error, server_of(client))
             failed += 1
             if trouble.remedy != "retry" or failed >= TRIES:
                 raise _later(id, trouble) from None
@@ -205,14 +205,14 @@ async def _results(
             if one.result.type == "succeeded":
                 answers[one.custom_id] = judged(request, _heard(one.result.message), 0.0)
             elif one.result.type == "errored":
-                trouble = trouble_of(_Refused(one.result.error.model_dump()), secrets_of(client))
+                trouble = trouble_of(_Refused(one.result.error.model_dump()), server_of(client))
                 answers[one.custom_id] = SummaryFailed(trouble.kind, trouble.sentence)
                 if trouble.remedy == "adapt":
                     refused[one.custom_id] = trouble
             else:
                 answers[one.custom_id] = SummaryFailed("error", f"the batch was {one.result.type} before it was asked")
     except Exception as error:
-        raise _later(id, trouble_of(error, secrets_of(client))) from None
+        raise _later(id, trouble_of(error, server_of(client))) from None
     return answers, refused
 
 

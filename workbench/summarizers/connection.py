@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import BadInput
-from workbench.summarizers.anthropic_errors import trouble_of
+from workbench.summarizers.anthropic_errors import Server, trouble_of
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -32,21 +32,27 @@ async def connect(timeout_s: float) -> AsyncAnthropic:
 
 
 def _open(timeout_s: float) -> AsyncAnthropic:
-    from anthropic import AnthropicError, AsyncAnthropic
+    from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
 
     try:
-        client = AsyncAnthropic(max_retries=0, timeout=timeout_s)
-    except (AnthropicError, ValueError) as error:
-        raise BadInput(f"The Anthropic client cannot start: {trouble_of(error, _in_environment()).sentence}.") from None
+        # A redirect would carry the session to a host that nobody named.
+        http = DefaultAsyncHttpxClient(follow_redirects=False)
+        client = AsyncAnthropic(max_retries=0, timeout=timeout_s, http_client=http)
+    except Exception as error:
+        # Proxies, certificates, addresses: the client and its transport raise whatever they like while they start.
+        why = trouble_of(error, Server(secrets=_in_environment())).sentence
+        raise BadInput(f"The Anthropic client cannot start: {why}.") from None
     if not (client.api_key or client.auth_token or getattr(client, "credentials", None)):
         raise BadInput(NO_KEY)
     return client
 
 
-def secrets_of(client: AsyncAnthropic) -> tuple[str, ...]:
-    """Every secret that this client could send and a server could echo: to be blacked out, never to be shown."""
-    known = (client.api_key, client.auth_token, client.base_url.password, *_in_environment())
-    return tuple(secret for secret in dict.fromkeys(known) if secret)
+def server_of(client: AsyncAnthropic) -> Server:
+    """Whom it talks to, and every secret that it could send and the server could echo."""
+    url = client.base_url
+    known = (client.api_key, client.auth_token, url.password, *_in_environment())
+    address = str(url.copy_with(username=None, password=None, query=None)).rstrip("/")
+    return Server(address, tuple(secret for secret in dict.fromkeys(known) if secret))
 
 
 def _in_environment() -> tuple[str, ...]:

@@ -15,7 +15,7 @@ import orjson
 from workbench.base.errors import BadInput
 from workbench.session import Message, Session
 from workbench.summarizers.anthropic_errors import trouble_of
-from workbench.summarizers.connection import connect, secrets_of
+from workbench.summarizers.connection import connect, server_of
 from workbench.summarizers.server_side import BLOCK_BETAS
 from workbench.summarizers.wire import wire_body
 from workbench.tokens import Meter, Scale, SessionMeter
@@ -98,7 +98,7 @@ async def _counted(body: dict[str, Any], beta: str | None) -> dict[str, Any]:
             )
         except Exception as error:
             # Whatever the client raises: one sentence, and the local figure stays.
-            raise BadInput(f"The exact count failed: {trouble_of(error, secrets_of(client)).sentence}.") from None
+            raise BadInput(f"The exact count failed: {trouble_of(error, server_of(client)).sentence}.") from None
     return got if isinstance(got, dict) else {}
 
 

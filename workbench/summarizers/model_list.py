@@ -15,7 +15,7 @@ from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.files import make_folder, write_atomically
 from workbench.summarizers.anthropic_errors import trouble_of
-from workbench.summarizers.connection import connect, secrets_of
+from workbench.summarizers.connection import connect, server_of
 from workbench.tokens import ModelInfo, find_model
 
 FRESH_S = 86_400
@@ -87,7 +87,7 @@ async def fetch() -> Models:
             offered = [_offered(entry) async for entry in client.models.list(limit=1000)]
         except Exception as error:
             # Whatever the client raises: one sentence, and the cached list stays.
-            raise BadInput(f"The list of models failed: {trouble_of(error, secrets_of(client)).sentence}.") from None
+            raise BadInput(f"The list of models failed: {trouble_of(error, server_of(client)).sentence}.") from None
     found = Models(time=time.time(), models=tuple(offered))
     path = cache_path()
     try:

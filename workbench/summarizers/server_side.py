@@ -19,7 +19,7 @@ from workbench.compaction.strategy import Answer, Summary, SummaryFailed, Summar
 from workbench.formats.anthropic_messages.signature import ID as ANTHROPIC
 from workbench.session import Message, Opaque, Session, Text, Usage
 from workbench.summarizers.anthropic_errors import trouble_of
-from workbench.summarizers.connection import connect, secrets_of
+from workbench.summarizers.connection import connect, server_of
 from workbench.summarizers.live_events import Ended, OnLiveEvent, Retrying, Sent, Used, Wrote, nobody
 from workbench.summarizers.patience import Limits, wait_or_give_up
 from workbench.summarizers.summarizer import Summarizer
@@ -166,7 +166,7 @@ async def posted(
             )
         except Exception as error:
             # Whatever the client raises is a failure of this call; cancelling is no Exception and passes.
-            trouble = trouble_of(error, secrets_of(client))
+            trouble = trouble_of(error, server_of(client))
         else:
             return got if isinstance(got, dict) else SummaryFailed("error", "the server's answer is no JSON object")
         wait = wait_or_give_up(trouble, tries, limits, deadline)
