@@ -76,7 +76,7 @@ async def test_the_sums_and_the_advice(corpus: Path, own_home: Path) -> None:
         told = str(screen.query_one("#told", Static).render())
         assert "3 sessions · 1 compaction · 1 300 → 600 tokens" in told.replace("\u00a0", " ")
         assert told.startswith("Claude Code: ")
-        await press(pilot, "g", "g", "g")
+        await press(pilot, "b", "b", "b")
         assert str(screen.query_one("#sums").border_title).endswith("by project")
         assert "[bold]mole" in str(screen.query_one("#told", Static).render())
 
@@ -139,7 +139,7 @@ async def test_keys_are_answered_while_files_are_read(
     async with app_of(None, given=[corpus], audit=True).run_test(size=SIZES[0]) as pilot:
         screen = pilot.app.screen
         assert isinstance(screen, AuditScreen)
-        await pilot.press("g")
+        await pilot.press("b")
         await pilot.pause()
         assert screen.key == 1
         answered.set()

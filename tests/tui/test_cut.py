@@ -46,7 +46,7 @@ async def test_the_lines_of_a_screen(key: str, kind: type[Screen[Any]], names: S
         assert ends(await brought(pilot, kind, key), names) == ["…"] * len(names)
 
 
-@pytest.mark.parametrize("key", ["slash", "g"])
+@pytest.mark.parametrize("key", ["slash", "colon"])
 async def test_the_hint_of_a_search_fits_into_80_columns(key: str) -> None:
     async with on_bench(story(), size=(80, 24)) as (pilot, screen):
         await press(pilot, key)

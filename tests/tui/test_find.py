@@ -97,13 +97,13 @@ async def test_hits_are_marked_until_escape_clears_the_search() -> None:
         assert bench_screen(pilot).check_action("act", ("find-next.1",)) is None
 
 
-async def test_g_goes_to_a_message_or_a_round_and_refuses_what_is_none() -> None:
+async def test_a_colon_goes_to_a_message_or_a_round_and_refuses_what_is_none() -> None:
     async with on_bench(story()) as (pilot, _):
-        await press(pilot, "g", *"15", "enter")
+        await press(pilot, "colon", *"15", "enter")
         assert (rounds(pilot).index, rounds(pilot).on_header) == (14, False)
-        await press(pilot, "g", *"r4", "enter")
+        await press(pilot, "colon", *"r4", "enter")
         assert (rounds(pilot).index, rounds(pilot).on_header) == (24, True)
-        await press(pilot, "g", *"99", "enter")
+        await press(pilot, "colon", *"99", "enter")
         assert "from 1 to 32" in said(pilot)
         await press(pilot, "escape")
         assert (rounds(pilot).index, said(pilot)) == (24, "")

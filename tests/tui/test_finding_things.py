@@ -108,7 +108,7 @@ async def test_the_help_has_the_keys_of_where_one_is_first_and_then_groups() -> 
     async with at_rest(story(), size=SIZE) as pilot:
         help = await brought(pilot, HelpScreen, "question_mark")
         assert list(help.keys) == ["Where you are", *GROUPS, "Elsewhere on this screen"]
-        assert help.keys["Where you are"][0][2] == "rounds.down"
+        assert help.keys["Where you are"][0][2] == "rounds.open"
         shown = {id: key for keys in help.keys.values() for key, _, id in keys}
         assert (shown["bench.exact"], shown["bench.leave"], shown["bench.redo"]) == ("=", "esc", "U ^r")
         assert [key for key in shown.values() if "_" in key] == []

@@ -89,7 +89,7 @@ async def test_theirs_is_judged_too_and_generations_follow() -> None:
         assert not screen.found.theirs
         assert screen.found.held.kinds["instruction"].full == 1
 
-        generations = await brought(pilot, GenerationsScreen, "g")
+        generations = await brought(pilot, GenerationsScreen, "c")
         found, table = generations.found, generations.query_one(DataTable)
         assert found is not None
         assert len(found.steps) == table.row_count == 5

@@ -207,7 +207,7 @@ async def test_screens_of_diagnosis(album: Album) -> None:
         await album.take(pilot, "why-a-table", "2")
         await album.take(pilot, "replay", "escape", ACTIONS["replay"].key)
         await album.take(pilot, "lost", "escape", ACTIONS["retention"].key)
-        await album.take(pilot, "generations", "g")
+        await album.take(pilot, "generations", "c")
         await album.take(pilot, "suggested-pins", "escape", "escape", ACTIONS["suggested-pins"].key)
         await album.take(pilot, "probes", "escape", ACTIONS["probes"].key)
         await press(pilot, "escape")

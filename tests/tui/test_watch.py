@@ -148,7 +148,7 @@ async def test_compare_and_generations_tell_of_each_watched_sentence() -> None:
         trim = str([column.strategy for column in screen.columns].index("trim"))
         assert [str(table.get_cell(one, trim)) for one in alike] == ["○ gone", "○ gone", "✔ verbatim"]
         await press(pilot, "escape")
-        generations = await brought(pilot, GenerationsScreen, "X", "g")
+        generations = await brought(pilot, GenerationsScreen, "X", "c")
         table = generations.query_one(DataTable)
         assert [str(cell) for cell in table.get_row_at(0)][-3:] == ["○ gone", "○ gone", "✔ verbatim"]
 

@@ -227,6 +227,28 @@ class WorkbenchApp(App[None]):
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen.about(self.screen, self.settings.keys))
 
+    # --- in whatever list has the focus -----------------------------------------------------------------------------
+
+    def action_search_lines(self) -> None:
+        from workbench.tui import in_lines
+
+        in_lines.search(self)
+
+    def action_next_line(self, way: int) -> None:
+        from workbench.tui import in_lines
+
+        in_lines.next_hit(self, way)
+
+    def action_copy_lines(self) -> None:
+        from workbench.tui import in_lines
+
+        in_lines.copy(self)
+
+    async def action_along(self, way: str) -> None:
+        from workbench.tui import in_lines
+
+        await in_lines.along(self, way)
+
     # --- remembered -------------------------------------------------------------------------------------------------
 
     def remember(self, home: Home) -> None:

@@ -25,7 +25,7 @@ undo u | redo U,ctrl+r | epoch.-1 { | epoch.1 } | leave escape | pane.rounds 0 |
 pane.abridged 2 | pane.request 3 | pane.node 4 | pane.result 5 | pane.trace 6 | pane.checks 7 | pane.changes 8,d
 pane.theirs T | pane.policy 9 | compare C | reread f5 | choose_file ctrl+o | audit ctrl+t | quit q | retention X
 probes Q
-suggested-pins S | find / | find-next.1 n | find-next.-1 N | jump g | filter f | change-filter F | sort z
+suggested-pins S | find / | find-next.1 n | find-next.-1 N | jump : | filter f | change-filter F | sort z
 follow L | exact equals_sign | prompts M | ab B | runs H | choose-preset P | edit-text E | watch W | window ctrl+w
 reset-policy D | paste-params V | save-preset ctrl+s | copy-toml Y | copy-params ctrl+y | run-with R | drop x
 keys space | shorten s | copy-text y | open-text o | write-text w | verbosity v | widen m | why O | replay A | play a

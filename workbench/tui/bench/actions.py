@@ -54,7 +54,7 @@ _LOOK = (
            partial(finding.find_next, way=1), finding.no_hit),
     Action("find-next.-1", "N", "Hit before", "To the message before that holds what was searched for.",
            partial(finding.find_next, way=-1), finding.no_hit),
-    Action("jump", "g", "Go to", "Go to a message by its number, or to a round: r12.", finding.jump,
+    Action("jump", ":", "Go to", "Go to a message by its number, or to a round: r12.", finding.jump,
            shaping.no_message),
     Action("epoch.-1", "{", "Epoch before", "One epoch back: the context as it stood before an earlier compaction.",
            partial(planning.change_epoch, by=-1), partial(planning.no_epoch, by=-1)),

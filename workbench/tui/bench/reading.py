@@ -44,12 +44,17 @@ def no_editor(view: View) -> str:
 
 
 def copy_text(host: Host) -> None:
+    """What the mouse has selected; without that everything."""
+
     def copy(text: str) -> None:
         # A lone surrogate, which a session may hold, cannot be sent to a terminal.
         host.app.copy_to_clipboard(text.encode("utf-8", "replace").decode())
         host.tell(f"{figure(len(text))} characters copied")
 
-    host.spawn("text", _take, host, copy)
+    if selected := host.app.screen.get_selected_text():
+        copy(selected)
+    else:
+        host.spawn("text", _take, host, copy)
 
 
 def open_text(host: Host) -> None:

@@ -40,6 +40,7 @@ from workbench.tui.widgets.epochs_line import EpochsLine
 from workbench.tui.widgets.find_bar import FindBar
 from workbench.tui.widgets.growth_line import GrowthLine
 from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.list_keys import hit
 from workbench.tui.widgets.policy_form import Chosen, PolicyForm
 from workbench.tui.widgets.policy_sheet import PolicySheet
 from workbench.tui.widgets.rounds_list import RoundsList
@@ -167,6 +168,10 @@ class BenchScreen(Screen[None]):
     # --- what follows from the view ---------------------------------------------------------------------------------
 
     def _draw_middle(self, was: View | None, now: View) -> None:
+        if was is not None and now.finding.sought is not was.finding.sought:
+            text = self.query_one(TextView)
+            text.seek(now.finding.sought)
+            self._show_hit(text)
         if panes.other(was, now, "tab", "pane"):
             self._activate()
         if panes.other(was, now, "shown", "tab", "verbosity", "folds") or (
@@ -185,7 +190,16 @@ class BenchScreen(Screen[None]):
         source = reading.source(view, self.cursor.index, view.folds, width)
         parts = tuple(await asyncio.to_thread(TABS[view.tab], source))
         wrapped = await asyncio.to_thread(wrap, parts, width)
-        text.put(parts, wrapped, (view.tab, source.index if view.tab == "message" else None, view.bench.epoch))
+        key = (view.tab, source.index if view.tab == "message" else None, view.bench.epoch)
+        other = key != text.key
+        text.put(parts, wrapped, key)
+        if other:
+            self._show_hit(text)
+
+    def _show_hit(self, text: TextView) -> None:
+        """Bring the first place in the text that holds what is searched for into sight."""
+        if (line := hit(text, 0, 1, here=True)) is not None:
+            text.to_line(line)
 
     def _draw_policy(self, was: View | None, now: View) -> None:
         if self.query_one(PolicyForm).policy is not now.bench.policy or panes.other(was, now, "preset"):

@@ -94,7 +94,7 @@ bench changes; 1 and 2 take a side's prompt into the policy. Live and rehearsed 
         Binding("B", "who(1)", "B by", id="ab.who-b", tooltip="Choose who writes B."),
         Binding("1", "take(0)", "Take A", id="ab.take-a", tooltip="Take A's prompt into the policy on the bench."),
         Binding("2", "take(1)", "Take B", id="ab.take-b", tooltip="Take B's prompt into the policy on the bench."),
-        Binding("escape", "leave", "Close", id="ab.close", tooltip="Cancel what is running, or back to the bench."),
+        Binding("escape,q", "leave", "Close", id="ab.close", tooltip="Cancel what is running, or back to the bench."),
         help_key("ab"),
     ]
     AUTO_FOCUS = "#draft-0"

@@ -63,7 +63,7 @@ did: how many there were, how many made the context larger, what was done again 
 they lost, what every call is sent beyond the conversation, and the cost. ← and → choose a column, s sorts by it and \
 once more the other way round, / filters by words. c shows each compaction by itself, then what could not be read. \
 enter opens the session under the cursor on the bench. Below stands a sentence for each tool: at which size compacting \
-would have been cheapest for these sessions, and what to set; then the sums, by tool or, with g, by version, model or \
+would have been cheapest for these sessions, and what to set; then the sums, by tool or, with b, by version, model or \
 project. Only files that have changed since the last time are read; no model is asked, and nothing is changed."""
     CSS = """
     AuditScreen {
@@ -83,9 +83,9 @@ project. Only files that have changed since the last time are read; no model is 
         Binding(
             "c", "next_table", "Compactions", id="audit.table", tooltip="Sessions, compactions, or the unreadable."
         ),
-        Binding("g", "next_sums", "Sums by", id="audit.sums", tooltip="Sum up by tool, version, model or project."),
+        Binding("b", "next_sums", "Sums by", id="audit.sums", tooltip="Sum up by tool, version, model or project."),
         Binding("f5", "read", "Read again", id="audit.read", tooltip="Read what has changed since."),
-        Binding("escape", "leave", "Back", id="audit.leave", tooltip="Clear the filter, or leave."),
+        Binding("escape,q", "leave", "Back", id="audit.leave", tooltip="Clear the filter, or leave."),
         help_key("audit"),
     ]
 

@@ -16,8 +16,9 @@ from workbench.formats.format import Part
 from workbench.tui.entries import matching, part_entries
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line
-from workbench.tui.widgets.entries_list import EntriesList, moving_keys
+from workbench.tui.widgets.entries_list import EntriesList
 from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.list_keys import TYPING
 
 
 class ChoosePartScreen(Screen[str | None]):
@@ -35,7 +36,7 @@ file is never changed. On the command line `cwb sessions FILE` lists them and `-
     """
     AUTO_FOCUS = "#search"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *moving_keys("part"),
+        *TYPING,
         Binding("enter", "choose", "Open", id="part.choose", tooltip="Open the session under the cursor."),
         Binding("escape", "leave", "Back", id="part.leave", tooltip="Clear the search, or leave without opening."),
         help_key("part"),
@@ -60,9 +61,6 @@ file is never changed. On the command line `cwb sessions FILE` lists them and `-
         parts.show(shown)
         number = figure(len(shown)) if len(shown) == len(self.every) else f"{figure(len(shown))} of {len(self.every)}"
         parts.border_title = f"{number} sessions in {one_line(self.path.name, 100)}".replace("[", r"\[")
-
-    def action_move(self, by: int) -> None:
-        self.query_one(EntriesList).move(by)
 
     @on(Input.Submitted, "#search")
     def action_choose(self) -> None:

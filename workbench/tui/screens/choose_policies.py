@@ -11,13 +11,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from workbench.compaction.preset import Preset
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
 from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.options import Options
 
 
 class ChoosePoliciesScreen(ModalScreen[tuple[Preset, ...] | None]):
@@ -30,14 +30,14 @@ products and papers, or your own. Space, or a click, marks one with ✔ or lets 
     ChoosePoliciesScreen { align: center middle; }
     ChoosePoliciesScreen > Vertical { width: 92; max-width: 98%; height: 94%; padding: 0 1; }
     ChoosePoliciesScreen > Vertical { border: round $border; background: $surface; }
-    ChoosePoliciesScreen OptionList { height: 1fr; border: none; padding: 0; background: $surface; }
-    ChoosePoliciesScreen OptionList { text-wrap: nowrap; text-overflow: ellipsis; }
+    ChoosePoliciesScreen Options { height: 1fr; border: none; padding: 0; background: $surface; }
+    ChoosePoliciesScreen Options { text-wrap: nowrap; text-overflow: ellipsis; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "take", "Play", priority=True, id="policies.play", tooltip="Play the policies marked."),
         Binding("space", "mark", "Mark", priority=True, id="policies.mark", tooltip="Mark this one, or let it go."),
         Binding("a", "mark_all", "All", id="policies.all", tooltip="Mark every policy, or only the one on the bench."),
-        Binding("escape", "dismiss(None)", "Cancel", id="policies.cancel", tooltip="Back, with what was played."),
+        Binding("escape,q", "dismiss(None)", "Cancel", id="policies.cancel", tooltip="Back, with what was played."),
         help_key("policies"),
     ]
 
@@ -50,7 +50,7 @@ products and papers, or your own. Space, or a click, marks one with ✔ or lets 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = "Policies to play · space marks, enter plays"
-            yield OptionList(*(Option(self._line(n)) for n in range(len(self.every))))
+            yield Options(*(Option(self._line(n)) for n in range(len(self.every))))
         yield KeysLine()
 
     def _line(self, n: int) -> Text:
@@ -59,12 +59,12 @@ products and papers, or your own. Space, or a click, marks one with ✔ or lets 
         return Text.assemble(f"{'✔' if n in self.marked else ' '} {one.id:<22} ", (words, "dim"), no_wrap=True)
 
     def _draw(self) -> None:
-        options = self.query_one(OptionList)
+        options = self.query_one(Options)
         for n in range(len(self.every)):
             options.replace_option_prompt_at_index(n, self._line(n))
 
     def action_mark(self) -> None:
-        at = self.query_one(OptionList).highlighted
+        at = self.query_one(Options).highlighted
         if at is not None:
             self.marked ^= {at}
             self._draw()
@@ -74,7 +74,7 @@ products and papers, or your own. Space, or a click, marks one with ✔ or lets 
         self.marked = {0} if self.marked == every else every
         self._draw()
 
-    @on(OptionList.OptionSelected)
+    @on(Options.OptionSelected)
     def _clicked(self) -> None:
         self.action_mark()
 

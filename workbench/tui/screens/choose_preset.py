@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
 from workbench.base.errors import BadInput
@@ -22,6 +22,8 @@ from workbench.compaction.strategy import Strategy
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
 from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.list_keys import TYPING
+from workbench.tui.widgets.options import Options
 
 
 @dataclass(frozen=True)
@@ -86,15 +88,14 @@ follows at once, and undo brings the old policy back."""
     ChoosePresetScreen { align: center middle; }
     ChoosePresetScreen > Vertical { width: 92; max-width: 98%; height: 94%; padding: 0 1; }
     ChoosePresetScreen > Vertical { border: round $border; background: $surface; }
-    ChoosePresetScreen OptionList { height: 1fr; border: none; padding: 0; margin: 1 0; background: $surface;
+    ChoosePresetScreen Options { height: 1fr; border: none; padding: 0; margin: 1 0; background: $surface;
         text-wrap: nowrap; text-overflow: ellipsis; }
     ChoosePresetScreen VerticalScroll { height: 6; }
     ChoosePresetScreen #about { height: auto; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Cancel", id="choose.cancel", tooltip="Close and keep the policy."),
-        Binding("down", "move(1)", "Down", show=False, priority=True, id="choose.down", tooltip="To the next one."),
-        Binding("up", "move(-1)", "Up", show=False, priority=True, id="choose.up", tooltip="To the one before."),
+        *TYPING,
         Binding("enter", "take", "Take it", priority=True, id="choose.take", tooltip="Take what is marked."),
         help_key("choose"),
     ]
@@ -110,7 +111,7 @@ follows at once, and undo brings the old policy back."""
         with Vertical() as box:
             box.border_title = "Strategy and preset · enter takes it, esc keeps what is"
             yield Input(placeholder="type to search", compact=True, id="search")
-            yield OptionList()
+            yield Options()
             with VerticalScroll(can_focus=False):
                 yield Static(id="about")
         yield KeysLine()
@@ -126,7 +127,7 @@ follows at once, and undo brings the old policy back."""
 
     def _list(self, query: str) -> None:
         self.shown = matching(self.every, query)
-        options = self.query_one(OptionList)
+        options = self.query_one(Options)
         options.clear_options()
         options.add_options(Option(_line(choice, self.chosen)) for choice in self.shown)
         at = next((i for i, c in enumerate(self.shown) if not c.heading and c.preset.id == self.chosen), None)
@@ -139,23 +140,19 @@ follows at once, and undo brings the old policy back."""
     def _searched(self, event: Input.Changed) -> None:
         self._list(event.value)
 
-    @on(OptionList.OptionHighlighted)
-    def _marked(self, event: OptionList.OptionHighlighted) -> None:
+    @on(Options.OptionHighlighted)
+    def _marked(self, event: Options.OptionHighlighted) -> None:
         text = Text(one_line(self.shown[event.option_index].words, 1_000))
         for sentence in self.refused:
             text.append(f"\n✘ {one_line(sentence, 400)}", "bold")
         self.query_one("#about", Static).update(text)
 
-    @on(OptionList.OptionSelected)
-    def _clicked(self, event: OptionList.OptionSelected) -> None:
+    @on(Options.OptionSelected)
+    def _clicked(self, event: Options.OptionSelected) -> None:
         self.dismiss(self.shown[event.option_index].preset)
 
-    def action_move(self, by: int) -> None:
-        options = self.query_one(OptionList)
-        (options.action_cursor_down if by > 0 else options.action_cursor_up)()
-
     def action_take(self) -> None:
-        marked = self.query_one(OptionList).highlighted
+        marked = self.query_one(Options).highlighted
         if marked is not None:
             self.dismiss(self.shown[marked].preset)
 

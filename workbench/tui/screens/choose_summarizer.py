@@ -13,7 +13,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 from textual.worker import Worker
 
@@ -34,6 +34,8 @@ from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.run_words import BY_HAND
 from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.list_keys import TYPING
+from workbench.tui.widgets.options import Options
 
 RUNS = 40
 """So many of the newest recorded runs are offered."""
@@ -143,14 +145,13 @@ list that the server gave (F5 asks for a new one) or of the table of models. Not
     ChooseSummarizerScreen { align: center middle; }
     ChooseSummarizerScreen > Vertical { width: 100; max-width: 98%; height: 94%; padding: 0 1; }
     ChooseSummarizerScreen > Vertical { border: round $border; background: $surface; }
-    ChooseSummarizerScreen OptionList { height: 1fr; border: none; padding: 0; margin: 1 0 0 0; background: $surface;
+    ChooseSummarizerScreen Options { height: 1fr; border: none; padding: 0; margin: 1 0 0 0; background: $surface;
         text-wrap: nowrap; text-overflow: ellipsis; }
     ChooseSummarizerScreen #about { height: auto; max-height: 4; color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Cancel", id="summarizer.cancel", tooltip="Close and keep the summarizer."),
-        Binding("down", "move(1)", "Down", show=False, priority=True, id="summarizer.down", tooltip="To the next one."),
-        Binding("up", "move(-1)", "Up", show=False, priority=True, id="summarizer.up", tooltip="To the one before."),
+        *TYPING,
         Binding("enter", "take", "Take it", priority=True, id="summarizer.take", tooltip="Take what is marked."),
         Binding("f5", "ask_server", "Ask for models", id="summarizer.models", tooltip="Ask the server for its models."),
         help_key("summarizer"),
@@ -169,7 +170,7 @@ list that the server gave (F5 asks for a new one) or of the table of models. Not
         with Vertical() as box:
             box.border_title = "Who writes the summary · enter takes it, esc keeps what is"
             yield Input(placeholder="type to search, or a model's name", compact=True, id="search")
-            yield OptionList()
+            yield Options()
             yield Static(id="about")
             yield KeysLine()
 
@@ -212,7 +213,7 @@ list that the server gave (F5 asks for a new one) or of the table of models. Not
         query = self.query_one(Input).value
         self.every = choices(self.models, self.recorded)
         self.shown = matching(self.every, query)
-        options = self.query_one(OptionList)
+        options = self.query_one(Options)
         options.set_options(Option(_line(choice, self.chosen), disabled=choice.name is None) for choice in self.shown)
         names = [choice.name for choice in self.shown]
         wanted = query.strip() or str(self.chosen)
@@ -220,25 +221,21 @@ list that the server gave (F5 asks for a new one) or of the table of models. Not
         options.highlighted = next((n for n in there if str(names[n]) == wanted), next(iter(there), None))
         self._explain()
 
-    @on(OptionList.OptionHighlighted)
+    @on(Options.OptionHighlighted)
     def _explain(self) -> None:
-        marked = self.query_one(OptionList).highlighted
+        marked = self.query_one(Options).highlighted
         choice = self.shown[marked] if marked is not None and marked < len(self.shown) else None
         words = Text(f"{choice.name}: {one_line(choice.about, 400)}" if choice else "")
         if self.said:
             words.append(f"\n! {one_line(self.said, 400)}", "bold")
         self.query_one("#about", Static).update(words)
 
-    @on(OptionList.OptionSelected)
-    def _clicked(self, event: OptionList.OptionSelected) -> None:
+    @on(Options.OptionSelected)
+    def _clicked(self, event: Options.OptionSelected) -> None:
         self.dismiss(self.shown[event.option_index].name)
 
-    def action_move(self, by: int) -> None:
-        options = self.query_one(OptionList)
-        (options.action_cursor_down if by > 0 else options.action_cursor_up)()
-
     def action_take(self) -> None:
-        marked = self.query_one(OptionList).highlighted
+        marked = self.query_one(Options).highlighted
         if marked is not None and marked < len(self.shown):
             self.dismiss(self.shown[marked].name)
 

@@ -45,7 +45,7 @@ Anthropic's where it names none. From then on this session's local figures are s
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "count", "Count", priority=True, id="exact.count", tooltip="Have the server count now."),
-        Binding("escape", "leave", "Close", id="exact.close", tooltip="Back to the bench."),
+        Binding("escape,q", "leave", "Close", id="exact.close", tooltip="Back to the bench."),
         help_key("exact"),
     ]
 

@@ -86,7 +86,7 @@ resume it are shown: y copies them, for a shell. Nothing is ever written over, a
     ExportScreen #said { height: auto; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Close", id="export.close", tooltip="Close; what is written stays."),
+        Binding("escape,q", "dismiss", "Close", id="export.close", tooltip="Close; what is written stays."),
         Binding("p", "place", "Place", id="export.place", tooltip="Put the file where its tool looks for it."),
         Binding("y", "copy", "Copy", id="export.copy", tooltip="Copy the steps that resume the session in its tool."),
         Binding("r", "run", "Run first", id="export.run", tooltip="Close, and run the compaction on the bench."),

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.worker import Worker
 
 from workbench.tui.failures import failure_of
@@ -17,6 +17,7 @@ from workbench.tui.help_key import help_key
 from workbench.tui.plain import plain
 from workbench.tui.screens.policy_text import BREAKPOINTS
 from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.text_view import TextView
 
 T = TypeVar("T")
@@ -30,33 +31,33 @@ class ListAndText(ModalScreen[T | None]):
     ListAndText > Vertical { width: 100%; height: 100%; background: $surface; }
     ListAndText #about { height: 2; padding: 0 1; background: $panel; }
     ListAndText Horizontal { height: 1fr; }
-    ListAndText OptionList { width: 2fr; max-width: 58; height: 100%; border: round $border-blurred; }
-    ListAndText OptionList { text-wrap: nowrap; text-overflow: ellipsis; background: $surface; }
+    ListAndText Options { width: 2fr; max-width: 58; height: 100%; border: round $border-blurred; }
+    ListAndText Options { text-wrap: nowrap; text-overflow: ellipsis; background: $surface; }
     ListAndText TextView { width: 3fr; border: round $border-blurred; padding: 0 1; }
     ListAndText.-narrow Horizontal { layout: vertical; }
-    ListAndText.-narrow OptionList { width: 100%; max-width: 100%; height: 2fr; }
+    ListAndText.-narrow Options { width: 100%; max-width: 100%; height: 2fr; }
     ListAndText.-narrow TextView { width: 100%; height: 3fr; }
-    ListAndText OptionList:focus, ListAndText TextView:focus { border: round $border; }
+    ListAndText Options:focus, ListAndText TextView:focus { border: round $border; }
     """
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "Close", id="list.close", tooltip="Back to the bench, nothing changed."),
+        Binding("escape,q", "dismiss(None)", "Close", id="list.close", tooltip="Back to the bench, nothing changed."),
         help_key("list"),
     ]
-    AUTO_FOCUS = "OptionList"
+    AUTO_FOCUS = "Options"
 
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(id="about")
             with Horizontal():
-                yield OptionList()
+                yield Options()
                 yield TextView()
             yield KeysLine()
 
     @property
     def at(self) -> int:
         """The place in the list that is marked, -1 where none is."""
-        marked = self.query_one(OptionList).highlighted
+        marked = self.query_one(Options).highlighted
         return -1 if marked is None else marked
 
     def say(self, words: str) -> None:

@@ -35,8 +35,9 @@ from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.home import Recent
 from workbench.tui.plain import figure
-from workbench.tui.widgets.entries_list import EntriesList, moving_keys
+from workbench.tui.widgets.entries_list import EntriesList
 from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.list_keys import TYPING
 
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (110, "-wide")]
 
@@ -69,7 +70,7 @@ list tells what a glance at the two ends of the file shows. Nothing is changed b
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     AUTO_FOCUS = "#search"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *moving_keys("open"),
+        *TYPING,
         Binding("enter", "choose", "Open", id="open.choose", tooltip="Open the file under the cursor."),
         Binding("ctrl+f", "browse", "Any file", id="open.browse", tooltip="Choose any file from the folders."),
         Binding("ctrl+t", "app.audit", "All at once", id="open.audit", tooltip="What compactions did to all of these."),
@@ -172,9 +173,6 @@ list tells what a glance at the two ends of the file shows. Nothing is changed b
             self.notify(failure, severity="error", markup=False)
 
     # --- choosing ---------------------------------------------------------------------------------------------------
-
-    def action_move(self, by: int) -> None:
-        self.query_one(EntriesList).move(by)
 
     @on(Input.Submitted, "#search")
     def action_choose(self) -> None:

@@ -11,7 +11,6 @@ from typing import ClassVar
 from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from workbench import bench as steps
@@ -45,6 +44,7 @@ from workbench.tui.plain import figure, one_line, several
 from workbench.tui.screens.choose_summarizer import ChooseSummarizerScreen
 from workbench.tui.screens.list_and_text import ListAndText
 from workbench.tui.screens.retention import Ended
+from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.text_view import Part, TextView
 from workbench.tui.widgets.watched_lines import SIGNS, STYLES
 
@@ -83,7 +83,7 @@ and what each answers with the line it has that from. Without a model the answer
 m asks a model: its answers are kept in the journal and are not asked for again. p pins the source of the marked \
 question and asks again; w writes the questions beside the session, where you can change them."""
     CSS = """
-    ProbesScreen OptionList { width: 1fr; max-width: 100; }
+    ProbesScreen Options { width: 1fr; max-width: 100; }
     ProbesScreen TextView { width: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -94,7 +94,7 @@ question and asks again; w writes the questions beside the session, where you ca
         ),
         Binding("m", "model", "Ask a model", id="probes.model", tooltip="Choose a model and ask it, live."),
         Binding("w", "write", "Write", id="probes.write", tooltip="Write the questions to NAME.probes.toml."),
-        Binding("escape", "leave", "Close", id="probes.close", tooltip="Cancel what is asked, or back to the bench."),
+        Binding("escape,q", "leave", "Close", id="probes.close", tooltip="Cancel what is asked, or back to the bench."),
     ]
 
     def __init__(self, history: History) -> None:
@@ -177,7 +177,7 @@ question and asks again; w writes the questions beside the session, where you ca
         if found is None:
             return
         self.shown = found.rows(self.failed)
-        options, at = self.query_one(OptionList), max(self.at, 0)
+        options, at = self.query_one(Options), max(self.at, 0)
         options.border_title = f"{'failed' if self.failed else 'questions'} · {len(self.shown)}"
         options.set_options(Option(row_line(found.probing, row)) for row in self.shown)
         if self.shown:
@@ -186,8 +186,8 @@ question and asks again; w writes the questions beside the session, where you ca
             self.query_one(TextView).show([Part("Every question is answered right.", "good")], "none")
         self.say("\n".join((shares(found.probing), how(found, self.said))))
 
-    @on(OptionList.OptionHighlighted)
-    def _marked(self, event: OptionList.OptionHighlighted) -> None:
+    @on(Options.OptionHighlighted)
+    def _marked(self, event: Options.OptionHighlighted) -> None:
         if self.found and event.option_index < len(self.shown):
             row = self.shown[event.option_index]
             self.query_one(TextView).show(details(self.found.probing, row, self.bench), row)
@@ -253,7 +253,7 @@ question and asks again; w writes the questions beside the session, where you ca
             return
         self.notify(f"{path} is written; change it as you like.", markup=False)
 
-    @on(OptionList.OptionSelected)
+    @on(Options.OptionSelected)
     def _go_there(self) -> None:
         if self.source is not None:
             self.leave(self.source)

@@ -9,7 +9,6 @@ from typing import ClassVar
 from rich.text import Text
 from textual import on, work
 from textual.binding import Binding, BindingType
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from workbench.analysis.prompt_use import Found, found, policy_with, rendered
@@ -21,6 +20,7 @@ from workbench.tui.external_editor import edit_outside
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.list_and_text import ListAndText
 from workbench.tui.screens.prompt_text import PromptTextScreen
+from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.text_view import Part, TextView, wrap
 
 
@@ -73,7 +73,7 @@ refused with its line. enter or u takes the prompt into the policy on the bench,
         """The list anew; the cursor stays on its file."""
         here = self.here
         self.every = every_prompt()
-        options = self.query_one(OptionList)
+        options = self.query_one(Options)
         options.set_options(Option(self._line(one)) for one in self.every)
         files = [one.file for one in self.every]
         first = next((n for n, one in enumerate(self.every) if one.found and self._fits(one.found)), 0)
@@ -94,7 +94,7 @@ refused with its line. enter or u takes the prompt into the policy on the bench,
     def _fits(self, one: Found) -> bool:
         return one.strategy == self.bench.strategy.id and one.field in type(self.bench.policy).model_fields
 
-    @on(OptionList.OptionHighlighted)
+    @on(Options.OptionHighlighted)
     def _moved(self) -> None:
         self.show_it()
 
@@ -161,7 +161,7 @@ refused with its line. enter or u takes the prompt into the policy on the bench,
             self.notify(f"saved as {path}; it is used from now on", markup=False)
             self.list_them()
 
-    @on(OptionList.OptionSelected)
+    @on(Options.OptionSelected)
     def action_use(self) -> None:
         one = self.here
         if one is None or one.found is None:

@@ -13,7 +13,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 from textual.worker import Worker
 
@@ -37,6 +37,7 @@ from workbench.tui.screens.retention_words import (
 from workbench.tui.screens.watch import turned
 from workbench.tui.widgets.facts_list import HEADS, FactsList
 from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.options import Options
 
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-under"), (170, "-beside")]
 """Columns from which the table stands beside the list."""
@@ -60,15 +61,15 @@ held; "right" leaves them out. Below stands what was lost or is wrong, the grave
 to pin its message. \
 W watches a sentence in the bench's header. Pins are steps of the bench: u takes the last one back, here or there. \
 t shows what the agent's own compaction kept of the same context, in an epoch that one ended ({ and } on the bench go \
-there); g compacts several times in a row."""
+there); c compacts several times in a row."""
     CSS = """
     RetentionScreen > Vertical { width: 100%; height: 100%; background: $surface; }
     RetentionScreen #said { height: 2; text-wrap: nowrap; text-overflow: ellipsis; padding: 0 1; background: $panel; }
     RetentionScreen #both { height: 1fr; layout: vertical; }
     RetentionScreen #by-kind { height: auto; }
     RetentionScreen .heads { height: 1; padding: 0 1; text-style: dim; }
-    RetentionScreen OptionList { height: auto; max-height: 11; border: none; padding: 0 1; background: $surface; }
-    RetentionScreen OptionList { text-wrap: nowrap; overflow-x: hidden; }
+    RetentionScreen Options { height: auto; max-height: 11; border: none; padding: 0 1; background: $surface; }
+    RetentionScreen Options { text-wrap: nowrap; overflow-x: hidden; }
     RetentionScreen #lost { height: 1fr; border-top: solid $border-blurred; }
     RetentionScreen #lost:focus-within { border-top: solid $border; }
     RetentionScreen FactsList { height: 1fr; padding: 0 1; }
@@ -100,8 +101,8 @@ there); g compacts several times in a row."""
             tooltip="Only the kind of fact before.",
         ),
         Binding("t", "theirs", "Theirs", id="retention.theirs", tooltip="The agent's own compaction, or ours again."),
-        Binding("g", "generations", "Generations", id="retention.generations", tooltip="Compact several times."),
-        Binding("escape", "leave", "Close", id="retention.close", tooltip="Back to the bench, with the pins set here."),
+        Binding("c", "generations", "Generations", id="retention.generations", tooltip="Compact several times."),
+        Binding("escape,q", "leave", "Close", id="retention.close", tooltip="To the bench, with the pins set here."),
         help_key("retention"),
     ]
     AUTO_FOCUS = "FactsList"
@@ -127,7 +128,7 @@ there); g compacts several times in a row."""
             with Horizontal(id="both"):
                 with Vertical(id="by-kind"):
                     yield Static(Text(KIND_HEADS, no_wrap=True), classes="heads")
-                    yield OptionList()
+                    yield Options()
                 with Vertical(id="lost"):
                     yield Static(Text(HEADS, no_wrap=True), classes="heads")
                     yield FactsList()
@@ -163,7 +164,7 @@ there); g compacts several times in a row."""
         self.kinds = (None, *shares)
         if self.kind not in self.kinds:
             self.kind = None
-        options = self.query_one(OptionList)
+        options = self.query_one(Options)
         lines = [kind_line("all", found.held.overall), *(kind_line(kind, share) for kind, share in shares.items())]
         options.set_options(Option(line) for line in lines)
         options.highlighted = self.kinds.index(self.kind)
@@ -188,17 +189,17 @@ there); g compacts several times in a row."""
 
     def action_kind(self, by: int) -> None:
         at = (self.kinds.index(self.kind) + by) % len(self.kinds)
-        self.query_one(OptionList).highlighted = at
+        self.query_one(Options).highlighted = at
 
-    @on(OptionList.OptionHighlighted)
-    def _kind_marked(self, event: OptionList.OptionHighlighted) -> None:
+    @on(Options.OptionHighlighted)
+    def _kind_marked(self, event: Options.OptionHighlighted) -> None:
         # By the time the event arrives, the list may have become shorter.
         kind = self.kinds[event.option_index] if event.option_index < len(self.kinds) else None
         if kind != self.kind:
             self.kind = kind
             self._list()
 
-    @on(OptionList.OptionSelected)
+    @on(Options.OptionSelected)
     def _kind_chosen(self) -> None:
         self.query_one(FactsList).focus()
 

@@ -13,7 +13,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Grid, Vertical
 from textual.screen import Screen
-from textual.widgets import OptionList, Static, Tab, Tabs
+from textual.widgets import Static, Tab, Tabs
 from textual.widgets.option_list import Option
 from textual.worker import Worker
 
@@ -41,6 +41,7 @@ from workbench.tui.screens.run_watch import Line, Watch, planned
 from workbench.tui.screens.run_words import BY_HAND, progress_words, quote_parts, reading_words, spent_words, who
 from workbench.tui.widgets.draft_editor import DraftEditor
 from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.text_view import Part, TextView, wrap
 
 FLUSH_S = 0.2
@@ -106,13 +107,13 @@ class RunScreen(Drafting, Screen[Ended | None]):
         yield Tabs(*(Tab(title, id=f"tab-{name}") for name, title in PANES.items()), active="tab-centre")
         with Grid(id="panes"):
             with Vertical(id="left"):
-                yield OptionList(id="steps", classes="pane")
-                yield OptionList(id="sections", classes="pane")
+                yield Options(id="steps", classes="pane")
+                yield Options(id="sections", classes="pane")
             with Vertical(id="centre"):
                 yield TextView(id="shown")
                 yield DraftEditor(id="editor")
             with Vertical(id="right"):
-                yield OptionList(id="facts", classes="pane")
+                yield Options(id="facts", classes="pane")
                 yield Static(id="fact")
         yield Static(id="said")
         yield Static(id="progress")
@@ -157,7 +158,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
         return "draft, ctrl+s commits"
 
     def _draw_steps(self) -> None:
-        steps = self.query_one("#steps", OptionList)
+        steps = self.query_one("#steps", Options)
         prompts = []
         for line in self.lines:
             title, state = self.progress.words(line)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 from textual import on, work
-from textual.widgets import OptionList, TextArea
+from textual.widgets import TextArea
 from textual.widgets.option_list import Option
 
 from workbench.analysis.grounding import Ground
@@ -47,6 +47,7 @@ from workbench.tui.screens.run_words import (
     section_line,
 )
 from workbench.tui.widgets.draft_editor import DraftEditor
+from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.text_view import Part, TextView
 
 SETTLE_S = 0.3
@@ -137,8 +138,8 @@ class Drafting(Facts):
         self.read()
         self.draw()
 
-    @on(OptionList.OptionHighlighted, "#steps")
-    def _step_chosen(self, event: OptionList.OptionHighlighted) -> None:
+    @on(Options.OptionHighlighted, "#steps")
+    def _step_chosen(self, event: Options.OptionHighlighted) -> None:
         number = self.lines[event.option_index].number if event.option_index < len(self.lines) else None
         if self.phase == "draft" and number is not None and number != self.at and number < len(self.drafts):
             self.choose(number)
@@ -180,7 +181,7 @@ class Drafting(Facts):
 
     def put_sections(self) -> None:
         """The sections of the draft at hand, each with its state and what in it was not found."""
-        options = self.query_one("#sections", OptionList)
+        options = self.query_one("#sections", Options)
         draft = self.draft
         if draft is None:
             self.sections = ()
@@ -197,17 +198,17 @@ class Drafting(Facts):
             Text(f"! {one_line(title.strip('# '), 60)}: missing", "bold", no_wrap=True, overflow="ellipsis")
             for title in missing_titles(draft.text, draft.request.sections)
         ]
-        with self.prevent(OptionList.OptionHighlighted):
+        with self.prevent(Options.OptionHighlighted):
             at = options.highlighted
             options.set_options(Option(line) for line in lines)
             options.highlighted = min(at, len(lines) - 1) if at is not None else None
 
-    @on(OptionList.OptionHighlighted, "#sections")
-    def _section_chosen(self, event: OptionList.OptionHighlighted) -> None:
+    @on(Options.OptionHighlighted, "#sections")
+    def _section_chosen(self, event: Options.OptionHighlighted) -> None:
         if event.option_index < len(self.sections) and event.option_list.has_focus:
             self.query_one(DraftEditor).go_to(self.sections[event.option_index].body)
 
-    @on(OptionList.OptionSelected, "#sections")
+    @on(Options.OptionSelected, "#sections")
     def _section_opened(self) -> None:
         self.show_pane("centre")
         self.query_one(DraftEditor).focus()

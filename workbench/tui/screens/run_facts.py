@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 from textual import on
 from textual.screen import Screen
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from workbench import bench as steps
@@ -20,6 +20,7 @@ from workbench.summarizers.sections import Section, place_for, with_line
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.run_words import FactLine, fact_lines, line_for
 from workbench.tui.widgets.draft_editor import DraftEditor
+from workbench.tui.widgets.options import Options
 
 
 class Facts(Screen["object"]):
@@ -47,7 +48,7 @@ class Facts(Screen["object"]):
     @property
     def loss(self) -> HeldFact | None:
         """The lost fact that is marked in the list."""
-        marked = self.query_one("#facts", OptionList).highlighted
+        marked = self.query_one("#facts", Options).highlighted
         fact = self.facts[marked].fact if marked is not None and marked < len(self.facts) else None
         return fact if isinstance(fact, HeldFact) else None
 
@@ -61,7 +62,7 @@ class Facts(Screen["object"]):
 
     def put_facts(self) -> None:
         """The list, by what is known of the draft and of what it leads to."""
-        options = self.query_one("#facts", OptionList)
+        options = self.query_one("#facts", Options)
         lost = self.reading.lost if self.reading else None
         waiting = "looking up what the draft says …" if self.draft else "no draft, nothing to look up"
         self.facts = fact_lines(self.found, lost) or [FactLine(Text(waiting, "dim"))]
@@ -70,8 +71,8 @@ class Facts(Screen["object"]):
         options.set_options(Option(line.text, disabled=line.fact is None) for line in self.facts)
         options.highlighted = min(at, len(self.facts) - 1) if at is not None else None
 
-    @on(OptionList.OptionHighlighted, "#facts")
-    def _fact_marked(self, event: OptionList.OptionHighlighted) -> None:
+    @on(Options.OptionHighlighted, "#facts")
+    def _fact_marked(self, event: Options.OptionHighlighted) -> None:
         fact = self.facts[event.option_index].fact if event.option_index < len(self.facts) else None
         words = ""
         if isinstance(fact, Unfounded):
@@ -84,8 +85,8 @@ class Facts(Screen["object"]):
         self.query_one("#fact", Static).update(Text("\n".join(one_line(line, 300) for line in words.split("\n"))))
         self.grey()
 
-    @on(OptionList.OptionSelected, "#facts")
-    def _fact_opened(self, event: OptionList.OptionSelected) -> None:
+    @on(Options.OptionSelected, "#facts")
+    def _fact_opened(self, event: Options.OptionSelected) -> None:
         if isinstance(self.facts[event.option_index].fact, Unfounded):
             self.show_pane("centre")
             self.query_one(DraftEditor).focus()

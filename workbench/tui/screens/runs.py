@@ -8,7 +8,6 @@ from typing import ClassVar
 from rich.text import Text
 from textual import on, work
 from textual.binding import Binding, BindingType
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from workbench.analysis.kept_runs import answer_diffs, call_facts, differing, dollars_words, facts, short_value
@@ -23,6 +22,7 @@ from workbench.summarizers.journal import Entry
 from workbench.summarizers.named import Name
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.list_and_text import ListAndText
+from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.text_view import Part, TextView, wrap
 
 REQUEST_CHARS = 100_000
@@ -67,7 +67,7 @@ the cursor. enter or r makes a run the summarizer of this session: R on the benc
             self.say(f"✘ {damaged}")
             return
         self.entries = tuple(sorted(entries, key=lambda entry: entry.session != self.fingerprint))
-        options = self.query_one(OptionList)
+        options = self.query_one(Options)
         at = options.highlighted or 0
         options.set_options(Option(self._line(entry)) for entry in self.entries)
         options.highlighted = min(at, len(self.entries) - 1) if self.entries else None
@@ -82,7 +82,7 @@ the cursor. enter or r makes a run the summarizer of this session: R on the benc
         line.append(one_line(entry.summarizer, 40), "bold")
         return line.append(f" · {entry.strategy} · {dollars_words(entry.dollars)}", "dim")
 
-    @on(OptionList.OptionHighlighted)
+    @on(Options.OptionHighlighted)
     def _moved(self) -> None:
         if self.here is None or self.here.id != self._doomed:
             self._doomed = ""
@@ -133,7 +133,7 @@ the cursor. enter or r makes a run the summarizer of this session: R on the benc
         self.marked = "" if self.marked == entry.id else self.marked
         self.list_them()
 
-    @on(OptionList.OptionSelected)
+    @on(Options.OptionSelected)
     def action_replay(self) -> None:
         entry = self.here
         if entry is None:

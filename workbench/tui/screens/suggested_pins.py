@@ -9,7 +9,6 @@ from typing import ClassVar
 from rich.text import Text
 from textual import on, work
 from textual.binding import Binding, BindingType
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from workbench.analysis.suggested_pins import SuggestedPin, accepted, suggest
@@ -18,6 +17,7 @@ from workbench.bench import Bench
 from workbench.tui.plain import figure, one_line
 from workbench.tui.screens.list_and_text import ListAndText
 from workbench.tui.screens.watch import turned
+from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.text_view import Part, TextView
 
 
@@ -30,7 +30,7 @@ reason and what it costs in tokens to pin the message with its tool pairs. Space
 but the superseded (the latest wins) and the dear ones (long messages, better pinned by hand or said again). Enter \
 pins what is accepted, in one step that undo takes back. W watches the marked one: it stays in the bench's header."""
     CSS = """
-    SuggestedPinsScreen OptionList { width: 1fr; max-width: 100; }
+    SuggestedPinsScreen Options { width: 1fr; max-width: 100; }
     SuggestedPinsScreen TextView { width: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -62,7 +62,7 @@ pins what is accepted, in one step that undo takes back. W watches the marked on
         self.draw()
 
     def draw(self) -> None:
-        options, at = self.query_one(OptionList), max(self.at, 0)
+        options, at = self.query_one(Options), max(self.at, 0)
         options.border_title = f"suggested pins · {len(self.found)}"
         numbers = {pin.message: pin.index + 1 for pin in self.found}
         options.set_options(Option(line(pin, pin.message in self.taken, numbers)) for pin in self.found)
@@ -79,8 +79,8 @@ pins what is accepted, in one step that undo takes back. W watches the marked on
         many = f"{len(self.taken)} {plural(len(self.taken), 'message')} accepted: +{figure(tokens)} tokens"
         self.say(f"{many}{f' · {pinned} pinned already' if pinned else ''}\nspace accepts · a all · enter pins them")
 
-    @on(OptionList.OptionHighlighted)
-    def _marked(self, event: OptionList.OptionHighlighted) -> None:
+    @on(Options.OptionHighlighted)
+    def _marked(self, event: Options.OptionHighlighted) -> None:
         pin = self.found[event.option_index]
         message = self.bench.messages[pin.index]
         where = f"message {figure(pin.index + 1)}, {figure(pin.tokens)} tokens with its tool pairs"

@@ -36,7 +36,7 @@ new messages; what neither keeps is counted. Summaries: everything that is new i
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "summaries", "Summaries", id="two.summaries", tooltip="The summaries, or the contexts again."),
-        Binding("escape", "dismiss(None)", "Close", id="two.close", tooltip="Back to the comparison."),
+        Binding("escape,q", "dismiss(None)", "Close", id="two.close", tooltip="Back to the comparison."),
         help_key("two"),
     ]
     AUTO_FOCUS = "Pager"

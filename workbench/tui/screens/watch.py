@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
 from workbench.analysis.watched import sentence_to_watch
@@ -19,6 +19,8 @@ from workbench.base.errors import BadInput
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import one_line
 from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.list_keys import TYPING
+from workbench.tui.widgets.options import Options
 
 ABOUT = "A watched sentence stands over the list, with how it fares when the context is compacted once and twice."
 BEGINNING = 24
@@ -40,14 +42,13 @@ with extractive summaries. No model is asked."""
     WatchScreen > Vertical { width: 110; max-width: 96%; height: 24; max-height: 90%; padding: 0 2; }
     WatchScreen > Vertical { border: round $border; background: $surface; }
     WatchScreen .about { color: $text-muted; margin: 0 0 1 0; }
-    WatchScreen OptionList { height: 1fr; border: none; background: $surface; padding: 0; margin: 1 0 0 0; }
-    WatchScreen OptionList { text-wrap: nowrap; text-overflow: ellipsis; }
+    WatchScreen Options { height: 1fr; border: none; background: $surface; padding: 0; margin: 1 0 0 0; }
+    WatchScreen Options { text-wrap: nowrap; text-overflow: ellipsis; }
     WatchScreen #refused { height: auto; color: $text-error; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "turn", "Watch or let go", priority=True, id="watch.turn", tooltip="Watch it, or let it go."),
-        Binding("down", "move(1)", "Next", show=False, priority=True, id="watch.down", tooltip="To the next sentence."),
-        Binding("up", "move(-1)", "Before", show=False, priority=True, id="watch.up", tooltip="To the one before."),
+        *TYPING,
         Binding("escape", "leave", "Close", id="watch.close", tooltip="Clear what is typed, or go back to the bench."),
         help_key("watch"),
     ]
@@ -71,12 +72,12 @@ with extractive summaries. No model is asked."""
             box.border_title = "Watch a sentence"
             yield Static(Text(ABOUT), classes="about")
             yield Input(placeholder="type to look for one, or a sentence of your own", compact=True)
-            yield OptionList()
+            yield Options()
             yield Static(id="refused")
         yield KeysLine()
 
     def on_mount(self) -> None:
-        self.query_one(OptionList).can_focus = False
+        self.query_one(Options).can_focus = False
         self.draw(self.first)
 
     def draw(self, marked: str = "") -> None:
@@ -85,7 +86,7 @@ with extractive summaries. No model is asked."""
         others = (one for one in self.offered if one not in self.watched)
         found = [one for one in (*self.watched, *others) if typed.lower() in one.lower()]
         self.listed = [typed, *found] if typed and typed not in found else found
-        options = self.query_one(OptionList)
+        options = self.query_one(Options)
         options.set_options(Option(self._line(one)) for one in self.listed)
         if self.listed:
             options.highlighted = self.listed.index(marked) if marked in self.listed else 0
@@ -99,17 +100,12 @@ with extractive summaries. No model is asked."""
     def _typed(self) -> None:
         self.draw()
 
-    def action_move(self, by: int) -> None:
-        options = self.query_one(OptionList)
-        if options.highlighted is not None:
-            options.highlighted = max(0, min(options.highlighted + by, len(self.listed) - 1))
-
-    @on(OptionList.OptionSelected)
+    @on(Options.OptionSelected)
     def _clicked(self) -> None:
         self.action_turn()
 
     def action_turn(self) -> None:
-        at = self.query_one(OptionList).highlighted
+        at = self.query_one(Options).highlighted
         if at is None:
             return
         try:

@@ -9,16 +9,14 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
-from textual import events
-from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
 from workbench.tui.entries import KINDS, Entry, entry_cells
-from workbench.tui.widgets.line_view import LineView
+from workbench.tui.widgets.line_list import LineList
 
 
-class EntriesList(LineView, can_focus=False):
+class EntriesList(LineList, can_focus=False):
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"entries--{name}" for name in (*KINDS, "full", "dim", "cursor")}
     DEFAULT_CSS = """
     EntriesList {
@@ -42,10 +40,11 @@ class EntriesList(LineView, can_focus=False):
     class Chosen(Message):
         entry: Entry
 
+    EMPTY = "Nothing fits. esc clears the search; a path typed from its root is opened as it is."
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.entries: Sequence[Entry] = ()
-        self.line = 0
         self.now = time.time()
 
     @property
@@ -62,38 +61,16 @@ class EntriesList(LineView, can_focus=False):
         if at and line and at != line:
             self.scroll_to(y=self.line - row, animate=False, force=True)
         else:
-            self._see()
+            self.into_view()
         if self.entry != before:
-            self.post_message(self.Moved(self.entry))
+            self.moved()
 
-    def move(self, by: int) -> None:
-        if self.entries:
-            line = max(0, min(self.line + by, len(self.entries) - 1))
-            if line != self.line:
-                self.line = line
-                self._see()
-                self.refresh()
-                self.post_message(self.Moved(self.entry))
+    def moved(self) -> None:
+        self.post_message(self.Moved(self.entry))
 
-    def _see(self) -> None:
-        height = self.scrollable_content_region.height
-        top = self.scroll_offset.y
-        if height and not top <= self.line < top + height:
-            self.scroll_to(y=self.line if self.line < top else self.line - height + 1, animate=False, force=True)
-
-    def on_resize(self) -> None:
-        self.set_lines(len(self.entries))
-        self._see()
-
-    def on_click(self, event: events.Click) -> None:
-        line = event.y + self.scroll_offset.y - self.gutter.top
-        if line < len(self.entries):
-            self.move(line - self.line)
-            if event.chain > 1:
-                self.post_message(self.Chosen(self.entries[line]))
-
-    def line_state(self, line: int) -> bool:
-        return line == self.line
+    def opened(self) -> None:
+        if self.entry is not None:
+            self.post_message(self.Chosen(self.entry))
 
     def draw_line(self, line: int, width: int) -> Strip:
         segments = [
@@ -106,13 +83,3 @@ class EntriesList(LineView, can_focus=False):
         if under_cursor:
             return self.get_component_rich_style("entries--cursor")
         return self.rich_style if name == "words" else self.get_component_rich_style(f"entries--{name}")
-
-
-def moving_keys(screen: str) -> list[BindingType]:
-    """The keys that move the cursor while something is typed, for a screen that has `action_move`."""
-    return [
-        Binding("down", "move(1)", "Down", show=False, id=f"{screen}.down", tooltip="To the next line."),
-        Binding("up", "move(-1)", "Up", show=False, id=f"{screen}.up", tooltip="To the line before."),
-        Binding("pagedown", "move(15)", "Page down", show=False, id=f"{screen}.page-down", tooltip="15 lines down."),
-        Binding("pageup", "move(-15)", "Page up", show=False, id=f"{screen}.page-up", tooltip="15 lines up."),
-    ]

@@ -7,25 +7,35 @@ by line: scrolling by one line would make every line of the view anew, 8 ms of a
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from itertools import groupby
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
 from textual.cache import LRUCache
 from textual.geometry import Region, Size
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
+from textual.selection import Selection
 from textual.strip import Strip
+
+from workbench.analysis.search import Query, marks
 
 KEPT = 512
 """Lines that are kept as they were drawn."""
 
 
 class LineView(ScrollView):
-    """A widget of lines says how one is drawn (`draw_line`), and on what else its picture depends (`line_state`)."""
+    """A widget of lines says how one is drawn (`draw_line`), and on what else its picture depends (`line_state`).
 
+    What is sought is marked in every line; what the mouse is drawn over is selected."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--sought"}
     DEFAULT_CSS = """
     LineView { overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }
+    LineView > .lines--sought { background: $warning; color: $background; text-style: bold underline; }
     """
 
     virtual_size = Reactive(Size(0, 0), layout=False)
@@ -35,6 +45,7 @@ class LineView(ScrollView):
         self._strips: LRUCache[Hashable, Strip] = LRUCache(KEPT)
         self._finished: LRUCache[int, tuple[Strip, Strip]] = LRUCache(KEPT)
         self._finished_width = 0
+        self.sought: Query | None = None
 
     def draw_line(self, line: int, width: int) -> Strip:
         """Line `line` of the text, exactly `width` cells; empty where a widget does not say how it is drawn."""
@@ -48,6 +59,20 @@ class LineView(ScrollView):
     def line_width(self) -> int:
         """Cells that a line may fill."""
         return self.scrollable_content_region.width
+
+    @property
+    def line_count(self) -> int:
+        return self.virtual_size.height
+
+    def line_text(self, line: int) -> str:
+        """The words of a line, as they are drawn."""
+        return self.draw_line(line, self.line_width).text.rstrip()
+
+    def seek(self, query: Query | None) -> None:
+        """Mark what is looked for in every line that holds it."""
+        if query != self.sought:
+            self.sought = query
+            self.forget_lines()
 
     def set_lines(self, count: int) -> None:
         """There are `count` lines now; they are drawn anew, and the view stays within them."""
@@ -73,11 +98,30 @@ class LineView(ScrollView):
         line, width = y + self.scroll_offset.y, self.line_width
         if line >= self.virtual_size.height:
             return Strip.blank(width, self.rich_style)
-        key = (line, width, self.line_state(line))
+        selection = self.text_selection
+        selected = selection.get_span(line) if selection else None
+        key = (line, width, self.line_state(line), selected)
         strip = self._strips.get(key)
         if strip is None:
-            self._strips[key] = strip = self.draw_line(line, width)
+            strip = self.draw_line(line, width)
+            if self.sought:
+                strip = _styled(strip, marks(self.sought, strip.text), self.get_component_rich_style("lines--sought"))
+            if selected:
+                strip = _styled(strip, [selected], self.screen.get_component_rich_style("screen--selection"))
+            self._strips[key] = strip = strip.apply_offsets(0, line)
         return strip
+
+    # --- selecting with the mouse -----------------------------------------------------------------------------------
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The words under a selection, and what stands between them and the next widget's."""
+        first = selection.start.y if selection.start else 0
+        last = selection.end.y if selection.end else self.line_count - 1
+        lines = []
+        for line in range(first, min(last, self.line_count - 1) + 1):
+            start, stop = selection.get_span(line) or (0, 0)
+            lines.append(self.line_text(line)[start : None if stop < 0 else stop])
+        return ("\n".join(lines), "\n") if lines else None
 
     def refresh(self, *regions: Region, **how: Any) -> Self:
         if not regions:
@@ -112,3 +156,13 @@ class LineView(ScrollView):
                 if y in drawn:
                     self._finished[id(drawn[y])] = drawn[y], line
         return lines if crop.column_span == (0, width) else [line.crop(*crop.column_span) for line in lines]
+
+
+def _styled(strip: Strip, spans: Iterable[tuple[int, int]], style: Style) -> Strip:
+    """With these stretches of its characters, -1 for its end, in a style."""
+    text, width = strip.text, strip.cell_length
+    for start, stop in spans:
+        left, right = cell_len(text[:start]), width if stop < 0 else cell_len(text[:stop])
+        over = Strip(Segment.apply_style(strip.crop(left, right), post_style=style))
+        strip = Strip.join([strip.crop(0, left), over, strip.crop(right, width)])
+    return strip

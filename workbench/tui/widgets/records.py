@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from rich.text import Text
-from textual import events
 from textual.app import RenderResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
@@ -17,7 +16,8 @@ from textual.widget import Widget
 
 from workbench.audit.columns import Column, Record, words
 from workbench.tui.plain import fit, one_line
-from workbench.tui.widgets.line_view import LineView
+from workbench.tui.widgets.line_list import LineList
+from workbench.tui.widgets.list_keys import COPY
 
 _WIDTHS = {"tool": 14, "version": 9, "model": 18, "project": 16, "title": 36, "time": 16, "changed": 16, "way": 8}
 _WIDTH, _TEXT = 9, 24
@@ -65,7 +65,7 @@ class Heads(Widget):
         return text
 
 
-class Records(LineView, can_focus=True):
+class Records(LineList):
     """Lines under one cursor. Columns that have no room are reached by moving to the right."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"records--cursor", "records--warn"}
@@ -76,15 +76,11 @@ class Records(LineView, can_focus=True):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", "Down", show=False, id="records.down", tooltip="To the next row."),
-        Binding("up,k", "move(-1)", "Up", show=False, id="records.up", tooltip="To the row before."),
-        Binding("pagedown", "move(15)", "Page down", show=False, id="records.page-down", tooltip="15 rows down."),
-        Binding("pageup", "move(-15)", "Page up", show=False, id="records.page-up", tooltip="15 rows up."),
-        Binding("home", "move(-1000000)", "First", show=False, id="records.first", tooltip="To the first row."),
-        Binding("end", "move(1000000)", "Last", show=False, id="records.last", tooltip="To the last row."),
+        COPY,
         Binding("right,l", "column(1)", "Next column", show=False, id="records.right", tooltip="To the next column."),
         Binding("left,h", "column(-1)", "Column before", show=False, id="records.left", tooltip="A column back."),
     ]
+    EMPTY = "Nothing here: esc clears the words that rows must have, c shows another table, f5 reads again."
 
     @dataclass
     class Chosen(Message):
@@ -95,7 +91,6 @@ class Records(LineView, can_focus=True):
         self.heads = heads
         self.lines: Sequence[Record] = ()
         self.columns: Sequence[Column] = ()
-        self.line = 0
 
     @property
     def here(self) -> Record | None:
@@ -117,13 +112,11 @@ class Records(LineView, can_focus=True):
         self.heads.columns, self.heads.sorted = columns, order
         self.heads.refresh()
         self.set_lines(len(lines))
-        self._see()
+        self.into_view()
 
-    def action_move(self, by: int) -> None:
-        if self.lines:
-            self.line = max(0, min(self.line + by, len(self.lines) - 1))
-            self._see()
-            self.refresh()
+    def opened(self) -> None:
+        if self.here is not None:
+            self.post_message(self.Chosen(self.here))
 
     def action_column(self, by: int) -> None:
         heads = self.heads
@@ -136,25 +129,6 @@ class Records(LineView, can_focus=True):
 
     def _reach(self, first: int, last: int) -> int:
         return sum(width_of(column) + len(GAP) for column in self.columns[first : last + 1])
-
-    def _see(self) -> None:
-        height, top = self.scrollable_content_region.height, self.scroll_offset.y
-        if height and not top <= self.line < top + height:
-            self.scroll_to(y=self.line if self.line < top else self.line - height + 1, animate=False, force=True)
-
-    def on_resize(self) -> None:
-        self.set_lines(len(self.lines))
-        self._see()
-
-    def on_click(self, event: events.Click) -> None:
-        line = event.y + self.scroll_offset.y - self.gutter.top
-        if line < len(self.lines):
-            self.action_move(line - self.line)
-            if event.chain > 1:
-                self.post_message(self.Chosen(self.lines[line]))
-
-    def line_state(self, line: int) -> bool:
-        return line == self.line
 
     def draw_line(self, line: int, width: int) -> Strip:
         record = self.lines[line]

@@ -15,7 +15,6 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 
@@ -24,10 +23,10 @@ from workbench.session import Span
 from workbench.tui.lines import STYLES, Drawn, header_cells, marked, message_cells, split_cells
 from workbench.tui.reload import continues
 from workbench.tui.rows import Arrangement, Row, Rows
-from workbench.tui.widgets.line_view import LineView
+from workbench.tui.widgets.line_list import LineList
 
 
-class RoundsList(LineView, can_focus=True):
+class RoundsList(LineList):
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"rounds--{name}" for name in (*STYLES, "cursor", "cursor-blurred")}
     DEFAULT_CSS = """
     RoundsList {
@@ -46,12 +45,6 @@ class RoundsList(LineView, can_focus=True):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", "Down", show=False, id="rounds.down", tooltip="To the next line."),
-        Binding("up,k", "move(-1)", "Up", show=False, id="rounds.up", tooltip="To the line before."),
-        Binding("pagedown", "page(1)", "Page down", show=False, id="rounds.page-down", tooltip="One page down."),
-        Binding("pageup", "page(-1)", "Page up", show=False, id="rounds.page-up", tooltip="One page up."),
-        Binding("home", "end(-1)", "First", show=False, id="rounds.first", tooltip="To the first round."),
-        Binding("end,G", "end(1)", "Last", show=False, id="rounds.last", tooltip="To the last line."),
         Binding("enter", "open", "Open", id="rounds.open", tooltip="Open or close the round; read the message."),
         Binding("right,l", "unfold", "Open round", show=False, id="rounds.unfold", tooltip="Open the round."),
         Binding("left,h", "fold", "Close round", show=False, id="rounds.fold", tooltip="Close the round."),
@@ -88,7 +81,6 @@ class RoundsList(LineView, can_focus=True):
         super().__init__(id=id)
         self.drawn: Drawn | None = None
         self.rows: Rows | None = None
-        self.line = 0
         self.arrangement: Arrangement | None = None
         self._place = (0, True)
         """Where the cursor was put: a message, and whether on its round's header. It returns there when the message
@@ -112,7 +104,7 @@ class RoundsList(LineView, can_focus=True):
             to_end = grown and self.rows is not None and self.line >= len(self.rows) - 1
             self._lay(self.rows.opened if self.rows is not None else frozenset())
             if to_end:
-                self.action_end(1)
+                self.action_last()
 
     def show_pins(self, pins: frozenset[str]) -> None:
         """Mark other messages as pinned; what becomes of them is told by the next `show`."""
@@ -123,7 +115,7 @@ class RoundsList(LineView, can_focus=True):
         for line in range(top, min(top + self.size.height, len(self.rows))):
             row = self.rows[line]
             if row.kind == "message" and messages[row.index].id in changed:
-                self._refresh_line(line)
+                self.refresh_line(line)
 
     def _start(self, drawn: Drawn) -> None:
         """First sight of a context: the round that the split cuts is open, the cursor on the first kept line."""
@@ -157,7 +149,7 @@ class RoundsList(LineView, can_focus=True):
             opened, self._open_before = self._open_before | here, None
         self.arrangement = arrangement
         self._lay(opened)
-        self._into_view()
+        self.into_view()
 
     def mark(self, query: Query | None, hits: Sequence[int]) -> None:
         """Mark the messages `hits` (indexes in order), and in their words what the query finds."""
@@ -223,24 +215,24 @@ class RoundsList(LineView, can_focus=True):
         group = self.rows.groups.group_of(index)
         if not header and group not in self.rows.opened:
             self._lay(self.rows.opened | {group}, (index, False))
-        self._to(self.rows.line_of(index, header=header))
+        self.to_line(self.rows.line_of(index, header=header))
 
-    def _to(self, line: int, step: int = 1) -> None:
+    def to_line(self, line: int, way: int = 1) -> None:
         rows = self.rows
         if not rows or not len(rows):
             return
         line = max(0, min(line, len(rows) - 1))
         if line == rows.split_line:
             # The split is no place to stand; at either end of the list step back over it.
-            line += step if 0 <= line + step < len(rows) else -step
+            line += way if 0 <= line + way < len(rows) else -way
         row = rows[line]
         self._place = (row.index, row.kind == "header")
         if line == self.line:
             return
         old, self.line = self.line, line
-        self._refresh_line(old)
-        self._refresh_line(line)
-        self._into_view()
+        self.refresh_line(old)
+        self.refresh_line(line)
+        self.into_view()
         self._tell()
 
     def _tell(self) -> None:
@@ -254,34 +246,13 @@ class RoundsList(LineView, can_focus=True):
             self._anchor = anchor
             self.post_message(self.Moved(index, row.kind == "header"))
 
-    def _refresh_line(self, line: int) -> None:
-        y = line - self.scroll_offset.y
-        if 0 <= y < self.size.height:
-            self.refresh(Region(0, y, self.size.width, 1))
-
-    def _into_view(self) -> None:
-        height, top = self.size.height, self.scroll_offset.y
-        if self.line < top:
-            self.scroll_to(y=self.line, animate=False, force=True)
-        elif self.line >= top + height:
-            self.scroll_to(y=self.line - height + 1, animate=False, force=True)
-
     def _center(self) -> None:
         self.scroll_to(y=max(0, self.line - self.size.height // 2), animate=False, force=True)
-
-    def action_move(self, step: int) -> None:
-        self._to(self.line + step, step)
-
-    def action_page(self, way: int) -> None:
-        self._to(self.line + way * max(1, self.size.height - 1), way)
-
-    def action_end(self, way: int) -> None:
-        self._to(0 if way < 0 else len(self.rows or ()) - 1, -way)
 
     def action_next_round(self, way: int) -> None:
         if self.rows and self.row:
             by = 0 if way < 0 and not self.on_header else way
-            self._to(self.rows.round_line(self.row.group, by), way)
+            self.to_line(self.rows.round_line(self.row.group, by), way)
 
     def action_open(self) -> None:
         if self.row and self.row.kind == "message":
@@ -301,31 +272,20 @@ class RoundsList(LineView, can_focus=True):
         if self.row and self.rows:
             group = self.row.group
             self._lay(self.rows.opened ^ {group}, (self.rows.groups.spans[group].start, True))
-            self._into_view()
+            self.into_view()
+
+    def opened(self) -> None:
+        self.action_open()
 
     def on_click(self, event: events.Click) -> None:
-        if not self.rows:
-            return
-        line = event.y + self.scroll_offset.y
-        if line >= len(self.rows) or line == self.rows.split_line:
+        """The sign of a round, or a click on it where the cursor stands already, opens and closes it."""
+        line = self.line_under(event)
+        if line is None or self.rows is None or line == self.rows.split_line:
             return
         again = line == self.line
-        self._to(line)
-        if self.on_header and (event.x < 2 or again or event.chain == 2):
-            self._toggle()
-        elif event.chain == 2:
+        self.to_line(line)
+        if (self.on_header and (event.x < 2 or again)) or event.chain == 2:
             self.action_open()
-
-    def on_resize(self) -> None:
-        if self.rows is not None:
-            self.set_lines(len(self.rows))
-            self._into_view()
-
-    def on_focus(self) -> None:
-        self._refresh_line(self.line)
-
-    def on_blur(self) -> None:
-        self._refresh_line(self.line)
 
     # --- drawing ----------------------------------------------------------------------------------------------------
 

@@ -12,10 +12,12 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual import work
 from textual.binding import Binding, BindingType
+from textual.selection import Selection
 from textual.strip import Strip
 
 from workbench.tui.plain import fit, plain
 from workbench.tui.widgets.line_view import LineView
+from workbench.tui.widgets.list_keys import MOVING, SEARCHING
 
 BIG = 100_000
 """Characters from which wrapping is left to a thread."""
@@ -112,12 +114,10 @@ class TextView(LineView, can_focus=True):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "scroll_down", "Line down", show=False, id="text.down", tooltip="Scroll one line down."),
-        Binding("k,up", "scroll_up", "Line up", show=False, id="text.up", tooltip="Scroll one line up."),
-        Binding("space,pagedown", "page_down", "Page down", show=False, id="text.page-down", tooltip="One page down."),
-        Binding("b,pageup", "page_up", "Page up", show=False, id="text.page-up", tooltip="One page up."),
-        Binding("g,home", "scroll_home", "Top", show=False, id="text.top", tooltip="To the beginning."),
-        Binding("G,end", "scroll_end", "Bottom", show=False, id="text.bottom", tooltip="To the end."),
+        *MOVING,
+        *SEARCHING,
+        Binding("space", "page_down", "Page down", show=False, id="text.page-down", tooltip="One page down."),
+        Binding("b", "page_up", "Page up", show=False, id="text.page-up", tooltip="One page up."),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -184,6 +184,52 @@ class TextView(LineView, can_focus=True):
     @property
     def key(self) -> object:
         return self._key
+
+    # --- as every list ----------------------------------------------------------------------------------------------
+
+    @property
+    def place(self) -> int:
+        return min(self.scroll_offset.y, max(0, self.line_count - 1))
+
+    @property
+    def copied(self) -> str:
+        return self.source
+
+    def line_text(self, line: int) -> str:
+        wrapped = self._wrapped
+        return wrapped.lines[wrapped.line[line]][wrapped.start[line] : wrapped.stop[line]]
+
+    def to_line(self, line: int) -> None:
+        """Scroll so far that it is seen, with what stands before it."""
+        if not self.scroll_offset.y <= line < self.scroll_offset.y + self.size.height:
+            self.scroll_to(y=max(0, line - self.size.height // 3), animate=False, force=True)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Rows of one line are one line again."""
+        found, wrapped = super().get_selection(selection), self._wrapped
+        if found is None:
+            return None
+        rows, first = found[0].split("\n"), selection.start.y if selection.start else 0
+        text = rows[0]
+        for row, words in enumerate(rows[1:], first + 1):
+            same = wrapped.line[row] == wrapped.line[row - 1]
+            gap = wrapped.lines[wrapped.line[row]][wrapped.stop[row - 1] : wrapped.start[row]] if same else "\n"
+            text += gap + words
+        return text, found[1]
+
+    def action_cursor_down(self) -> None:
+        self.action_scroll_down()
+
+    def action_cursor_up(self) -> None:
+        self.action_scroll_up()
+
+    def action_first(self) -> None:
+        self.action_scroll_home()
+
+    def action_last(self) -> None:
+        self.action_scroll_end()
+
+    # --- drawing ----------------------------------------------------------------------------------------------------
 
     def draw_line(self, line: int, width: int) -> Strip:
         base, wrapped = self.rich_style, self._wrapped

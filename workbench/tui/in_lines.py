@@ -1,0 +1,50 @@
+"""What the keys of every list do: to the list, table or text that has the focus."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textual.app import App
+from textual.widget import Widget
+
+from workbench.base.text import counted
+from workbench.tui.screens.search_lines import SearchLinesScreen
+from workbench.tui.widgets.list_keys import Lined, hit
+
+
+def _here(app: App[Any]) -> Lined | None:
+    return app.focused if isinstance(app.focused, Lined) else None
+
+
+def search(app: App[Any]) -> None:
+    if (lines := _here(app)) is not None:
+        app.push_screen(SearchLinesScreen(lines))
+
+
+def next_hit(app: App[Any], way: int) -> None:
+    lines = _here(app)
+    if lines is None:
+        return
+    if lines.sought is None:
+        app.notify("Nothing is searched for yet: / searches.", severity="warning")
+    elif (line := hit(lines, lines.place, way)) is None:
+        app.notify(f"{lines.sought.text}: not found here.", severity="warning", markup=False)
+    else:
+        lines.to_line(line)
+
+
+def copy(app: App[Any]) -> None:
+    """What the mouse has selected; without that what the list says is worth copying."""
+    lines = _here(app)
+    text = app.screen.get_selected_text() or (lines.copied if lines is not None else "")
+    if text:
+        # A lone surrogate, which a session may hold, cannot be sent to a terminal.
+        app.copy_to_clipboard(text.encode("utf-8", "replace").decode())
+        app.notify(f"{counted(len(text), 'character')} copied")
+
+
+async def along(app: App[Any], way: str) -> None:
+    """Move in the screen's list while something is typed above it."""
+    lists = (one for one in app.screen.query(Widget) if isinstance(one, Lined) and one.display)
+    if (first := next(lists, None)) is not None:
+        await app.run_action(way, first)
