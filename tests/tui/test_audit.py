@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from tests.audit.written import Written, long, quay
 from tests.tui.app import app_of, at_rest, bench_screen, brought, notes, press, settled
@@ -17,6 +17,7 @@ from workbench.tui.screens.audit import AuditScreen
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.open import OpenScreen
 from workbench.tui.widgets.records import Heads, Records
+from workbench.tui.widgets.text_view import TextView
 
 SIZES = ((120, 40), (80, 24), (200, 60))
 
@@ -73,12 +74,12 @@ async def test_listed_sorted_and_filtered(corpus: Path, own_home: Path) -> None:
 async def test_the_sums_and_the_advice(corpus: Path, own_home: Path) -> None:
     async with at_rest(None, given=[corpus], audit=True, size=SIZES[2]) as pilot:
         screen = await brought(pilot, AuditScreen)
-        told = str(screen.query_one("#told", Static).render())
+        told = screen.query_one("#sums", TextView).text
         assert "3 sessions · 1 compaction · 1 300 → 600 tokens" in told.replace("\u00a0", " ")
         assert told.startswith("Claude Code: ")
         await press(pilot, "b", "b", "b")
         assert str(screen.query_one("#sums").border_title).endswith("by project")
-        assert "[bold]mole" in str(screen.query_one("#told", Static).render())
+        assert "[bold]mole" in screen.query_one("#sums", TextView).text
 
 
 async def test_compactions_and_what_could_not_be_read(corpus: Path, own_home: Path) -> None:

@@ -36,7 +36,7 @@ def next_hit(app: App[Any], way: int) -> None:
 def copy(app: App[Any]) -> None:
     """What the mouse has selected; without that what the list says is worth copying."""
     lines = _here(app)
-    text = app.screen.get_selected_text() or (lines.copied if lines is not None else "")
+    text = app.screen.get_selected_text() or (lines.copied() if lines is not None else "")
     if text:
         # A lone surrogate, which a session may hold, cannot be sent to a terminal.
         app.copy_to_clipboard(text.encode("utf-8", "replace").decode())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
-from workbench.tui.middle.view import Parts, Piece
+from workbench.tui.middle.view import Parts
 from workbench.tui.plain import fit
-from workbench.tui.widgets.text_view import wrap
+from workbench.tui.widgets.text_view import Part, wrap
 
 RULE = " │ "
 
@@ -18,7 +18,7 @@ def beside(left: Parts, right: Parts, width: int) -> Parts:
     made: Parts = []
     for (words, style), (others, other) in rows:
         start = fit(words, half) + RULE
-        made.append(Piece(start + others, style, one_row=True, at=len(start), other=other))
+        made.append(Part(start + others, style, one_row=True, then=((len(start), other),)))
     return made
 
 

@@ -140,10 +140,8 @@ class Pager(TextView):
         runs: Iterable[Run] = ()
         if self.line_state(row):
             style += self._style("pager--chosen")
-        elif part.at:
-            other = base + self._style(f"text-view--{part.other}") if part.other else base
-            segments = [Segment(text[: part.at], style), Segment(text[part.at :], other)]
-            return Strip(segments).adjust_cell_length(width, base)
+        elif part.then:
+            return super().draw_line(row, width)
         elif part.language:
             runs = self._runs(number, part.language, line)
         segments = []

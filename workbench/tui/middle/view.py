@@ -18,13 +18,11 @@ class Piece(Part):
     """A part that the middle's pager draws in more than one style; any other view draws it in its own.
 
     `language` names the lexer by which its lines are coloured. `fold` is the key of the fold that its first line opens
-    and closes. From character `at` on it is in the style `other`, for what stands beside.
+    and closes.
     """
 
     language: str = ""
     fold: str = ""
-    at: int = 0
-    other: str = ""
 
 
 @dataclass(frozen=True, slots=True)

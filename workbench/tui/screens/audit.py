@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Input, Static
+from textual.widgets import Input
 from textual.worker import Worker, get_current_worker
 
 from workbench.audit.advice import advise
@@ -41,6 +40,7 @@ from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, fit, one_line, several, unbroken
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.records import Heads, Records
+from workbench.tui.widgets.text_view import Part, TextView
 
 TELL_S = 0.5
 """How often the rows that are new are put on the table: it is sorted anew each time."""
@@ -71,8 +71,8 @@ project. Only files that have changed since the last time are read; no model is 
         #table { height: 2fr; border: round $border-blurred; border-title-color: $text-muted; }
         #table:focus-within { border: round $border; }
         Records { height: 1fr; }
-        #sums { height: 1fr; border: round $border-blurred; padding: 0 1; scrollbar-size-vertical: 1; }
-        #told { height: auto; }
+        #sums { height: 1fr; border: round $border-blurred; padding: 0 1; }
+        #sums:focus { border: round $border; }
     }
     """
     AUTO_FOCUS = "Records"
@@ -120,8 +120,7 @@ project. Only files that have changed since the last time are read; no model is 
         with Vertical(id="table"):
             yield heads
             yield Records(heads)
-        with VerticalScroll(id="sums"):
-            yield Static(id="told", markup=False)
+        yield TextView(id="sums")
         yield KeysLine()
 
     def on_mount(self) -> None:
@@ -171,14 +170,14 @@ project. Only files that have changed since the last time are read; no model is 
         by = column(about, order[0])
         rows = tuple(self.rows)
 
-        def made() -> tuple[list[Record], Text]:
+        def made() -> tuple[list[Record], list[Part]]:
             wanted = list(matching(rows, query))
             return sorted_by(records(wanted, about), by, down=order[1]), sums(wanted, self.key)
 
         lines, told = await asyncio.to_thread(made)
         columns = [column(about, name) for name in SHOWN[about].split()]
         self.query_one(Records).show(columns, lines, order)
-        self.query_one("#told", Static).update(told)
+        self.query_one("#sums", TextView).show(told, key="sums")
         self.query_one("#table").border_title = f"{_many(len(lines), about)}{self.said}"
         self.query_one("#sums").border_title = f"what would have been cheapest, and sums by {KEYS[self.key]}"
 
@@ -238,19 +237,17 @@ def _many(number: int, about: About) -> str:
     return f"{figure(number)} unreadable" if about == "unreadable" else several(number, about.removesuffix("s"))
 
 
-def sums(rows: Sequence[SessionRow], key: int) -> Text:
+def sums(rows: Sequence[SessionRow], key: int) -> list[Part]:
     """The advice for each tool, and what the rows come to by one of `KEYS`."""
-    text = Text()
-    for advice in advise(rows):
-        text.append(f"{unbroken(one_line(str(advice), 2_000))}\n")
-    if text:
-        text.append("\n")
+    told = [Part(unbroken(one_line(str(advice), 2_000))) for advice in advise(rows)]
+    if told:
+        told.append(Part(""))
     for number, one in enumerate(groups(rows, (KEYS[key],))):
         if number == GROUPS_SHOWN:
-            text.append("…\n", "dim")
-            break
-        text.append(f"{fit(one_line(one.key[0]) or '–', 24)} ", "bold").append(f"{_told(one)}\n")
-    return text
+            return [*told, Part("…", "dim")]
+        name = fit(one_line(one.key[0]) or "–", 24)
+        told.append(Part(f"{name} {_told(one)}", "title", then=((len(name), ""),)))
+    return told
 
 
 def _told(one: Group) -> str:

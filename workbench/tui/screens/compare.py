@@ -96,7 +96,7 @@ shows them side by side."""
     CompareScreen Table { height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "Close", id="compare.close", tooltip="Back to the bench, nothing changed."),
+        Binding("escape,q", "dismiss(None)", "Close", id="compare.close", tooltip="To the bench, nothing changed."),
         Binding("a", "more", "All presets", id="compare.all", tooltip="Every preset, or each strategy's own."),
         Binding("space", "mark", "Mark", id="compare.mark", tooltip="Mark a column to be seen beside another one."),
         Binding("d", "beside", "Side by side", id="compare.beside", tooltip="The two marked columns, or this and one."),

@@ -88,7 +88,7 @@ all; on the right how long the summaries become. + and - change how many generat
         Binding("plus,equals_sign", "more(1)", "More", id="generations.more", tooltip="One generation more."),
         Binding("minus", "more(-1)", "Fewer", id="generations.fewer", tooltip="One generation fewer."),
         Binding("f", "alone", "One kind", id="generations.alone", tooltip="Only the next kind's curve, or all again."),
-        Binding("escape", "dismiss(None)", "Close", id="generations.close", tooltip="Back to what was lost."),
+        Binding("escape,q", "dismiss(None)", "Close", id="generations.close", tooltip="Back to what was lost."),
         help_key("generations"),
     ]
     AUTO_FOCUS = "Table"

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import ClassVar
 
-from rich.table import Table
-from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
-from textual.widgets import Static
 
 from workbench.compaction.outcome import Fate
+from workbench.tui.widgets.text_view import Part, TextView
 
 ABOUT_BENCH = """\
 The bench shows one recorded session and what a compaction would do to it. Every change plans it again, without \
@@ -50,15 +48,12 @@ Key = tuple[str, str, str]
 class HelpScreen(ModalScreen[None]):
     CSS = """
     HelpScreen { align: center middle; }
-    HelpScreen > VerticalScroll { width: 90; max-width: 96%; height: auto; max-height: 92%; padding: 1 2; }
-    HelpScreen > VerticalScroll { border: round $border; background: $surface; }
-    HelpScreen .heading { text-style: bold; color: $text-primary; margin: 1 0 0 0; }
-    HelpScreen .note { color: $text-muted; margin: 1 0 0 0; }
+    HelpScreen TextView { width: 100; max-width: 96%; height: 92%; padding: 0 1; background: $surface; }
+    HelpScreen TextView { border: round $border; border-title-color: $text-primary; border-title-style: bold; }
+    HelpScreen TextView { border-subtitle-color: $text; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,f1", "dismiss", "Close", id="help.close", tooltip="Close the help."),
-        Binding("j", "scroll(1)", "Down", show=False, id="help.down", tooltip="Scroll down."),
-        Binding("k", "scroll(-1)", "Up", show=False, id="help.up", tooltip="Scroll up."),
     ]
 
     def __init__(self, keys: Mapping[str, Sequence[Key]], text: str) -> None:
@@ -84,24 +79,28 @@ class HelpScreen(ModalScreen[None]):
         return cls({name: keys for name, keys in groups.items() if keys}, screen.HELP or "")
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll() as box:
-            box.border_title = "Help"
-            box.border_subtitle = "esc closes"
-            yield Static(Text(self.text))
-            for name, keys in self.keys.items():
-                yield Static(Text(name), classes="heading")
-                yield Static(_table(keys))
-            yield Static(
-                Text("The names on the right are those by which config.toml can change the keys."), classes="note"
-            )
-            if self.text is ABOUT_BENCH:
-                yield Static("What becomes of a message", classes="heading")
-                yield Static(_table([(f"{fate.glyph} {fate.value}", words) for fate, words in FATES.items()]))
-                yield Static("Signs before a number", classes="heading")
-                yield Static(_table(list(SIGNS.items())))
+        text = TextView()
+        text.border_title = "Help"
+        text.border_subtitle = "/ finds · j k scroll · y copies · esc closes"
+        yield text
 
-    def action_scroll(self, by: int) -> None:
-        self.query_one(VerticalScroll).scroll_relative(y=3 * by, animate=False)
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._fill)
+
+    def _fill(self) -> None:
+        """Laid out for the width there is; where one has scrolled to stays."""
+        text = self.query_one(TextView)
+        text.show(self._parts(text.wrap_width), key="help")
+
+    def _parts(self, width: int) -> Iterator[Part]:
+        yield Part(self.text)
+        for name, keys in self.keys.items():
+            yield from _group(name, keys, width)
+        yield Part("\nThe names on the right are those by which config.toml can change the keys.", "dim")
+        if self.text is ABOUT_BENCH:
+            fates = [(f"{fate.glyph} {fate.value}", words, "") for fate, words in FATES.items()]
+            yield from _group("What becomes of a message", fates, width)
+            yield from _group("Signs before a number", [(sign, words, "") for sign, words in SIGNS.items()], width)
 
 
 def explained(
@@ -121,11 +120,18 @@ def _displayed(app: App[object], key: str) -> str:
     return app.get_key_display(Binding(key, ""))
 
 
-def _table(rows: Iterable[tuple[str, ...]]) -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True, style="bold", min_width=9)
-    table.add_column(ratio=1)
-    table.add_column(no_wrap=True, style="dim")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    return table
+LEAST_FOR_NAMES = 60
+"""Cells from which there is room for the names of keys."""
+
+
+def _group(heading: str, keys: Sequence[Key], width: int) -> Iterator[Part]:
+    """A heading, and for each key its words beside it, as many lines as they need; its name at the right."""
+    yield Part(f"\n{heading}", "heading")
+    first = min(max(9, *(len(shown) for shown, _, _ in keys)), width // 3) + 2
+    last = max(len(name) for _, _, name in keys) + 2 if width >= LEAST_FOR_NAMES else 0
+    room = max(width - first - last, 12)
+    for shown, words, name in keys:
+        for number, line in enumerate(textwrap.wrap(words, room)):
+            lead, end = (f"{shown:<{first}}", f"  {name}") if not number else (" " * first, "")
+            row = f"{lead}{line:<{room}}{end if last else ''}".rstrip()
+            yield Part(row, "title", then=((first, ""), (first + room, "dim")))

@@ -63,8 +63,8 @@ message of the call. n on the plot goes to the next compaction of the policy who
         Binding("space", "hide", "Hide", id="replay.hide", tooltip="Hide the line of the row, or show it again."),
         Binding("o", "alone", "Alone", id="replay.alone", tooltip="Only the line of this row, or all of them again."),
         Binding("d", "recorded", "Recorded", id="replay.recorded", tooltip="Hide what was recorded, or show it again."),
-        Binding("g", "go_to", "To message", id="replay.go", tooltip="To the message of the cursor's call."),
-        Binding("escape", "dismiss(None)", "Close", id="replay.close", tooltip="Stop playing; back to the bench."),
+        Binding("m", "go_to", "To message", id="replay.go", tooltip="To the message of the cursor's call."),
+        Binding("escape,q", "dismiss(None)", "Close", id="replay.close", tooltip="Stop playing; back to the bench."),
         help_key("replay"),
     ]
     AUTO_FOCUS = "Table"

@@ -13,7 +13,7 @@ _KEYS = (
     ("enter", "send", "Send", True, "Begin: answer the requests. Only then is anything sent."),
     ("ctrl+s,ctrl+enter", "go", "Commit", True, "Take the drafts as they stand: the bench shows the result."),
     ("m", "summarizer", "Summarizer", True, "Choose who writes the summary; remembered with the session."),
-    ("escape", "leave", "Cancel, back", True, "Cancel what is running; else go back to the bench, nothing changed."),
+    ("escape,q", "leave", "Cancel, back", True, "Cancel what is running; else go back to the bench, nothing changed."),
     ("f8", "accept", "Accept", True, "Accept the section at the cursor (a failed call's text: as it is), to the next."),
     ("ctrl+g", "again", "Section again", True, "Have this section written anew, with an instruction; one more call."),
     ("f9", "as_written", "As written", False, "Give this section the words back that it came with."),

@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
-from textual.widgets import ContentSwitcher, DataTable, OptionList, Static, Tab, Tabs
+from textual.widgets import ContentSwitcher, DataTable, Static, Tab, Tabs
 from textual.widgets.option_list import Option
 
 from workbench.analysis.pictures import growth_picture
@@ -28,6 +28,7 @@ from workbench.tui.screens.progress import ProgressScreen
 from workbench.tui.why_tables import TABLES
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
 from workbench.tui.widgets.keys_line import KeysLine
+from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.table import Table
 
 FINDINGS = "findings"
@@ -51,7 +52,7 @@ bench, from the plot, a finding or a row. { and } look at another epoch."""
     CSS = """
     WhyScreen CallsPlot { height: 9fr; min-height: 8; }
     WhyScreen ContentSwitcher { height: 10fr; }
-    WhyScreen OptionList, WhyScreen Table { height: 100%; border: none; background: $surface; padding: 0 1; }
+    WhyScreen Options, WhyScreen Table { height: 100%; border: none; background: $surface; padding: 0 1; }
     WhyScreen #rows { height: 100%; }
     WhyScreen #call, WhyScreen #about { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     WhyScreen #about { padding: 0 1; color: $text-muted; }
@@ -69,7 +70,7 @@ bench, from the plot, a finding or a row. { and } look at another epoch."""
             )
             for n, (name, title) in enumerate(TITLES.items(), 1)
         ),
-        Binding("escape", "dismiss(None)", "Close", id="why.close", tooltip="Stop what is done, and to the bench."),
+        Binding("escape,q", "dismiss(None)", "Close", id="why.close", tooltip="Stop what is done, and to the bench."),
         help_key("why"),
     ]
     AUTO_FOCUS = "#findings"
@@ -100,7 +101,7 @@ bench, from the plot, a finding or a row. { and } look at another epoch."""
                 *(Tab(f"{n % 10} {title}", id=f"tab-{name}") for n, (name, title) in enumerate(TITLES.items(), 1))
             )
             with ContentSwitcher(initial=FINDINGS):
-                yield OptionList(id=FINDINGS)
+                yield Options(id=FINDINGS)
                 with Vertical(id="rows"):
                     yield Static(id="about")
                     yield Table(cursor_type="row", zebra_stripes=True)
@@ -148,7 +149,7 @@ bench, from the plot, a finding or a row. { and } look at another epoch."""
         self.query_one("#legend", Static).update(legend(picture))
         self._tell_call()
         self._fill_tab()
-        options = self.query_one(OptionList)
+        options = self.query_one(Options)
         options.set_options(Option(self._finding(number, one)) for number, one in enumerate(found.findings, 1))
         options.highlighted = 0 if found.findings else None
 
@@ -176,7 +177,7 @@ bench, from the plot, a finding or a row. { and } look at another epoch."""
         switcher.current = FINDINGS if name == FINDINGS else "rows"
         self._fill_tab()
         if focused:
-            (self.query_one(OptionList) if name == FINDINGS else self.query_one(Table)).focus()
+            (self.query_one(Options) if name == FINDINGS else self.query_one(Table)).focus()
 
     def _fill_tab(self) -> None:
         name = self.query_one(Tabs).active.removeprefix("tab-")
@@ -199,8 +200,8 @@ bench, from the plot, a finding or a row. { and } look at another epoch."""
         if self.found is not None:
             self._go(self.found.session.messages[self.found.points[event.call - 1].message].id)
 
-    @on(OptionList.OptionSelected)
-    def _finding_chosen(self, event: OptionList.OptionSelected) -> None:
+    @on(Options.OptionSelected)
+    def _finding_chosen(self, event: Options.OptionSelected) -> None:
         if self.found is not None:
             self._go(next(iter(self.found.findings[event.option_index].messages), ""))
 

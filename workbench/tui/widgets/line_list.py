@@ -42,7 +42,6 @@ class LineList(LineView, can_focus=True):
     def place(self) -> int:
         return self.line
 
-    @property
     def copied(self) -> str:
         return self.line_text(self.line) if self.line_count else ""
 

@@ -57,7 +57,6 @@ class Lined(Protocol):
         """Put the cursor there, or as near as it may stand."""
 
     def seek(self, query: Query | None) -> None: ...
-    @property
     def copied(self) -> str:
         """What is worth copying: the line of the cursor; a text as a whole."""
 

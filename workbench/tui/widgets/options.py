@@ -36,7 +36,6 @@ class Options(OptionList):
     def seek(self, query: Query | None) -> None:
         self.sought = query
 
-    @property
     def copied(self) -> str:
         return self.line_text(self.place) if self.option_count else ""
 

@@ -54,7 +54,7 @@ class Table(DataTable[Text]):
         return self.scroll_offset.y if self.cursor_type == "column" else self.cursor_row
 
     def line_text(self, line: int) -> str:
-        return "  ".join(cell.plain.strip() for cell in self.get_row_at(line)).rstrip()
+        return "  ".join(str(cell).strip() for cell in self.get_row_at(line)).rstrip()
 
     def to_line(self, line: int) -> None:
         if self.cursor_type == "column":
@@ -65,7 +65,6 @@ class Table(DataTable[Text]):
     def seek(self, query: Query | None) -> None:
         self.sought = query
 
-    @property
     def copied(self) -> str:
         return self.line_text(self.place) if self.row_count else ""
 

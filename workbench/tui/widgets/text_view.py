@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
+from rich.style import Style
 from textual import work
 from textual.binding import Binding, BindingType
 from textual.selection import Selection
@@ -25,14 +26,16 @@ BIG = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of text in one style: "" or one of `STYLES`. `one_row`: its lines are cut with `…`, not wrapped."""
+    """A stretch of text in one style: "" or one of `STYLES`. `one_row`: its lines are cut with `…`, not wrapped.
+    `then`: from which character of each of its lines on there is another style."""
 
     text: str
     style: str = ""
     one_row: bool = False
+    then: tuple[tuple[int, str], ...] = ()
 
 
-STYLES = ("title", "dim", "thinking", "call", "result", "good", "bad", "warning")
+STYLES = ("title", "heading", "dim", "thinking", "call", "result", "good", "bad", "warning")
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class Wrapped:
     width: int
     lines: list[str]
     styles: list[str]
+    then: list[tuple[tuple[int, str], ...]]
     line: array[int]
     start: array[int]
     stop: array[int]
@@ -58,19 +62,21 @@ def wrap(parts: Sequence[Part], width: int) -> Wrapped:
     width = max(8, width)
     lines: list[str] = []
     styles: list[str] = []
+    then: list[tuple[tuple[int, str], ...]] = []
     for part in parts:
         new = plain(part.text).expandtabs(4).split("\n")
         if part.one_row:
             new = [fit(line, width).rstrip() for line in new]
         lines += new
         styles += [part.style] * len(new)
+        then += [part.then] * len(new)
     row_line, row_start, row_stop = array("L"), array("L"), array("L")
     for number, line in enumerate(lines):
         for start, stop in _rows(line, width):
             row_line.append(number)
             row_start.append(start)
             row_stop.append(stop)
-    return Wrapped(width, lines, styles, row_line, row_start, row_stop)
+    return Wrapped(width, lines, styles, then, row_line, row_start, row_stop)
 
 
 def _rows(line: str, width: int) -> list[tuple[int, int]]:
@@ -104,6 +110,7 @@ class TextView(LineView, can_focus=True):
     DEFAULT_CSS = """
     TextView {
         .text-view--title { text-style: bold; color: $foreground; }
+        .text-view--heading { text-style: bold; color: $text-primary; }
         .text-view--dim { text-style: dim; }
         .text-view--thinking { text-style: italic dim; }
         .text-view--call { color: $text-secondary; }
@@ -149,9 +156,10 @@ class TextView(LineView, can_focus=True):
         """Everything shown as the session holds it, control characters and all; not for a terminal."""
         return "\n".join(part.text for part in self._parts)
 
-    def show(self, parts: Sequence[Part], key: object = None) -> None:
+    def show(self, parts: Iterable[Part], key: object = None) -> None:
         """Show `parts` at once. For more than `BIG` characters wrap in a thread and use `put`."""
-        self.put(tuple(parts), wrap(parts, self.wrap_width), key)
+        parts = tuple(parts)
+        self.put(parts, wrap(parts, self.wrap_width), key)
 
     def put(self, parts: tuple[Part, ...], wrapped: Wrapped, key: object = None) -> None:
         """Show parts that are wrapped already."""
@@ -191,7 +199,6 @@ class TextView(LineView, can_focus=True):
     def place(self) -> int:
         return min(self.scroll_offset.y, max(0, self.line_count - 1))
 
-    @property
     def copied(self) -> str:
         return self.source
 
@@ -233,8 +240,19 @@ class TextView(LineView, can_focus=True):
 
     def draw_line(self, line: int, width: int) -> Strip:
         base, wrapped = self.rich_style, self._wrapped
-        number = wrapped.line[line]
-        text = wrapped.lines[number][wrapped.start[line] : wrapped.stop[line]]
-        name = wrapped.styles[number]
-        style = base + self.get_component_rich_style(f"text-view--{name}", partial=True) if name else base
-        return Strip([Segment(text, style)]).adjust_cell_length(width, base)
+        number, start, stop = wrapped.line[line], wrapped.start[line], wrapped.stop[line]
+        text, name = wrapped.lines[number], wrapped.styles[number]
+        segments = []
+        for at, following in wrapped.then[number]:
+            if start < min(at, stop):
+                segments.append(Segment(text[start : min(at, stop)], self._styled(name)))
+                start = at
+            name = following
+        if start < stop:
+            segments.append(Segment(text[start:stop], self._styled(name)))
+        return Strip(segments).adjust_cell_length(width, base)
+
+    def _styled(self, name: str) -> Style:
+        if not name:
+            return self.rich_style
+        return self.rich_style + self.get_component_rich_style(f"text-view--{name}", partial=True)

@@ -1,0 +1,139 @@
+"""One language for every list, table and text: the same keys, the same mouse, one search, one way to copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import DataTable, OptionList
+
+from tests.tui.app import notes, on_bench, press, story
+from workbench.analysis.search import query_of
+from workbench.tui.middle.pager import Pager
+from workbench.tui.screens.search_lines import SearchLinesScreen
+from workbench.tui.widgets.line_view import LineView
+from workbench.tui.widgets.list_keys import Lined, found_in, hit
+from workbench.tui.widgets.rounds_list import RoundsList
+from workbench.tui.widgets.text_view import TextView
+
+SCREENS = {
+    "why": "O", "compare": "C", "lost": "X", "probes": "Q", "suggested pins": "S", "prompts": "M", "runs": "H",
+    "replay": "A", "two prompts": "B", "help": "question_mark", "all sessions": "ctrl+t", "run with": "R",
+}  # fmt: skip
+"""Every screen of the bench that has a list, a table or a text, by its key."""
+
+
+def with_lines(screen: Screen[Any]) -> Iterator[Widget]:
+    """Whatever on a screen has lines and can have the focus."""
+    kinds = (LineView, OptionList, DataTable)
+    yield from (one for one in screen.focus_chain if isinstance(one, kinds))
+
+
+async def lacking(pilot: Pilot[None], name: str) -> list[str]:
+    """What the lists of the screen in front do not understand."""
+    wrong = []
+    screen = pilot.app.screen
+    for widget in list(with_lines(screen)):
+        if not isinstance(widget, Lined):
+            wrong.append(f"{name}: {widget!r} is no list of ours")
+            continue
+        known = type(widget)._merged_bindings
+        keys = known.key_to_bindings if known else {}
+        wrong += [f"{name}: {widget!r} has no {key}" for key in ("j", "k", "g", "G") if key not in keys]
+        screen.set_focus(widget)
+        many = widget.line_count
+        for key, ends in (("G", {many - 1}), ("g", {0}), ("j", {0, 1}), ("k", {0})):
+            await pilot.press(key)
+            at = widget.place
+            whole = isinstance(widget, TextView) or getattr(widget, "cursor_type", "row") == "column"
+            if many > 1 and not whole and at not in ends:
+                wrong.append(f"{name}: {key} goes to {at} of {many} in {widget!r}")
+    return wrong
+
+
+async def test_every_list_of_every_screen_speaks_one_language() -> None:
+    async with on_bench(story(3, calls=1), size=(140, 42)) as (pilot, bench):
+        wrong = await lacking(pilot, "bench")
+        for name, key in SCREENS.items():
+            bench.query_one(RoundsList).focus()
+            await press(pilot, key)
+            if pilot.app.screen is bench:
+                wrong.append(f"{name}: is not there")
+                continue
+            wrong += await lacking(pilot, name)
+            await press(pilot, "q")
+            if pilot.app.screen is not bench:
+                wrong.append(f"{name}: q does not go back")
+                while pilot.app.screen is not bench:
+                    await press(pilot, "escape")
+        assert "\n".join(wrong) == ""
+
+
+class Lines(TextView):
+    """A text that needs no screen."""
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__()
+        self.lines = lines
+
+    @property
+    def line_count(self) -> int:
+        return len(self.lines)
+
+    def line_text(self, line: int) -> str:
+        return self.lines[line]
+
+
+@pytest.mark.parametrize(
+    ("start", "way", "here", "found"),
+    [(0, 1, True, 0), (0, 1, False, 2), (2, 1, False, 0), (0, -1, False, 2), (1, -1, False, 0), (1, 1, True, 2)],
+)
+def test_hits_are_walked_round_the_end(start: int, way: int, here: bool, found: int) -> None:
+    lines = Lines("a Token", "nothing", "token token")
+    assert hit(lines, start, way, here=here) is None
+    lines.sought = query_of("tOKEN")
+    assert hit(lines, start, way, here=here) == found
+    assert found_in(lines, query_of("/^t/")) == [2]
+    lines.sought = query_of("elsewhere")
+    assert hit(lines, start, way, here=here) is None
+
+
+async def test_a_text_is_searched_marked_selected_and_copied() -> None:
+    async with on_bench(story(), size=(120, 40)) as (pilot, bench):
+        await press(pilot, "question_mark")
+        help = pilot.app.screen.query_one(TextView)
+        await press(pilot, "slash", *"undo the last")
+        assert isinstance(pilot.app.screen, SearchLinesScreen)
+        line = next(n for n in range(help.line_count) if "Undo the last" in help.line_text(n))
+        assert help.scroll_offset.y <= line < help.scroll_offset.y + help.size.height
+        await press(pilot, "enter")
+        assert marked(help, line) == "Undo the last"
+        await press(pilot, "slash", *"nowhere", "escape")
+        assert marked(help, line) == "Undo the last", "as before"
+        y = line - help.scroll_offset.y
+        await pilot.mouse_down(help, offset=(2 + help.line_text(line).index("Undo"), y + 1))
+        await pilot.hover(help, offset=(2 + help.line_text(line).index("last") + 3, y + 1))
+        await pilot.mouse_up(help, offset=(2 + help.line_text(line).index("last") + 3, y + 1))
+        await press(pilot, "y")
+        assert pilot.app.clipboard == "Undo the last"
+        assert notes(pilot) == ["13 characters copied"]
+        await press(pilot, "q")
+
+        # What the bench searches for is marked in the message and brought into sight.
+        await press(pilot, "slash", *"value44", "enter")
+        pager = bench.query_one(Pager)
+        line = next(n for n in range(pager.line_count) if "value44" in pager.line_text(n))
+        assert pager.scroll_offset.y <= line < pager.scroll_offset.y + pager.size.height
+        assert marked(pager, line) == "value44"
+        await press(pilot, "escape")
+        assert marked(pager, line) == ""
+
+
+def marked(text: TextView, line: int) -> str:
+    """What of a line stands on another ground than the rest."""
+    strip = text.render_line(line - text.scroll_offset.y)
+    return "".join(one.text for one in strip if one.style and one.style.underline)
