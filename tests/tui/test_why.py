@@ -15,10 +15,12 @@ from tests.tui.app import bench_screen, brought, notes, on_bench, press, settled
 from workbench.analysis.pictures import Picture
 from workbench.analysis.plots import Level, Line
 from workbench.analysis.why import diagnose
-from workbench.analysis.why.findings import Limit
+from workbench.analysis.why.findings import Finding, Limit
+from workbench.analysis.why.mends import Mend
 from workbench.bench import open_bench
 from workbench.cli import commands
 from workbench.tokens import Counter
+from workbench.tui.cards import card, went
 from workbench.tui.courses import Abandoned, course_on, own_preset
 from workbench.tui.screens.why import WhyScreen, call_words, headline
 from workbench.tui.why_tables import TABLES
@@ -88,6 +90,37 @@ async def test_the_screen_says_what_the_command_says_and_goes_to_the_messages() 
         assert bench.bench.messages[bench.query_one(RoundsList).index].id == again.found.findings[spoken].messages[0]
 
 
+async def test_a_card_is_applied_on_the_bench_and_taken_back() -> None:
+    async with on_bench(SAMPLES / "claude-code-overflow.jsonl", size=(140, 42)) as (pilot, bench):
+        before = bench.bench
+        screen = await brought(pilot, WhyScreen, "O")
+        assert screen.found is not None
+        kinds = [one.kind for one in screen.found.findings]
+        assert kinds == ["clear", "unused", "message", "logs", "rereads", "strategy"]
+        assert [mend.does if mend else "" for mend in screen.mends] == [
+            "policy",
+            "drop",
+            "shorten",
+            "shorten",
+            "drop",
+            "",
+        ]
+        unused = screen.mends[1]
+        assert unused is not None
+        assert screen.found.limit is not None
+        await press(pilot, "a")
+        assert pilot.app.screen is bench
+        assert (bench.bench.strategy.id, bench.bench.preset) == ("clear-tool-results", "clear-tool-results")
+        assert bench.bench.policy.model_dump()["trigger_value"] == screen.found.limit.tokens // 2
+        await press(pilot, "u")
+        assert bench.bench.policy == before.policy
+        await press(pilot, "O", "down", "a")
+        assert bench.bench.dropped == set(unused.messages)
+        await press(pilot, "u", "O", "end", "a")
+        assert bench.bench.dropped == before.dropped
+        assert any("Nothing on the bench" in note for note in notes(pilot))
+
+
 async def test_what_was_done_again_after_a_compaction_stands_in_a_tab_and_at_its_mark() -> None:
     async with on_bench(SAMPLES / "augment-with-summary.json", size=(120, 40)) as (pilot, _):
         screen = await brought(pilot, WhyScreen, "O")
@@ -139,6 +172,30 @@ def test_every_table_has_its_heads_and_leads_to_messages_of_the_context() -> Non
 
 def _of(found: Any, number: str) -> int:
     return next(one.tokens for one in found.rounds if str(one.number) == number)
+
+
+def test_a_card_has_its_size_as_a_bar_what_can_be_done_and_where_it_leads() -> None:
+    one = Finding("unused", "4 tool results never used: 12 000 tokens.", 12_000, ("m1",))
+    mend = Mend("drop", "drop them", ("m1",))
+    lines = card(2, one, 48_000, mend, "message 7", 70).plain.split("\n")
+    assert lines[0] == " 2 ██        12.0k Results never used        a drop them  ⏎ message 7 "
+    assert lines[1:] == ["   4 tool results never used: 12\u00a0000 tokens."]
+    bare = card(2, replace(one, kind="overhead"), 48_000, None, "", 70).plain.split("\n")[0]
+    assert bare.rstrip() == " 2 ██        12.0k Sent with every call"
+
+
+def test_where_the_context_went_is_drawn_on_one_scale_in_the_room_there_is() -> None:
+    counter = Counter()
+    bench, course = course_on(open_bench(story(), counter), counter, lambda stage: None, first=1)
+    found = diagnose(bench.context, course, 1, own_preset(bench))
+    lines = went(found, 44, 12).plain.split("\n")
+    assert [line.strip() for line in lines if (line and not line[-1].isspace()) or "%" not in line][:1] == [
+        "what it is made of"
+    ]
+    assert len(lines) <= 12
+    assert all(len(line) <= 44 for line in lines)
+    tool = next(line for line in went(found, 44, 40).plain.split("\n") if line.startswith("Read"))
+    assert f"{found.tools[0].count}×" in tool
 
 
 def test_the_legend_names_a_level_that_is_not_drawn() -> None:

@@ -139,7 +139,8 @@ def entry_cells(entry: Entry, width: int, *, at_hand: bool = False) -> Cells:
     """`≠ Compact from  trigger_tokens   50 000 tokens`, exactly `width` cells."""
     start, room = value_place(entry, width)
     mark, style = ("≠ ", "differs") if entry.differs else ("$ ", "unit") if entry.variable else ("  ", "")
-    words, name = label_of(entry.field.path[-1]), entry.field.key
+    name = entry.field.path[-1]
+    words = label_of(name)
     left = start - len(mark) - 1
     beside = left - len(words) - 2
     told = fit(words, left) if beside < min(LEAST_OF_ID, len(name)) else words + "  "

@@ -23,15 +23,16 @@ from workbench.tokens import Scale
 from workbench.tui.bench import finding, policy, watching
 from workbench.tui.bench.counting import show_growth
 from workbench.tui.bench.host import Host, take
-from workbench.tui.bench.planning import cannot_run, run, show_outcome, to_epoch
+from workbench.tui.bench.planning import cannot_run, run, show_outcome, to_epoch, want
 from workbench.tui.bench.remembering import write_now
 from workbench.tui.bench.store import View
 from workbench.tui.courses import course_on, own_preset
 from workbench.tui.plain import several
 
 if TYPE_CHECKING:
+    from workbench.analysis.why.mends import Mend
     from workbench.play.frames import Story
-    from workbench.tui.screens import retention
+    from workbench.tui.screens import retention, why
     from workbench.tui.screens import run as running
 
 
@@ -158,7 +159,32 @@ def suggest_pins(host: Host) -> None:
 def see_why(host: Host) -> None:
     from workbench.tui.screens.why import WhyScreen
 
-    host.ask(WhyScreen(host.store.bench, host.counter), partial(go_to, host))
+    def ended(wanted: str | why.Applied) -> None:
+        if isinstance(wanted, str):
+            go_to(host, wanted)
+        else:
+            host.spawn("jump", _mended, host, wanted)
+
+    screen: Screen[Any] = WhyScreen(host.store.bench, host.counter)
+    host.ask(screen, ended)
+
+
+async def _mended(host: Host, applied: why.Applied) -> None:
+    """Do what a finding offers, in the epoch it speaks of: planned at once, and one step to undo."""
+    await to_epoch(host, applied.epoch)
+    mend = applied.mend
+    if mend.preset is not None:
+        policy.choose(host, mend.preset)
+    elif mend.does == "pin":
+        take(host, lambda bench: _with_pins(bench, bench.pins | frozenset(mend.messages)), said=_done(mend))
+    else:
+        edit = steps.toggle_dropped if mend.does == "drop" else steps.toggle_shortened
+        want(host, partial(edit, ids=mend.messages), said=_done(mend))
+
+
+def _done(mend: Mend) -> str:
+    past = {"pin": "pinned", "drop": "dropped", "shorten": "shortened"}[mend.does]
+    return f"{past} {several(len(mend.messages), 'message')}; u takes it back"
 
 
 def replay(host: Host) -> None:

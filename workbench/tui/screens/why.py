@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,7 +11,7 @@ from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import ContentSwitcher, DataTable, Static, Tab, Tabs
 from textual.widgets.option_list import Option
@@ -18,12 +19,14 @@ from textual.widgets.option_list import Option
 from workbench.analysis.pictures import growth_picture
 from workbench.analysis.why import Diagnosis, diagnose
 from workbench.analysis.why.findings import Finding
+from workbench.analysis.why.mends import Mend, mend_of
 from workbench.analysis.why.refusals import overflowed
 from workbench.bench import Bench, at_epoch
 from workbench.tokens import Counter
+from workbench.tui.cards import card, went
 from workbench.tui.courses import course_on, own_preset
 from workbench.tui.help_key import help_key
-from workbench.tui.plain import figure, one_line, plain, several, unbroken
+from workbench.tui.plain import figure, one_line, plain, several
 from workbench.tui.screens.progress import ProgressScreen
 from workbench.tui.why_tables import TABLES
 from workbench.tui.widgets.calls_plot import CallsPlot, legend
@@ -31,13 +34,27 @@ from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.options import Options
 from workbench.tui.widgets.table import Table
 
+BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (115, "-wide")]
+"""Columns from which there is room for where the context went, beside the findings."""
+
+LINES: list[tuple[int, str]] | None = [(0, "-low"), (30, "-tall")]
+"""Lines from which the plot gets more than it needs."""
+
 FINDINGS = "findings"
 TITLES = {FINDINGS: "Found", **{name: title for name, (title, _) in TABLES.items()}}
 """The tabs, by name. The tenth is reached with 0."""
 
 
-class WhyScreen(ProgressScreen[str]):
-    """Dismissed with the id of the message to go to on the bench, or with None.
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What is to be done about a finding, in the epoch that was looked at."""
+
+    mend: Mend
+    epoch: int
+
+
+class WhyScreen(ProgressScreen[str | Applied]):
+    """Dismissed with the id of the message to go to on the bench, with what is to be done there, or with None.
 
     Begins with the epoch on the bench, or, where that is simply the last one, with the newest that overflowed.
     """
@@ -46,19 +63,30 @@ class WhyScreen(ProgressScreen[str]):
     HELP = """\
 The plot shows the prompt of every call of the session: the epoch that is looked at with #, the limit and the triggers \
 of the bench's policy as lines, recorded compactions with ▼ and refusals with ✖. Its cursor goes from call to call. \
-Below stand the findings: each is a sentence with its figure, and what it says would have helped was played through on \
-this session. The other tabs say who filled the context and what of it was waste. Enter goes to the message on the \
-bench, from the plot, a finding or a row. { and } look at another epoch."""
+Below stand the findings as cards, the largest first: each has its size as a bar and a sentence, and what it says \
+would have helped was played through on this session. Beside them stands where the context went. a does what a card \
+offers: the bench is planned anew with that policy, those pins or edits, and u takes it back. The other tabs say who \
+filled the context and what of it was waste. Enter goes to the message on the bench, from the plot, a card or a row. \
+{ and } look at another epoch."""
     CSS = """
-    WhyScreen CallsPlot { height: 9fr; min-height: 8; }
-    WhyScreen ContentSwitcher { height: 10fr; }
+    WhyScreen CallsPlot { height: 9fr; min-height: 7; }
+    WhyScreen #title { height: auto; max-height: 2; text-wrap: wrap; }
+    WhyScreen.-low CallsPlot { height: 6; min-height: 6; }
+    WhyScreen #headline { height: 1; padding: 0 1; }
+    WhyScreen Horizontal { height: 15fr; }
+    WhyScreen ContentSwitcher { width: 1fr; height: 100%; }
+    WhyScreen #went { width: 46; height: 100%; padding: 0 1; background: $surface; display: none; }
+    WhyScreen.-wide #went { display: block; }
     WhyScreen Options, WhyScreen Table { height: 100%; border: none; background: $surface; padding: 0 1; }
     WhyScreen #rows { height: 100%; }
     WhyScreen #call, WhyScreen #about { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     WhyScreen #about { padding: 0 1; color: $text-muted; }
     WhyScreen #rows Table { height: 1fr; padding: 0; }
     """
+    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
+    VERTICAL_BREAKPOINTS = LINES
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "apply", "Do it", id="why.apply", tooltip="Do on the bench what the card offers."),
         Binding(
             "tab", "app.focus_next", "Plot, list", id="why.focus", tooltip="Between the plot and what is below it."
         ),
@@ -89,6 +117,7 @@ bench, from the plot, a finding or a row. { and } look at another epoch."""
         self.epoch: int | None = None if bench.epoch == len(bench.session.epochs) else bench.epoch
         self.found: Diagnosis | None = None
         self._messages: tuple[str, ...] = ()
+        self.mends: list[Mend | None] = []
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -100,11 +129,13 @@ bench, from the plot, a finding or a row. { and } look at another epoch."""
             yield Tabs(
                 *(Tab(f"{n % 10} {title}", id=f"tab-{name}") for n, (name, title) in enumerate(TITLES.items(), 1))
             )
-            with ContentSwitcher(initial=FINDINGS):
-                yield Options(id=FINDINGS)
-                with Vertical(id="rows"):
-                    yield Static(id="about")
-                    yield Table(cursor_type="row", zebra_stripes=True)
+            with Horizontal():
+                with ContentSwitcher(initial=FINDINGS):
+                    yield Options(id=FINDINGS)
+                    with Vertical(id="rows"):
+                        yield Static(id="about")
+                        yield Table(cursor_type="row", zebra_stripes=True)
+                yield Static(id="went")
             yield KeysLine()
 
     def on_mount(self) -> None:
@@ -149,17 +180,47 @@ bench, from the plot, a finding or a row. { and } look at another epoch."""
         self.query_one("#legend", Static).update(legend(picture))
         self._tell_call()
         self._fill_tab()
+        self.mends = [mend_of(found, one, self.bench.layout.shape.index_of) for one in found.findings]
         options = self.query_one(Options)
-        options.set_options(Option(self._finding(number, one)) for number, one in enumerate(found.findings, 1))
+        options.set_options(Option(drawn) for drawn in self._cards(found))
         options.highlighted = 0 if found.findings else None
+        self._draw_went(found)
 
-    def _finding(self, number: int, one: Finding) -> Text:
-        text = Text.assemble((f"{number:2}. ", "bold"), unbroken(plain(one.text)))
+    def on_resize(self) -> None:
+        if self.found is not None:
+            self.call_after_refresh(self._draw_again, self.found)
+
+    def _draw_again(self, found: Diagnosis) -> None:
+        options = self.query_one(Options)
+        for at, drawn in enumerate(self._cards(found)):
+            options.replace_option_prompt_at_index(at, drawn)
+        self._draw_went(found)
+
+    def _draw_went(self, found: Diagnosis) -> None:
+        size = self.query_one("#went", Static).content_size
+        self.query_one("#went", Static).update(went(found, size.width, size.height))
+
+    def _cards(self, found: Diagnosis) -> Iterator[Text]:
+        width = self.query_one(Options).scrollable_content_region.width - 2
+        most = max((one.tokens for one in found.findings), default=1)
+        for number, (one, mend) in enumerate(zip(found.findings, self.mends, strict=True), 1):
+            yield card(number, one, most, mend, self._place(one), width)
+
+    def _place(self, one: Finding) -> str:
+        """Where a finding leads: its first message, and how many more there are."""
         index = self.bench.layout.shape.index_of.get(one.messages[0]) if one.messages else None
-        if index is not None:
-            more = f" and {figure(len(one.messages) - 1)} more" if len(one.messages) > 1 else ""
-            text.append(f"  → message {figure(index + 1)}{more}", "dim")
-        return text
+        more = f" +{figure(len(one.messages) - 1)}" if len(one.messages) > 1 else ""
+        return f"message {figure(index + 1)}{more}" if index is not None else ""
+
+    def action_apply(self) -> None:
+        """Do what the card at hand offers."""
+        at = self.query_one(Options).highlighted
+        if self.found is None or at is None or self.query_one(ContentSwitcher).current != FINDINGS:
+            return
+        if (mend := self.mends[at]) is not None:
+            self.dismiss(Applied(mend, self.found.epoch))
+        else:
+            self.notify("Nothing on the bench would change this.", markup=False)
 
     @on(CallsPlot.Moved)
     def _tell_call(self) -> None:

@@ -1,0 +1,80 @@
+"""What a person can do about a finding at once: a change of what is on the bench, ready to be planned."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.analysis.why.diagnosis import Diagnosis
+from workbench.analysis.why.findings import Finding
+from workbench.compaction.preset import Preset
+from workbench.compaction.strategies import all_strategies
+
+
+@dataclass(frozen=True, slots=True)
+class Mend:
+    """`preset` is the policy to take, where that is what helps; else `messages` are the ids to be pinned, dropped or
+    shortened. `words` end the sentence "a: …"."""
+
+    does: Literal["policy", "pin", "drop", "shorten"]
+    words: str
+    messages: tuple[str, ...] = ()
+    preset: Preset | None = None
+
+
+HEADLINES = {
+    "bill": "Bills that the context does not explain",
+    "clear": "Clear old tool results",
+    "reread": "A file read again",
+    "rereads": "Older reads of the same files",
+    "unused": "Results never used",
+    "base64": "Encoded files",
+    "logs": "Log lines",
+    "cut": "Cut before the model saw it",
+    "rework": "Done again after a compaction",
+    "overhead": "Sent with every call",
+    "message": "One large message",
+    "strategy": "The policy on the bench",
+}
+"""A few words for each kind of finding."""
+
+
+def mend_of(found: Diagnosis, one: Finding, here: Container[str]) -> Mend | None:
+    """What can be done about a finding, None for nothing. `here` are the ids of the context that would be planned:
+    nothing else can be touched."""
+    waste, kind = found.waste, one.kind
+    match kind:
+        case "clear":
+            return _remedy(found, kind)
+        case "reread" | "rereads":
+            of = set(one.messages)
+            older = [read.message for each in waste.rereads for read in each.repeated if read.message in of]
+            return _edit("drop", "drop the older reads", older, here)
+        case "unused":
+            return _edit("drop", "drop them", [spot.message for spot in waste.unused], here)
+        case "base64" | "logs":
+            spots = waste.base64 if kind == "base64" else waste.logs
+            return _edit("shorten", "shorten them", [spot.message for spot in spots], here)
+        case "message":
+            return _edit("shorten", "shorten it", one.messages, here)
+        case "rework":
+            before = [item.before for each in found.rework for item in each.items]
+            return _edit("pin", "pin what was needed again", before, here)
+    return None
+
+
+def _remedy(found: Diagnosis, kind: str) -> Mend | None:
+    bound = found.limit.tokens if found.limit else None
+    for strategy in all_strategies():
+        if bound is not None and strategy.remedy is not None and (remedy := strategy.remedy(bound)).kind == kind:
+            preset = Preset(strategy.id, strategy.id, strategy.about, "", remedy.policy)
+            return Mend("policy", f"take {strategy.id}", preset=preset)
+    return None
+
+
+def _edit(
+    does: Literal["pin", "drop", "shorten"], words: str, messages: Sequence[str], here: Container[str]
+) -> Mend | None:
+    reached = tuple(dict.fromkeys(id for id in messages if id in here))
+    return Mend(does, words, reached) if reached else None

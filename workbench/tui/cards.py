@@ -1,0 +1,86 @@
+"""Findings as cards, and beside them where the context went: pure drawing."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from rich.text import Text
+
+from workbench.analysis.why import Diagnosis
+from workbench.analysis.why.fillers import RoundShare
+from workbench.analysis.why.findings import Finding
+from workbench.analysis.why.mends import HEADLINES, Mend
+from workbench.base.figures import short
+from workbench.tui.plain import bar, fit, one_line, percent, plain, unbroken
+
+BAR = 8
+"""Cells of a card's bar."""
+
+LEAST = 24
+"""Cells in which a card's words still can be read."""
+
+
+def card(number: int, one: Finding, most: int, mend: Mend | None, place: str, width: int) -> Text:
+    """A finding of `one.tokens` beside one of `most`: its size as a bar, a few words and what can be done; below, the
+    sentence. `place` is where it leads, "" for nowhere."""
+    does = f" a {mend.words} " if mend else ""
+    goes = f" ⏎ {place} " if place else ""
+    size = f"{short(one.tokens):>6} "
+    head = f"{number:>2} "
+    title = HEADLINES.get(one.kind) or one.kind.capitalize()
+    room = width - len(head) - BAR - 1 - len(size) - len(does)
+    if room - len(goes) < len(title):
+        goes = ""
+    room = max(LEAST, room - len(goes))
+    text = Text.assemble(
+        (head, "bold"),
+        (bar(one.tokens / max(most, 1), BAR) + " ", "yellow"),
+        (size, "bold"),
+        (fit(title, room), "bold"),
+        (does, "bold reverse"),
+        (goes, "dim"),
+        no_wrap=True,
+        overflow="ellipsis",
+    )
+    for line in textwrap.wrap(unbroken(plain(one.text)), max(LEAST, width - 4), break_on_hyphens=False):
+        text.append(f"\n   {line}", "dim")
+    return text
+
+
+def went(found: Diagnosis, width: int, height: int) -> Text:
+    """Where the tokens of the context went: its layers, its tools and its largest rounds as bars on one scale, as many
+    as there are lines for."""
+    parts = [
+        ("what it is made of", [(one.name, one.tokens, "") for one in found.layers]),
+        ("by tool", [(one.name, one.tokens, f"{one.count}×") for one in found.tools]),
+        ("by file", [(one.name, one.tokens, f"{one.count}×") for one in found.files]),
+        ("by round", [(f"round {one.number}", one.tokens, "") for one in _largest(found)]),
+    ]
+    parts = [(title, rows) for title, rows in parts if rows]
+    each = max(1, (height + 1) // max(1, len(parts)) - 2)
+    whole = max(1, found.total.tokens)
+    lines: list[Text] = []
+    for title, rows in parts:
+        lines += [Text(), Text(fit(title, width), "bold")] if lines else [Text(fit(title, width), "bold")]
+        lines += _bars(rows[:each], whole, width)
+    return Text("\n", no_wrap=True, overflow="ellipsis").join(lines[:height])
+
+
+def _largest(found: Diagnosis) -> Sequence[RoundShare]:
+    return sorted(found.rounds, key=lambda one: -one.tokens)
+
+
+def _bars(rows: Sequence[tuple[str, int, str]], whole: int, width: int) -> Iterator[Text]:
+    cells = max(4, width // 4)
+    name = max(6, width - cells - 1 - 7 - 6 - 6)
+    for words, tokens, times in rows:
+        shown = one_line(words, 200)
+        # The end of a path tells more than its beginning.
+        shown = f"…{shown[1 - name :]}" if len(shown) > name and "/" in shown else shown
+        yield Text.assemble(
+            fit(shown, name),
+            (f" {bar(tokens / whole, cells)}", "cyan"),
+            f"{short(tokens):>7}",
+            (f"{percent(tokens / whole):>6}{times:>6}", "dim"),
+        )
