@@ -168,8 +168,8 @@ def inside(what: str, folder: Path, cores: int, cache: str) -> None:
 
 
 def _audit(folder: Path, cache: str, cluster: str) -> dict[str, Any]:
-    from workbench.audit.cache import RowCache
-    from workbench.audit.run import audited, candidates
+    from workbench.auditing.cache import RowCache
+    from workbench.auditing.run import audited, candidates
 
     files = kept = 0
     for found in audited(candidates([folder / "corpus"]), RowCache(folder / f"{cache}.sqlite"), cluster):

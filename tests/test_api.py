@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import os
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import anthropic
 import pytest
 
 import workbench
+from tests.auditing.written import quay
 from tests.paths import SAMPLES
 
 REPO = Path(__file__).parents[1]
@@ -52,6 +54,35 @@ def test_importing_the_package_imports_nothing_of_it() -> None:
     code = "import sys, workbench; print([name for name in sys.modules if name.startswith('workbench.')])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=REPO, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_a_stranger_audits_a_folder(tmp_path: Path) -> None:
+    """In a program of its own, which imports nothing else and leaves nothing behind."""
+    quay().put(tmp_path / "logs" / "quay.jsonl")
+    (tmp_path / "logs" / "torn.jsonl").write_bytes(b'{"type": "user", "mess')
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import workbench\n"
+        "audit = workbench.audit('logs')\n"
+        "(session,), (torn,) = audit.sessions, audit.unreadable\n"
+        "(made,), (group,) = session.own, audit.groups('tool', 'model')\n"
+        "print(group.key, made.before, made.after, made.lost, group.lost, bool(torn.error), len(audit.rows))\n"
+        "audit.save('all.json')\n"
+        "for name in ('nowhere', 'all.json'):\n"
+        "    try:\n"
+        "        workbench.audit(name) if name == 'nowhere' else audit.save(name)\n"
+        "    except workbench.BadInput as refused:\n"
+        "        print(refused)\n",
+        "utf-8",
+    )
+    own = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": str(REPO)}
+    run = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, cwd=tmp_path, env=own, check=True
+    )
+    told, *refused = run.stdout.splitlines()
+    assert told == "('Claude Code', 'claude-sonnet-4-5') 1300 600 1 1 True 2"
+    assert [one.split()[0] for one in refused] == ["nowhere", "all.json"]
+    assert not list(tmp_path.rglob("*.sqlite*"))
 
 
 def openai_turn(number: int) -> Dicts:

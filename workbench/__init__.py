@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from workbench.api import *
+    from workbench.base.version import __version__ as __version__
 
-__version__ = "0.1.0"
 __all__ = [
+    "Audit",
     "BadInput",
     "Column",
     "Compacted",
+    "CompactionRow",
     "Context",
     "Diagnosis",
     "Due",
@@ -29,8 +31,10 @@ __all__ = [
     "Retention",
     "Rework",
     "Session",
+    "SessionRow",
     "SuggestedPin",
     "acompact",
+    "audit",
     "compact",
     "compare",
     "context",
@@ -48,6 +52,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from workbench.base import version
+
+        return version.__version__
     if name not in __all__:
         raise AttributeError(f"module 'workbench' has no attribute {name!r}")
     from workbench import api
@@ -56,4 +64,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+    return [*globals(), "__version__", *__all__]

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from textual.widgets import Input
 
-from tests.audit.written import Written, long, quay
+from tests.auditing.written import Written, long, quay
 from tests.tui.app import app_of, at_rest, bench_screen, brought, notes, press, settled
-from workbench.audit import run
-from workbench.audit.rows import SessionRow
-from workbench.audit.survey import Surveyed, Work
+from workbench.auditing import run
+from workbench.auditing.rows import SessionRow
+from workbench.auditing.survey import Surveyed, Work
 from workbench.tui.screens.audit import AuditScreen
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.open import OpenScreen
+from workbench.tui.screens.save_as import WritingScreen
 from workbench.tui.widgets.records import Heads, Records
 from workbench.tui.widgets.text_view import TextView
 
@@ -94,6 +96,28 @@ async def test_compactions_and_what_could_not_be_read(corpus: Path, own_home: Pa
         assert len(names(screen)) == 3
 
 
+async def test_written_to_a_place_that_is_asked_for(corpus: Path, own_home: Path, tmp_path: Path) -> None:
+    async with at_rest(None, given=[corpus], audit=True, size=SIZES[0]) as pilot:
+        audit = await brought(pilot, AuditScreen)
+        await press(pilot, "slash", *"lights", "enter")
+        for name in ("all.html", "all.csv", "all.json"):
+            screen = await brought(pilot, WritingScreen, "w")
+            assert "Write 1 session to a new file" in str(screen.query_one(Static).render())
+            assert screen.query_one(Input).value == "audit.html"
+            screen.query_one(Input).value = str(tmp_path / name)
+            await press(pilot, "enter")
+            assert notes(pilot)[-1] == f"written to {tmp_path / name}"
+        told = [(tmp_path / name).read_text("utf-8") for name in ("all.html", "all.csv", "all.json")]
+        assert all("quay.jsonl" in text and "mole.jsonl" not in text for text in told)
+        screen = await brought(pilot, WritingScreen, "w")
+        screen.query_one(Input).value = str(tmp_path / "all.txt")
+        await press(pilot, "enter")
+        assert "an audit is written as" in str(screen.query_one("#sentence", Static).render())
+        await press(pilot, "escape")
+        assert pilot.app.screen is audit
+        assert not (tmp_path / "all.txt").exists()
+
+
 async def test_a_row_opens_on_the_bench(corpus: Path, own_home: Path) -> None:
     async with at_rest(None, given=[corpus], audit=True, size=SIZES[0]) as pilot:
         await brought(pilot, AuditScreen)
@@ -108,9 +132,9 @@ async def test_the_cursor_stays_at_the_top_or_on_its_row(corpus: Path, own_home:
     async with at_rest(None, given=[corpus], audit=True, size=SIZES[0]) as pilot:
         screen = await brought(pilot, AuditScreen)
         table = screen.query_one(Records)
-        compacted = next(row for row in screen.rows if row.compactions)
+        (compacted,) = next(row.compactions for row in screen.rows if row.compactions)
         for number, keys, here in ((1, (), "first 1"), (2, ("down",), "first 1"), (3, (), "first 1")):
-            made = SessionRow(f"/first {number}", compactions=compacted.compactions * 9 * number)
+            made = SessionRow(f"/first {number}", compactions=(replace(compacted, id=f"{number}"),) * 9 * number)
             screen.post_message(AuditScreen.Read([made], 0, done=True))
             await settled(pilot)
             await press(pilot, *keys)

@@ -5,6 +5,7 @@ pydantic_ai.py  those of pydantic-ai, which no format writes
 asking.py       the caller's function that summarizes, and what it may give
 results.py      what the calls give
 compacting.py   compacting, awaited or not, and whether it is due
+audits.py       every session at once
 sessions.py     looking at sessions, comparing, writing what was made
 """
 
@@ -15,17 +16,22 @@ from workbench.analysis.retention import Retention
 from workbench.analysis.rework import Rework
 from workbench.analysis.suggested_pins import SuggestedPin
 from workbench.analysis.why import Diagnosis
+from workbench.api.audits import audit
 from workbench.api.compacting import acompact, compact, context, should_compact, summary
 from workbench.api.results import Compacted, Due, Report
 from workbench.api.sessions import compare, load, probe, replay, retention, rework, save, suggest_pins, why
+from workbench.auditing.rows import CompactionRow, SessionRow
+from workbench.auditing.whole import Audit
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
 from workbench.session import Session
 
 __all__ = [
+    "Audit",
     "BadInput",
     "Column",
     "Compacted",
+    "CompactionRow",
     "Context",
     "Diagnosis",
     "Due",
@@ -36,8 +42,10 @@ __all__ = [
     "Retention",
     "Rework",
     "Session",
+    "SessionRow",
     "SuggestedPin",
     "acompact",
+    "audit",
     "compact",
     "compare",
     "context",

@@ -19,9 +19,9 @@ from typing import Any
 
 import click
 
-from workbench import __version__
 from workbench.base.environment import heeded
 from workbench.base.errors import BadInput
+from workbench.base.version import __version__
 
 COMMANDS = {
     "open": "Open a session on the workbench's screen (also: `cwb FILE`).",

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
 from workbench.analysis.transcript import one_line, printable
-from workbench.audit.advice import advise
-from workbench.audit.cache import RowCache
-from workbench.audit.columns import (
+from workbench.auditing.advice import advise
+from workbench.auditing.cache import RowCache
+from workbench.auditing.columns import (
     TABLES,
     About,
     Column,
@@ -24,21 +23,18 @@ from workbench.audit.columns import (
     sorted_by,
     words,
 )
-from workbench.audit.files import FORMS
-from workbench.audit.groups import KEYS, Group, Key, groups
-from workbench.audit.rows import SessionRow
-from workbench.audit.run import audited, candidates
+from workbench.auditing.files import document, form_of, save
+from workbench.auditing.groups import KEYS, Group, Key, groups
+from workbench.auditing.rows import SessionRow
+from workbench.auditing.run import audited, candidates
+from workbench.auditing.whole import whole
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
-from workbench.base.files import write_atomically
 from workbench.base.text import counted
 from workbench.cli.output import (
-    fields_of,
     has_a_screen,
-    json_document,
     on_a_terminal,
-    plain,
     warn,
     write_json,
     write_table,
@@ -103,21 +99,18 @@ def command(
     estimated. Long sessions, and those that record a compaction, are played at several sizes, and a sentence for each
     tool says which would have been cheapest.
     """
-    for folder in folders:
-        if not folder.exists():
-            raise BadInput(f"{folder} does not exist; name a folder in which to look for sessions.")
     for target in saved:
-        if target.suffix not in (*FORMS, ".json"):
-            raise BadInput(f"{target}: an audit is written as {', '.join(FORMS)} or .json; give the file such a name.")
+        form_of(target)
     if on_screen:
         _show(folders)
         return
     listed = column(about or "sessions", order) if order else None
-    rows = [row for row in _rows(folders, cluster, fresh=fresh) if _wanted(row, tool)]
-    rows = sorted(matching(rows, search), key=lambda row: (-row.time, row.path, row.part))
+    rows = [row for row in whole(_rows(folders, cluster, fresh=fresh)).rows if _wanted(row, tool)]
+    rows = [*matching(rows, search)]
     by = by or ("tool",)
     for target in saved:
-        _save(target, rows, about or "sessions", by)
+        save(target, rows, about or "sessions", by)
+        click.echo(f"Wrote {target}.", err=True)
     if as_json:
         write_json(document(rows, by))
     if as_json or saved:
@@ -208,8 +201,15 @@ def _line(one: Group) -> list[str]:
         grouped(one.rework) if one.compactions else "",
         f"{grouped(one.lost)} of {grouped(one.instructions)}" if one.instructions else "",
         words(one.overhead, "whole"),
-        f"{counted(one.unread, 'summary')} unread" if one.unread else "",
+        ", ".join(_noted(one)),
     ]
+
+
+def _noted(one: Group) -> Iterator[str]:
+    if one.copies:
+        yield f"{counted(one.copies, 'copy')} not counted"
+    if one.unread:
+        yield f"{counted(one.unread, 'summary')} unread"
 
 
 def _list(rows: Sequence[SessionRow], about: About, by: Column | None, limit: int | None) -> None:
@@ -226,27 +226,3 @@ def _list(rows: Sequence[SessionRow], about: About, by: Column | None, limit: in
 def _cell(value: Value, of: Column) -> str:
     text = words(value, of.kind)
     return printable(text) if of.name in ("path", "error") else one_line(text, CELL)
-
-
-def _save(target: Path, rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> None:
-    form = FORMS.get(target.suffix)
-    write_atomically(target, form(rows, about, by) if form else json_document(document(rows, by)))
-    click.echo(f"Wrote {target}.", err=True)
-
-
-def document(rows: Sequence[SessionRow], by: Sequence[Key]) -> dict[str, Any]:
-    return {
-        "sessions": [row for row in rows if not row.error],
-        "groups": [{**dict(zip(by, one.key, strict=True)), **_sums_of(one)} for one in groups(rows, by)],
-        "advice": [{**fields_of(one), "best": one.best, "sentence": str(one)} for one in advise(rows)],
-        "unreadable": [{"path": row.path, "part": row.part or None, "reason": row.error} for row in rows if row.error],
-    }
-
-
-def _sums_of(one: Group) -> dict[str, Any]:
-    return {name: value for name, value in fields_of(one).items() if name != "key"}
-
-
-@plain.register
-def _(row: SessionRow) -> dict[str, Any]:
-    return {name: value for name, value in fields_of(row).items() if name != "error"} | {"part": row.part or None}

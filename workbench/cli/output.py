@@ -15,12 +15,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench.base.text import counted
+from workbench.base.version import SCHEMA
 
 if TYPE_CHECKING:
     from workbench.tokens.sizes import Size
-
-SCHEMA = 2
-"""Of every JSON document: greater when a key goes or means something else. New keys come without notice."""
 
 WIDEST = 100_000
 """Cells of a line: a terminal folds it, a pipe takes all of it."""

@@ -12,8 +12,8 @@ import click
 from workbench.analysis.probes import Probe, Probing, Sum, beside, looked_up, write_probes
 from workbench.analysis.probes.made import MOST
 from workbench.analysis.why.refusals import overflowed
-from workbench.audit.rows import SessionRow
-from workbench.audit.run import candidates
+from workbench.auditing.rows import SessionRow
+from workbench.auditing.run import candidates
 from workbench.base.errors import BadInput
 from workbench.base.text import counted
 from workbench.bench import Bench, choose_preset

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from workbench import __version__
 from workbench.analysis.pictures import Picture, in_characters
 from workbench.base.figures import grouped
 from workbench.base.templates import templates
+from workbench.base.version import __version__
 from workbench.report.drawing import drawn
 from workbench.report.gathered import Report
 from workbench.report.sections import Section, Table, clean, sections

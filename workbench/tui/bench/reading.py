@@ -9,6 +9,7 @@ from pathlib import Path
 
 from workbench.analysis.transcript import VERBOSITIES
 from workbench.base.errors import BadInput
+from workbench.base.files import write_atomically
 from workbench.tui.bench.host import Host
 from workbench.tui.bench.store import View
 from workbench.tui.external_editor import edit_outside, editor_command
@@ -74,7 +75,11 @@ def write_text(host: Host) -> None:
     def write(text: str) -> None:
         session = host.store.bench.session
         name = session.path.stem if session.path else "session"
-        screen = WritingScreen(text, Path(f"{name}-{host.store.view.tab}.txt"))
+        screen = WritingScreen(
+            f"Write {figure(len(text))} characters to a new file",
+            Path(f"{name}-{host.store.view.tab}.txt"),
+            lambda path: write_atomically(path, text.encode("utf-8", "surrogatepass")),
+        )
         host.ask(screen, lambda path: host.tell(f"written to {path}"))
 
     host.spawn("text", _take, host, write)

@@ -18,9 +18,9 @@ from textual.screen import Screen
 from textual.widgets import Input
 from textual.worker import Worker, get_current_worker
 
-from workbench.audit.advice import advise
-from workbench.audit.cache import RowCache
-from workbench.audit.columns import (
+from workbench.auditing.advice import advise
+from workbench.auditing.cache import RowCache
+from workbench.auditing.columns import (
     TABLES,
     About,
     Record,
@@ -30,14 +30,17 @@ from workbench.audit.columns import (
     sorted_by,
     words,
 )
-from workbench.audit.groups import KEYS, Group, groups
-from workbench.audit.rows import SessionRow
-from workbench.audit.run import audited, candidates
+from workbench.auditing.copies import counted_once
+from workbench.auditing.files import save
+from workbench.auditing.groups import KEYS, Group, groups
+from workbench.auditing.rows import SessionRow
+from workbench.auditing.run import audited, candidates
 from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import figure, fit, one_line, several, unbroken
+from workbench.tui.screens.save_as import WritingScreen
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.records import Heads, Records
 from workbench.tui.widgets.text_view import Part, TextView
@@ -64,7 +67,10 @@ they lost, what every call is sent beyond the conversation, and the cost. ← an
 once more the other way round, / filters by words. c shows each compaction by itself, then what could not be read. \
 enter opens the session under the cursor on the bench. Below stands a sentence for each tool: at which size compacting \
 would have been cheapest for these sessions, and what to set; then the sums, by tool or, with b, by version, model or \
-project. Only files that have changed since the last time are read; no model is asked, and nothing is changed."""
+project. A compaction that several files hold, for a session was resumed or forked into another, counts in one of \
+them. w writes what is shown: as a page where you name the file .html, as the table for .csv and .parquet, as all \
+figures for .json. Only files that have changed since the last time are read; no model is asked, and no session is \
+changed."""
     CSS = """
     AuditScreen {
         #search { height: 3; border: round $border; }
@@ -83,6 +89,7 @@ project. Only files that have changed since the last time are read; no model is 
         Binding(
             "c", "next_table", "Compactions", id="audit.table", tooltip="Sessions, compactions, or the unreadable."
         ),
+        Binding("w", "write", "Write", id="audit.write", tooltip="Write what is shown to a file: page or table."),
         Binding("b", "next_sums", "Sums by", id="audit.sums", tooltip="Sum up by tool, version, model or project."),
         Binding("f5", "read", "Read again", id="audit.read", tooltip="Read what has changed since."),
         Binding("escape,q", "leave", "Back", id="audit.leave", tooltip="Clear the filter, or leave."),
@@ -170,8 +177,8 @@ project. Only files that have changed since the last time are read; no model is 
         by = column(about, order[0])
         rows = tuple(self.rows)
 
-        def made() -> tuple[list[Record], list[Part]]:
-            wanted = list(matching(rows, query))
+        def made() -> tuple[list[Record], Text]:
+            wanted = list(matching(counted_once(rows), query))
             return sorted_by(records(wanted, about), by, down=order[1]), sums(wanted, self.key)
 
         lines, told = await asyncio.to_thread(made)
@@ -214,6 +221,22 @@ project. Only files that have changed since the last time are read; no model is 
         else:
             self.post_message(self.Wanted(Path(str(here["path"])), str(here["part"])))
 
+    def action_write(self) -> None:
+        """Ask where to, and write the rows that match, in the form that the name ends in."""
+        rows = list(matching(counted_once(self.rows), self.query_one("#search", Input).value))
+        if not rows:
+            self.notify("Nothing is in the table.", severity="warning")
+            return
+        about, by = self.about, (KEYS[self.key],)
+        many = several(sum(not row.error for row in rows), "session")
+        ask = WritingScreen(
+            f"Write {many} to a new file: .html as a page of everything, .csv or .parquet as this table of {about}, "
+            ".json with every figure",
+            Path("audit.html"),
+            lambda path: save(path, rows, about, by),
+        )
+        self.app.push_screen(ask, lambda path: self.notify(f"written to {path}", markup=False) if path else None)
+
     def action_filter(self) -> None:
         self.query_one("#search").focus()
 
@@ -252,6 +275,8 @@ def sums(rows: Sequence[SessionRow], key: int) -> list[Part]:
 
 def _told(one: Group) -> str:
     parts = [several(one.sessions, "session"), several(one.compactions, "compaction")]
+    if one.copies:
+        parts.append(f"{several(one.copies, 'copy')} of them not counted")
     if one.larger:
         parts.append(f"{figure(one.larger)} made it larger")
     if one.before and one.after:

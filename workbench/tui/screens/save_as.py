@@ -1,7 +1,9 @@
-"""Where to write a text: one path, one refusal if something stands there already."""
+"""Where to write something: one path, one refusal if something stands there already."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,19 +15,18 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from workbench.base.errors import BadInput
-from workbench.base.files import write_atomically
 from workbench.tui.help_key import help_key
-from workbench.tui.plain import figure, one_line
+from workbench.tui.plain import one_line
 from workbench.tui.widgets.keys_line import KeysLine
 
 
 class WritingScreen(ModalScreen[Path | None]):
-    """Asks for a file name and writes `text` there; gives the path, or None when left."""
+    """Asks for a file name and has `write` write there, in a thread; gives the path, or None when left. `about` says
+    what is written."""
 
     HELP = """\
-The text of the middle, whole and as the session holds it, goes to a new file: enter writes it, escape writes \
-nothing. A name without a folder lies where the workbench was started; a file that is there already is never \
-written over."""
+What the first line names goes to a new file, whole and as it is: enter writes it, escape writes nothing. A name \
+without a folder lies where the workbench was started; a file that is there already is never written over."""
     DEFAULT_CSS = """
     WritingScreen { align: center middle; }
     WritingScreen > Vertical {
@@ -38,27 +39,30 @@ written over."""
         help_key("writing"),
     ]
 
-    def __init__(self, text: str, path: Path) -> None:
+    def __init__(self, about: str, path: Path, write: Callable[[Path], None]) -> None:
         super().__init__()
-        self.text = text
-        self.path = path
+        self.about, self.path, self.write = about, path, write
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield Static(f"Write {figure(len(self.text))} characters to a new file", markup=False)
+            yield Static(self.about, markup=False)
             yield Input(str(self.path), id="path")
             yield Static("", id="sentence", markup=False)
         yield KeysLine()
 
     @on(Input.Submitted)
-    def _write(self, event: Input.Submitted) -> None:
-        path = Path(event.value.strip()).expanduser()
+    async def _write(self, event: Input.Submitted) -> None:
         try:
-            write_atomically(path, self.text.encode("utf-8", "surrogatepass"))
+            path = await asyncio.to_thread(self._written, event.value.strip())
         except BadInput as refused:
             self.query_one("#sentence", Static).update(one_line(str(refused)))
         else:
             self.dismiss(path)
+
+    def _written(self, name: str) -> Path:
+        path = Path(name).expanduser()
+        self.write(path)
+        return path
 
     def action_leave(self) -> None:
         self.dismiss(None)

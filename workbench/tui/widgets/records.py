@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from workbench.audit.columns import Column, Record, words
+from workbench.auditing.columns import Column, Record, words
 from workbench.tui.plain import fit, one_line
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.list_keys import COPY

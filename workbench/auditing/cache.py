@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 import orjson
 
-from workbench import __version__
-from workbench.audit.rows import SessionRow, row_from
-from workbench.audit.tried import TRIGGERS
+from workbench.auditing.rows import SessionRow, row_from
+from workbench.auditing.tried import TRIGGERS
 from workbench.base import paths
+from workbench.base.version import __version__
 from workbench.finding.following import mark_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-FIGURES = 1
+FIGURES = 2
 """Raised when a row's figures come to mean something else: rows kept before are then made anew."""
 
 MAX_BYTES = 256_000_000

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.audit.written import Written, put_all, quay
+from tests.auditing.written import Written, put_all, quay
 from tests.commands import cwb
-from workbench.audit.columns import COMPACTIONS, SESSIONS
-from workbench.audit.files import MOST, as_csv, as_html, as_parquet
-from workbench.audit.rows import SessionRow
+from workbench.auditing.columns import COMPACTIONS, SESSIONS
+from workbench.auditing.files import MOST, as_csv, as_html, as_parquet
+from workbench.auditing.rows import SessionRow
 from workbench.base.errors import BadInput
 
 EVIL = "<script>alert(1)</script>[bold]{{ 7 * 7 }}"
@@ -78,7 +78,7 @@ def test_compactions_as_csv(corpus: Path, tmp_path: Path, own_home: Path) -> Non
 def test_another_ending_is_refused_before_anything_is_read(name: str, corpus: Path, tmp_path: Path) -> None:
     done = cwb("audit", str(corpus), "--save", str(tmp_path / name))
     assert done.exit_code == 2
-    assert ".csv, .html, .parquet or .json" in done.stderr
+    assert ".csv, .html, .json or .parquet" in done.stderr
 
 
 @pytest.mark.parametrize(

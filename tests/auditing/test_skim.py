@@ -10,10 +10,10 @@ import orjson
 import pytest
 
 from benchmarks.generate import lines as generated
-from tests.audit.written import Written, long, quay
+from tests.auditing.written import Written, long, quay
 from tests.paths import SAMPLES
-from workbench.audit.rows import SessionRow
-from workbench.audit.survey import row_of
+from workbench.auditing.rows import SessionRow
+from workbench.auditing.survey import row_of
 from workbench.formats.claude_code.skim import skim
 from workbench.formats.files import load_bytes
 from workbench.session import Session

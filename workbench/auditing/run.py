@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from zlib import crc32
 
-from workbench.audit.cache import RowCache, mark
-from workbench.audit.rows import SessionRow
-from workbench.audit.survey import Surveyed, Work, surveyed
+from workbench.auditing.cache import RowCache, mark
+from workbench.auditing.rows import SessionRow
+from workbench.auditing.survey import Surveyed, Work, surveyed
 from workbench.base.errors import BadInput
 from workbench.base.spread import cores, spread
 from workbench.finding.discover import Candidate, below, in_places, is_session_folder, never
@@ -41,7 +42,14 @@ class Found:
 
 def candidates(folders: Sequence[Path], looked_at: Sequence[Place] | None = None) -> Iterator[Work | SessionRow]:
     """The files that may be sessions, where the tools keep them or below `folders` (which may be sessions themselves),
-    each once; a row that says so where there are too many."""
+    each once; a row that says so where there are too many. Raises BadInput for a folder that does not exist."""
+    for folder in folders:
+        if not folder.exists():
+            raise BadInput(f"{folder} does not exist; name a folder in which to look for sessions.")
+    return _candidates(folders, looked_at)
+
+
+def _candidates(folders: Sequence[Path], looked_at: Sequence[Place] | None) -> Iterator[Work | SessionRow]:
     seen: set[str] = set()
     for one in _named(folders) if folders else in_places(places() if looked_at is None else looked_at):
         if isinstance(one, Unreadable):
@@ -89,15 +97,16 @@ def _time(path: Path) -> float:
 
 def audited(
     works: Iterable[Work | SessionRow],
-    cache: RowCache,
+    cache: RowCache | None,
     cluster: str = "",
     cancelled: Callable[[], bool] = never,
     *,
     fresh: bool = False,
 ) -> Iterator[Found]:
     """The rows of every file, in any order, each as soon as it is there; only files that have changed since they were
-    kept in `cache` are read, or all of them where `fresh` ones are wanted. Raises BadInput as `spread` does."""
-    with cache.opened():
+    kept in `cache` are read, or all of them where `fresh` ones are wanted or nothing is kept. Raises BadInput as
+    `spread` does."""
+    with cache.opened() if cache else nullcontext():
         marks: dict[str, tuple[bytes, Work, tuple[SessionRow, ...]]] = {}
         files = 0
         for work in works:
@@ -108,7 +117,7 @@ def audited(
                 yield Found((work,), False, len(marks))
                 continue
             now = mark(Path(work.path))
-            kept = None if fresh else cache.get(work.path, now)
+            kept = None if fresh or cache is None else cache.get(work.path, now)
             if kept and kept.same:
                 yield Found(kept.rows, True, len(marks))
                 continue
@@ -120,7 +129,8 @@ def audited(
         for made in _made(left, cluster):
             now, work, before = marks.pop(made.path)
             rows = tuple(replace(row, time=work.time) for row in before) if made.rows is None else made.rows
-            cache.put(made.path, now, work.bytes, made.digest, rows)
+            if cache:
+                cache.put(made.path, now, work.bytes, made.digest, rows)
             yield Found(rows, made.rows is None, len(marks))
             if cancelled():
                 return

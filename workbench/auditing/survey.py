@@ -22,8 +22,9 @@ from workbench.analysis.holding import Said, sought
 from workbench.analysis.recorded import recorded_outcome
 from workbench.analysis.retention import head_end, new_messages, staying, unread
 from workbench.analysis.rework import Rework, rework
-from workbench.audit.rows import CompactionRow, SessionRow
-from workbench.audit.tried import PLAYED_FROM, tried
+from workbench.auditing.copies import identity
+from workbench.auditing.rows import CompactionRow, SessionRow
+from workbench.auditing.tried import PLAYED_FROM, tried
 from workbench.base.errors import BadInput
 from workbench.base.secrets import error_line, masked
 from workbench.base.text import clip_at_word
@@ -205,6 +206,7 @@ def _compaction(
         resumed=again.resumed.calls,
         instructions=known,
         lost=lost,
+        id=identity(outcome, ended),
     )
 
 

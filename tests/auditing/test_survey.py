@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.audit.written import RULE, Written, long, quay
+from tests.auditing.written import RULE, Written, long, quay
 from tests.paths import SAMPLES
-from workbench.audit.rows import CompactionRow, SessionRow, row_from
-from workbench.audit.survey import Work, surveyed
-from workbench.audit.tried import TRIGGERS
+from workbench.auditing.rows import CompactionRow, SessionRow, row_from
+from workbench.auditing.survey import Work, surveyed
+from workbench.auditing.tried import TRIGGERS
 
 
 def rows_of(path: Path) -> tuple[SessionRow, ...]:
@@ -54,7 +54,8 @@ def test_what_a_compaction_did(tmp_path: Path) -> None:
     assert made.cost is not None
     # 1 300 read from the cache at $0.30, about six tokens of summary at $15, 600 written at $3.75 and not read.
     assert made.cost == pytest.approx((1_300 * 0.3 + 6 * 15 + 600 * 3.45) / 1_000_000, rel=0.03)
-    assert replace(made, cost=None) == CompactionRow(
+    assert len(made.id) == 24
+    assert replace(made, cost=None, id="") == CompactionRow(
         epoch=1,
         call=3,
         way="summary",
@@ -73,6 +74,7 @@ def test_what_a_compaction_did(tmp_path: Path) -> None:
         resumed=0,
         instructions=1,
         lost=1,
+        id="",
     )
 
 

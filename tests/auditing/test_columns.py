@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.audit.columns import COMPACTIONS, SESSIONS, TABLES, column, matching, records, sorted_by, words
-from workbench.audit.groups import Group, groups
-from workbench.audit.rows import CompactionRow, SessionRow
+from workbench.auditing.columns import COMPACTIONS, SESSIONS, TABLES, column, matching, records, sorted_by, words
+from workbench.auditing.groups import Group, groups
+from workbench.auditing.rows import CompactionRow, SessionRow
 from workbench.base.errors import BadInput
 
-MADE = CompactionRow(1, 3, "summary", False, 5.0, 1_000, 300, False, 60.0, 0.5, 8, 3, 2, 1, 700, 2, 4, 1)
+MADE = CompactionRow(1, 3, "summary", False, 5.0, 1_000, 300, False, 60.0, 0.5, 8, 3, 2, 1, 700, 2, 4, 1, "m")
 ASKED = replace(MADE, epoch=2, asked=True, before=2_000, after=2_400, larger=True, seconds=None, cost=None, lost=None)
 ROWS = (
     SessionRow("a", tool="Pier", model="m1", cost=1.0, overhead=10, compactions=(MADE, ASKED)),
@@ -28,6 +28,7 @@ def test_what_many_sessions_come_to() -> None:
         sessions=2,
         compacted=1,
         compactions=2,
+        copies=0,
         asked=1,
         larger=1,
         before=1_500,

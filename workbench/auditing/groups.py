@@ -8,7 +8,7 @@ from math import fsum
 from statistics import median
 from typing import Literal
 
-from workbench.audit.rows import CompactionRow, SessionRow
+from workbench.auditing.rows import CompactionRow, SessionRow
 
 Key = Literal["tool", "version", "model", "project"]
 KEYS: tuple[Key, ...] = ("tool", "version", "model", "project")
@@ -16,15 +16,18 @@ KEYS: tuple[Key, ...] = ("tool", "version", "model", "project")
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Sessions with the same `key`. `before`, `after`, `seconds` and `overhead` are medians over those compactions and
-    sessions of which they are known, None without one. `cost` and `compacting` (what the compactions cost, about) are
-    sums in dollars of what is known. `lost` are instructions lost of `instructions`, where that is known; `unread` are
-    compactions whose summary nobody can read, of which it is not."""
+    """Sessions with the same `key`. `before`, `after`, `seconds` and `overhead` are medians over those compactions
+    and sessions of which they are known, None without one. `cost` and `compacting` (what the compactions cost,
+    about) are sums in dollars of what is known. `copies` of compactions that count in another session are in none
+    of these figures. `lost` are instructions lost of `instructions`, where that is known; `unread` are compactions
+    whose summary nobody can read, of which it is not.
+    """
 
     key: tuple[str, ...]
     sessions: int
     compacted: int
     compactions: int
+    copies: int
     asked: int
     larger: int
     before: int | None
@@ -53,13 +56,14 @@ def groups(rows: Iterable[SessionRow], by: Sequence[Key]) -> tuple[Group, ...]:
 
 
 def _group(key: tuple[str, ...], rows: Sequence[SessionRow]) -> Group:
-    made = [one for row in rows for one in row.compactions]
+    made = [one for row in rows for one in row.own]
     told = [one for one in made if one.lost is not None]
     return Group(
         key,
         len(rows),
-        sum(bool(row.compactions) for row in rows),
+        sum(bool(row.own) for row in rows),
         len(made),
+        sum(len(row.compactions) for row in rows) - len(made),
         sum(one.asked for one in made),
         sum(one.larger for one in made),
         _middle(made, "before"),

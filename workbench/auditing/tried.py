@@ -8,7 +8,7 @@ from typing import Any
 from workbench.analysis.cache import Rates
 from workbench.analysis.course import Course
 from workbench.analysis.replay import Replay, replay
-from workbench.audit.rows import Tried
+from workbench.auditing.rows import Tried
 from workbench.base.errors import BadInput
 from workbench.compaction.of_tool import of_its_time, tools_preset
 from workbench.compaction.preset import Preset, load_preset

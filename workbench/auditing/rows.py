@@ -21,7 +21,8 @@ class CompactionRow:
     messages that were taken away or shortened, `gone_results` those of them with results of tools, `gone_said` with
     words of the user's. `rework` counts what was done again because of it, `rework_tokens` what that cost, `resumed`
     the calls before the first new step. Of `instructions` in force before its tail, `lost` are held nowhere any more;
-    None where nobody can read its summary. `time` is in seconds since the epoch.
+    None where nobody can read its summary. `time` is in seconds since the epoch. `id` is alike wherever the same
+    compaction is written down; a `copy` of one that counts in another session counts in none of the sums.
     """
 
     epoch: int
@@ -42,6 +43,8 @@ class CompactionRow:
     resumed: int
     instructions: int
     lost: int | None
+    id: str = ""
+    copy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +89,22 @@ class SessionRow:
     error: str = ""
 
     @property
+    def own(self) -> tuple[CompactionRow, ...]:
+        """Its compactions that count in no other session."""
+        return tuple(one for one in self.compactions if not one.copy)
+
+    @property
     def larger(self) -> int:
-        return sum(one.larger for one in self.compactions)
+        return sum(one.larger for one in self.own)
 
     @property
     def rework(self) -> int:
-        return sum(one.rework for one in self.compactions)
+        return sum(one.rework for one in self.own)
 
     @property
     def lost(self) -> int | None:
         """Instructions that its compactions lost; None where that is not known of one."""
-        lost = [one.lost for one in self.compactions]
+        lost = [one.lost for one in self.own]
         return None if None in lost else sum(one for one in lost if one)
 
 

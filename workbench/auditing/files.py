@@ -1,23 +1,25 @@
-"""An audit as a file: CSV and Parquet for programs, one HTML page for people. What sessions say stays data in all."""
+"""An audit as a file: CSV, Parquet and JSON for programs, one HTML page for people. What sessions say stays data."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from workbench import __version__
 from workbench.analysis.transcript import harmless
-from workbench.audit.advice import advise
-from workbench.audit.columns import TABLES, About, Column, Kind, Record, Value, column, records, sorted_by, words
-from workbench.audit.groups import Key, groups
-from workbench.audit.rows import SessionRow
+from workbench.auditing.advice import advise
+from workbench.auditing.columns import TABLES, About, Column, Kind, Record, Value, column, records, sorted_by, words
+from workbench.auditing.groups import Group, Key, groups
+from workbench.auditing.rows import SessionRow
 from workbench.base.errors import BadInput
+from workbench.base.files import write_atomically
 from workbench.base.stamps import iso
 from workbench.base.templates import templates
+from workbench.base.version import SCHEMA, __version__
 
 MOST = 1_000
 """Lines of a table in a page: more are not read by people; the other files have all."""
@@ -108,7 +110,7 @@ def as_html(rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> byte
 
 
 _SUMS = """
-sessions compacted compactions asked larger before after seconds compacting cost rework instructions lost unread
+sessions compacted compactions copies asked larger before after seconds compacting cost rework instructions lost unread
 overhead
 """
 
@@ -136,9 +138,48 @@ def _cell(line: Record, of: Column) -> str:
     return harmless(words(line[of.name], of.kind))
 
 
+def document(rows: Sequence[SessionRow], by: Sequence[Key]) -> dict[str, Any]:
+    """Everything, as JSON has it."""
+    return {
+        "sessions": [{**_fields(row), "part": row.part or None} for row in rows if not row.error],
+        "groups": [{**dict(zip(by, one.key, strict=True)), **_sums_of(one)} for one in groups(rows, by)],
+        "advice": [{**asdict(one), "best": asdict(one.best), "sentence": str(one)} for one in advise(rows)],
+        "unreadable": [{"path": row.path, "part": row.part or None, "reason": row.error} for row in rows if row.error],
+    }
+
+
+def _fields(row: SessionRow) -> dict[str, Any]:
+    return {name: value for name, value in asdict(row).items() if name != "error"}
+
+
+def _sums_of(one: Group) -> dict[str, Any]:
+    return {name: value for name, value in asdict(one).items() if name != "key"}
+
+
+def as_json(rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> bytes:
+    """All that the other files have, in one document."""
+    told = {"schema": SCHEMA, **document(rows, by)}
+    return json.dumps(told, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
+
+
 FORMS: Mapping[str, Callable[[Sequence[SessionRow], About, Sequence[Key]], bytes]] = {
     ".csv": as_csv,
     ".html": as_html,
+    ".json": as_json,
     ".parquet": as_parquet,
 }
 """By the ending of a file's name."""
+
+
+def save(path: Path, rows: Sequence[SessionRow], about: About, by: Sequence[Key]) -> None:
+    """Write the table in the form that its file's name ends in. Raises BadInput for another ending, and where it cannot
+    be written."""
+    write_atomically(path, form_of(path)(rows, about, by))
+
+
+def form_of(path: Path) -> Callable[[Sequence[SessionRow], About, Sequence[Key]], bytes]:
+    """Raises BadInput for a name that ends in none of `FORMS`."""
+    if path.suffix not in FORMS:
+        *some, last = FORMS
+        raise BadInput(f"{path}: an audit is written as {', '.join(some)} or {last}; give the file such a name.")
+    return FORMS[path.suffix]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from workbench.audit.rows import CompactionRow, SessionRow
+from workbench.auditing.rows import CompactionRow, SessionRow
 from workbench.base.errors import BadInput
 from workbench.base.figures import grouped
 from workbench.base.stamps import shown
@@ -56,6 +56,7 @@ SESSIONS = (
         ("overhead", "whole", "tokens sent beyond the conversation"),
         ("cost", "dollars", "what it cost"),
         ("compactions", "whole", "recorded compactions"),
+        ("copies", "whole", "more of them, which count in another session that has them, too"),
         ("larger", "whole", "compactions that made the context larger"),
         ("gone", "whole", "messages that compactions took away or shortened"),
         ("rework", "whole", "things done again because of compactions"),
@@ -80,6 +81,7 @@ COMPACTIONS = (
         ("before", "whole", "tokens before it"),
         ("after", "whole", "tokens behind it"),
         ("larger", "flag", "whether it made the context larger"),
+        ("copy", "flag", "whether it counts in another session that has it, too"),
         ("seconds", "real", "seconds that it took"),
         ("cost", "dollars", "about what it cost"),
         ("gone", "whole", "messages that it took away or shortened"),
@@ -112,8 +114,9 @@ def records(rows: Iterable[SessionRow], about: About) -> Iterator[Record]:
 
 
 def _of_session(row: SessionRow) -> Record:
-    made = row.compactions
+    made = row.own
     summed = {"changed": row.time or None, "compactions": len(made), "larger": row.larger, "rework": row.rework}
+    summed |= {"copies": len(row.compactions) - len(made)}
     summed |= {name: sum(getattr(one, name) for one in made) for name in ("gone", "rework_tokens", "instructions")}
     known: Record = {**summed, "peak": row.peak or None, "lost": row.lost}
     return {one.name: known[one.name] if one.name in known else getattr(row, one.name) for one in SESSIONS}

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import pytest
 
-from workbench.audit.advice import SETTINGS, advise
-from workbench.audit.rows import CompactionRow, SessionRow, Tried
-from workbench.audit.tried import TRIGGERS
+from workbench.auditing.advice import SETTINGS, advise
+from workbench.auditing.rows import CompactionRow, SessionRow, Tried
+from workbench.auditing.tried import TRIGGERS
 from workbench.finding.places import places
 from workbench.formats.registry import FORMATS
 
-MADE = CompactionRow(1, 5, "summary", False, None, 9, 3, False, None, None, 4, 2, 1, 2, 8_000, 3, 0, 0)
+MADE = CompactionRow(1, 5, "summary", False, None, 9, 3, False, None, None, 4, 2, 1, 2, 8_000, 3, 0, 0, "m")
 
 
 def played(

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.audit.written import Written, long, put_all, quay
-from workbench.audit import cache as cached
-from workbench.audit import run, survey
-from workbench.audit.cache import RowCache
-from workbench.audit.rows import SessionRow
-from workbench.audit.run import audited, candidates
+from tests.auditing.written import Written, long, put_all, quay
+from workbench.auditing import cache as cached
+from workbench.auditing import run, survey
+from workbench.auditing.cache import RowCache
+from workbench.auditing.rows import SessionRow
+from workbench.auditing.run import audited, candidates
 from workbench.finding.places import Machine, places
 
 

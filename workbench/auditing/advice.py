@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from math import fsum
 
 from workbench.analysis.cost import MILLION
-from workbench.audit.rows import SessionRow
-from workbench.audit.tried import TRIGGERS
+from workbench.auditing.rows import SessionRow
+from workbench.auditing.tried import TRIGGERS
 from workbench.base.figures import grouped
 from workbench.base.text import counted
 
@@ -98,7 +98,7 @@ def advise(rows: Iterable[SessionRow]) -> tuple[Advice, ...]:
 
 def _advice(tool: str, rows: Sequence[SessionRow]) -> Advice:
     dollars = all(row.price is not None for row in rows)
-    made = [one for row in rows for one in row.compactions]
+    made = [one for row in rows for one in row.own]
     rework = round(fsum(one.rework_tokens for one in made) / len(made)) if made else 0
     windows = Counter(row.window for row in rows if row.window)
     window = max(windows, key=lambda size: (windows[size], size)) if windows else None
