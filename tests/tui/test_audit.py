@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from tests.auditing.written import Written, long, quay
 from tests.tui.app import app_of, at_rest, bench_screen, brought, notes, press, settled

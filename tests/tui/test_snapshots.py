@@ -19,6 +19,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, ProgressBar, TextArea
 
+from tests.auditing.written import long, put_all, quay
 from tests.paths import SAMPLES
 from tests.summarizers.fake_api import MODEL, answer, error, fake_api, stalling
 from tests.summarizers.live_calls import client_talks_to
@@ -39,6 +40,7 @@ from tests.tui.test_shape import compacted_story
 from workbench.base.resources import PROMPTS
 from workbench.session import Message, Text, ToolResult, ToolUse
 from workbench.tui.bench.actions import ACTIONS
+from workbench.tui.screens.audit import AuditScreen
 from workbench.tui.screens.loading import LoadingScreen, Opening
 from workbench.tui.screens.refusal import RefusalScreen
 from workbench.tui.widgets.draft_editor import DraftEditor
@@ -289,6 +291,12 @@ async def test_opening(album: Album) -> None:
         await album.take(pilot, "open")
         await album.take(pilot, "a-file-of-two", "down", "enter")
         await press(pilot, "escape")
+        logs = put_all(Path("logs"), [("quay.jsonl", quay()), ("long.jsonl", long([20_000, 60_000, 120_000]))])
+        shutil.copyfile(logs[0], Path("logs/again.jsonl"))
+        await show(pilot, AuditScreen([Path("logs")]))
+        await album.take(pilot, "audit")
+        await album.take(pilot, "audit-where-to", "w")
+        await press(pilot, "escape", "escape")
         await shape(pilot, SMALL, "workbench-light")
         await album.take(pilot, "open-80x24", *"json")
         await show(pilot, RefusalScreen("notes.txt is not a session file; `cwb doctor notes.txt` says what was tried."))

@@ -177,7 +177,7 @@ changed."""
         by = column(about, order[0])
         rows = tuple(self.rows)
 
-        def made() -> tuple[list[Record], Text]:
+        def made() -> tuple[list[Record], list[Part]]:
             wanted = list(matching(counted_once(rows), query))
             return sorted_by(records(wanted, about), by, down=order[1]), sums(wanted, self.key)
 
