@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textual.widgets import DataTable
+from textual.widgets import DataTable, Static
 
 from tests.tui.app import bench_screen, brought, on_bench, press, settled, story
 from tests.tui.test_retention import with_a_recorded_compaction
@@ -17,55 +17,71 @@ from workbench.conformance.building import call as called
 from workbench.summarizers.extractive import extractive
 from workbench.tokens import Counter
 from workbench.tui.middle.pager import Pager
+from workbench.tui.ranking import Ranked, details, ends, ordered, row, value_of
 from workbench.tui.screens.compare import CompareScreen, asked_of, columns_of
-from workbench.tui.screens.compare_words import MARKED, NEEDED, held_cells, needed_cells, rows_of
 from workbench.tui.screens.two_outcomes import TwoOutcomesScreen
 
 SIZE = (160, 40)
 
 
-async def test_every_strategy_has_a_column_and_the_chosen_one_opens() -> None:
+def named(screen: CompareScreen) -> list[str]:
+    return [one.name for one in screen.ranked]
+
+
+async def test_every_strategy_has_a_row_ranked_by_what_it_holds_and_the_chosen_one_opens() -> None:
     async with on_bench(story(), size=SIZE) as (pilot, _):
         screen = await brought(pilot, CompareScreen, "C")
         table = screen.query_one(DataTable)
-        assert [column.strategy for column in screen.columns] == [one.id for one in all_strategies()]
-        assert table.row_count == len(rows_of((), goes_on=False))
-        assert NEEDED not in [str(table.get_cell_at((row, 0))) for row in range(table.row_count)]
-        assert len(table.columns) == len(all_strategies()) + 1
-        for number, column in enumerate(screen.columns):
-            held = retention(screen.bench.context, column.outcome)
-            assert {row: table.get_cell(row, str(number)) for row in held_cells(held)} == held_cells(held)
-        await press(pilot, "right", "right", "enter")
-        assert bench_screen(pilot).bench.strategy.id == all_strategies()[2].id
+        assert {one.column.strategy for one in screen.ranked} == {one.id for one in all_strategies()}
+        assert [str(key.value) for key in table.rows] == named(screen)
+        assert "needed" not in [str(column.key.value) for column in table.ordered_columns]
+        for one in screen.ranked:
+            assert one.held == retention(screen.bench.context, one.column.outcome)
+            assert len(one.sent) == 16
+        assert named(screen) == [one.name for one in ordered(screen.ranked, "held")]
+        assert "weighted" in str(screen.query_one("#details", Static).render())
+        await press(pilot, "s")
+        assert (screen.order, named(screen)) == ("cost", [one.name for one in ordered(screen.ranked, "cost")])
+        by_cost = named(screen)
+        await press(pilot, "S")
+        assert named(screen) == [one.name for one in ordered(screen.ranked, "cost", turned=True)] != by_cost
+        await press(pilot, "home", "down", "enter")
+        assert bench_screen(pilot).bench.preset == named(screen)[1]
         await press(pilot, "u")
         assert bench_screen(pilot).bench.strategy.id == "exchange-summary"
 
         screen = await brought(pilot, CompareScreen, "C", "a")
-        assert [column.name for column in screen.columns] == list(preset_names())
-        assert len(screen.held) == len(screen.columns)
+        assert sorted(named(screen)) == sorted(preset_names())
         await press(pilot, "escape")
         assert bench_screen(pilot).bench.strategy.id == "exchange-summary"
 
 
-async def test_theirs_comes_first_and_two_stand_side_by_side() -> None:
+async def test_theirs_is_among_them_and_two_stand_side_by_side() -> None:
     async with on_bench(with_a_recorded_compaction(), epoch=1, size=(80, 24)) as (pilot, _):
         screen = await brought(pilot, CompareScreen, "r", "C")
         table = screen.query_one(DataTable)
-        heads = [str(column.label) for column in table.ordered_columns]
-        assert heads[:4] == ["", "recorded", "on the bench", "augment-example"]
-        assert screen.columns[1].outcome is screen.bench.outcome
-        assert str(table.get_cell("calls", "0")) == "not recorded"
-        assert str(table.get_cell("instruction", "0")).endswith(" 0 %")
-        for number, column in enumerate(screen.columns):
-            later = needed_cells(screen.bench.later_use(column.outcome))
-            assert {row: table.get_cell(row, str(number)) for row in later} == later
+        by_name = {one.name: one for one in screen.ranked}
+        assert {"recorded", "on the bench", "augment-example"} <= set(by_name)
+        assert by_name["on the bench"].column.outcome is screen.bench.outcome
+        assert str(table.get_cell("recorded", "cost")).strip() == "not recorded"
+        for one in screen.ranked:
+            assert one.needed == screen.bench.later_use(one.column.outcome)
+
+        async def mark(name: str) -> None:
+            table.move_cursor(row=named(screen).index(name))
+            await press(pilot, "space")
+
+        table.move_cursor(row=named(screen).index("recorded"))
         await press(pilot, "enter")
         assert pilot.app.screen is screen  # theirs is no policy to open
-
-        await press(pilot, "space", "right", "space", "right", "space")
-        assert screen.marked == (1, 2)
-        assert [str(table.get_cell(MARKED, at) or "") for at in "012"] == ["", "A", "B"]
-        beside = await brought(pilot, TwoOutcomesScreen, "space", "left", "left", "d")
+        for name in ("recorded", "trim", "on the bench"):
+            await mark(name)
+        assert screen.marked == ("trim", "on the bench")
+        letters = {name: str(table.get_cell(name, "mark")) for name in by_name}
+        assert {name: letter for name, letter in letters.items() if letter} == {"trim": "A", "on the bench": "B"}
+        await mark("trim")
+        table.move_cursor(row=named(screen).index("recorded"))
+        beside = await brought(pilot, TwoOutcomesScreen, "d")
         shown = beside.query_one(Pager).text
         assert "A on the bench" in shown.split("\n")[0]
         assert "B recorded" in shown.split("\n")[0]
@@ -117,3 +133,36 @@ def test_two_outcomes_differ_message_by_message() -> None:
     assert shortened(first)
     assert not added(first)
     assert list(stretches(first, first)) == [one for one in stretches(first, first) if one.first == one.second]
+
+
+def test_the_best_and_the_worst_are_marked_and_what_compacts_nothing_comes_last() -> None:
+    counter = Counter()
+    bench = counted(open_bench(story(6), counter), counter)
+    presets = candidates(
+        (
+            "trim",
+            "exchange-summary",
+            "context-reset",
+            "memories-rewrite",
+        )
+    )
+    ranked = [
+        Ranked(one.name, one, retention(bench.context, one.outcome), sent=(100, 800, 200))
+        for one in compare(bench.context, presets, extractive)
+    ]
+    unchanged = next(one for one in ranked if one.column.outcome.status == "unchanged")
+    for title in ("after", "held", "cost"):
+        assert ordered(ranked, title)[-1] is unchanged
+        assert ordered(ranked, title, turned=True)[-1] is unchanged
+        assert value_of(unchanged, title) is None
+    sizes = [one.column.after.tokens for one in ordered(ranked, "after")[:-1]]
+    assert sizes == sorted(sizes)
+    best, worst = ends(ranked, "after")
+    assert (best, worst) == (sizes[0], sizes[-1])
+    first = list(row(ordered(ranked, "after")[0], ranked, ("after",), "A", 800))
+    assert [cell.plain for cell in (first[0], first[-1])] == ["A", "▂█▃"]
+    assert first[2].plain.endswith(" ▲")
+    assert ends(ranked[:1], "after") == (None, None)
+    told = details(ranked[0], 70, 9).plain.split("\n")
+    assert len(told) == 9
+    assert all(len(line) <= 70 for line in told)

@@ -50,16 +50,22 @@ class Receipt:
 
 def receipt_of(column: Column, held: Retention) -> Receipt:
     """What is told of one outcome: its column in a comparison, and what it holds."""
-    facts = (*held.facts, *held.tail)
-    rules = [one for one in facts if one.kind == "instruction" and one.why != "superseded"]
+    kept, rules = rules_kept(held)
     cost = column.summary_cost
     return Receipt(
-        len(rules),
-        sum(one.held in ("full", "part") and one.right for one in rules),
-        len(facts),
+        rules,
+        kept,
+        held.whole.facts,
         held.whole.share,
         held.whole.lost,
         held.whole.unknown > 0,
         column.rates.words(cost) if cost else "",
         column.pays_off_after,
     )
+
+
+def rules_kept(held: Retention) -> tuple[int, int]:
+    """How many of the user's rules that still hold are kept, and how many there are."""
+    facts = (*held.facts, *held.tail)
+    rules = [one for one in facts if one.kind == "instruction" and one.why != "superseded"]
+    return sum(one.held in ("full", "part") and one.right for one in rules), len(rules)

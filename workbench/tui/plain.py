@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from rich.cells import cell_len
 
@@ -77,3 +78,16 @@ def bar(share: float, width: int) -> str:
         eighths = max(1, eighths)
     full, rest = divmod(eighths, 8)
     return ("█" * full + (_EIGHTHS[rest] if rest else "")).ljust(width)
+
+
+_STEPS = "▁▂▃▄▅▆▇█"
+
+
+def spark(values: Sequence[int], width: int, top: int) -> str:
+    """What values come to over time, `width` cells at most, `top` as the highest step: of several in a cell the last,
+    so that a fall stays one."""
+    if not values:
+        return ""
+    cells = min(width, len(values))
+    last = (values[(cell + 1) * len(values) // cells - 1] for cell in range(cells))
+    return "".join(_STEPS[min(7, max(0, value * 8 // max(top, 1)))] for value in last)

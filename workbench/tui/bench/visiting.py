@@ -71,7 +71,7 @@ async def _rescued(host: Host) -> None:
 def compare(host: Host) -> None:
     from workbench.tui.screens.compare import CompareScreen
 
-    host.ask(CompareScreen(host.store.bench), partial(policy.choose, host))
+    host.ask(CompareScreen(host.store.bench, host.counter), partial(policy.choose, host))
 
 
 async def choose_file(host: Host) -> None:

@@ -1,11 +1,11 @@
-"""Compare: one column for each strategy or preset on the session of the bench; the chosen one opens there."""
+"""Compare: strategies or presets on the session of the bench as a ranking; the chosen one opens there."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from rich.text import Text
@@ -19,24 +19,30 @@ from textual.widgets import DataTable, Static
 from textual.worker import Worker, get_current_worker
 
 from workbench.analysis.compare import THEIRS, Column, candidates, column_of, compare, theirs
-from workbench.analysis.later_use import LaterUse
 from workbench.analysis.recorded import following
-from workbench.analysis.retention import Retention, retention
-from workbench.bench import Bench, Stand, stands
+from workbench.analysis.replay import replay
+from workbench.analysis.retention import retention
+from workbench.bench import Bench, stands
 from workbench.compaction.of_tool import of_its_time
 from workbench.compaction.preset import Preset, load_preset, preset_names
 from workbench.summarizers.extractive import extractive
+from workbench.tokens import Counter
+from workbench.tui.courses import Abandoned, course_on
 from workbench.tui.failures import failure_of
 from workbench.tui.help_key import help_key
 from workbench.tui.middle.two_outcomes import Named
 from workbench.tui.plain import plain
-from workbench.tui.screens.compare_words import MARKED, cells, held_cells, needed_cells, rows_of, said, watched_cells
+from workbench.tui.ranking import FIRST, HEADS, Ranked, details, heads_of, ordered, row, width_of
+from workbench.tui.screens.compare_words import said
 from workbench.tui.screens.retention_words import has_theirs
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.table import Table
 
 OURS = "on the bench"
 """The name of the column for the bench's own policy and run, where no preset's column is the same."""
+
+LINES: list[tuple[int, str]] | None = [(0, "-low"), (30, "-tall")]
+"""Lines from which there is room for all that is known of a row."""
 
 EVERY_S = 0.25
 """How often what has been found is drawn: the table is drawn anew as a whole."""
@@ -75,64 +81,68 @@ class CompareScreen(ModalScreen[Preset | None]):
     """Dismissed with the preset to open in the bench, or with None."""
 
     HELP = """\
-One column for each strategy, or for every preset: whether its trigger fires, how much it takes and keeps, what is \
-left, what it costs, what becomes of the messages and which checks it fails. First stands what the agent itself did, \
-in an epoch that a recorded compaction ended ({ and } on the bench go there), then what is on the bench where no \
-preset is the same. Your pins, your edits and, where a strategy has one, your split hold in all of them; the summaries \
-are extractive, so nothing is sent anywhere.
-"summary cost" is what a model would take to write them, at the session's model's prices (or as so many input tokens' \
-worth). "first changed" tokens at the beginning stay in the prompt cache, "re-billed" ones are written to it anew; it \
-"pays off" when what every later call saves has made up for that and the summaries.
-"present" is the share of the whole context's facts that is still told, "right" what of it is told rightly, "weighted" \
-what is told by weight: what is needed again counts more; then by kind. "needed later" is what is still there of what \
-the session really needed again, where it goes on after this epoch. These come after the rest; a watched sentence \
-has a row of its own, which says how it stands in each.
-Enter opens the column under the cursor on the bench; undo brings back what was there. Space marks two columns, d \
-shows them side by side."""
+A row for each strategy, or for every preset, the best first. Among them what the agent itself did, where a \
+recorded compaction ended the epoch ({ and } on the bench go there), and what is on the bench where no preset is the \
+same. Your pins, your edits and, where a strategy has one, your split hold in all of them; the summaries are \
+extractive, so nothing is sent anywhere.
+"after" is the context that is left, beside a bar of what it was. "rules" are your standing instructions, "held" the \
+share of the whole context's facts that is still told: the same facts in every row, so that rows compare. "needed" is \
+what is still there of what the session really needed again, where it goes on after this epoch. "cost" is what a model \
+would take for the summaries, at the session's model's prices; it "pays off" when what every later call saves has made \
+up for that and for the prompt cache that is lost. ◉ says how watched sentences stand, in their order. The last column \
+is the size of the context over the whole session, played under that policy. ▲ is the best of a column, ▼ the worst.
+Below stands all that is known of the row at hand: "first changed" tokens at the beginning stay in the prompt cache, \
+"re-billed" ones are written to it anew; "right" is what is told rightly, "weighted" what is told by weight.
+s orders by the next column, S the other way round; a click on a heading does the same. Enter opens the row on the \
+bench; undo brings back what was there. Space marks two rows, d shows them side by side."""
     CSS = """
     CompareScreen { align: center middle; }
-    CompareScreen > Vertical { width: 98%; height: 96%; padding: 0 1; border: round $border; background: $surface; }
+    CompareScreen > Vertical { width: 100%; height: 100%; padding: 0 1; background: $surface; }
     CompareScreen #said { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     CompareScreen Table { height: 1fr; }
+    CompareScreen .datatable--fixed { background: $surface; color: $foreground; }
+    CompareScreen #details { height: 7; margin: 1 0 0 0; }
+    CompareScreen.-tall #details { height: 12; }
     """
+    VERTICAL_BREAKPOINTS = LINES
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss(None)", "Close", id="compare.close", tooltip="To the bench, nothing changed."),
+        Binding("s", "sort(1)", "Order by", id="compare.sort", tooltip="Order by the next column."),
+        Binding("S", "turn", "Turn", id="compare.turn", tooltip="The worst first, or the best again."),
         Binding("a", "more", "All presets", id="compare.all", tooltip="Every preset, or each strategy's own."),
-        Binding("space", "mark", "Mark", id="compare.mark", tooltip="Mark a column to be seen beside another one."),
-        Binding("d", "beside", "Side by side", id="compare.beside", tooltip="The two marked columns, or this and one."),
-        Binding("enter", "choose", "Open", id="compare.open", tooltip="Open the column under the cursor in the bench."),
+        Binding("space", "mark", "Mark", id="compare.mark", tooltip="Mark a row to be seen beside another one."),
+        Binding("d", "beside", "Side by side", id="compare.beside", tooltip="The two marked rows, or this and one."),
+        Binding("enter", "choose", "Open", id="compare.open", tooltip="Open the row at hand on the bench."),
+        Binding("escape,q", "dismiss(None)", "Close", id="compare.close", tooltip="To the bench, nothing changed."),
         help_key("compare"),
     ]
     AUTO_FOCUS = "Table"
 
     @dataclass
     class Told(Message):
-        """All columns that are made by now for this round of comparing, and what the first of them still hold, of
-        watched sentences too."""
+        """All rows that are made by now for this round of comparing, each with what is known of it."""
 
         asked: Asked
-        columns: tuple[Column, ...]
-        held: tuple[Retention, ...]
-        stood: tuple[tuple[Stand, ...], ...]
-        needed: tuple[LaterUse | None, ...]
+        ranked: tuple[Ranked, ...]
 
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, CompareScreen.Told)
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: Bench, counter: Counter) -> None:
         super().__init__()
-        self.bench = bench
-        self.goes_on = bench.epoch < len(bench.session.epochs)
+        self.bench, self.counter = bench, counter
+        self.titles = heads_of(goes_on=bench.epoch < len(bench.session.epochs))
         self.every = False
         self.asked = asked_of(bench, candidates())
-        self.columns: tuple[Column, ...] = ()
-        self.held: tuple[Retention, ...] = ()
-        self.marked: tuple[int, ...] = ()
+        self.ranked: tuple[Ranked, ...] = ()
+        """In the order in which they are shown."""
+        self.order, self.turned = FIRST, False
+        self.marked: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(id="said")
-            yield Table(cursor_type="column", zebra_stripes=True, fixed_columns=1)
+            yield Table(cursor_type="row", zebra_stripes=True, fixed_columns=2)
+            yield Static(id="details")
             yield KeysLine()
 
     def on_mount(self) -> None:
@@ -142,71 +152,115 @@ shows them side by side."""
         """Compare anew: the strategies' own presets, or every one."""
         presets = tuple(map(load_preset, preset_names())) if self.every else candidates()
         self.asked = asked_of(self.bench, presets)
-        self.columns, self.held, self.marked = (), (), ()
-        table = self.query_one(Table)
-        table.clear(columns=True)
-        table.add_column("", key="")
-        for key, name in rows_of(self.bench.watched, goes_on=self.goes_on).items():
-            table.add_row(Text(name, "dim"), key=key)
-        self._say()
+        self.ranked, self.marked = (), ()
+        self._draw()
         self.compare(self.asked)
 
     @work(exclusive=True, group="compare", exit_on_error=False, description="compare")
     async def compare(self, asked: Asked) -> None:
-        """Column by column in a thread, so that the first stands while the last is still made; then what they hold."""
+        """Row by row in a thread, so that the first stands while the last is still made; then what they hold, then the
+        session under each of them."""
         bench, worker, told = self.bench, get_current_worker(), 0.0
-        made: list[Column] = []
-        held: list[Retention] = []
-        stood: list[tuple[Stand, ...]] = []
-        needed: list[LaterUse | None] = []
+        ranked: list[Ranked] = []
 
         def tell(at_least: float) -> None:
             nonlocal told
             if time.monotonic() - told >= at_least:
-                self.post_message(self.Told(asked, tuple(made), tuple(held), tuple(stood), tuple(needed)))
+                self.post_message(self.Told(asked, tuple(ranked)))
                 told = time.monotonic()
 
         columns = columns_of(bench, asked)
         while not worker.is_cancelled and (column := await asyncio.to_thread(next, columns, None)):
-            made.append(column)
+            ranked.append(Ranked(self.name_of(asked, column), column))
             tell(EVERY_S)
         tell(0)
         later = await asyncio.to_thread(following, bench.session, bench.epoch)
-        for column in made:
+        for place, one in enumerate(ranked):
             if worker.is_cancelled:
                 return
-            stood.append(await asyncio.to_thread(stands, bench, column.outcome))
-            needed.append(await asyncio.to_thread(bench.later_use, column.outcome) if self.goes_on else None)
-            held.append(await asyncio.to_thread(retention, bench.context, column.outcome, later))
+            outcome = one.column.outcome
+            stood = await asyncio.to_thread(stands, bench, outcome)
+            needed = await asyncio.to_thread(bench.later_use, outcome) if "needed" in self.titles else None
+            held = await asyncio.to_thread(retention, bench.context, outcome, later)
+            ranked[place] = replace(one, held=held, stood=stood, needed=needed)
             tell(EVERY_S)
         tell(0)
 
+        def stop(stage: str) -> None:
+            if worker.is_cancelled:
+                raise Abandoned
+
+        try:
+            _, course = await asyncio.to_thread(course_on, bench, self.counter, stop, first=1)
+        except Abandoned:
+            return
+        for place, one in enumerate(ranked):
+            if worker.is_cancelled:
+                return
+            if (preset := one.column.preset) is None:
+                ranked[place] = replace(one, sent=tuple(point.tokens for point in course.growth))
+            else:
+                played = await asyncio.to_thread(replay, course, preset, bench.opened.limit)
+                ranked[place] = replace(one, sent=tuple(played.sent))
+            tell(EVERY_S)
+        tell(0)
+
+    @staticmethod
+    def name_of(asked: Asked, column: Column) -> str:
+        return OURS if column.preset is not None and column.preset is asked.own else column.name
+
     @on(Told)
     def _show(self, event: Told) -> None:
-        """Add the columns that are new, and what is held where that is new."""
-        if event.asked is not self.asked:
-            return
-        table, shown, judged = self.query_one(Table), len(self.columns), len(self.held)
-        self.columns, self.held = event.columns, event.held
-        for number in range(shown, len(self.columns)):
-            column = self.columns[number]
-            table.add_column(Text(plain(self.name_of(column)), "bold"), key=str(number))
-            self._fill(number, cells(column))
-        for number in range(judged, len(self.held)):
-            self._fill(number, held_cells(self.held[number]))
-            self._fill(number, watched_cells(event.stood[number]))
-            self._fill(number, needed_cells(event.needed[number]) if self.goes_on else {})
-        if not shown and self.columns:
-            table.move_cursor(column=1)
+        """Show what is known by now; ordered when all that the order goes by is there."""
+        if event.asked is self.asked:
+            known = len(event.ranked) == self.asked.count and all(one.held for one in event.ranked)
+            self.ranked = tuple(ordered(event.ranked, self.order, turned=self.turned)) if known else event.ranked
+            self._draw()
+
+    def _draw(self) -> None:
+        """The table anew, the cursor on the row on which it stood."""
+        table, here = self.query_one(Table), self.here
+        name = self._shown[here] if 0 <= here < len(self._shown) else ""
+        table.clear(columns=True)
+        table.add_column("", key="mark")
+        table.add_column("policy", key="policy")
+        for title in self.titles:
+            words = f"{title} {'▴' if self.turned else '▾'}" if title == self.order else title
+            head = f"{words:>{width_of(self.ranked, title) - 2}}"
+            table.add_column(Text(head, "bold" if title == self.order else "dim"), key=title)
+        watched = len(self.bench.watched)
+        table.add_column("◉" * watched, key="watched")
+        table.add_column(Text("context over the session", "dim"), key="sent")
+        top = max((max(one.sent) for one in self.ranked if one.sent), default=1)
+        for one in self.ranked:
+            letter = "AB"[self.marked.index(one.name)] if one.name in self.marked else ""
+            table.add_row(*row(one, self.ranked, self.titles, letter, top), key=one.name)
+        self._shown = tuple(one.name for one in self.ranked)
+        if name in self._shown:
+            table.move_cursor(row=self._shown.index(name))
         self._say()
+        self._tell()
 
-    def _fill(self, number: int, told: dict[str, Text]) -> None:
-        table = self.query_one(Table)
-        for row, cell in told.items():
-            table.update_cell(row, str(number), cell)
+    _shown: tuple[str, ...] = ()
+    """The names in the order in which the table has them."""
 
-    def name_of(self, column: Column) -> str:
-        return OURS if column.preset is not None and column.preset is self.asked.own else column.name
+    @property
+    def here(self) -> int:
+        """The row at hand, -1 where there is none."""
+        at = self.query_one(Table).cursor_row
+        return at if at < len(self._shown) else -1
+
+    @on(DataTable.RowHighlighted)
+    def _tell(self) -> None:
+        """Below the table all that is known of the row at hand."""
+        told = self.query_one("#details", Static)
+        if 0 <= self.here < len(self.ranked) and self._shown:
+            told.update(details(self.ranked[self.here], told.content_size.width, told.content_size.height))
+        else:
+            told.update("")
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._tell)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if failure := failure_of(event):
@@ -214,48 +268,59 @@ shows them side by side."""
 
     def _say(self) -> None:
         what = "every preset" if self.every else "each strategy's own preset"
-        words = said(self.columns, self.asked.count, len(self.held), what, str(self.bench.context.total))
+        judged = sum(one.held is not None for one in self.ranked)
+        words = said(len(self.ranked), self.asked.count, judged, what, str(self.bench.context.total))
         self.query_one("#said", Static).update(Text(words))
+
+    # --- the order --------------------------------------------------------------------------------------------------
 
     def action_more(self) -> None:
         self.every = not self.every
         self.start()
 
+    def action_sort(self, by: int) -> None:
+        self._order(self.titles[(self.titles.index(self.order) + by) % len(self.titles)], turned=False)
+
+    def action_turn(self) -> None:
+        self._order(self.order, turned=not self.turned)
+
+    @on(DataTable.HeaderSelected)
+    def _heading_clicked(self, event: DataTable.HeaderSelected) -> None:
+        if (title := event.column_key.value or "") in HEADS:
+            self._order(title, turned=title == self.order and not self.turned)
+
+    def _order(self, title: str, *, turned: bool) -> None:
+        self.order, self.turned = title, turned
+        self.ranked = tuple(ordered(self.ranked, title, turned=turned))
+        self._draw()
+
     # --- one of them, or two ----------------------------------------------------------------------------------------
 
-    @property
-    def number(self) -> int:
-        """The column under the cursor, -1 on the names."""
-        number = self.query_one(Table).cursor_column - 1
-        return number if number < len(self.columns) else -1
-
     def action_mark(self) -> None:
-        """Mark the column, or no longer; of three the first one marked goes."""
-        if (number := self.number) < 0:
-            return
-        before = self.marked
-        self.marked = tuple(one for one in before if one != number) if number in before else (*before, number)[-2:]
-        table = self.query_one(Table)
-        for each in {*before, *self.marked}:
-            letter = "AB"[self.marked.index(each)] if each in self.marked else ""
-            table.update_cell(MARKED, str(each), Text(letter, "bold reverse"))
+        """Mark the row, or no longer; of three the first one marked goes."""
+        if self.here >= 0:
+            name, before = self._shown[self.here], self.marked
+            self.marked = tuple(one for one in before if one != name) if name in before else (*before, name)[-2:]
+            self._draw()
 
     def action_beside(self) -> None:
-        """The two marked; with one marked, that and the column under the cursor; with none, that and the first."""
+        """The two marked; with one marked, that and the row at hand; with none, that and the first."""
         from workbench.tui.screens.two_outcomes import TwoOutcomesScreen
 
-        pair = (*self.marked, self.number)[:2] if self.marked else (0, self.number)
-        if len(set(pair)) < 2 or min(pair) < 0:
-            self.notify("Space marks a column; d shows two of them side by side.", markup=False)
+        here = self._shown[self.here] if self.here >= 0 else ""
+        pair = (*self.marked, here)[:2] if self.marked else (*self._shown[:1], here)
+        if len(set(pair)) < 2 or "" in pair:
+            self.notify("Space marks a row; d shows two of them side by side.", markup=False)
             return
-        first, second = (Named(self.name_of(column), column.outcome) for column in (self.columns[at] for at in pair))
+        by_name = {one.name: one.column.outcome for one in self.ranked}
+        first, second = (Named(name, by_name[name]) for name in pair)
         self.app.push_screen(TwoOutcomesScreen(self.bench, first, second))
 
-    @on(DataTable.ColumnSelected)
+    @on(DataTable.RowSelected)
     def action_choose(self) -> None:
-        if (number := self.number) < 0:
+        if self.here < 0:
             return
-        preset = self.columns[number].preset
+        preset = self.ranked[self.here].column.preset
         if preset is None:
             self.notify(f"The {THEIRS} compaction is the agent's own: it has no policy to open.", markup=False)
         else:

@@ -1,50 +1,24 @@
-"""What the comparison shows in a column: sizes, cost and checks at once, what is held when that is found."""
+"""What the comparison tells of a policy: sizes, cost and checks at once, what is held when that is found."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from rich.text import Text
 
 from workbench.analysis.compare import Column
 from workbench.analysis.later_use import LaterUse
 from workbench.analysis.retention import KINDS, Retention
-from workbench.bench import Stand
-from workbench.compaction.outcome import Fate
 from workbench.tui.plain import bar, figure, fit, one_line, plain, several
-from workbench.tui.widgets.watched_lines import SIGNS, STYLES
 
 BAR = 5
 
-MARKED = "side by side"
-"""The row of the letters of the columns that are marked."""
-
-FIGURES = (
-    "strategy", "fired", "head", "tail", "after", "saved", "calls", "summary cost", "first changed", "re-billed",
-    "pays off",
-)  # fmt: skip
 HELD = ("present", "right", "weighted", *KINDS)
-JUDGED = ("checks", "status", *(fate.value for fate in Fate))
 NEEDED = "needed later"
 WATCHED_CHARS = 24
 """So much of a watched sentence names its row."""
 
 
-def rows_of(watched: Sequence[str], *, goes_on: bool) -> dict[str, str]:
-    """The rows of the table, from top to bottom, and what each is called: a watched sentence's by its beginning. Where
-    the session goes on after the context, what it needed later has one."""
-    rows = (*FIGURES, *((NEEDED,) if goes_on else ()), *HELD, *JUDGED)
-    return {MARKED: MARKED, **{one: watched_name(one) for one in watched}, **{row: row for row in rows}}
-
-
 def watched_name(sentence: str) -> str:
     return f"◉ {fit(one_line(sentence), WATCHED_CHARS).rstrip()}"
-
-
-def watched_cells(stood: Sequence[Stand]) -> dict[str, Text]:
-    """How each watched sentence stands in an outcome."""
-    told = ((one.sentence, one.after) for one in stood if one.after)
-    return {key: Text(f"{SIGNS[after]} {after}", "" if STYLES[after] == "good" else "bold") for key, after in told}
 
 
 UNKNOWN = "not recorded"
@@ -106,12 +80,12 @@ def share_cell(share: float | None, unknown: bool = False) -> Text:
     return Text(bar(share, BAR), "dim").append(f" {100 * share:.0f} %", "not dim")
 
 
-def said(columns: Sequence[Column], asked: int, judged: int, what: str, before: str) -> str:
+def said(made: int, asked: int, judged: int, what: str, before: str) -> str:
     """How far the comparison is."""
-    if len(columns) < asked:
-        done = f"{len(columns)} of {asked} columns"
-    elif judged < len(columns):
-        done = f"looking for what is held: {judged} of {len(columns)}"
+    if made < asked:
+        done = f"{made} of {asked}"
+    elif judged < made:
+        done = f"looking for what is held: {judged} of {made}"
     else:
-        done = f"{asked} columns"
+        done = f"{asked} compared"
     return f"{what}: {done} · {before} tokens before · extractive summaries"

@@ -1,0 +1,184 @@
+"""A comparison as a ranking: a row for each policy, its figures on one denominator, the best and the worst marked.
+Pure: how a row is drawn and ordered, without a screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from workbench.analysis.compare import Column
+from workbench.analysis.later_use import LaterUse
+from workbench.analysis.receipt import rules_kept
+from workbench.analysis.retention import Retention
+from workbench.base.figures import short
+from workbench.bench import Stand
+from workbench.tui.plain import bar, fit, percent, plain, spark
+from workbench.tui.screens.compare_words import cells, cost_words, held_cells, needed_cells, pay_off_words
+from workbench.tui.widgets.watched_lines import SIGNS
+
+BAR, SPARK = 6, 22
+"""Cells of a bar, and of the context over the session."""
+
+BEST, WORST = "▲", "▼"
+"""Behind the best and the worst figure of a column, which are coloured, too."""
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One policy's column of the comparison. What is not known yet is None or empty; `sent` are the tokens of every
+    call of the session, played under the policy."""
+
+    name: str
+    column: Column
+    held: Retention | None = None
+    stood: tuple[Stand, ...] = ()
+    needed: LaterUse | None = None
+    sent: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Head:
+    """A column of the ranking: what it is ordered by, None for what is not known; whether `less` is better."""
+
+    title: str
+    value: Callable[[Ranked], float | None]
+    words: Callable[[Ranked], str]
+    less: bool = False
+
+
+def _share(of: Callable[[Ranked], float | None]) -> Callable[[Ranked], str]:
+    def words(one: Ranked) -> str:
+        found = of(one)
+        return "" if found is None else f"{bar(found, BAR)} {percent(found):>5}"
+
+    return words
+
+
+def _rules(one: Ranked) -> float | None:
+    kept = rules_kept(one.held) if one.held else None
+    return kept[0] / kept[1] if kept and kept[1] else None
+
+
+def _rules_words(one: Ranked) -> str:
+    kept = rules_kept(one.held) if one.held else None
+    return f"{kept[0]}/{kept[1]}" if kept else ""
+
+
+def _held(one: Ranked) -> float | None:
+    return one.held.whole.share if one.held else None
+
+
+def _needed(one: Ranked) -> float | None:
+    return one.needed.share if one.needed else None
+
+
+def _after_words(one: Ranked) -> str:
+    after, before = one.column.after, one.column.before.tokens
+    return f"{bar(after.tokens / max(before, 1), BAR)} {after.basis.value + short(after.tokens):>6}"
+
+
+def _pays_off(one: Ranked) -> float | None:
+    """Calls; a never is more than any number of them."""
+    if one.column.outcome.status == "unchanged":
+        return None
+    after = one.column.pays_off_after
+    return float("inf") if after is None else float(after)
+
+
+def _checks(one: Ranked) -> float | None:
+    return None if one.column.preset is None else float(len(one.column.failed))
+
+
+def _checks_words(one: Ranked) -> str:
+    failed = one.column.failed
+    hard = sum(check.hard for check in failed)
+    return "" if one.column.preset is None else f"✘ {hard}" if hard else f"! {len(failed)}" if failed else "✔"
+
+
+HEADS = {
+    head.title: head
+    for head in (
+        Head("after", lambda one: float(one.column.after.tokens), _after_words, less=True),
+        Head("rules", _rules, _rules_words),
+        Head("held", _held, _share(_held)),
+        Head("needed", _needed, _share(_needed)),
+        Head("cost", lambda one: one.column.summary_cost, lambda one: cost_words(one.column), less=True),
+        Head("pays off", _pays_off, lambda one: pay_off_words(one.column).removeprefix("after "), less=True),
+        Head("checks", _checks, _checks_words, less=True),
+    )
+}
+"""By their titles, in their order."""
+
+FIRST = "held"
+"""What a ranking is ordered by at first."""
+
+
+def heads_of(*, goes_on: bool) -> tuple[str, ...]:
+    """The columns; what was needed later has one only where the session goes on after the context."""
+    return tuple(title for title in HEADS if title != "needed" or goes_on)
+
+
+def value_of(one: Ranked, title: str) -> float | None:
+    """What a row is ordered and marked by: nothing where it compacts nothing, for then it holds all at no cost."""
+    return None if one.column.outcome.status == "unchanged" else HEADS[title].value(one)
+
+
+def ordered(ranked: Sequence[Ranked], title: str, *, turned: bool = False) -> list[Ranked]:
+    """The best first, or the worst where it is `turned`; what is not known comes last. Equals keep their order."""
+    known = [(value, one) for one in ranked if (value := value_of(one, title)) is not None]
+    known.sort(key=lambda pair: pair[0], reverse=HEADS[title].less == turned)
+    return [*(one for _, one in known), *(one for one in ranked if value_of(one, title) is None)]
+
+
+def ends(ranked: Sequence[Ranked], title: str) -> tuple[float | None, float | None]:
+    """The best and the worst value of a column; None for one that half of the rows have: it tells nothing."""
+    values = [value for one in ranked if (value := value_of(one, title)) is not None]
+    low, high = (min(values), max(values)) if values else (0.0, 0.0)
+    best, worst = (
+        value if values.count(value) * 2 <= len(values) and low < high else None
+        for value in ((low, high) if HEADS[title].less else (high, low))
+    )
+    return best, worst
+
+
+def width_of(ranked: Sequence[Ranked], title: str) -> int:
+    """Cells of a column's figures, its heading and mark included."""
+    return max(len(title), *(cell_len(HEADS[title].words(one)) for one in ranked), 0) + 2
+
+
+def row(one: Ranked, ranked: Sequence[Ranked], titles: Sequence[str], letter: str, top: int) -> Iterator[Text]:
+    """A row's cells: the letter that marks it, its name, its figures, how watched sentences stand, and the context over
+    the session, `top` tokens high."""
+    yield Text(letter, "bold reverse")
+    yield Text(plain(one.name), "bold" if one.column.outcome.status != "unchanged" else "dim")
+    for title in titles:
+        (best, worst), value = ends(ranked, title), value_of(one, title)
+        mark, style = (BEST, "green") if value == best else (WORST, "red") if value == worst else (" ", "")
+        mark, style = (" ", "dim") if value is None else (mark, style)
+        yield Text(f"{HEADS[title].words(one):>{width_of(ranked, title) - 2}} {mark}", style)
+    yield Text(" ".join(SIGNS[stand.after] if stand.after else "·" for stand in one.stood))
+    yield Text(spark(one.sent, SPARK, top), "cyan")
+
+
+def details(one: Ranked, width: int, height: int) -> Text:
+    """All else that is known of a row, pair by pair in as many columns as there is room for."""
+    told = cells(one.column)
+    told |= held_cells(one.held) if one.held else {}
+    told |= needed_cells(one.needed) if one.needed else {}
+    pairs = [(name, value.plain) for name, value in told.items() if value.plain]
+    columns = max(1, width // EACH)
+    lines = [Text(fit(plain(one.name), width), "bold", no_wrap=True)]
+    rows = min(max(height - 1, 0), -(-len(pairs) // columns))
+    for at in range(rows):
+        line = Text(no_wrap=True, overflow="ellipsis")
+        for name, value in pairs[at :: max(rows, 1)][:columns]:
+            line.append(f"{name:>{NAME}} ", "dim").append(fit(value, EACH - NAME - 2) + " ")
+        lines.append(line)
+    return Text("\n").join(lines)
+
+
+EACH, NAME = 34, 14
+"""Cells of a pair, and of its name."""
