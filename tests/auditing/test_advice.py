@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -33,12 +34,37 @@ def test_the_cheapest_that_fits_the_window() -> None:
     assert advice.best.cost == pytest.approx(2 * 700_000 * 5 / 1_000_000)
     assert advice.best.summaries == 4
     assert advice.saved == pytest.approx(0.3)
-    assert [one.trigger for one in advice.choices] == [0, *(one for one in TRIGGERS if one < 200_000)]
+    assert [one.trigger for one in advice.choices] == [0, *(one for one in TRIGGERS if one <= 167_000)]
     assert str(advice) == (
         "Claude Code: of the 2 sessions that were played it would have been cheapest to compact at 120 000 of 200 000 "
         "tokens: $7.00 with 4 compactions instead of $10.00 with 2 compactions as it does by itself; "
         "set CLAUDE_AUTOCOMPACT_PCT_OVERRIDE=66 in its environment."
     )
+
+
+@pytest.mark.parametrize(
+    ("format", "window", "set"),
+    [
+        ("claude-code", 182_999, 120_000),
+        ("claude-code", 183_000, 150_000),
+        ("codex", 263_888, 180_000),
+        ("codex", 263_889, 250_000),
+        ("opencode", 211_999, 150_000),
+        ("opencode", 212_000, 180_000),
+        ("roo-cline", 199_999, 150_000),
+        ("roo-cline", 200_000, 180_000),
+        ("kimi", 229_999, 150_000),
+        ("kimi", 230_000, 180_000),
+        ("goose", 180_000, 150_000),
+        ("goose", 180_001, 180_000),
+    ],
+)
+def test_nothing_is_advised_that_the_tool_cannot_be_set_to(format: str, window: int, set: int) -> None:
+    """Each larger trigger is cheaper: the largest that can be set is the best, and no larger window would not do."""
+    costs = {trigger: (1_000_000 - trigger, 1) for trigger in TRIGGERS}
+    (advice,) = advise([replace(played(costs, window=window), format=format)])
+    assert advice.best.trigger == set
+    assert [one.trigger for one in advice.wider] == [one for one in TRIGGERS if one >= window]
 
 
 @pytest.mark.parametrize(("cost", "best"), [(969_999, 120_000), (970_000, 0), (1_000_000, 0)])

@@ -187,6 +187,23 @@ def test_what_a_long_session_would_have_cost(tmp_path: Path) -> None:
     assert [one.cost for one in row.tried if one.trigger > 120_000] == [pytest.approx(never, abs=2)] * 6
 
 
+def test_what_one_compaction_costs_by_hand(tmp_path: Path) -> None:
+    """Every prompt is 20 000 longer; behind the compaction stand the newest 20 000 and a summary, A in all.
+
+    At 100 000: four prompts read 0, 20 000, 40 000 and 60 000 from the cache and write 20 000 each; the fifth writes A;
+    the sixth reads A and writes 20 000. The summary's request reads 80 000. At 80 000 all that comes a prompt earlier,
+    so that one prompt more reads A and 20 000 and writes 20 000. The same summary is written, so A is all that is left:
+    112 000 + 25 000 + 8 000 less 81 000 + 25 000 + 27 000 + 0.1 A + 6 000.
+    """
+    (row,) = rows_of(long([20_000, 40_000, 60_000, 80_000, 100_000, 120_000]).put(tmp_path / "long.jsonl"))
+    cost = {one.trigger: one.cost for one in row.tried if one.summaries == 1}
+    behind = 10 * (6_000 - (cost[100_000] - cost[80_000]))
+    assert 21_000 < behind < 23_000
+    # 1.25 A to write, 0.1 A to read again, and five for each token of the summary, which is A less the newest 20 000.
+    written = cost[100_000] - (112_000 + 25_000 + 8_000 + 1.35 * behind)
+    assert written == pytest.approx(5 * (behind - 20_000), rel=0.1)
+
+
 def test_the_file_is_left_as_it_was(tmp_path: Path) -> None:
     path = quay().put(tmp_path / "quay.jsonl")
     before = path.read_bytes(), os.stat(path)

@@ -37,8 +37,9 @@ class Choice:
 @dataclass(frozen=True, slots=True)
 class Advice:
     """Of a tool: `sessions` that were played, most of them in a `window` of so many tokens; `choices` that fit into
-    their windows, the tool's own first, and `wider` ones that do not. `rework` are the tokens done again after each
-    recorded compaction, on average. `setting` says what to set for the best, "" where nothing is to be set."""
+    their windows and can be set, the tool's own first, and `wider` ones that need a larger window. `rework` are the
+    tokens done again after each recorded compaction, on average. `setting` says what to set for the best, "" where
+    nothing is to be set."""
 
     tool: str
     sessions: int
@@ -102,9 +103,11 @@ def _advice(tool: str, rows: Sequence[SessionRow]) -> Advice:
     rework = round(fsum(one.rework_tokens for one in made) / len(made)) if made else 0
     windows = Counter(row.window for row in rows if row.window)
     window = max(windows, key=lambda size: (windows[size], size)) if windows else None
-    within = [trigger for trigger in TRIGGERS if window is None or trigger < window]
+    highest = HIGHEST.get(rows[0].format, _below)(window) if window else TRIGGERS[-1]
+    within = [trigger for trigger in TRIGGERS if trigger <= highest]
+    larger = [trigger for trigger in TRIGGERS if window and trigger >= window]
     choices = tuple(_choice(rows, trigger, rework, dollars=dollars) for trigger in (0, *within))
-    wider = tuple(_choice(rows, trigger, rework, dollars=dollars) for trigger in TRIGGERS if trigger not in within)
+    wider = tuple(_choice(rows, trigger, rework, dollars=dollars) for trigger in larger)
     advice = Advice(tool, len(rows), window, dollars, rework, choices, wider)
     tell = SETTINGS.get(rows[0].format)
     if tell is None or advice.best is advice.own or window is None:
@@ -126,6 +129,22 @@ def _choice(rows: Sequence[SessionRow], trigger: int, rework: int, *, dollars: b
 
 Told = Callable[[int, int], str]
 """What to set, in words, so that a context is compacted at so many tokens of a window of so many."""
+
+
+def _below(window: int) -> int:
+    return window - 1
+
+
+HIGHEST: Mapping[str, Callable[[int], int]] = {
+    "claude-code": lambda window: window - 33_000,
+    "codex": lambda window: window * 18 // 19,
+    "opencode": lambda window: window - 32_000,
+    "roo-cline": lambda window: window * 9 // 10,
+    "kimi": lambda window: window - 50_000,
+}
+"""At how many tokens of a window a tool compacts at the latest, whatever is set: Codex at 90 % of the model's window,
+of which it records 95 %; the others with so much left for the summary or the answer. By format, of the same facts as
+its preset."""
 
 
 def _claude_code(trigger: int, window: int) -> str:
@@ -161,7 +180,9 @@ SETTINGS: Mapping[str, Told] = {
     ),
     "openhands": lambda trigger, window: f"set max_tokens = {trigger} of its condenser",
     "langchain": lambda trigger, window: f'give SummarizationMiddleware trigger=("tokens", {trigger})',
-    "adk": lambda trigger, window: f"set token_threshold={trigger} of its EventsCompactionConfig",
+    "adk": lambda trigger, window: (
+        f"set token_threshold={trigger} of its EventsCompactionConfig, with an event_retention_size"
+    ),
     "kimi": lambda trigger, window: (
         f"set compaction_trigger_ratio = {_share(trigger, window)} under [loop_control] in its config.toml"
     ),

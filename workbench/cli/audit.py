@@ -45,7 +45,7 @@ CANCELLED = 130
 CELL = 32
 TOLD = 20
 SHOWN: dict[About, str] = {
-    "sessions": "changed tool model calls peak overhead cost compactions larger rework lost project path",
+    "sessions": "changed tool model calls peak overhead cost compactions copies larger rework lost project path",
     "compactions": "time tool version model way before after larger seconds cost gone rework lost project path",
     "unreadable": "path error",
 }

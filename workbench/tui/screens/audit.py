@@ -50,8 +50,8 @@ TELL_S = 0.5
 
 GROUPS_SHOWN = 12
 SHOWN: dict[About, str] = {
-    "sessions": "tool model project compactions larger gone rework lost overhead cost calls peak changed version "
-    "title path",
+    "sessions": "tool model project compactions copies larger gone rework lost overhead cost calls peak changed "
+    "version title path",
     "compactions": "tool model project way before after larger seconds cost gone rework lost resumed time version path",
     "unreadable": "path error bytes",
 }
@@ -276,7 +276,7 @@ def sums(rows: Sequence[SessionRow], key: int) -> list[Part]:
 def _told(one: Group) -> str:
     parts = [several(one.sessions, "session"), several(one.compactions, "compaction")]
     if one.copies:
-        parts.append(f"{several(one.copies, 'copy')} of them not counted")
+        parts.append(f"{several(one.copies, 'copy')} not counted")
     if one.larger:
         parts.append(f"{figure(one.larger)} made it larger")
     if one.before and one.after:
