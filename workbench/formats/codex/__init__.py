@@ -13,7 +13,7 @@ from workbench.formats.format import Codec, Format, Way
 
 
 def _codec() -> Codec:
-    from workbench.formats.codex import read, rules, write
+    from workbench.formats.codex import read, rules, skim, write
     from workbench.formats.kit.mark import CARRIED
     from workbench.formats.kit.place import in_first_line
 
@@ -24,6 +24,7 @@ def _codec() -> Codec:
         addressed=write.addressed,
         ways=(Way("appended", "a compaction behind the loaded rollout", write.append),),
         place=in_first_line(CARRIED, "payload"),
+        skim=skim.skim,
     )
 
 

@@ -29,7 +29,7 @@ _REQUEST = re.compile(r"^## My request(?: for \w+)?:[ \t]*\n?", re.MULTILINE)
 """What an editor puts before the person's own words, and the line behind it."""
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "developer": "system", "system": "system"}
-_SUMMARIES = ("compaction", "compaction_summary", "context_compaction")
+SUMMARIES = ("compaction", "compaction_summary", "context_compaction")
 _UNSENT = ("ghost_snapshot", "compaction_trigger", "other")
 
 Side = Literal["request", "response", "results", ""]
@@ -55,7 +55,7 @@ def role_and_kind(item: Mapping[str, Any], blocks: tuple[Block, ...]) -> tuple[R
     role = {"response": "assistant", "results": "tool"}.get(side, role)  # type: ignore[assignment]
     if (kind := marked(item)) is not None:
         return role, kind
-    if item.get("type") in _SUMMARIES:
+    if item.get("type") in SUMMARIES:
         return "user", "summary"
     if item.get("type") != "message" and side == "request":
         return "user", "meta"
@@ -187,7 +187,7 @@ def rendered(message: Message, call_types: dict[str, str], notes: list[str], *, 
             case Thinking():
                 notes.append("reasoning was left out: only the response that it came with may hold it")
             case Opaque(_, raw) if own and isinstance(raw, dict) and isinstance(raw.get("type"), str):
-                if raw["type"] in _SUMMARIES or raw["type"].endswith(("_call", "_output")):
+                if raw["type"] in SUMMARIES or raw["type"].endswith(("_call", "_output")):
                     close()
                     items.append(raw)
                 else:

@@ -39,18 +39,18 @@ def read(path: Path, data: bytes, progress: Progress) -> Session:
     if data.startswith(ZSTD):
         data = zstd.unpack(path, data)
     data, note = with_base(path, data)
-    reading = _Reading(Records(data))
+    reading = Reading(Records(data))
     if note:
         reading.warnings.append(LoadWarning(note))
     for value, index, _ in objects_of(records_of(data), len(data), reading.records, reading.warnings, progress):
-        _take(reading, value, index)
+        take(reading, value, index)
     if not any(draft.kind != "boundary" for draft in reading.drafts):
         raise BadInput(f"{path} is a Codex rollout without a single message; name another session's file.")
-    return _session(path, reading)
+    return session_of(path, reading)
 
 
 @dataclass(slots=True)
-class _Draft:
+class Draft:
     """A message while its items come in."""
 
     id: str
@@ -68,7 +68,7 @@ class _Draft:
 
 
 @dataclass(slots=True)
-class _Reading:
+class Reading:
     """What has been read so far. `history` numbers the drafts that the model would be sent now, `copies` those of them
     that the newest compaction wrote down again.
 
@@ -77,7 +77,7 @@ class _Reading:
     """
 
     records: Records
-    drafts: list[_Draft] = field(default_factory=list)
+    drafts: list[Draft] = field(default_factory=list)
     history: list[int] = field(default_factory=list)
     copies: frozenset[int] = frozenset()
     epochs: list[Epoch] = field(default_factory=list)
@@ -91,11 +91,11 @@ class _Reading:
     side: Side = ""
     early: bool | None = None
     waiting: Usage | None = None
-    billed: _Draft | None = None
+    billed: Draft | None = None
     totals: Any = None
 
 
-def _take(reading: _Reading, value: dict[str, Any], index: int) -> None:
+def take(reading: Reading, value: dict[str, Any], index: int) -> None:
     kind, payload = value.get("type"), value.get("payload")
     time = seconds_of(value.get("timestamp"))
     if not isinstance(payload, dict):
@@ -113,12 +113,12 @@ def _take(reading: _Reading, value: dict[str, Any], index: int) -> None:
             reading.meta = payload
             _context(reading, payload)
     elif kind == "inter_agent_communication":
-        _add(reading, _Draft(f"item-{index + 1}", "user", "meta", [Opaque(kind, payload)], [index], time), "request")
+        add(reading, Draft(f"item-{index + 1}", "user", "meta", [Opaque(kind, payload)], [index], time), "request")
     elif kind not in _OTHERS:
         reading.unknown[str(kind)] += 1
 
 
-def _take_bare(reading: _Reading, value: dict[str, Any], index: int, time: float | None) -> None:
+def _take_bare(reading: Reading, value: dict[str, Any], index: int, time: float | None) -> None:
     """A line of Codex before 0.32: the first says what the session is, the others are items."""
     if isinstance(value.get("type"), str):
         _item(reading, value, index, time)
@@ -128,7 +128,7 @@ def _take_bare(reading: _Reading, value: dict[str, Any], index: int, time: float
         reading.unknown["without a type"] += 1
 
 
-def _item(reading: _Reading, item: dict[str, Any], index: int, time: float | None) -> None:
+def _item(reading: Reading, item: dict[str, Any], index: int, time: float | None) -> None:
     side = side_of(item)
     if not side:
         if not isinstance(item.get("type"), str):
@@ -142,14 +142,14 @@ def _item(reading: _Reading, item: dict[str, Any], index: int, time: float | Non
         return
     role, kind = role_and_kind(item, blocks)
     model = reading.model if role == "assistant" else None
-    draft = _Draft(f"item-{index + 1}", role, kind, [_interned(block) for block in blocks], [index], time, model)
+    draft = Draft(f"item-{index + 1}", role, kind, [_interned(block) for block in blocks], [index], time, model)
     if role == "assistant":
         draft.usage, reading.waiting = reading.waiting, None
         reading.billed = draft
-    _add(reading, draft, side)
+    add(reading, draft, side)
 
 
-def _add(reading: _Reading, draft: _Draft, side: Side) -> None:
+def add(reading: Reading, draft: Draft, side: Side) -> None:
     reading.history.append(len(reading.drafts))
     reading.drafts.append(draft)
     reading.side = side
@@ -159,7 +159,7 @@ def _interned(block: Block) -> Block:
     return ToolUse(block.id, intern(block.name), block.input) if isinstance(block, ToolUse) else block
 
 
-def _context(reading: _Reading, payload: dict[str, Any]) -> None:
+def _context(reading: Reading, payload: dict[str, Any]) -> None:
     reading.side = ""
     if isinstance(payload.get("cwd"), str):
         reading.cwd = payload["cwd"]
@@ -167,7 +167,7 @@ def _context(reading: _Reading, payload: dict[str, Any]) -> None:
         reading.model = intern(payload["model"])
 
 
-def _event(reading: _Reading, payload: dict[str, Any], line: int) -> None:
+def _event(reading: Reading, payload: dict[str, Any], line: int) -> None:
     kind = payload.get("type")
     if kind == "token_count":
         reading.side = ""
@@ -181,7 +181,7 @@ def _event(reading: _Reading, payload: dict[str, Any], line: int) -> None:
         _roll_back(reading, turns if type(turns) is int else 0)
 
 
-def _tokens(reading: _Reading, info: dict[str, Any]) -> None:
+def _tokens(reading: Reading, info: dict[str, Any]) -> None:
     """Usage of one response. The same totals twice are one record, repeated."""
     total, last = info.get("total_token_usage"), info.get("last_token_usage")
     if not isinstance(last, dict):
@@ -203,14 +203,14 @@ def _tokens(reading: _Reading, info: dict[str, Any]) -> None:
         reading.billed.usage = usage
 
 
-def _sized(reading: _Reading, tokens: int) -> None:
+def _sized(reading: Reading, tokens: int) -> None:
     """What Codex takes the context for that a compaction has just left."""
     ended = reading.epochs[-1]
     if ended.ended_by and ended.ended_by.tokens_after is None:
         reading.epochs[-1] = replace(ended, ended_by=replace(ended.ended_by, tokens_after=tokens or None))
 
 
-def _roll_back(reading: _Reading, turns: int) -> None:
+def _roll_back(reading: Reading, turns: int) -> None:
     """Drop the newest turns from the context: each begins with a message of the user's own."""
     reading.side = ""
     for _ in range(turns):
@@ -224,12 +224,12 @@ def _roll_back(reading: _Reading, turns: int) -> None:
         del reading.history[start:]
 
 
-def _starts_turn(reading: _Reading, number: int) -> bool:
+def _starts_turn(reading: Reading, number: int) -> bool:
     return reading.drafts[number].role == "user" and reading.drafts[number].kind == "normal"
 
 
-def _compacted(reading: _Reading, payload: dict[str, Any], index: int, time: float | None) -> None:
-    reading.drafts.append(_Draft(f"item-{index + 1}", "system", "boundary", [], [index], time))
+def _compacted(reading: Reading, payload: dict[str, Any], index: int, time: float | None) -> None:
+    reading.drafts.append(Draft(f"item-{index + 1}", "system", "boundary", [], [index], time))
     before, copies, first = reading.history, reading.copies, len(reading.drafts)
     reading.side, reading.billed = "", None
     if before and _wrote(reading.drafts[before[-1]], payload.get("message")):
@@ -242,8 +242,8 @@ def _compacted(reading: _Reading, payload: dict[str, Any], index: int, time: flo
         text = payload.get("message")
         reading.history = _user_texts(reading, before)
         if isinstance(text, str) and text:
-            draft = _Draft(f"item-{index + 1}-summary", "user", "summary", [Text(text)], [index], time)
-            _add(reading, draft, "")
+            draft = Draft(f"item-{index + 1}-summary", "user", "summary", [Text(text)], [index], time)
+            add(reading, draft, "")
     made = {number: reading.drafts[number] for number in reading.history if number >= first}
     reading.copies = frozenset(n for n, draft in made.items() if draft.kind == "normal" and draft.role in _AGENTS)
     summary = next((draft.id for draft in made.values() if draft.kind == "summary"), None)
@@ -256,14 +256,14 @@ def _compacted(reading: _Reading, payload: dict[str, Any], index: int, time: flo
         reading.epochs.append(Epoch(len(reading.epochs) + 1, array("q", before), ended_by, copies, window))
 
 
-def _wrote(draft: _Draft, message: Any) -> bool:
+def _wrote(draft: Draft, message: Any) -> bool:
     """Whether a response is the summary that a compaction asked for: since 0.169 it stands in the rollout, too."""
     texts = [block.text for block in draft.blocks if isinstance(block, Text)]
     known = isinstance(message, str) and message.startswith(SUMMARY_PREFIX)
     return known and draft.role == "assistant" and bool(texts) and message.endswith(texts[-1])
 
 
-def _replace(reading: _Reading, items: list[Any], index: int, before: list[int], time: float | None) -> None:
+def _replace(reading: Reading, items: list[Any], index: int, before: list[int], time: float | None) -> None:
     known: dict[tuple[Role, Kind, tuple[Block, ...]], list[int]] = {}
     for number in before:
         draft = reading.drafts[number]
@@ -291,7 +291,7 @@ def _replace(reading: _Reading, items: list[Any], index: int, before: list[int],
     reading.side = ""
 
 
-def _item_spans(reading: _Reading, index: int) -> list[tuple[int, int]] | None:
+def _item_spans(reading: Reading, index: int) -> list[tuple[int, int]] | None:
     """Where the items of a compaction lie in the file; None where its line is not strict JSON."""
     start = reading.records.starts[index]
     text = reading.records[index].decode("latin-1")
@@ -304,7 +304,7 @@ def _item_spans(reading: _Reading, index: int) -> list[tuple[int, int]] | None:
         return None
 
 
-def _user_texts(reading: _Reading, before: list[int]) -> list[int]:
+def _user_texts(reading: Reading, before: list[int]) -> list[int]:
     """What a compaction in clear keeps: the newest of the user's own messages, up to a size."""
     room = _KEPT_TEXT
     kept: list[int] = []
@@ -318,7 +318,7 @@ def _user_texts(reading: _Reading, before: list[int]) -> list[int]:
     return kept[::-1]
 
 
-def _session(path: Path, reading: _Reading) -> Session:
+def session_of(path: Path, reading: Reading) -> Session:
     messages = with_said(draft.message() for draft in reading.drafts)
     window = reading.window.tokens
     newest = Epoch(len(reading.epochs) + 1, array("q", reading.history), copies=reading.copies, window=window)
@@ -353,7 +353,7 @@ def _session(path: Path, reading: _Reading) -> Session:
     )
 
 
-def _unknown(reading: _Reading) -> list[tuple[str, int]]:
+def _unknown(reading: Reading) -> list[tuple[str, int]]:
     return [
         (what if what.startswith(("of ", "without ")) else f"of unknown type {what!r}", count)
         for what, count in reading.unknown.items()

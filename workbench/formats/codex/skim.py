@@ -1,0 +1,126 @@
+"""Reading only what a session was billed: for audits of many thousand files.
+
+Up to its first bill a rollout is read as always. Behind it an item counts only by what it is part of, which the
+beginning of its line says, and of the events those are decoded that the reader heeds. Where anything else decides what
+the rows of an audit say, nothing is told, and the file must be read whole: a compaction, a turn that was taken back, a
+rollout that goes on from another one, a bill that may be absurd.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import orjson
+
+from workbench.formats.absurd import CHARACTERS_PER_TOKEN
+from workbench.formats.codex.items import SUMMARIES, Side, side_of
+from workbench.formats.codex.read import Draft, Reading, add, session_of, take
+from workbench.formats.kit.jsonl import records_of
+from workbench.formats.kit.mark import CARRIED, MARK
+from workbench.formats.kit.values import dict_of, text_of
+from workbench.session import Epoch, Records, Session
+
+_LINE = re.compile(
+    rb'\{"timestamp":"[^"\\]*",(?:"ordinal":\d+,)?"type":"(response_item|event_msg)","payload":\{"type":"(\w+)"'
+    rb'(?:,"id":(?:"[^"\\]*"|null))?(?:,"role":"(\w+)")?'
+)
+"""How Codex writes the beginning of a line. One that begins otherwise is decoded."""
+
+_HEEDED = (b"token_count", b"task_started", b"thread_rolled_back")
+_TOKENS = b'"token_count"'
+_NO_SKIM = (b'"history_base"', f'"{CARRIED}"'.encode(), f'"{MARK}"'.encode())
+"""What stands in a first line of a rollout of which the others do not tell all."""
+
+
+def skim(path: Path, data: bytes) -> Session | None:
+    """The session with its first messages whole and, behind them, an answer without content for each bill; one epoch.
+    None where that would not tell all."""
+    first = data.find(_TOKENS)
+    if data[:1] != b"{" or first < 0 or any(mark in data[: data.find(b"\n")] for mark in _NO_SKIM):
+        return None
+    reading = Reading(Records(data))
+    stop = _begun(reading, data, first)
+    whole = len(reading.drafts)
+    if not stop or not _skimmed(reading, data, stop):
+        return None
+    bills = {number: draft for number, draft in enumerate(reading.drafts) if draft.usage}
+    if any(_is_absurd(reading, draft) for draft in bills.values()):
+        return None
+    session = session_of(path, reading)
+    kept = [message for number, message in enumerate(session.messages) if number < whole or number in bills]
+    here = range(len(kept))
+    epoch = Epoch(1, here, window=session.epochs[0].window)
+    return replace(session, messages=tuple(kept), branch=here, epochs=(epoch,)) if session.title else None
+
+
+def _is_absurd(reading: Reading, draft: Draft) -> bool:
+    """Whether so little may have been billed for all that stands before a draft."""
+    before = reading.records.starts[draft.source[0]]
+    return draft.usage is not None and before > draft.usage.context * CHARACTERS_PER_TOKEN
+
+
+def _begun(reading: Reading, data: bytes, at: int) -> int:
+    """Read whole lines up to the count of tokens in whose line, or before it, an answer was billed first; where that
+    ends, 0 where there is none."""
+    start = 0
+    while at >= 0:
+        stop = data.find(b"\n", at) + 1 or len(data)
+        for record in records_of(data[start:stop]):
+            if record.problem or not isinstance(record.value, dict):
+                return 0
+            take(reading, record.value, reading.records.add(start + record.start, start + record.stop, record.line))
+        if not _tells_all(reading):
+            return 0
+        if reading.billed is not None and reading.billed.usage:
+            return stop
+        start, at = stop, data.find(_TOKENS, stop)
+    return 0
+
+
+def _skimmed(reading: Reading, data: bytes, at: int) -> bool:
+    """Take in the lines from `at` on; whether they were such that this tells all."""
+    for line in data[at:].split(b"\n"):
+        start, at = at, at + len(line) + 1
+        head = _LINE.match(line) if line.endswith(b"}") else None
+        if head and head[1] == b"event_msg" and head[2] not in _HEEDED:
+            continue
+        index = reading.records.add(start, start + len(line), 1)
+        if head and head[1] == b"response_item" and (head[3] or head[2] != b"message"):
+            kind, role = head[2].decode(), head[3].decode() if head[3] else None
+        elif line.strip():
+            try:
+                value = orjson.loads(line)
+            except ValueError:
+                return False
+            if not isinstance(value, dict):
+                return False
+            item = dict_of(value.get("payload")) if value.get("type") == "response_item" else {}
+            kind, role = text_of(item.get("type")), item.get("role")
+            if not kind:
+                take(reading, value, index)
+                if not _tells_all(reading):
+                    return False
+                continue
+        else:
+            continue
+        if kind in SUMMARIES:
+            return False
+        _item(reading, side_of({"type": kind, "role": role}), index)
+    return True
+
+
+def _tells_all(reading: Reading) -> bool:
+    """Whether nothing was read that changes the context."""
+    newest = reading.drafts[-1:]
+    return not (reading.epochs or reading.gone or reading.warnings or any(one.kind == "boundary" for one in newest))
+
+
+def _item(reading: Reading, side: Side, index: int) -> None:
+    """An item of which no more is known than what it is part of."""
+    if side == "response" != reading.side:
+        draft = Draft(f"item-{index + 1}", "assistant", "normal", [], [index], None, reading.model, reading.waiting)
+        reading.waiting, reading.billed = None, draft
+        add(reading, draft, side)
+    reading.side = side or reading.side
