@@ -21,7 +21,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -33,11 +33,13 @@ from workbench.analysis.recorded import following, recorded_outcome
 from workbench.analysis.retention import unread
 from workbench.base.errors import BadInput
 from workbench.compaction.context import Context
+from workbench.compaction.fates import Stroke, painted
 from workbench.compaction.layout import Layout
 from workbench.compaction.opening import context_at
-from workbench.compaction.outcome import Outcome
+from workbench.compaction.outcome import Fate, Outcome
 from workbench.compaction.preset import load_preset, preset_names
 from workbench.compaction.shape import Shape
+from workbench.compaction.spans import each, kept
 from workbench.compaction.strategies import strategy
 from workbench.formats.files import load, parts_of
 from workbench.session import Message, Session
@@ -105,7 +107,7 @@ def main() -> None:
     asked.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     asked.add_argument("--half", choices=("tuning", "held-out"))
     asked.add_argument("--quick", action="store_true", help="without the presets")
-    asked.add_argument("--generations", type=int, default=0, metavar="N", help="the ledger at 20 %% N times in a row")
+    asked.add_argument("--generations", type=int, default=0, metavar="N", help="N compactions in a row")
     asked.add_argument("--lost", action="store_true", help="list what the ledger lacks at 20 %%")
     given = asked.parse_args()
     cases = [case for folder in given.folders for case in cases_in(folder, given.half)]
@@ -126,20 +128,23 @@ def main() -> None:
 
 
 def show_generations(cases: Sequence[Case], count: int) -> None:
-    """Of the facts of each first head, by the workbench's own measure, how many the ledger still tells, and rightly,
-    after each compaction: the mean over the sessions that last so long."""
-    found: list[list[tuple[float, float]]] = [[] for _ in range(count)]
-    for case in cases:
-        for step in generations(case.context, partial(_ledger_outcome, case.tokens // 5), case.later, count).steps:
-            overall = step.retention.overall
-            if overall.share is not None and overall.right is not None:
-                found[step.number - 1].append((overall.share, overall.right))
-    print("\ngeneration  sessions  present  right")
-    for number, several in enumerate(found, 1):
-        present, right = (
-            100 * sum(shares) / (len(several) or 1) for shares in zip(*several or [(0.0, 0.0)], strict=True)
-        )
-        print(f"{number:10}  {len(several):8}  {present:5.0f} %  {right:3.0f} %")
+    """Of the facts of each first head, by the workbench's own measure, how many are still told, and rightly, after each
+    compaction, and of its instructions how many: the mean over the sessions that last so long."""
+    for name, compacted in IN_A_ROW:
+        found: list[list[tuple[float | None, ...]]] = [[] for _ in range(count)]
+        for case in cases:
+            for step in generations(case.context, partial(compacted, case.tokens // 5), case.later, count).steps:
+                overall, told = step.retention.overall, step.retention.kinds.get("instruction")
+                found[step.number - 1].append((overall.share, overall.right, told.share if told else None))
+        print(f"\n{name}\n{'generation':>10}  {'sessions':>8}  {'present':>7}  {'right':>7}  instructions")
+        for number, several in enumerate(found, 1):
+            present, right, rules = (_mean([one[place] for one in several]) for place in range(3))
+            print(f"{number:10}  {len(several):8}  {present:>7}  {right:>7}  {rules:>12}")
+
+
+def _mean(shares: Sequence[float | None]) -> str:
+    known = [share for share in shares if share is not None]
+    return f"{100 * sum(known) / len(known):.0f} %" if known else "–"
 
 
 def half_of(path: Path) -> str:
@@ -251,6 +256,44 @@ def _ledger_outcome(budget: int, context: Context) -> Outcome:
     one = strategy("ledger")
     policy = load_preset("ledger").policy.with_(**{**one.unasked, "budget_tokens": max(1, budget)})
     return drive(one.compact(context, policy), extractive).outcome
+
+
+def _newest_outcome(budget: int, context: Context) -> Outcome:
+    """The newest messages that fit, and none before them."""
+    cut = len(context)
+    while cut > context.shape.lead and context.size(cut - 1, len(context)).tokens <= budget:
+        cut -= 1
+    return _staying(context, [*range(context.shape.lead), *range(cut, len(context))])
+
+
+def _users_outcome(budget: int, context: Context) -> Outcome:
+    """The newest of the user's messages that fit."""
+    there: list[int] = []
+    for index in reversed(range(context.shape.lead, len(context))):
+        if context.messages[index].starts_round and (tokens := context.size(index, index + 1).tokens) <= budget:
+            there.append(index)
+            budget -= tokens
+    return _staying(context, [*range(context.shape.lead), *reversed(there)])
+
+
+def _staying(context: Context, indexes: Sequence[int]) -> Outcome:
+    spans = each(indexes)
+    fates = painted(len(context), [Stroke(Fate.KEPT, spans)])
+    return Outcome("compacted", "", context.messages, tuple(kept(spans)), fates)
+
+
+def _summary_outcome(budget: int, context: Context) -> Outcome:
+    """An extractive summary of all, and of the summary before it: what a tool does without a tail."""
+    preset = load_preset("claude-code")
+    return drive(strategy(preset.strategy).compact(context, preset.policy), extractive).outcome
+
+
+IN_A_ROW: tuple[tuple[str, Callable[[int, Context], Outcome]], ...] = (
+    ("ledger at 20 %", _ledger_outcome),
+    ("newest messages at 20 %", _newest_outcome),
+    ("user's newest words at 20 %", _users_outcome),
+    ("claude-code with an extractive summary, at its own size", _summary_outcome),
+)
 
 
 def newest(case: Case, budget: int) -> tuple[list[str], int]:

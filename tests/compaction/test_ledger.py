@@ -132,7 +132,7 @@ def test_the_result_keeps_to_its_budget(unit: str, narrative: float, budget: int
 
 
 def test_what_has_no_room_is_named_least_important_first() -> None:
-    outcome, ledger = compacted(context_of(work()), budget_tokens=190, narrative_percent=0)
+    outcome, ledger = compacted(context_of(work()), budget_tokens=150, narrative_percent=0)
     groups = [group for group, _ in ledger.left_out]
     assert ledger.left_out
     assert any("left out for lack of room" in line for line in outcome.trace)
@@ -195,7 +195,7 @@ def test_results_that_are_not_read_yet_are_shortened_to_the_budget_and_told(more
     for text, letter, last in zip(texts, "ab", (199, 599), strict=True):
         assert text.startswith(f"{letter}, line 0\n")
         assert text.endswith(f"\n{letter}, line {last}")
-        assert "characters are left out here for lack of room …]" in text
+        assert "characters cut …]" in text
     assert abs(len(texts[0]) - len(texts[1])) < 5
     assert [outcome.fate_at(len(more) + n).fate for n in range(1, 4)] == [Fate.KEPT, Fate.COMPRESSED, Fate.COMPRESSED]
     taken = context.outcome_size(outcome).tokens
@@ -209,7 +209,7 @@ def test_of_what_is_not_read_yet_beginning_and_end_stay_whatever_the_budget() ->
     text, whole = (one.results[0].text for one in (outcome.messages[-1], READING[-1]))
     half = LEAST_CHARS // 2
     gone = f"{len(whole) - LEAST_CHARS:,}".replace(",", " ")
-    said = f"[… {gone} characters are left out here for lack of room …]"
+    said = f"[… {gone} characters cut …]"
     assert text == f"{whole[:half]}\n{said}\n{whole[-half:]}"
     assert not budget_check(context_of(READING), outcome, LedgerPolicy(budget_tokens=1)).passed
 
@@ -366,7 +366,7 @@ def test_a_ledger_as_text_and_back() -> None:
         "## Standing instructions\n- #12 [gone] Never.\n    \n        [Indented] at all.\n  → superseded by #30\n\n"
         "## Errors\n- #7 [] [odd] text\n\n"
         "## Addresses\n- #9 https://example.org\n\n"
-        "Left out for lack of room, the least important first: 3 standing instructions, 12 addresses\n\n"
+        "Left out for lack of room: 3 standing instructions, 12 addresses\n\n"
         "## Narrative\nTold\n\nfreely.\n</ledger>"
     )
     assert written(ledger) == text
@@ -443,7 +443,9 @@ def without_model(context: Context, budget: int) -> Outcome:
 
 
 def everything_in(outcome: Outcome) -> str:
-    return "\n".join(part if isinstance(part, str) else "" for one in outcome.messages for part in visible_parts(one))
+    """Every text of the result, and what its ledger's lines come to when they are read."""
+    texts = [part for one in outcome.messages for part in visible_parts(one) if isinstance(part, str)]
+    return "\n".join([*texts, *(one.text for one in entries_of(outcome))])
 
 
 def entries_of(outcome: Outcome) -> tuple[Entry, ...]:
@@ -535,6 +537,27 @@ def test_what_the_tail_says_whole_is_no_entry() -> None:
         assert [one for one in entries_of(outcome) if one.kind == "request" and one.source in whole] == []
 
 
+def test_files_of_one_folder_and_state_share_a_line() -> None:
+    viewed = [("src/a.py", 3), ("src/b.py", 4), ("src/c.py", 4)]
+    files = [Entry("file", path, source, "viewed") for path, source in viewed]
+    files += [
+        Entry("file", "src/d.py", 5, "created"),
+        Entry("file", "e.py", 6, "named"),
+        Entry("file", "f.py", 6, "named"),
+    ]
+    files += [Entry("file", "src/my notes.py", 7, "viewed"), Entry("file", "g,h.py", 8, "viewed")]
+    ledger = Ledger(20, (), tuple(files))
+    text = written(ledger)
+    assert text.partition("## Files\n")[2] == (
+        "- [viewed] src/: #3 a.py, #4 b.py, c.py\n"
+        "- #5 [created] src/d.py\n"
+        "- [named] #6 e.py, f.py\n"
+        "- #7 [viewed] src/my notes.py\n"
+        "- #8 [viewed] g,h.py\n</ledger>"
+    )
+    assert read_ledger(text) == ledger
+
+
 def test_names_of_one_message_share_a_line() -> None:
     entries = (
         Entry("file", "src/a.py", 3, "viewed"),
@@ -547,7 +570,7 @@ def test_names_of_one_message_share_a_line() -> None:
     )
     ledger = Ledger(20, (), entries)
     text = written(ledger)
-    assert "- #7 [named] src/b.py, src/c.py\n" in text
+    assert "- [named] src/: #7 b.py, c.py\n" in text
     assert "- #7 retry_limit, TTL_MS\n- #9 parse_row\n" in text
     assert read_ledger(text) == ledger
 

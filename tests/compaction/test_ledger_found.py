@@ -134,10 +134,10 @@ def test_what_an_editor_put_before_the_open_request_gives_way_to_it() -> None:
     asked = "Raise the north gate by one notch, and say when. " * 8
     talk = [*loop("l", 30), Message("u", "user", (Text("# Open tabs\n" * 200, injected=True), Text(asked.strip()))),
             agent("z", "Which notch?")]  # fmt: skip
-    outcome = compacted(context_of(talk), 400)
+    outcome = compacted(context_of(talk), 300)
     (there,) = [one for one in outcome.messages if one.id == "u"]
     assert there.text.endswith(asked.strip()[-300:])
-    assert "Open tabs" not in there.text[400:]
+    assert there.text.count("Open tabs") < 20
     assert [one for one in entries_of(outcome) if one.kind == "request" and one.state == "open"] == []
 
 
@@ -151,3 +151,62 @@ def test_what_stands_word_for_word_in_a_result_is_not_lost() -> None:
     told = [" ".join(one.text.split()) for one in entries_of(outcome)]
     lost = [fact.text for fact in retention(context, outcome).lost]
     assert [text for text in lost if text.count(" ") >= 5 and any(text in one for one in told)] == []
+
+
+def test_several_texts_of_an_editor_come_one_after_another() -> None:
+    """All of them came at once, at more than was left, and half of a small budget stayed empty."""
+    beside = [Text(f"# Tabs {n}\n" + "- gate\n" * 90, injected=True) for n in range(9)]
+    talk = [summary("s", "We mended the weir. " * 60), Message("u", "user", (*beside, Text("Raise the north gate."))),
+            agent("a", "", call("c", command="./raise")), result("r", ("c", "raised"))]  # fmt: skip
+    context = context_of(talk)
+    for budget in range(200, 700, 40):
+        assert 0.9 * budget <= takes(context, compacted(context, budget)) <= budget, budget
+
+
+def test_a_command_that_was_run_again_is_told_before_those_that_were_not() -> None:
+    """Each was worth the same, and what looks as much as what checks."""
+    lines = [f"cd /w && ./raise gate{n}" for n in range(20)]
+    lines[3:3] = lines[9:9] = ["cd /w && make weir 2>&1 | tail -3"]
+    lines[5:5] = [f"ls gates/{n}" for n in range(20)]
+    runs = [one for n, line in enumerate(lines)
+            for one in (agent(f"a{n}", "", call(f"c{n}", command=line)), result(f"r{n}", (f"c{n}", "")))]  # fmt: skip
+    outcome = compacted(context_of([user("u", "Raise them."), *runs, *loop("l", 30)]), 260)
+    told = [one.text for one in entries_of(outcome) if one.kind == "command" and one.text in " ".join(lines)]
+    assert any("make weir" in one for one in told)
+    assert not any(one.startswith("ls ") for one in told)
+
+
+def test_a_file_is_told_once_with_as_much_of_its_path_as_was_said() -> None:
+    """Its name alone and half of its path were told beside it."""
+    whole = "/w/river/gates/weir.py"
+    talk = [user("u", "Mend weir.py and gates/weir.py."), agent("a", "", call("c", "Edit", file_path=whole)),
+            result("r", ("c", f"{whole} was changed; gates/weir.py compiles")), *loop("l", 30)]  # fmt: skip
+    told = [
+        one.text for one in entries_of(compacted(context_of(talk), 500)) if "weir" in one.text and one.kind == "file"
+    ]
+    assert told == [whole]
+
+
+def test_what_is_an_instruction_and_a_request_is_told_once() -> None:
+    rule = "Never raise the gate by more than two notches."
+    talk = [
+        user("u", "Start."),
+        agent("a", "Yes."),
+        user("v", rule),
+        *loop("l", 30),
+        user("w", "Go on."),
+        agent("z", "Ok."),
+    ]
+    outcome = compacted(context_of(talk), 500)
+    assert [one.kind for one in entries_of(outcome) if one.text == rule] == ["instruction"]
+    assert "left out" not in "".join(outcome.trace)
+
+
+def test_an_error_is_quoted_with_the_blanks_that_it_has() -> None:
+    """The last line of an output lost its double blanks, and was no quotation any more."""
+    said = "41 gates made\n\u2009LIFECYCLE\u2009 Raising  failed.  See above"
+    talk = [user("u", "Go."), agent("a", "", call("c", command="make test")),
+            Message("r", "tool", (ToolResult("c", (Text(said),), True),)), *loop("l", 30)]  # fmt: skip
+    assert "LIFECYCLE\u2009 Raising  failed.  See above" in [
+        one.text for one in entries_of(compacted(context_of(talk), 500)) if one.kind == "error"
+    ]

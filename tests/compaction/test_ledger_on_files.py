@@ -113,6 +113,7 @@ def less(smaller: Outcome, larger: Outcome) -> list[str]:
     """What the smaller of two results holds and the larger does not."""
     texts = [text for message in larger.messages for text in said(message)]
     texts += [text.replace("\n    ", "\n") for text in texts if text.startswith("<ledger ")]
+    texts += [entry.text for entry in entries_of(larger)]
     lost = [
         f"{entry.kind} {part}"
         for entry in entries_of(smaller)

@@ -26,7 +26,7 @@ LONG = "Use rye. And bake it longer."
         (TIME, "2 h", [("2 h", "How long?", True)]),
         (TIME, "3 h", [("3 h", "How long?", False)]),
         (BOTH, "Rye (Recommended)\n1 h", [("Rye", "Which flour?", True), ("1 h", "How long?", True)]),
-        (BOTH, "Rye (Recommended), Oat\n9 h", [("Rye, Oat", "Which flour?", True), ("9 h", "How long?", False)]),
+        (BOTH, "Rye (Recommended), Oat\n", [("Rye (Recommended), Oat", "Which flour?", True)]),
         (BOTH, "none\nof these", [("none\nof these", "", False)]),
         ({"question": "Well?", "follow_up": [{"text": "Go on", "mode": None}]}, "Go on", [("Go on", "Well?", True)]),
         ({"question": 7, "questions": "no"}, "Rye", [("Rye", "", False)]),

@@ -132,7 +132,8 @@ class Said:
     """Texts made ready for being asked. A list of bare words says nothing and is left out."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        every = [flat for text in texts for line in text.split("\n") if (flat := " ".join(line.split()))]
+        flat = (" ".join(line.split()) for text in texts for line in text.split("\n"))
+        every = [one for line in flat if line for one in _each_file(line)]
         self._lines: list[str] = []
         heaps: list[str] = []
         for line in every:
@@ -353,6 +354,18 @@ def _judged(wording: Wording, sense: Sense, held: Held, state: State) -> Verdict
 
 
 FEW = 4
+
+
+def _each_file(line: str) -> Iterator[str]:
+    """A line that tells several files of a folder, as a ledger writes them, as a line for each; any other as it is."""
+    if (shared := _OF_A_FOLDER.fullmatch(line)) is None:
+        yield line
+        return
+    for name in shared[3].split(", "):
+        yield f"{shared[1]}{shared[2] or ''}{name.rpartition(' ')[2]}"
+
+
+_OF_A_FOLDER = re.compile(r"(- \[\w{1,20}\] )(?:(\S{0,400}/): )?(#\d{1,12} \S.*)")
 
 
 def _heap(line: str) -> bool:

@@ -12,7 +12,8 @@ from workbench.session import Message, ToolResult, ToolUse
 
 _OPTIONS = ("options", "choices", "follow_up", "suggestions")
 _LABELS = ("label", "text", "answer", "value", "title")
-_ADVERTISED = re.compile(r" \(recommended\)", re.IGNORECASE)
+_ADVERTISED = re.compile(r" \(recommended\)\Z", re.IGNORECASE)
+"""Of several choices the words between stay: what was answered is told as it stands there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from workbench.base.text import clip_at_word
 from workbench.facts import powershell
 from workbench.facts.shell import Effect, effects
 from workbench.facts.shell_lines import is_told
@@ -321,15 +320,13 @@ def exit_code(text: str) -> int | None:
     return int(codes[-1]) if codes else None
 
 
-def last_line(result: ToolResult | None, limit: int = 160) -> str:
-    """The last line of a result, or the one near its end that says how the run ended; cut to `limit`."""
+def last_line(result: ToolResult | None) -> str:
+    """The last line of a result as it stands there, or the one near its end that says how the run ended."""
     if result is None:
         return ""
     said = [line.strip() for line in result.text[-4000:].split("\n")[-14:]]
     said = [line for line in said if _says_something(line)]
-    if not said:
-        return ""
-    return clip_at_word(outcome_line(said), limit)
+    return outcome_line(said) if said else ""
 
 
 def outcome_line(lines: Sequence[str]) -> str:

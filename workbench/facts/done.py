@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from workbench.base.text import clip_at_word
 from workbench.facts.calls import Called, last_line
 from workbench.facts.fact import Fact
 from workbench.facts.shell import views
@@ -13,6 +14,8 @@ from workbench.facts.wording import is_agents, scanned
 from workbench.session import Message
 
 REFUSED = "refused by the user"
+RESULT_CHARS = 160
+"""So much is told of the line that says how a command ended."""
 
 _WORD = re.compile(
     r"(?:[^\s\"'`<>()\[\]{},;|*=，。、；：（）「」《》]|(?<=[/\\])(?:\[{1,2}[\w.-]{1,60}\]{1,2}|\([\w.-]{1,60}\))(?=[/\\.])){3,200}"
@@ -94,7 +97,7 @@ def commands(messages: Sequence[Message], calls: Sequence[Called]) -> Iterator[F
         for action in called.actions:
             if action.kind == "command":
                 at = messages[called.index]
-                said = REFUSED if called.refused else last_line(called.result)
+                said = REFUSED if called.refused else clip_at_word(last_line(called.result), RESULT_CHARS)
                 yield Fact("command", without_heredocs(action.target), at.id, called.index, said, called.ok)
 
 

@@ -250,7 +250,7 @@ def may_find_nothing(called: Called) -> bool:
     return not parts or _looks_only(called) or any(map(_MAY_FIND_NOTHING.match, parts))
 
 
-_LOOKING = re.compile(
+LOOKS = re.compile(
     r"(?:(?:get|write|select|test|measure|format)-\w+|ls|cat|cd|pwd|echo|grep|rg|find|head|tail|wc|which|tree|sleep|"
     r"sed -n|less|file|stat|type|ps|env|printenv|"
     r"git (?:status|diff|log|show|branch|remote|rev-parse)|gh (?:pr|issue|run) (?:view|list|diff|checks))\b"
@@ -262,7 +262,7 @@ def _looks_only(called: Called) -> bool:
         return True
     if not is_command(called):
         return not _changes(called)
-    return all(map(_LOOKING.match, simple_commands(called.actions[-1].target))) and not _changes(called)
+    return all(map(LOOKS.match, simple_commands(called.actions[-1].target))) and not _changes(called)
 
 
 def attempted(called: Called) -> str:

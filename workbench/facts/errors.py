@@ -67,7 +67,7 @@ def errors(messages: Sequence[Message], calls: Sequence[Called]) -> Iterator[Fac
         of_command = is_command(called)
         line = error_line(called.result.text, of_command=of_command)
         if not line and of_command and (checks_of(called) or not may_find_nothing(called)):
-            line = _saying(last_line(called.result, ERROR_CHARS))
+            line = _saying(_cut(last_line(called.result)))
         if line:
             at = called.result_index if called.result_index is not None else called.index
             state, by = episodes.ending(number, line)

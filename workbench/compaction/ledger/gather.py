@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,7 +16,9 @@ from workbench.compaction.shape import Shape, per_shape
 from workbench.compaction.shape_facts import facts_of
 from workbench.facts import Fact, standing
 from workbench.facts.done import REFUSED, same_command
+from workbench.facts.episodes import LOOKS
 from workbench.facts.pasted import around_pastes, without_paste
+from workbench.facts.shell_lines import simple_commands
 from workbench.facts.stated import stated
 from workbench.facts.wording import is_agents, sentences, spoken
 from workbench.session import Message, Text
@@ -96,6 +99,7 @@ def noted(shape: Shape) -> tuple[Noted, ...]:
     for one in _turns(shape, number):
         found.setdefault(_key(one.entry), one)
     found.update(dict(_mended(found.values(), facts, number)))
+    found.update(dict(_run_again(found.values(), facts)))
     return tuple(sorted(_asked_in_order(found.values()), key=_importance))
 
 
@@ -238,6 +242,26 @@ def _mended(
             if command in succeeded:
                 detail = f"{entry.detail}; succeeded in #{succeeded[command]}"
                 yield _key(entry), replace(one, entry=replace(entry, state="fixed", detail=detail))
+
+
+MOST_RUNS = 6
+"""More runs than that make a command worth no more."""
+ONLY_LOOKS = 0.3
+"""The weight of a command that only looks: what it showed is told by the files."""
+
+
+def _run_again(all_noted: Iterable[Noted], facts: Iterable[Fact]) -> Iterable[tuple[tuple[EntryKind, str], Noted]]:
+    """Commands by how often they were run, alone or in a longer line: what was run again is run again."""
+    runs = Counter(one for fact in facts if fact.kind == "command" for one in {*_deeds(fact.text)})
+    for one in all_noted:
+        if one.entry.kind == "command":
+            most = max((runs[deed] for deed in _deeds(one.entry.text)), default=0)
+            yield _key(one.entry), replace(one, weight=min(max(most, 1), MOST_RUNS) ** 1.2 if most else ONLY_LOOKS)
+
+
+def _deeds(line: str) -> list[str]:
+    """The simple commands of a line that do more than look."""
+    return [one for one in simple_commands(line) if not LOOKS.match(one)]
 
 
 def _asked_in_order(all_noted: Iterable[Noted]) -> Iterable[Noted]:

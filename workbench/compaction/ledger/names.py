@@ -7,8 +7,8 @@ which of them are told goes by how an agent comes back to them: what it used its
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -74,7 +74,32 @@ def names_of(shape: Shape) -> tuple[Name, ...]:
                     known[0], known[4] = told, index
                     known[2] += acts
                     known[3] += 1
-    return tuple(Name(key, *one) for key, one in found.items())
+    return tuple(_one_name_each([Name(key, *one) for key, one in found.items()]))
+
+
+def _one_name_each(names: Sequence[Name]) -> Iterator[Name]:
+    """The names; a file that is told by more and by less of its path is one, told by the most, with the uses of all."""
+    longer: dict[str, list[str]] = {}
+    for name in names:
+        for ending in endings(name.key) if name.sort == "path" else ():
+            longer.setdefault(ending, []).append(name.key)
+    same: dict[str, list[Name]] = {}
+    for name in names:
+        several = longer.get(name.key, [name.key])
+        longest = max(several, key=len)
+        is_one = all(one == longest or longest.endswith(f"/{one}") for one in several)
+        same.setdefault(longest if is_one else name.key, []).append(name)
+    for name in names:
+        if several_of := same.get(name.key):
+            uses = sum(one.used for one in several_of), sum(one.count for one in several_of)
+            yield replace(name, used=uses[0], count=uses[1], last=max(one.last for one in several_of))
+
+
+def endings(path: str) -> Iterator[str]:
+    """What is left of a path without one folder, two, … of its beginning: "b/c.py" and "c.py" of "a/b/c.py"."""
+    while (at := path.find("/", 1)) >= 0:
+        path = path[at + 1 :]
+        yield path
 
 
 def texts_of(message: Message) -> Iterator[str]:

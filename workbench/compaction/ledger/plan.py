@@ -120,8 +120,8 @@ def _ledger(
     ground: Ground, found: Filled, said: tuple[Noted, ...], staying: list[int], cut: int, narrative: str
 ) -> Ledger:
     shape, queue = ground.context.shape, ground.queue
-    lines = range(len(queue.lines) - len(queue.keys))
-    missing = (n for n in lines if n not in found.lines and not tail_says(ground, found, n))
+    lines = set(range(len(queue.lines) - len(queue.keys))).difference(found.elsewhere)
+    missing = (n for n in sorted(lines) if n not in found.lines and not tail_says(ground, found, n))
     left_out = counted_by_group((queue.lines[line].entry for line in missing), ground.language)
     entries = sorted((one.entry for one in said), key=lambda entry: entry.source)
     pinned, upto = numbering(shape).after_cut(staying, cut)

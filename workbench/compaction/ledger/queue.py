@@ -10,14 +10,16 @@ weights were tuned by what agents needed later in recorded sessions (`benchmarks
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
 from workbench.compaction.ledger.entries import Entry, EntryKind
 from workbench.compaction.ledger.gather import OLD, Noted, noted, numbering
-from workbench.compaction.ledger.names import Name, Sort, names_of, texts_of
+from workbench.compaction.ledger.names import Name, Sort, endings, names_of, texts_of
 from workbench.compaction.ledger.shorter import TOLERANCE, longest_text
+from workbench.compaction.ledger.text import Folder, folder_of
 from workbench.compaction.shape import Shape, per_shape
 from workbench.session import Message, Span
 
@@ -105,6 +107,7 @@ def _named(shape: Shape) -> Iterator[tuple[Noted, str]]:
     """Names as entries with their keys, without those that an entry of their own tells."""
     number = numbering(shape)
     own = {one.entry.text for one in noted(shape) if not one.entry.in_passing}
+    own.update(ending for one in noted(shape) if one.entry.kind == "file" for ending in endings(one.entry.text))
     for name in names_of(shape):
         if name.text not in own and name.last != number.ledger:
             kind, state = _AS_ENTRY[name.sort]
@@ -136,8 +139,9 @@ _WORTH = {
     ("decision", "answer"): 3.0,
     ("error", "open"): 1.0,
     ("error", "fixed"): 0.4,
-    ("file", "viewed"): 0.3,
-    ("command", "failed"): 1.0,
+    ("file", "created"): 1.2,
+    ("file", "viewed"): 0.35,
+    ("file", "deleted"): 0.2,
 }
 _WORTH_OF_KIND = {
     "instruction": 9.0,
@@ -149,15 +153,20 @@ _WORTH_OF_KIND = {
     "url": 0.15,
     "stated": 0.4,
 }
-_COMMAND = 120
-"""Of a command, before what came of it, so many characters."""
+COMMAND = 120
+"""Of a command, before what came of it, so many characters, without what is around it (`cd … &&`, `| tail`)."""
 
 _MORE, _OWN_WORDS = 0.5, 0.8
 """What each step is worth of the one before: of a line, and of what the user wrote."""
 
-_NAMES = {"path": (0.15, 0.2), "id": (0.2, 0.1), "code": (0.06, 0.15), "number": (0.15, 0.05)}
-"""Of each sort of names how likely one is needed that the agent used once, and for how many uses it counts that
-somebody told it."""
+_NAMES = {
+    "path": (0.17, 0.04, 0.6),
+    "id": (0.17, 0.03, 0.8),
+    "code": (0.02, 0.1, 0.6),
+    "number": (0.06, 0.05, 1.3),
+}
+"""Of each sort of names how much one is worth that the agent used once, for how many uses it counts that somebody told
+it, and by which power of its uses it is worth more."""
 
 _AS_ENTRY: Mapping[Sort, tuple[EntryKind, str]] = {
     "path": ("file", "named"),
@@ -168,29 +177,32 @@ _AS_ENTRY: Mapping[Sort, tuple[EntryKind, str]] = {
 _CARRIED = Name("", "", "id", 1, 1, OLD)
 """A name that only an earlier ledger tells."""
 
-_OLDER = 0.3
-"""How fast what was said longer ago is worth less: by this power of how many messages ago, from `_NEW` on."""
+_OLDER, _OLDER_DEEDS = 0.3, 0.45
+"""How fast what was said longer ago is worth less: by this power of how many messages ago, from `_NEW` on; files,
+commands and names by the second."""
 _NEW = 8
 
 
 def _line_steps(shape: Shape, lines: Sequence[Noted]) -> Iterator[Step]:
     by_text = {name.text: name for name in names_of(shape)}
+    in_folder = Counter(folder_of(line.entry) for line in lines)
     newest = len(shape.messages)
     for number, line in enumerate(lines):
         entry = line.entry
-        age = 1 + (newest - max(line.last, 0)) / _NEW
+        power = _OLDER_DEEDS if entry.kind in ("file", "command", "identifier", "number") else _OLDER
+        newness = (1 + (newest - max(line.last, 0)) / _NEW) ** -power
         if entry.in_passing:
-            worth = _worth_of_name(by_text.get(entry.text, _CARRIED)) * age**-_OLDER
-            yield Step(4 * worth / (len(entry.text) + _BETWEEN), True, number, 0, WHOLE)
+            worth = _worth_of_name(by_text.get(entry.text, _CARRIED)) * newness
+            yield Step(4 * worth / (_length(entry, in_folder) + _BETWEEN), True, number, 0, WHOLE)
             continue
-        worth = line.weight * _WORTH.get((entry.kind, entry.state), _WORTH_OF_KIND[entry.kind]) * age**-_OLDER
+        worth = line.weight * _WORTH.get((entry.kind, entry.state), _WORTH_OF_KIND[entry.kind]) * newness
         length, before = len(entry.text) + len(entry.detail), 0
         levels, tolerance = LEVELS, TOLERANCE
         if entry.kind == "instruction":
             levels = LEVELS[1:]
         elif entry.kind == "command":
-            levels, tolerance = (_COMMAND, *LEVELS), 0
-        worth *= 4 / (min(levels[0], length) + _FRAME)
+            levels, tolerance = (COMMAND, *LEVELS), 0
+        worth *= 4 / (min(levels[0], _length(entry, in_folder)) + _FRAME)
         for level in levels:
             last = length <= level + tolerance
             yield Step(_binding(entry, before) or worth, True, number, before, WHOLE if last else level)
@@ -199,10 +211,17 @@ def _line_steps(shape: Shape, lines: Sequence[Noted]) -> Iterator[Step]:
             worth, before = worth * (_OWN_WORDS if entry.kind == "request" else _MORE), level
 
 
+def _length(entry: Entry, in_folder: Mapping[Folder | None, int]) -> float:
+    """Characters of an entry, of a folder's files each with its part of the folder's name."""
+    if (folder := folder_of(entry)) is None:
+        return len(entry.text) + len(entry.detail)
+    return len(entry.text) - len(folder.path) * (1 - 1 / in_folder[folder])
+
+
 def _worth_of_name(name: Name) -> float:
-    once, told = _NAMES[name.sort]
+    once, told, power = _NAMES[name.sort]
     times: float = told * min(name.count, 4) ** 0.5 + min(name.used, 8)
-    return float(once * times**0.8)
+    return float(once * times**power)
 
 
 def _binding(entry: Entry, before: int) -> float:
@@ -218,7 +237,7 @@ def _binding(entry: Entry, before: int) -> float:
 
 # --- the tail ---------------------------------------------------------------------------------------------------------
 
-_TAIL = 0.014
+_TAIL = 0.009
 """What a token of the newest messages is worth."""
 _HALF = 0.008
 """At this share of all tokens before the end it is half of that."""
@@ -264,15 +283,16 @@ def _unit_steps(shape: Shape, units: Sequence[Span], longest: Sequence[int], fro
         age += min(shape.chars[unit.stop] - shape.chars[unit.start], _AGES_CHARS) / 4
         asks = any(unit.start <= index < unit.stop for index in asked)
         own = asks and not unread.isdisjoint(asked)
-        before = 0
+        before, most = 0, WHOLE * 1.0
         for level, share in zip(LEVELS, _DEEPER, strict=True):
             last = longest[number] <= level + TOLERANCE
             if unit.stop <= front and longest[number] <= SHORT_ENVIRONMENT and not last:
                 continue
             binding = (BINDING * 5 if before else ALWAYS * 2) if own or (asks and before < LEVELS[1]) else 0.0
-            if before and shape.messages[unit.start].starts_round:
+            first = shape.messages[unit.start]
+            if before and first.starts_round and len(first.said) > before:
                 share *= _WORTH_OF_KIND["request"] / 56 / _TAIL
-            now = binding or worth * share
+            now = most = min(binding or worth * share, most)
             yield Step(now, False, number, before, WHOLE if last else level)
             if last:
                 break

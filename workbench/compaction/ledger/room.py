@@ -11,12 +11,23 @@ from workbench.compaction.keeping import with_pairs
 from workbench.compaction.language import Language
 from workbench.compaction.ledger.entries import Entry
 from workbench.compaction.ledger.gather import OLD
-from workbench.compaction.ledger.names import names_in
-from workbench.compaction.ledger.queue import ALWAYS, BINDING, WHOLE, Queue, Step, least_tail, newest_answer, queue_of
+from workbench.compaction.ledger.names import endings, names_in
+from workbench.compaction.ledger.queue import (
+    ALWAYS,
+    BINDING,
+    COMMAND,
+    WHOLE,
+    Queue,
+    Step,
+    least_tail,
+    newest_answer,
+    queue_of,
+)
 from workbench.compaction.ledger.ruler import Ruler
 from workbench.compaction.ledger.shorter import LEAST_CHARS, TOLERANCE, beginning, clipped, shortened, uncut
-from workbench.compaction.ledger.text import WORDS, line_of
+from workbench.compaction.ledger.text import WORDS, folder_of, line_of
 from workbench.compaction.shape import Shape, per_shape
+from workbench.facts.done import same_command
 from workbench.session import Message, pairs_of
 
 
@@ -70,14 +81,21 @@ class Ground:
     def _line(self, entry: Entry, chars: int) -> Line:
         if chars < WHOLE and entry.kind == "command":
             fits = len(entry.text) + len(entry.detail) <= chars
-            text = beginning(entry.text, chars, self.language)
+            core = same_command(entry.text)
+            told = core if chars == COMMAND and core in entry.text else entry.text
+            text = beginning(told, chars, self.language)
             entry = replace(entry, text=text, detail=entry.detail if fits else "")
         elif chars < WHOLE:
             entry = replace(entry, text=clipped(entry.text, chars, self.language), detail=entry.detail[:chars])
+        of_text = self.ruler.of_text
+        if folder := folder_of(entry):
+            # The blank before a number and the comma behind a name are of it, the blank before a path is not.
+            parts = of_text(f" {folder.item(entry)},"), of_text(folder.opening)
+            return Line(entry, parts[0], tuple(endings(entry.text)), folder, parts[1])
         if entry.in_passing:
-            return Line(entry, self.ruler.of_text(entry.text) + 1, ())
+            return Line(entry, of_text(entry.text) + 1, (), (entry.kind, entry.source), _SHARED)
         text = line_of(entry)
-        return Line(entry, self.ruler.of_text(text) + 1, tuple(key for key, _, _ in names_in(text)))
+        return Line(entry, of_text(text) + 1, tuple(key for key, _, _ in names_in(text)))
 
     def line_cost(self, line: int, chars: int) -> int:
         return self.line(line, chars).cost
@@ -85,11 +103,14 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An entry as it may stand in the ledger, what it takes, and the names that it tells."""
+    """An entry as it may stand in the ledger, what it takes, the names that it tells, with which others it shares a
+    line, and what that takes beside them."""
 
     entry: Entry
     cost: int
     names: tuple[str, ...]
+    beside: Hashable = None
+    shared: int = 0
 
 
 @per_shape
@@ -116,10 +137,12 @@ def _open(shape: Shape) -> frozenset[int]:
 
 @dataclass
 class Filled:
-    """What has room: lines and units in how many characters, what the units take, and the step that had none."""
+    """What has room: lines and units in how many characters, lines that another one tells (`elsewhere`), what they
+    take, and the step that had none."""
 
     lines: dict[int, int] = field(default_factory=dict)
     units: dict[int, int] = field(default_factory=dict)
+    elsewhere: set[int] = field(default_factory=set)
     in_units: int = 0
     in_lines: int = 0
     next: Step | None = None
@@ -163,7 +186,7 @@ class Filling:
         self._lines_of: dict[int, list[int]] = {}
         self._requests: dict[int, str] = {}
         self._there: set[Hashable] = set()
-        """Kinds that have a heading, sources that have a line of names, and names that another line tells."""
+        """Kinds that have a heading, folders and sources that have a line, and names that another line tells."""
 
         for unit, chars in self._least():
             self._take_unit(unit, chars)
@@ -240,23 +263,25 @@ class Filling:
     # --- lines ---
 
     def _request_of(self, line: int) -> str | None:
-        """The request that is told whole and holds this statement."""
+        """The request that is told whole and holds this statement or decision."""
         entry = self.queue.lines[line].entry
-        asked = self._requests.get(entry.source, "") if entry.kind == "stated" else ""
+        leans = entry.kind in ("stated", "decision") and not entry.detail
+        asked = self._requests.get(entry.source, "") if leans else ""
         return asked if asked and entry.text in asked else None
 
     def _line(self, step: Step, most: int) -> bool:
         out, unit = self.out, _unit_of(self.queue, step.thing)
         if tail_says(self.ground, out, step.thing, step.chars) or self.queue.keys.get(step.thing) in self._there:
             return True
-        if self._request_of(step.thing) is not None:
-            return True
         line = self.ground.line(step.thing, step.chars)
-        entry, cost, group = line.entry, line.cost, (line.entry.kind, line.entry.source)
+        entry, cost = line.entry, line.cost
+        if self._request_of(step.thing) is not None or (not entry.state and (entry.source, entry.text) in self._there):
+            out.elsewhere.add(step.thing)
+            return True
         if entry.kind not in self._there:
             cost += self.ground.ruler.of_text(f"## {WORDS[self.ground.language].titles[entry.kind]}\n\n") + 1
-        if entry.in_passing and group not in self._there:
-            cost += _SHARED
+        if line.beside is not None and line.beside not in self._there:
+            cost += line.shared
         more = cost - self._costs.get(step.thing, 0)
         if out.in_units + out.in_lines + more > most:
             return False
@@ -264,8 +289,10 @@ class Filling:
             self._requests[entry.source] = entry.text
             for other in [one for one in self._lines_of.get(unit, ()) if self._request_of(one) == entry.text]:
                 self._drop(unit, other)
-        self._there.add(entry.kind)
-        self._there.update([group] if entry.in_passing else line.names)
+                out.elsewhere.add(other)
+        if entry.kind == "instruction" and step.chars >= WHOLE:
+            self._there.add((entry.source, self.queue.lines[step.thing].entry.text))
+        self._there.update((entry.kind, *line.names, *filter(None, [line.beside])))
         if step.thing not in out.lines:
             self._lines_of.setdefault(unit, []).append(step.thing)
         self._costs[step.thing] = cost

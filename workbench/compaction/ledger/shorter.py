@@ -14,7 +14,7 @@ from workbench.compaction.ledger.text import WORDS
 from workbench.facts.pasted import around_pastes, passages
 from workbench.session import Block, Media, Message, Text, Thinking, ToolResult, ToolUse
 
-LEAST_CHARS = 200
+LEAST_CHARS = 120
 """A text is never shortened to fewer characters, however small the budget; what is said of the rest not counted."""
 
 
@@ -67,17 +67,19 @@ def shortened(message: Message, chars: int, language: Language, *, read: bool = 
     """The message with every text and tool result cut to `chars`; the same object where none is so long.
 
     Where its calls are `done` the texts in their inputs are cut, too; of what the agent has `read`, thinking goes, and
-    of media their placeholders stay. What a tool put beside a person's words is cut to an eighth of that, or goes. The
-    id stays; there is no `source`, for no record holds the new words.
+    of media their placeholders stay. What a tool put beside a person's words is cut to an eighth of that, each further
+    text to a little less, so that they come one after another. The id stays; there is no `source`, for no record holds
+    the new words.
     """
-    beside = bool(message.said.strip())
+    beside = [block for block in message.blocks if isinstance(block, Text) and block.injected]
+    share = {id(block): chars // 8 - TOLERANCE * place for place, block in enumerate(beside) if message.said.strip()}
 
     def short(text: str) -> str:
         return clipped(_around_pastes(text, chars, language) if message.starts_round else text, chars, language)
 
     def shortest(block: Block) -> Block | None:
-        if beside and isinstance(block, Text) and block.injected:
-            less = clipped(block.text, chars // 8, language) if chars // 8 >= TOLERANCE else ""
+        if isinstance(block, Text) and (fits := share.get(id(block))) is not None:
+            less = clipped(block.text, fits, language) if fits >= TOLERANCE else ""
             return block if less is block.text else replace(block, text=less) if less else None
         return _short(block, short, read=read, done=done)
 

@@ -13,13 +13,14 @@
     </ledger>
 
 An entry is `- #source [state] text`. Further lines of its text are indented by four spaces, its detail by two and an
-arrow, so that every text stands there as it is and can be told from the rest.
+arrow, so that every text stands there as it is and can be told from the rest. Files of one folder and state share a
+line, `- [modified] src/gates/: #31 weir.py, #40 sluice.py`; one without a number has that of the one before it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -31,7 +32,7 @@ from workbench.session import Message
 @dataclass(frozen=True, slots=True)
 class Words:
     """What a ledger says of its own: what it is, the title of each kind, what was left out, where a text lost its
-    middle, and where a command goes on."""
+    middle, and where a command goes on. In few words: a small ledger is little else."""
 
     about: str
     titles: Mapping[EntryKind, str]
@@ -43,8 +44,8 @@ class Words:
 
 WORDS: Mapping[Language, Words] = {
     "en": Words(
-        "A program took this from the earlier part of the conversation. Texts are verbatim, #n is the number of the "
-        "message they stand in. Standing instructions hold unless marked gone.",
+        "Taken by a program from the earlier conversation, verbatim; #n is the message. "
+        "Instructions hold unless marked gone.",
         {
             "instruction": "Standing instructions",
             "request": "Requests of the user",
@@ -58,12 +59,12 @@ WORDS: Mapping[Language, Words] = {
             "url": "Addresses",
         },
         "## Narrative",
-        "Left out for lack of room, the least important first: ",
-        "[… {count} characters are left out here for lack of room …]",
+        "Left out for lack of room: ",
+        "[… {count} characters cut …]",
         "[… {count} more]",
     ),
     "zh": Words(
-        "以下由程序取自对话的较早部分。文字逐字保留，#n 是其所在消息的编号。长期指示除标为 gone 的以外仍然有效。",
+        "由程序取自较早的对话，逐字保留；#n 为消息编号。指示除标为 gone 的以外仍然有效。",
         {
             "instruction": "长期指示",
             "request": "用户的请求",
@@ -77,8 +78,8 @@ WORDS: Mapping[Language, Words] = {
             "url": "地址",
         },
         "## 叙述",
-        "因篇幅不足而略去，最不重要的在前：",
-        "[…… 因篇幅不足，此处略去 {count} 个字符 ……]",
+        "因篇幅不足而略去：",
+        "[…… 略去 {count} 个字符 ……]",
         "[…… 另有 {count} 个字符]",
     ),
 }
@@ -112,7 +113,7 @@ def written(ledger: Ledger) -> str:
     words = WORDS[ledger.language]
     parts = [f'<ledger upto="{ledger.upto}" pinned="{" ".join(map(str, ledger.pinned))}">\n{words.about}']
     for kind in KINDS:
-        lines = [line_of(entry) for entry in _in_lines(one for one in ledger.entries if one.kind == kind)]
+        lines = [*_in_lines(one for one in ledger.entries if one.kind == kind)]
         if lines:
             parts.append(f"## {words.titles[kind]}\n" + "\n".join(lines))
     if ledger.left_out:
@@ -122,14 +123,59 @@ def written(ledger: Ledger) -> str:
     return "\n\n".join(parts) + _CLOSING
 
 
-def _in_lines(entries: Iterable[Entry]) -> Iterable[Entry]:
-    """Entries as they stand in lines: names of one source share theirs."""
-    for in_passing, several in groupby(entries, key=lambda one: (one.source, one.state) if one.in_passing else None):
-        if in_passing is None:
-            yield from several
-        else:
-            first, *others = several
-            yield replace(first, text=NAMES_BETWEEN.join(one.text for one in (first, *others)))
+def _in_lines(entries: Iterable[Entry]) -> Iterator[str]:
+    """Entries in lines: files of one folder share theirs where the first of them stands, other names of one source."""
+    several = list(entries)
+    folders: dict[Folder, list[Entry]] = {}
+    for one in several:
+        if folder := folder_of(one):
+            folders.setdefault(folder, []).append(one)
+    for in_passing, names in groupby(several, key=lambda one: one.in_passing and not folder_of(one) and one.source):
+        for one in names:
+            mine = folders.pop(folder, None) if (folder := folder_of(one)) else [one]
+            if mine is None:
+                continue
+            if in_passing:
+                yield line_of(replace(one, text=NAMES_BETWEEN.join([one.text, *(other.text for other in names)])))
+            elif len(mine) == 1:
+                yield line_of(one)
+            elif folder:
+                yield folder.opening + NAMES_BETWEEN.join(_items(folder, mine))
+
+
+def _items(folder: Folder, files: Iterable[Entry]) -> Iterator[str]:
+    source = 0
+    for one in files:
+        yield folder.item(one) if one.source != source else one.text.removeprefix(folder.path)
+        source = one.source
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """What files of one state have in common that may share a line: the beginning of their paths, "" for mere names."""
+
+    state: str
+    path: str
+
+    @property
+    def opening(self) -> str:
+        return f"- [{self.state}] {self.path}: " if self.path else f"- [{self.state}] "
+
+    def item(self, file: Entry) -> str:
+        return f"#{file.source} {file.text.removeprefix(self.path)}"
+
+
+def folder_of(entry: Entry) -> Folder | None:
+    """Whose line an entry may share; None for what is no file, or has a path that could not be read there."""
+    if entry.kind != "file" or entry.detail or entry.state not in _FILE_STATES or not _PLAIN_FILE.fullmatch(entry.text):
+        return None
+    return Folder(entry.state, entry.text[: entry.text.rfind("/") + 1])
+
+
+_FILE_STATES = ("viewed", "created", "modified", "deleted", "named")
+_PLAIN_FILE = re.compile(r"[^\s,#]*[^\s,#/]")
+_FOLDER = re.compile(rf"- \[({'|'.join(_FILE_STATES)})\] (?:([^\s,#]*/): )?(#\d{{1,12}} [^\s,#].*)")
+_ITEM = re.compile(r"(?:#(\d{1,12}) )?(.+)")
 
 
 NAMES_BETWEEN = ", "
@@ -177,14 +223,19 @@ def _parts(body: str) -> Iterable[list[str]]:
 def _read_entries(kind: EntryKind, lines: Iterable[str]) -> Iterable[Entry]:
     whole: list[list[str]] = []
     for line in lines:
-        if _ENTRY.match(line):
+        if _ENTRY.match(line) or _FOLDER.fullmatch(line):
             whole.append([line])
         elif whole:
             whole[-1].append(line)
     for first, *more in whole:
         detail = more.pop().removeprefix(_DETAIL) if more and more[-1].startswith(_DETAIL) else ""
         start = _ENTRY.match(first)
-        if start is not None:
+        if start is None and (shared := _FOLDER.fullmatch(first)):
+            source = 0
+            for item in filter(None, map(_ITEM.fullmatch, shared[3].split(NAMES_BETWEEN))):
+                source = int(item[1] or source)
+                yield Entry(kind, f"{shared[2] or ''}{item[2]}", source, shared[1])
+        elif start is not None:
             text = "\n".join([first[start.end() :], *(line.removeprefix(_MORE) for line in more)])
             entry = Entry(kind, text, int(start[1]), start[2] or "", detail)
             yield from (replace(entry, text=one) for one in text.split(NAMES_BETWEEN)) if entry.in_passing else (entry,)
