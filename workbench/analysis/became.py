@@ -88,10 +88,7 @@ BEHIND = 60
 _ONLY_NAMES = re.compile(
     r"(?:[\s`*\"'(,:–-]|\b(?:the|a|file|files|module|and|of|for|to|in|it|change)\b|[\w/-]*[./][\w./-]*)*"
 )
-_ONLY_GLUE = re.compile(
-    r"(?:[\s`*\"'),:(–-]|\b(?:was|were|is|are|has|have|had|been|be|got|gets|does|do|did|now|not|never|no|longer|still|also|then"
-    r"|again|all|it|and|which|that|finally|completely|\d+|tests?|wurde|ist|nicht|fue|foi|est|été)\b)*"
-)
+_ONLY_GLUE = re.compile(rf"(?:[\s`*\"'),:(–-]|{bounded('claims', 'between')}|\b\d+\b)*")
 _OBJECT = re.compile(
-    r"[\s`*]+(?!(?:in|by|with|as|on|at|after|before|and|but|because|from|again|now|too|also|to|for|twice|yet)\b)[\w`]"
+    r"[\s`*]+(?!(?:in|by|with|as|on|at|after|before|and|but|because|from|again|now|too|also|to|for|twice|yet|tests?|checks?|cases?|specs?)\b)[\w`]"
 )

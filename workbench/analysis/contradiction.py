@@ -41,22 +41,21 @@ def _reordered(fact: Sense, text: Sense) -> bool:
 
 
 def _exchanged(fact: Sense, text: Sense) -> bool:
-    """Whether one word alone is another one here, in the same place and one of both a name: Thursday for Tuesday. Where
-    it is the fact's that is a name, one neighbour is enough."""
+    """Whether one word alone is another one here: in the same place, or the one name of a sentence that has all else."""
     missing = [at for at, term in enumerate(fact.order) if term not in text.signs]
-    if len(missing) != 1:
+    more = [at for at, term in enumerate(text.order) if term not in fact.signs]
+    if len(missing) != 1 or not more:
         return False
     (at,) = missing
-    word, neighbours = fact.order[at], (fact.order[at - 1 : at], fact.order[at + 1 : at + 2])
-    for here, term in enumerate(text.order):
-        if term in fact.signs or not (word in fact.names or term in text.names):
+    word = fact.order[at]
+    if len(more) == 1 and len(fact.order) > 2 and (word in fact.names or text.order[more[0]] in text.names):
+        return True
+    neighbours = (fact.order[at - 1 : at], fact.order[at + 1 : at + 2])
+    for here in more:
+        beside = (text.order[max(here - 1, 0) : here], text.order[here + 1 : here + 2])
+        same = [one == other for one, other in zip(neighbours, beside, strict=True)]
+        if not (word in fact.names or text.order[here] in text.names):
             continue
-        same = [
-            one == other
-            for one, other in zip(
-                neighbours, (text.order[max(here - 1, 0) : here], text.order[here + 1 : here + 2]), strict=True
-            )
-        ]
         if all(same) or (
             word in fact.names and any(one and other for one, other in zip(same, neighbours, strict=True))
         ):

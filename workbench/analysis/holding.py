@@ -20,7 +20,7 @@ from typing import Literal
 
 from workbench.analysis.became import AGREES, DENIED, GONE, State, claims, claims_of
 from workbench.analysis.contradiction import another_value, contradicts, turned
-from workbench.analysis.sense import Sense, Value, denies, in_order, sense_of, units, values_in
+from workbench.analysis.sense import Sense, Value, built, denies, heap_of, in_order, normal, sense_of, units, values_in
 from workbench.facts import FactKind
 from workbench.facts.done import same_command
 from workbench.facts.tables import bounded
@@ -68,6 +68,10 @@ class Wording:
 
     order: tuple[str, ...]
     sense: Sense
+
+    @property
+    def terms(self) -> frozenset[str]:
+        return frozenset(self.order)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +264,7 @@ class Said:
         for at in self._near(frozenset(wording.order), one.language, ENOUGH):
             sense = sense_of(self._units[at][:LONGEST_LINE], one.language)
             share = _share(wording, sense)
-            if share < ENOUGH or not _tells(wording, sense):
+            if share < ENOUGH or not _tells(wording, sense, one.language):
                 continue
             verdict = _judged(wording, sense, "full" if share >= NEARLY_ALL else "part", one.state)
             found = max(found, verdict, key=lambda one: (_RANK[one.held], one.right))
@@ -286,7 +290,7 @@ class Said:
         if known is None:
             known = self._by_word[language] = {}
             for at, unit in enumerate(self._units):
-                for term in set(words(unit[:LONGEST_LINE], language)):
+                for term in set(words(normal(unit[:LONGEST_LINE].lower(), language), language)):
                     known.setdefault(term, []).append(at)
         return known
 
@@ -314,17 +318,30 @@ _YES, _NO = re.compile(bounded("claims", "yes")), re.compile(bounded("claims", "
 def _share(wording: Wording, sense: Sense) -> float:
     """How much of a sentence another has, words of little weight counted for less."""
     have = set(sense.order)
+    characters = {character for term in have if _is_han(term) for character in term}
     weights = {term: LIGHT if term[0] == "=" and len(wording.order) > 2 else 1.0 for term in wording.order}
-    return sum(weight for term, weight in weights.items() if term in have) / sum(weights.values())
+    found = sum(weight for term, weight in weights.items() if term in have)
+    # Chinese is compared by pairs of characters, which in another order are other pairs.
+    apart = (term for term in weights if term not in have and _is_han(term) and characters.issuperset(term))
+    return (found + PAIR_APART * sum(1 for _ in apart)) / sum(weights.values())
+
+
+PAIR_APART = 0.5
+"""What a pair of characters counts whose characters stand in other pairs."""
+
+
+def _is_han(term: str) -> bool:
+    return "\u3400" <= term[0] <= "\u9fff"
 
 
 LIGHT = 0.5
 """What a word counts that has many others for it: to use, to write."""
 
 
-def _tells(wording: Wording, sense: Sense) -> bool:
+def _tells(wording: Wording, sense: Sense, language: str) -> bool:
     """Whether it is told, and not listed: by a sentence, or by few words more in the fact's own order."""
-    if not sense.built and in_order(wording.sense.marked, sense.marked) < ORDERLY:
+    heaped = not sense.built or heap_of(sense.text, wording.terms, language)
+    if heaped and in_order(wording.sense.marked, sense.marked) < ORDERLY:
         return False
     if len(wording.order) == 1:
         return len(sense.order) <= ONE_WORD
@@ -370,9 +387,7 @@ _OF_A_FOLDER = re.compile(r"(- \[\w{1,20}\] )(?:(\S{0,400}/): )?(#\d{1,12} \S.*)
 
 def _heap(line: str) -> bool:
     """Whether a line is a heap of bare words."""
-    return (
-        len(line) > HEAP_CHARS and line.count(" ") > HEAP_WORDS and not sense_of(line[:LONGEST_LINE], "english").built
-    )
+    return len(line) > HEAP_CHARS and line.count(" ") > HEAP_WORDS and not built(line[:LONGEST_LINE].lower())
 
 
 HEAP_CHARS, HEAP_WORDS = 60, 10

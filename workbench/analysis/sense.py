@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from workbench.facts.tables import SPACED, UNSPACED, alternatives, bounded
 from workbench.facts.tables import words as listed
-from workbench.facts.terms import GLUE, MARKS, TOKEN, terms
+from workbench.facts.terms import GLUE, LANGUAGES_OF_STEMS, MARKS, TOKEN, terms
 
 
 def _words_for(name: str) -> re.Pattern[str]:
@@ -23,15 +23,13 @@ def _words_for(name: str) -> re.Pattern[str]:
 
 
 _DENIES = _words_for("denies")
-_NO_MORE, _NO_LESS = _words_for("no_more"), _words_for("no_less")
-_HANDS_OFF = _words_for("hands_off")
 _LACKS = _words_for("lacks")
 _CONTRAST = _words_for("contrast")
 _CONTRAST_BEFORE = _words_for("contrast_before")
 """These deny the word that stands before them."""
 _OVER = re.compile(r"\bover\b(?!\s*\d)")
 _PREFERS = re.compile(r"\b(?:prefer\w*|cho\w+|pick\w*|favou?r\w*)\b")
-_PREFERRED_TO = re.compile(r"\b(?:preferred|favou?red|preferable) to\b")
+_PREFERRED_TO = re.compile(r"\b(?:preferred|favou?red|preferable) to\b|\bprefer(?:s|ring)? (?!to\b)[^,;]{1,40}? to\b")
 _MOVED = re.compile(r"\b(?:mov|switch|migrat|chang|convert|port)\w*\b")
 _FROM = re.compile(r"\bfrom\b")
 _REPLACED = re.compile(r"\breplac\w+\b(?P<old>.{1,60}?)\b(?:with|by)\b")
@@ -39,7 +37,7 @@ _CONDITION = _words_for("condition")
 _CONDITION_BEHIND = re.compile(r"之前|前に|전에")
 _AND = re.compile(rf"\s(?:{alternatives('sense', 'and', SPACED)})\s|、|{alternatives('sense', 'and', UNSPACED)}")
 _CLAUSE = re.compile(r"[,;:()\[\]—–]\s|\s[-–—]\s|[，；：（）、](?!$)|,(?=\s)")
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]*`]*\s+|(?<=[。！？；])|(?<=;)\s+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!/\.\.\.)[\"')\]*`]*\s+|(?<=[。！？；])|(?<=;)\s+")
 _NUMBER = re.compile(
     r"(?<![\w.,/#-])([€$£]?)(\d{1,3}(?:[,_ \u202f]\d{3})+|\d+)((?:[.,]\d+)?)(?![\d\w-]*\d)\s?([^\W\d_]+|[%°€$])?"
 )
@@ -61,6 +59,7 @@ _UNITS: dict[str, dict[float, str]] = {
     "metre": {1e-3: "mm", 1: "metre metres meter meters", 1e3: "km"},
     "mile": {1: "mile miles"},
     "kilogram": {1e-3: "g gram grams", 1: "kg"},
+    "place in a row": {1: "st nd rd th"},
 }
 _SCALES = {
     unit: (base, factor)
@@ -133,8 +132,8 @@ class Sense:
 
 @lru_cache(maxsize=1 << 13)
 def sense_of(text: str, language: str) -> Sense:
-    low = _HANDS_OFF.sub("do not touch", text.lower().replace("’", "'"))
-    low = _NO_LESS.sub("at least", _NO_MORE.sub("at most", low))
+    amounts = values_in(text.lower())
+    low = normal(text.lower(), language)
     order: list[str] = []
     parts: list[frozenset[str]] = []
     chosen: set[str] = set()
@@ -164,11 +163,42 @@ def sense_of(text: str, language: str) -> Sense:
         anchor=_anchor(low, language),
         earlier=earlier,
         later=later,
-        values=values_in(low),
+        values=amounts,
         marked=tuple(term for match in TOKEN.finditer(low) for term in terms(match[0], language) or _marks(match[0])),
         text=low,
-        built=_built(low),
+        built=built(low),
     )
+
+
+def normal(low: str, language: str) -> str:
+    """A lower-case text with one wording for what has several: "as it is" is "must not change", "€" "euro"."""
+    low = _CURRENCY.sub(lambda match: f" {_CURRENCIES[match[0]]} ", low.replace("’", "'"))
+    return _worded(language).sub(lambda match: f" {_NORMAL[(match.lastgroup or '').rstrip('_')]} ", low)
+
+
+_CURRENCIES = {"€": "euro", "£": "pound"}
+_CURRENCY = re.compile("[€£]")
+
+
+@cache
+def _worded(language: str) -> re.Pattern[str]:
+    """What is worded otherwise, in a group of its name: of the language, of English and of those without spaces."""
+    own = {SPACED[LANGUAGES_OF_STEMS.index(language)], "en"}
+    spaced = "|".join(f"(?P<{name}>{some})" for name in _NORMAL if (some := alternatives("sense", name, sorted(own))))
+    unspaced = "|".join(f"(?P<{name}_>{some})" for name in _NORMAL if (some := alternatives("sense", name, UNSPACED)))
+    return re.compile(rf"\b(?:{spaced})\b|{unspaced}")
+
+
+_NORMAL = {
+    "hands_off": "do not touch",
+    "no_more": "at most",
+    "no_less": "at least",
+    "approval": "approval",
+    "as_is": "must not change",
+    "stays": "not be removed",
+    "keeps_name": "must not change the name",
+    "renamed": "change name",
+}
 
 
 def _marks(token: str) -> tuple[str, ...]:
@@ -210,7 +240,7 @@ _KINDS = {
 }
 
 
-_NAME = re.compile(r"(?<=[^\W_] )[A-Z][\w-]+|\b[A-Z]{2,}\b")
+_NAME = re.compile(r"(?<=[^\W_] )[A-Z][\w-]+|\b[A-Z]{2,}\b|\b[a-z]\w*(?:[_.]\w+)+\b|\b[a-z]+[A-Z]\w*")
 _THEN = re.compile(
     rf"\b(?:(?P<before>{alternatives('sense', 'before')})|(?P<after>{alternatives('sense', 'after')}))\b"
 )
@@ -232,20 +262,64 @@ def _anchor(low: str, language: str) -> tuple[str, str]:
 
 def _sequence(low: str, language: str) -> tuple[frozenset[str], frozenset[str]]:
     """The words of what comes first, and of what comes then; nothing where no word says so, or more than one does."""
+    for split in (_around, _behind_it, _then):
+        if (found := split(low, language)) is not None:
+            return found
+    return frozenset(), frozenset()
+
+
+_Steps = tuple[frozenset[str], frozenset[str]]
+
+
+def _around(low: str, language: str) -> _Steps | None:
+    """By "before" and "after"."""
     found = list(_THEN.finditer(low))
     if len(found) != 1:
-        return frozenset(), frozenset()
+        return None
     (when,) = found
     end = _STOP.search(low, when.end())
     stop = end.start() if end else len(low)
     named = _terms_in(low[when.end() : stop], language)
     rest = _terms_in(f"{low[: when.start()]} {low[stop:]}", language) - named
-    if not rest:  # "before each commit the linter is run": what is named and what is said of it cannot be told apart
-        return frozenset(), frozenset()
+    if not named or not rest:  # in "before each commit the linter is run" the two cannot be told apart
+        return None
     return (rest, named) if when["before"] else (named, rest)
 
 
-_STOP = re.compile(r"[,;:.]")
+def _behind_it(low: str, language: str) -> _Steps | None:
+    """By a word that stands behind what it names: "…前に"."""
+    found = list(_THEN_BEHIND.finditer(low))
+    if len(found) != 1:
+        return None
+    (when,) = found
+    named, rest = (_terms_in(part, language) for part in (low[: when.start()], low[when.end() :]))
+    if not rest:
+        *others, last = [*_RUN.finditer(low, 0, when.start())] or [None]
+        if last is None or not others:
+            return None
+        named, rest = _terms_in(last[0], language), _terms_in(low[: last.start()], language)
+    return (rest - named, named) if when["before"] else (named, rest - named)
+
+
+def _then(low: str, language: str) -> _Steps | None:
+    """By "then" and "afterwards"."""
+    found = list(_NEXT.finditer(low))
+    if len(found) != 1:
+        return None
+    (when,) = found
+    edges = [match.end() for match in _STOP.finditer(low, 0, when.start())]
+    begin, behind = edges[-1] if edges else 0, low[when.end() :].strip(" .!。")
+    part = when.start() if behind and not _STOP.match(behind) else begin
+    earlier, later = _terms_in(low[:part], language), _terms_in(low[part:], language)
+    return (earlier - later, later - earlier) if earlier and later else None
+
+
+_NEXT = _words_for("then")
+_THEN_BEHIND = re.compile(
+    rf"(?P<before>{alternatives('sense', 'before_behind')})|(?P<after>{alternatives('sense', 'after_behind')})"
+)
+_RUN = re.compile(r"[^\s的在于要写把先、，にをはがで]+")
+_STOP = re.compile(r"[,;:.、，；]")
 
 
 def _terms_in(text: str, language: str) -> frozenset[str]:
@@ -387,7 +461,7 @@ LIST_WORDS = 5
 """Fewer words than this may be a note by themselves."""
 
 
-def _built(low: str) -> bool:
+def built(low: str) -> bool:
     """Whether what holds a sentence together is there: little words or signs between the others. Scripts without spaces
     have none to look for."""
     found = _LATIN.findall(low)
@@ -396,8 +470,32 @@ def _built(low: str) -> bool:
     items = [part.split() for part in low.split(",")]
     if len(items) >= LIST_WORDS and sum(len(item) <= 2 for item in items) >= 0.8 * len(items):
         return False
+    signs = len(_SIGNS.findall(low))
+    if not signs and not any(word in _SORTS or word in MARKS for word in found):
+        return False
     little = sum(1.0 if word in GLUE else 0.5 * (word in MARKS) for word in found)
-    return little + len(_SIGNS.findall(low)) >= max(1, BUILT * len(found)) and _breaks(low) <= len(found) // 20
+    return little + signs >= max(1, BUILT * len(found)) and _breaks(low) <= len(found) // 20
+
+
+def heap_of(low: str, known: frozenset[str], language: str) -> bool:
+    """Whether words stand side by side that nothing holds together, and some of them are not known ones."""
+    if language != "english" or _SIGNS.search(low):  # elsewhere verbs stand in rows: "é preciso pedir"
+        return False
+    foreign = run = 0
+    for word in _LATIN.findall(low):
+        if word in GLUE or word in MARKS:
+            foreign = run = 0
+            continue
+        run += 1
+        found = terms(word, language)
+        foreign += bool(found) and known.isdisjoint(found)
+        if run >= HEAPED and foreign >= FOREIGN:
+            return True
+    return False
+
+
+HEAPED, FOREIGN = 3, 2
+"""So many words in a row, so many of them of something else, are a list."""
 
 
 def _breaks(low: str) -> int:

@@ -59,16 +59,24 @@ def language_of(text: str, otherwise: str = "english") -> str:
         return otherwise
     if any("\u0400" <= word[0] <= "\u04ff" for word in words):
         return "russian"
-    scores = {language: sum(word in known for word in words) for language, known in _LITTLE.items()}
-    if not (best := max(scores.values())):
-        return otherwise
-    return next(language for language in LANGUAGES_OF_STEMS if scores.get(language, 0) == best)
+    scores = dict.fromkeys(LANGUAGES_OF_STEMS, 0.0)
+    for word in words:
+        known = _little().get(word, ())
+        for language in known:
+            scores[language] += 1 / len(known)
+    best = max(LANGUAGES_OF_STEMS, key=lambda language: scores[language])  # the first of several
+    return best if scores[best] else otherwise
 
 
-_LITTLE = {
-    language: frozenset(table(one, "compared").get("little", "").split())
-    for one, language in zip(SPACED, LANGUAGES_OF_STEMS, strict=True)
-}
+@cache
+def _little() -> dict[str, list[str]]:
+    """The little words of the languages, with those that have each."""
+    found: dict[str, list[str]] = {}
+    for one, language in zip(SPACED, LANGUAGES_OF_STEMS, strict=True):
+        lists = (table(one, "compared").get(name, "") for name in ("little", "glue", "mark", "empty", "spoken"))
+        for word in {word for several in lists for word in several.split()}:
+            found.setdefault(word, []).append(language)
+    return found
 
 
 def words(text: str, language: str) -> list[str]:
@@ -96,7 +104,9 @@ def terms(token: str, language: str) -> tuple[str, ...]:
     if "/" in low or "\\" in low or "." in low or "_" in low or any(map(str.isdigit, low)):
         name = re.split(r"[/\\]", low)[-1].strip(".,:-'")
         return (name.replace(",", "") if name.replace(",", "").isdigit() else name,) if name else ()
-    return tuple(term for part in re.split(r"[-:,]+", low) if (term := _term(part, language)))
+    parts = re.split(r"[-:,]+", low)
+    # In a compound a little word is no little word: "Du-Form".
+    return tuple(term for part in parts if (term := _term(part, language) or (part if len(parts) > 1 else "")))
 
 
 _KOREAN_MARKS = frozenset(table("ko", "compared")["mark"].split())
@@ -110,10 +120,19 @@ def _term(word: str, language: str) -> str:
         return ""
     if found := _alike().get(bare):
         return found
+    if language == "german" and (participle := _PARTICIPLE.fullmatch(bare)):
+        bare = f"{participle[1] or ''}{participle[2]}en"  # "ausgeliefert", "gefragt": the stemmer leaves them
     stem = stemmed(bare, language)
     if language == "german" and len(stem) > 4:
         stem = stem.removesuffix("t")  # "deployt", "geprüft": the stemmer leaves it
     return "" if bare in _EMPTY or bare in _SPOKEN else _alike_stems(language).get(stem, stem)
+
+
+_PARTICIPLE = re.compile(
+    r"(ab|an|auf|aus|bei|durch|ein|fest|frei|her|hin|hoch|los|mit|nach|um|vor|weg|weiter|zu|zurück|zusammen)?"
+    r"ge(\w{2,}?)e?t"
+)
+"""Of a German verb, with what may stand before it."""
 
 
 @cache
