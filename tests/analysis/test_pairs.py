@@ -8,8 +8,10 @@ import re
 
 import pytest
 
+from workbench.analysis.became import State
 from workbench.analysis.holding import Said, sought
 from workbench.analysis.labelled import HALVES, Half, Pair, pairs
+from workbench.facts import FactKind
 
 FLOORS = {"tuning": 0.97, "held": 0.93}
 """Of the pairs of each half so many are judged as they are labelled, *present* and *right* each."""
@@ -137,6 +139,27 @@ def test_a_sentence_about_paths_is_a_sentence_and_no_list(path: str) -> None:
         ("Finger weg vom Ordner boje.", "Der Ordner boje darf nicht angefasst werden.", True),
         ("boje フォルダは絶対に触らないで。", "boje フォルダには触らないこと。", True),
         ("No hagas push sin aprobación.", "Haz push sin aprobación.", False),
+        ("Moor first, then unload.", "First unload, then moor.", False),
+        ("Moor first, then unload.", "Unloading comes after mooring.", True),
+        ("Weigh the crates before loading them.", "Load the crates, weigh them afterwards.", False),
+        ("Erst wiegen, dann löschen.", "Gelöscht wird erst nach dem Wiegen.", True),
+        ("Erst wiegen, dann löschen.", "Erst löschen, dann wiegen.", False),
+        ("Primero la carga, luego el barco.", "Primero el barco, luego la carga.", False),
+        ("先にテストを書いてから実装する。", "実装してからテストを書く。", False),
+        ("테스트 후에 배포해.", "배포 후에 테스트한다.", False),
+        ("提交前先运行测试。", "先运行测试，然后提交。", True),
+        ("Keep the tide tables unchanged.", "The tide tables must stay as they are.", True),
+        ("Keep the tide tables unchanged.", "The tide tables may be changed.", False),
+        ("Do not rename exported charts.", "Exported charts keep their names.", True),
+        ("Lamps only for the pier.", "Everything but the pier gets lamps.", False),
+        ("Prefer rope to chain.", "Rope is preferred over chain.", True),
+        ("Prefer rope to chain.", "Chain is preferred over rope.", False),
+        ("Send the tide report on the 3rd of each month.", "Send the tide report on the 13th of each month.", False),
+        ("Write one log per trip.", "Write two logs per trip.", False),
+        ("Alle Texte bitte in der Du-Form.", "Alle Texte sind in der Sie-Form.", False),
+        ("Tom steers the ferry.", "The ferry is steered by Kim.", False),
+        ("We use ropes instead of chains.", "Chains were replaced with ropes.", True),
+        ("The ticket costs 12 euros.", "The ticket is 12 €.", True),
     ],
 )
 def test_what_turns_a_sentence_round(fact: str, said: str, right: bool) -> None:
@@ -173,9 +196,27 @@ def test_a_value_is_the_same_in_another_unit_and_without_one(fact: str, said: st
         ("Never mail the captain directly.", "mail captain direct never contact"),
         ("Send invoices on the 3rd of each month.", "invoices month send each 3rd captain billing date"),
         ("Be terse.", "The captain asked for terse log files to be deleted."),
+        ("Round every fee up to the next 5 cents.", "fee cents round next every five up total currency"),
+        ("Only the owner may restart the lamp.", "lamp restart owner only captain harbour crew may"),
     ],
 )
 def test_the_words_of_a_short_rule_do_not_tell_it(fact: str, heap: str) -> None:
     one = sought("instruction", fact)
     assert one is not None
     assert Said([heap]).judges(one).held == "none"
+
+
+@pytest.mark.parametrize(
+    ("kind", "fact", "state", "said", "right"),
+    [
+        ("command", "make sail", "failed", "make sail reports no problems.", False),
+        ("command", "make sail", "passed", "make sail has 3 failing tests.", False),
+        ("command", "make sail", "passed", "make sail finished without errors.", True),
+        ("path", "src/sail.py", "modified", "src/sail.py was left untouched.", False),
+        ("path", "src/sail.py", "deleted", "src/sail.py no longer exists.", True),
+    ],
+)
+def test_a_claim_may_stand_behind_a_verb(kind: FactKind, fact: str, state: State, said: str, right: bool) -> None:
+    one = sought(kind, fact, "", state)
+    assert one is not None
+    assert Said([said]).judges(one).right is right

@@ -21,7 +21,8 @@ _CLAIMS = {
     for state in ("deleted", "created", "modified", "reverted", "kept", "passed", "failed", "fixed", "open")
 }
 _NOT_BEFORE = re.compile(
-    r"\b(?:not|never|no longer|isn't|wasn't|hasn't|doesn't|didn't|don't|nicht|pas|no|0)\W+(?:\w+\W+){0,2}$"
+    r"\b(?:not|never|no longer|isn't|wasn't|hasn't|doesn't|didn't|don't|nicht|kein\w*|pas|aucun\w*|"
+    r"no|without|ohne|sans|sin|sem|без|не|0)\W+(?:\w+\W+){0,2}$"
 )
 _TO_COME = re.compile(r"\b(?:to be|should be|will be|must be|going to|plan\w*|todo|to) (?:\w+ )?$")
 AGREES: dict[State, frozenset[str]] = {

@@ -17,13 +17,24 @@ def contradicts(fact: Sense, text: Sense) -> bool:
 
 
 def turned(fact: Sense, text: Sense) -> bool:
-    """Whether one denies what the other says."""
+    """Whether one denies what the other says. To keep a thing is not to change it."""
+    mine, yours = _keeps(fact), _keeps(text)
+    if mine and yours and mine[0] != yours[0]:
+        return mine[1] != yours[1]
     both = [(fact.signs[term], text.signs[term]) for term in fact.signs if term in text.signs]
     clear = [(one, other) for one, other in both if one and other]
     flips = {(one, other) for one, other in clear if one != other}
     if len(flips) == 2:
         return True
     return bool(clear) and sum(one != other for one, other in clear) >= TURNED * len(clear)
+
+
+def _keeps(sense: Sense) -> tuple[str, int] | None:
+    """By which word a sentence says that something stays, and whether it does."""
+    for term, way in (("=change", -1), ("=erase", -1), ("=keep", 1)):
+        if sign := sense.signs.get(term, 0):
+            return ("keep" if way > 0 else "change"), way * sign
+    return None
 
 
 def another_value(fact: Sense, text: Sense) -> bool:
@@ -41,7 +52,7 @@ def _reordered(fact: Sense, text: Sense) -> bool:
 
 
 def _exchanged(fact: Sense, text: Sense) -> bool:
-    """Whether one word alone is another one here: in the same place, or the one name of a sentence that has all else."""
+    """Whether one word alone is another one here: in the same place, or the only name where all else is the same."""
     missing = [at for at, term in enumerate(fact.order) if term not in text.signs]
     more = [at for at, term in enumerate(text.order) if term not in fact.signs]
     if len(missing) != 1 or not more:
@@ -100,16 +111,18 @@ def _other_value(fact: Sense, text: Sense) -> bool:
 _OPPOSITES = tuple(
     (re.compile(one), re.compile(other))
     for one, other in (
-        (r"(?<!以)前(?![端面台缀])|전에", r"(?<!以)[后後](?![端面台缀续])|후에"),
+        (r"(?<!以)前(?![端面台缀])|전에", r"(?<![以然最今])[后後](?![端面台缀续])|후에"),
         (r"(?<!not )\bonly\b|(?<!nicht )\bnur\b", r"\bnot only\b|\banyone\b|\banybody\b|\beveryone\b|\bnicht nur\b"),
         (r"\b(?:at least|minimum|or more|mindestens|au moins|al menos|pelo menos)\b|至少",
          r"\b(?:at most|maximum|up to|no more than|höchstens|au plus|como máximo)\b|最多"),
         (r"\b(?:under|below|less than|fewer than|at most|unter)\b",
          r"\b(?:over|above|more than|at least|über)\b(?! the)"),
         (r"\bonly\b(?!.*\boutside\b)", r"\boutside\b|\belsewhere\b"),
+        (r"\b(?:drop|remov)\w*\b", r"\badd(?:s|ed|ing)?\b"),
         (r"\benabl\w+\b", r"\bdisabl\w+\b"),
         (r"\b(?:keep|leave|kept|left)\b", r"\b(?:change|replace|drop)\w*\b"),
         (r"\b(?:allow\w*|permit\w*)\b", r"\b(?:deny|denied|forbid\w*|block\w*)\b"),
+        (r"\b(?:first|zuerst)\b|먼저|先に", r"\b(?:last|later|zuletzt)\b|나중에|後で"),
         (r"\bup\b(?! to \d)", r"\bdown\b"),
         (r"\bsingle\b", r"\bdouble\b"),
         (r"\bupper ?case\b", r"\blower ?case\b"),

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 
-from workbench.facts.tables import SPACED, UNSPACED, alternatives, bounded
+from workbench.facts.tables import SPACED, UNSPACED, alternatives, pattern
 from workbench.facts.tables import words as listed
 from workbench.facts.terms import GLUE, LANGUAGES_OF_STEMS, MARKS, TOKEN, terms
 
 
 def _words_for(name: str) -> re.Pattern[str]:
-    return re.compile(bounded("sense", name))
+    return pattern("sense", name)
 
 
 _DENIES = _words_for("denies")
@@ -32,7 +32,10 @@ _PREFERS = re.compile(r"\b(?:prefer\w*|cho\w+|pick\w*|favou?r\w*)\b")
 _PREFERRED_TO = re.compile(r"\b(?:preferred|favou?red|preferable) to\b|\bprefer(?:s|ring)? (?!to\b)[^,;]{1,40}? to\b")
 _MOVED = re.compile(r"\b(?:mov|switch|migrat|chang|convert|port)\w*\b")
 _FROM = re.compile(r"\bfrom\b")
-_REPLACED = re.compile(r"\breplac\w+\b(?P<old>.{1,60}?)\b(?:with|by)\b")
+_REPLACED = re.compile(
+    r"(?P<before>\S[^,;:]{0,60}?) (?:was|were|is|are|been|being|got|gets) (?:\w+ )?replaced (?:with|by)\b"
+    r"|\breplac\w+\b(?P<old>.{1,60}?)\b(?:with|by)\b"
+)
 _CONDITION = _words_for("condition")
 _CONDITION_BEHIND = re.compile(r"之前|前に|전에")
 _AND = re.compile(rf"\s(?:{alternatives('sense', 'and', SPACED)})\s|、|{alternatives('sense', 'and', UNSPACED)}")
@@ -172,21 +175,23 @@ def sense_of(text: str, language: str) -> Sense:
 
 def normal(low: str, language: str) -> str:
     """A lower-case text with one wording for what has several: "as it is" is "must not change", "€" "euro"."""
-    low = _CURRENCY.sub(lambda match: f" {_CURRENCIES[match[0]]} ", low.replace("’", "'"))
-    return _worded(language).sub(lambda match: f" {_NORMAL[(match.lastgroup or '').rstrip('_')]} ", low)
-
-
-_CURRENCIES = {"€": "euro", "£": "pound"}
-_CURRENCY = re.compile("[€£]")
+    low = low.replace("’", "'").replace("€", " euro ").replace("£", " pound ")
+    begins, worded = _worded(language)
+    if not begins.search(low):
+        return low
+    return worded.sub(lambda match: f" {_NORMAL[(match.lastgroup or '').rstrip('_')]} ", low)
 
 
 @cache
-def _worded(language: str) -> re.Pattern[str]:
-    """What is worded otherwise, in a group of its name: of the language, of English and of those without spaces."""
-    own = {SPACED[LANGUAGES_OF_STEMS.index(language)], "en"}
-    spaced = "|".join(f"(?P<{name}>{some})" for name in _NORMAL if (some := alternatives("sense", name, sorted(own))))
-    unspaced = "|".join(f"(?P<{name}_>{some})" for name in _NORMAL if (some := alternatives("sense", name, UNSPACED)))
-    return re.compile(rf"\b(?:{spaced})\b|{unspaced}")
+def _worded(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What is worded otherwise, of the language, of English and of those without spaces: at a glance, and in a group of
+    its name."""
+    own = sorted({SPACED[LANGUAGES_OF_STEMS.index(language)], "en"})
+    spaced = {name: some for name in _NORMAL if (some := alternatives("sense", name, own))}
+    unspaced = {f"{name}_": some for name in _NORMAL if (some := alternatives("sense", name, UNSPACED))}
+    glance = rf"\b(?:{'|'.join(spaced.values())})\b|{'|'.join(unspaced.values())}"
+    grouped = ("|".join(f"(?P<{name}>{some})" for name, some in each.items()) for each in (spaced, unspaced))
+    return re.compile(glance), re.compile(r"\b(?:{})\b|{}".format(*grouped))
 
 
 _NORMAL = {
@@ -198,6 +203,7 @@ _NORMAL = {
     "stays": "not be removed",
     "keeps_name": "must not change the name",
     "renamed": "change name",
+    "twice": "two times",
 }
 
 
@@ -227,12 +233,7 @@ def _kinds(low: str) -> dict[str, frozenset[str]]:
     return {kind: found for kind, pattern in _KINDS.items() if (found := frozenset(pattern.findall(low)))}
 
 
-_KINDS = {
-    kind: re.compile(
-        rf"(?<!\w)(?:{alternatives('replaced', kind, SPACED)})(?!\w)|{alternatives('replaced', kind, UNSPACED)}"
-    )
-    for kind in ("day", "tongue")
-} | {
+_KINDS = {kind: pattern("replaced", kind) for kind in ("day", "tongue", "mask")} | {
     "rate": re.compile(
         r"(?:\b(?:per|an?|each|every|pro|par|por|al)|/) ?"
         r"(second|minute|hour|day|week|month|year|sekunde|minute|stunde|tag|woche|monat|jahr|segundo|minuto|hora|día|mes)\b"
@@ -294,10 +295,10 @@ def _behind_it(low: str, language: str) -> _Steps | None:
     (when,) = found
     named, rest = (_terms_in(part, language) for part in (low[: when.start()], low[when.end() :]))
     if not rest:
-        *others, last = [*_RUN.finditer(low, 0, when.start())] or [None]
-        if last is None or not others:
+        runs = [*_RUN.finditer(low, 0, when.start())]
+        if len(runs) < 2:
             return None
-        named, rest = _terms_in(last[0], language), _terms_in(low[: last.start()], language)
+        named, rest = _terms_in(runs[-1][0], language), _terms_in(low[: runs[-1].start()], language)
     return (rest - named, named) if when["before"] else (named, rest - named)
 
 
@@ -307,8 +308,8 @@ def _then(low: str, language: str) -> _Steps | None:
     if len(found) != 1:
         return None
     (when,) = found
-    edges = [match.end() for match in _STOP.finditer(low, 0, when.start())]
-    begin, behind = edges[-1] if edges else 0, low[when.end() :].strip(" .!。")
+    edges = [match.end() for cut in (_AND, _STOP) for match in cut.finditer(low, 0, when.start())]
+    begin, behind = max(edges, default=0), low[when.end() :].strip(" .!。")
     part = when.start() if behind and not _STOP.match(behind) else begin
     earlier, later = _terms_in(low[:part], language), _terms_in(low[part:], language)
     return (earlier - later, later - earlier) if earlier and later else None
@@ -342,6 +343,8 @@ def values_in(low: str) -> tuple[Value, ...]:
     for match in _SPELLED.finditer(low):
         number = float(_DIGITS[match[1]])
         base, factor = _unit(match[2] or "")
+        if match[1] == "one" and not base:  # "one of them"
+            continue
         found.append(Value(number * factor, base, number))
     return tuple(found)
 
@@ -361,7 +364,7 @@ def _unit(word: str) -> tuple[str, float]:
 
 _COUNTED = "zero one two three four five six seven eight nine ten eleven twelve"
 _DIGITS = {word: number for number, word in enumerate(_COUNTED.split())}
-_SPELLED = re.compile(rf"\b({'|'.join(word for word in _DIGITS if word != 'one')})\b(?:\s([^\W\d_]+))?")
+_SPELLED = re.compile(rf"\b({'|'.join(_DIGITS)})\b(?:\s([^\W\d_]+))?")
 
 
 def _clauses(low: str) -> list[tuple[int, int]]:
@@ -383,7 +386,7 @@ def _signed(clause: str, language: str) -> list[tuple[str, int, bool]]:
         contrasts += [_behind(clause, match.end()) for match in _OVER.finditer(clause)]
     if _MOVED.search(clause):
         contrasts += [_behind(clause, match.end()) for match in _FROM.finditer(clause)]
-    contrasts += [match.span("old") for match in _REPLACED.finditer(clause)]
+    contrasts += [match.span(match.lastgroup or 0) for match in _REPLACED.finditer(clause)]
     bare = _CONTRAST.sub(lambda match: " " * len(match[0]), clause)
     bare = _CONTRAST_BEFORE.sub(lambda match: " " * len(match[0]), bare)
     denied = bool(_DENIES.search(bare))
@@ -461,6 +464,7 @@ LIST_WORDS = 5
 """Fewer words than this may be a note by themselves."""
 
 
+@lru_cache(maxsize=1 << 13)
 def built(low: str) -> bool:
     """Whether what holds a sentence together is there: little words or signs between the others. Scripts without spaces
     have none to look for."""
