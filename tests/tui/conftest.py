@@ -5,6 +5,11 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from textual.css.model import RuleSet
+from textual.css.parse import parse
+from textual.css.tokenizer import Token
+
+Tokens = dict[str, list[Token]]
 
 RESTS = (
     "bench.reading.SETTLE_S",
@@ -33,7 +38,24 @@ def rare_collections() -> None:
     """Every start makes and drops thousands of objects: a quarter of its time went into looking for cycles."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 50)
+    gc.set_threshold(200_000, 20, 50)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def styles_are_parsed_once() -> Iterator[None]:
+    """Every app, and every screen that is opened, reads all rules of style again; they are the same ones."""
+    known: dict[object, list[RuleSet]] = {}
+
+    def parsed(scope: str, css: str, read_from: object, variable_tokens: Tokens, **how: object) -> list[RuleSet]:
+        values = tuple((name, *(token.value for token in tokens)) for name, tokens in variable_tokens.items())
+        key = (scope, css, read_from, values, *how.items())
+        if key not in known:
+            known[key] = list(parse(scope, css, read_from, variable_tokens=variable_tokens, **how))  # type: ignore[arg-type]
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("textual.css.stylesheet.parse", parsed)
+        yield
 
 
 @pytest.fixture(autouse=True)
