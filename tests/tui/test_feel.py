@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import inspect
 import pkgutil
 from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.app import App
+from textual.message_pump import MessagePump
+from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
-from tests.tui.app import app_of, bench_screen, press, session_of, settled, story
+from tests.tui.app import app_of, bench_screen, on_bench, press, session_of, settled, story, story_file
 from workbench import bench as steps
 from workbench.session import Message, Text
 from workbench.tui import screens
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.bench import following
 from workbench.tui.bench.host import take
 from workbench.tui.bench.store import AT_ONCE
-from workbench.tui.rest import AT_MOST
+from workbench.tui.rest import AT_MOST, DUE, collect_at_rest
 from workbench.tui.widgets.keys_line import KeysLine
 from workbench.tui.widgets.rounds_list import RoundsList
 
@@ -86,6 +92,53 @@ async def test_full_collections_are_put_off_while_the_app_runs() -> None:
         await settled(pilot)
         assert gc.get_threshold() == (*before[:2], AT_MOST)
     assert gc.get_threshold() == before
+
+
+def running(node: MessagePump) -> list[Timer]:
+    return [timer for timer in node._timers if timer._task is not None and timer._active.is_set()]
+
+
+async def test_a_bench_at_rest_looks_at_its_file_and_does_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with on_bench(story_file(tmp_path)) as (pilot, screen):
+        nodes = (pilot.app, *pilot.app.screen_stack, *screen.walk_children())
+        (look,) = [timer._callback for node in nodes for timer in running(node)]
+        assert isinstance(look, partial)
+        assert (look.func, look.args) == (following.look, (screen,))
+
+        done: list[str] = []
+        monkeypatch.setattr(screen, "spawn", lambda group, *_: done.append(group))
+        monkeypatch.setattr(Widget, "refresh", lambda widget, *_, **__: done.append(repr(widget)))
+        monkeypatch.setattr(screen.store, "put", lambda _: done.append("put"))
+        look()
+        await pilot.pause()
+        assert done == []
+
+
+async def test_what_has_grown_old_is_looked_through_once_the_app_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A timer waits for the rest from the tenth collection of the middle generation on, and ends with a full one."""
+    app = App[None]()
+    async with app.run_test():
+        gc.collect()
+        leave = collect_at_rest(app)
+        for made, timers in ((DUE - 1, 0), (DUE, 1), (DUE + 1, 1)):
+            while gc.get_count()[2] < made:
+                gc.collect(1)
+            await asyncio.sleep(0)
+            assert len(running(app)) == timers
+        (timer,) = running(app)
+        assert timer._callback is not None
+        for busy, still in ((0, [timer]), (100_000, [])):  # the share from which something is being done
+            monkeypatch.setattr("workbench.tui.rest.BUSY", busy)
+            timer._callback()
+            assert running(app) == still
+        assert gc.get_count()[2] == 0
+        leave()
+        for _ in range(DUE + 1):
+            gc.collect(1)
+        await asyncio.sleep(0)
+        assert running(app) == []
 
 
 PLAIN = {"str", "int", "bool", "float", "Path", "None", "object"}

@@ -1,14 +1,17 @@
 """Full collections of garbage wait until nothing is done: each one holds the screen up for a tenth of a second.
 
 Python makes one whenever a quarter more objects have come to stay, which a long session's plans do every few keys. What
-is young is collected as ever; what has grown old is looked through when nobody touches the screen.
+is young is collected as ever; what has grown old is looked through when nobody touches the screen. Where nothing has
+grown old no timer runs.
 """
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import time
 from collections.abc import Callable
+from typing import Any
 
 from textual.app import App
 
@@ -29,14 +32,34 @@ AT_MOST = 1_000
 def collect_at_rest(app: App[None]) -> Callable[[], None]:
     """Put full collections off to the app's pauses; returns what brings them back."""
     before = gc.get_threshold()
-    used = time.process_time()
+    loop = asyncio.get_running_loop()
+    waiting = False
 
-    def look() -> None:
-        nonlocal used
-        spent, used = time.process_time() - used, time.process_time()
-        if spent < BUSY * REST_S and gc.get_count()[2] >= DUE:
-            gc.collect()
+    def collected(phase: str, about: dict[str, Any]) -> None:
+        """Called by Python for every collection, in whatever thread it is made."""
+        if phase == "stop" and about["generation"] == 1 and gc.get_count()[2] >= DUE and not waiting:
+            loop.call_soon_threadsafe(wait)
+
+    def wait() -> None:
+        nonlocal waiting
+        if waiting:
+            return
+        waiting, used = True, time.process_time()
+
+        def look() -> None:
+            nonlocal waiting, used
+            spent, used = time.process_time() - used, time.process_time()
+            if spent < BUSY * REST_S:
+                timer.stop()
+                gc.collect()
+                waiting = False
+
+        timer = app.set_interval(REST_S, look)
+
+    def leave() -> None:
+        gc.callbacks.remove(collected)
+        gc.set_threshold(*before)
 
     gc.set_threshold(*before[:2], AT_MOST)
-    app.set_interval(REST_S, look)
-    return lambda: gc.set_threshold(*before)
+    gc.callbacks.append(collected)
+    return leave
