@@ -30,6 +30,7 @@ from workbench.tui.bench.host import Cursor
 from workbench.tui.bench.remembering import WRITE_S, write_now, write_soon
 from workbench.tui.bench.store import Store, View, first_view
 from workbench.tui.failures import failure_of
+from workbench.tui.fit import fit
 from workbench.tui.middle.pager import Pager
 from workbench.tui.middle.tabs import TABS
 from workbench.tui.middle.view import Folds
@@ -115,6 +116,7 @@ class BenchScreen(Screen[None]):
         return self.store.bench
 
     def compose(self) -> ComposeResult:
+        fit(self)
         yield Static(id="title")
         yield EpochsLine(id="epochs")
         yield BudgetBar(id="budget")
@@ -401,7 +403,9 @@ class BenchScreen(Screen[None]):
     def on_resize(self) -> None:
         for name, title in PANES.items():
             label = f"{PANE_KEYS[name]} {title}" if self.size.width >= HUGE else title
-            self.query_one(f"#tab-{name}", Tab).label = label
+            tab = self.query_one(f"#tab-{name}", Tab)
+            if tab.label_text != label:  # a new one asks for a layout
+                tab.label = label
         self.query_one(WatchedLines).make_room(self.size.height)
         self._show_place()
         self._activate()

@@ -13,6 +13,7 @@ from textual.widgets import Static
 from textual.worker import Worker
 
 from workbench.tui.failures import failure_of
+from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key
 from workbench.tui.plain import plain
 from workbench.tui.screens.policy_text import BREAKPOINTS
@@ -47,6 +48,7 @@ class ListAndText(ModalScreen[T | None]):
     AUTO_FOCUS = "Options"
 
     def compose(self) -> ComposeResult:
+        fit(self)
         with Vertical():
             yield Static(id="about")
             with Horizontal():

@@ -32,6 +32,7 @@ from workbench.tui.entries import (
     typed_path,
 )
 from workbench.tui.failures import failure_of
+from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key
 from workbench.tui.home import Recent
 from workbench.tui.plain import figure
@@ -102,6 +103,7 @@ list tells what a glance at the two ends of the file shows. Nothing is changed b
         self.said = " · looking …"
 
     def compose(self) -> ComposeResult:
+        fit(self)
         yield Input(placeholder="search, or a path", id="search")
         with Horizontal(id="lists"):
             yield EntriesList(id="entries")

@@ -23,6 +23,7 @@ from workbench.compaction.settings import Setting
 from workbench.tui.external_editor import edit_outside
 from workbench.tui.failures import failure_of
 from workbench.tui.fields import Refused, changed, fields_of
+from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key
 from workbench.tui.middle.tabs import node_parts, request_parts
 from workbench.tui.middle.view import View
@@ -88,6 +89,7 @@ the text stands below. ctrl+s takes the text into the policy, escape leaves it a
         self._sure = False
 
     def compose(self) -> ComposeResult:
+        fit(self)
         with Vertical():
             yield Static(id="name")
             with Horizontal():

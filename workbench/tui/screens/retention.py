@@ -21,6 +21,7 @@ from workbench import bench as steps
 from workbench.bench import Bench
 from workbench.facts import FactKind
 from workbench.tui.failures import failure_of
+from workbench.tui.fit import fit
 from workbench.tui.help_key import help_key
 from workbench.tui.history import History
 from workbench.tui.plain import figure, plain
@@ -123,6 +124,7 @@ there); c compacts several times in a row."""
         return self.history.present
 
     def compose(self) -> ComposeResult:
+        fit(self)
         with Vertical():
             yield Static(id="said")
             with Horizontal(id="both"):

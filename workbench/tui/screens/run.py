@@ -33,6 +33,7 @@ from workbench.summarizers.recorder import Recorder
 from workbench.summarizers.runs import total
 from workbench.summarizers.summarizer import Summarizer
 from workbench.tui.failures import failure_of
+from workbench.tui.fit import fit
 from workbench.tui.plain import one_line
 from workbench.tui.screens.run_draft import Drafting
 from workbench.tui.screens.run_journal import Kept, keep_cancelled, keep_finished
@@ -103,6 +104,7 @@ class RunScreen(Drafting, Screen[Ended | None]):
         self._possible: tuple[bool | None, ...] = ()
 
     def compose(self) -> ComposeResult:
+        fit(self)
         yield Static(id="title")
         yield Tabs(*(Tab(title, id=f"tab-{name}") for name, title in PANES.items()), active="tab-centre")
         with Grid(id="panes"):
