@@ -148,8 +148,8 @@ async def test_a_kill_costs_no_answer_that_had_come(session: Path, monkeypatch: 
             sys.executable, "-m", "workbench", *map(str, args), cwd=ROOT, env=dict(os.environ),
             stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
         )  # fmt: skip
-        while not await asyncio.to_thread(journal.kept):
-            await asyncio.sleep(0.02)  # noqa: ASYNC110 - a file of another process has no event
+        while not await asyncio.to_thread(journal.kept):  # noqa: ASYNC110 - the file of another process has no event
+            await asyncio.sleep(0.02)
         child.kill()
         await child.wait()
         asked = len(api.received)
