@@ -16,6 +16,8 @@ READY := .venv/.installed
 run: $(RUNS)  ## open the workbench on the sample that overflows
 	@$(BIN) -m workbench open
 
+# The tests start the program some hundred times: what is compiled is kept, whatever the environment says.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(READY)  ## the whole suite, on two processes
 	@$(BIN) -m pytest -n 2 --dist loadfile
 

@@ -29,7 +29,7 @@ from workbench.analysis.probes.asked import AT_ONCE, Arm
 from workbench.analysis.probes.cloze import blanked, is_alone, is_telling, terms_of
 from workbench.analysis.probes.graded import Given, lead_of, share_of
 from workbench.analysis.probes.lookup import Lookup
-from workbench.analysis.probes.probe import Mark, marked, stands_in
+from workbench.analysis.probes.probe import BLANK, Mark, marked, stands_in
 from workbench.analysis.probes.stored import beside, probes_toml
 from workbench.base.errors import BadInput
 from workbench.bench import open_bench
@@ -154,6 +154,20 @@ def test_a_frame_that_stands_elsewhere_with_another_term_is_none() -> None:
     frame = WEIR.replace("412", "____")
     assert is_alone(frame, "412", f"one {WEIR} two {WEIR}")
     assert not is_alone(frame, "412", f"one {WEIR} two {WEIR.replace('412', '390')}")
+
+
+@pytest.mark.parametrize(
+    ("text", "alone"),
+    [
+        ("The weir is shut at night.", True),
+        ("The weir is shut at night. The weir is shut at night.", False),  # what stands before it is no end of a term
+        ("x" * 90 + " is shut at night.", False),
+        (" is shut at night.", True),
+        ("nothing of it", True),
+    ],
+)
+def test_a_blank_at_the_beginning_is_all_that_stands_before(text: str, alone: bool) -> None:
+    assert is_alone(f"{BLANK} is shut at night.", "The weir", text) == alone
 
 
 FILE = Probe("artifact", "In which file is it?", "src/gates.py", ("gates.py",))

@@ -101,8 +101,7 @@ def album(snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "pictures").mkdir()
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    for kind in ("config", "data", "cache", "state"):
-        monkeypatch.setattr(f"platformdirs.user_{kind}_path", lambda *_, kind=kind, **__: Path(kind))
+    monkeypatch.setattr("workbench.base.paths._folder", Path)
     monkeypatch.delenv("NO_COLOR", raising=False)
     taken = Album(snapshot.use_extension(SVGImageExtension), tmp_path / "pictures")
     yield taken

@@ -144,6 +144,17 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 def is_alone(frame: str, term: str, text: str) -> bool:
     """Whether every place of `text` (on one line) that reads as the words around the blank has the same term there."""
     before, _, after = frame.partition(BLANK)
-    before, after = before[-AROUND:], after[:AROUND]
-    pattern = re.escape(before) + (r"(.{1,80}?)" if after else r"(\S{1,80})") + re.escape(after)
-    return all(stands_in(term, found) and len(found) <= len(term) + 2 for found in re.findall(pattern, text))
+    found = _in_place(before[-AROUND:], after[:AROUND], text)
+    return all(stands_in(term, one) and len(one) <= len(term) + 2 for one in found)
+
+
+def _in_place(before: str, after: str, text: str) -> Iterator[str]:
+    """What stands in `text` between the words on either side, 80 characters of it at most."""
+    if before or not after:
+        pattern = re.escape(before) + (r"(.{1,80}?)" if after else r"(\S{1,80})") + re.escape(after)
+        yield from re.findall(pattern, text)
+        return
+    at = 0
+    while (stop := text.find(after, at + 1)) >= 0:  # an expression would look for `after` from every character on
+        yield text[max(at, stop - 80) : stop]
+        at = stop + len(after)
