@@ -160,7 +160,8 @@ def test_a_frame_that_stands_elsewhere_with_another_term_is_none() -> None:
     ("text", "alone"),
     [
         ("The weir is shut at night.", True),
-        ("The weir is shut at night. The weir is shut at night.", False),  # what stands before it is no end of a term
+        ("The weir is shut at night. The weir is shut at night.", True),
+        ("It is said that the weir is shut at night.", False),
         ("x" * 90 + " is shut at night.", False),
         (" is shut at night.", True),
         ("nothing of it", True),
