@@ -12,11 +12,10 @@ from typing import Any
 
 import pytest
 
-from workbench.base import paths
 from workbench.tokens import Prices
 from workbench.tokens import find_model as find
 from workbench.tokens.models import BUNDLED, read_table, sources
-from workbench.tokens.packaged import Packaged, _entry, packaged
+from workbench.tokens.packaged import Packaged, _entry, packaged, packaged_by
 
 
 def test_a_model_that_no_table_names_is_known_by_the_package() -> None:
@@ -27,8 +26,8 @@ def test_a_model_that_no_table_names_is_known_by_the_package() -> None:
 
 def test_the_bundled_table_has_only_what_the_package_lacks() -> None:
     """An output limit, other names, what is unknown there: never a price or a window that it has just so."""
-    said = packaged(paths.packaged_models()).models
-    for info in read_table(BUNDLED, package=packaged(paths.packaged_models())):
+    said = packaged().models
+    for info in read_table(BUNDLED, package=packaged()):
         if info.id in said:
             assert (info.source, info.prices is not None) == ("genai-prices", True), info.id
 
@@ -50,23 +49,21 @@ def test_the_packages_fields_lie_under_the_tables(tmp_path: Path) -> None:
 
 def test_it_is_asked_once_for_each_of_its_versions(tmp_path: Path) -> None:
     kept = tmp_path / "cache" / "models.json"
-    first = packaged(kept)
+    first = packaged_by(kept)
     document = json.loads(kept.read_text())
     assert (document["version"], document["models"]) == (first.version, dict(first.models))
-    packaged.cache_clear()
     kept.write_text(json.dumps({**document, "models": {"a": {"title": "A"}}}))
-    assert packaged(kept) == Packaged(first.version, {"a": {"title": "A"}})
+    assert packaged_by(kept) == Packaged(first.version, {"a": {"title": "A"}})
     for damaged in (json.dumps({**document, "stamp": "other", "models": {}}), "[]", "{", "{}"):
-        packaged.cache_clear()
         kept.write_text(damaged)
-        assert packaged(kept) == first
+        assert packaged_by(kept) == first
         assert json.loads(kept.read_text()) == document
 
 
-def test_it_never_renews_itself_over_the_network() -> None:
+def test_it_never_renews_itself_over_the_network(tmp_path: Path) -> None:
     from genai_prices.data_snapshot import get_snapshot
 
-    packaged(paths.packaged_models())
+    packaged_by(tmp_path / "models.json")
     assert find("gpt-5.5") is not None
     assert not get_snapshot().from_auto_update
 
@@ -112,7 +109,7 @@ def test_tiers_are_the_prices_of_long_prompts() -> None:
 
 def test_who_says_it_is_told_with_version_and_date() -> None:
     package, _, table = sources().partition(", and a table of ")
-    assert package == f"genai-prices {packaged(paths.packaged_models()).version}"
+    assert package == f"genai-prices {packaged().version}"
     assert datetime.strptime(table[:10], "%Y-%m-%d").replace(tzinfo=UTC).year >= 2026
 
 

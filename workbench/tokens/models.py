@@ -78,24 +78,24 @@ def find(model: str | None) -> ModelInfo | None:
 
     A name ending in "[1m]" gets the entry with its long window. Raises BadInput for a broken user table.
     """
-    return _found(model or "", paths.models(), paths.packaged_models())
+    return _found(model or "", _tables(paths.models()))
 
 
 @lru_cache(maxsize=1_024)
-def _found(model: str, user: Path, kept: Path) -> ModelInfo | None:
-    info = _named(_key(plain_name(model)), _known(user, kept))
+def _found(model: str, tables: tuple[Path, ...]) -> ModelInfo | None:
+    info = _named(_key(plain_name(model)), _known(tables))
     return _lengthened(info) if info and model.lower().rstrip().endswith("[1m]") else info
 
 
 def all_models() -> tuple[ModelInfo, ...]:
     """Every model of the table, the user's included, in its order. Raises BadInput for a broken user table."""
-    return read_table(*_tables(paths.models()), package=packaged(paths.packaged_models()))
+    return read_table(*_tables(paths.models()), package=packaged())
 
 
 def sources() -> str:
     """Who says what windows and prices are: the package with its version, and the table with its date."""
     dated = BUNDLED.read_text(encoding="utf-8").partition("As of ")[2][:10]
-    return f"{NAME} {packaged(paths.packaged_models()).version}, and a table of {dated} for what that lacks"
+    return f"{NAME} {packaged().version}, and a table of {dated} for what that lacks"
 
 
 def read_table(*paths: Path, package: Packaged = _NO_PACKAGE) -> tuple[ModelInfo, ...]:
@@ -124,13 +124,11 @@ def read_table(*paths: Path, package: Packaged = _NO_PACKAGE) -> tuple[ModelInfo
 
 
 @cache
-def _known(user: Path, kept: Path) -> Mapping[str, ModelInfo]:
+def _known(tables: tuple[Path, ...]) -> Mapping[str, ModelInfo]:
     """Models by id and alias, dots as hyphens: those of the tables, and those that the package alone knows. Read once
     per process."""
-    package = packaged(kept)
-    known = {
-        _key(name): info for info in read_table(*_tables(user), package=package) for name in (*info.aliases, info.id)
-    }
+    package = packaged()
+    known = {_key(name): info for info in read_table(*tables, package=package) for name in (*info.aliases, info.id)}
     for id, entry in package.models.items():
         if "window" in entry and "prices" in entry and _named(_key(id), known) is None:
             known[_key(id)] = replace(_info({"id": id, **entry}), source=NAME)

@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.base import paths
 from workbench.base.errors import BadInput
 from workbench.base.files import make_folder, write_atomically
 
@@ -47,8 +48,13 @@ class Packaged:
 
 
 @cache
-def packaged(kept: Path) -> Packaged:
-    """What the installed package says; `kept` is the file in which that is kept. Read once per process."""
+def packaged() -> Packaged:
+    """What the installed package says. Read once per process."""
+    return packaged_by(paths.packaged_models())
+
+
+def packaged_by(kept: Path) -> Packaged:
+    """What the installed package says; `kept` is the file in which that is kept."""
     spec = find_spec(NAME.replace("-", "_"))
     if spec is None or spec.origin is None:
         return Packaged()
