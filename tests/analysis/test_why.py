@@ -317,6 +317,6 @@ def test_the_limit_is_the_size_that_the_agent_recorded_where_that_is_more(
     session = session_of(messages, [0, 1], [2, 3])
     ended = replace(session, epochs=(Epoch(1, [0, 1], Compaction("auto", recorded)), session.epochs[1]))
     points = (Point(1, 1, 30_000, Basis.EXACT, False), Point(3, 2, 90_000, Basis.EXACT, True))
-    found = limit_of(context_of(messages[:2]), ended, 1, points)
+    found = limit_of(context_of(messages[:2]), ended, 1, points, ())
     assert found is not None
     assert (found.tokens, found.why) == limit

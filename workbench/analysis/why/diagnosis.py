@@ -80,7 +80,8 @@ def diagnose(
     session = course.session
     preset = of_its_time(preset, session)
     points = course.growth
-    limit = limit_of(context, session, epoch, points)
+    refused = refusals(session)
+    limit = limit_of(context, session, epoch, points, refused)
     one = strategy(preset.strategy)
     automatic = context.with_(manual=False)
     rounds = fillers.by_round(context)
@@ -110,7 +111,7 @@ def diagnose(
         growth_per_round=per_round,
         rounds_left=left,
         points=points,
-        refusals=refusals(session),
+        refusals=refused,
         preset=preset,
         triggers=one.triggered(automatic, preset.policy),
         played=played,
@@ -126,12 +127,14 @@ def diagnose(
     )
 
 
-def limit_of(context: Context, session: Session, epoch: int, points: Sequence[Point]) -> Limit | None:
+def limit_of(
+    context: Context, session: Session, epoch: int, points: Sequence[Point], refusals: Sequence[Refusal]
+) -> Limit | None:
     """What counts as the overflow: where the agent itself compacted this epoch, the size that it recorded then, where
     that is more than the largest prompt that this epoch was sent, else that prompt, which it is as well where the model
     refused it; else the model's window; None where nothing is known."""
     here = set(session.epochs[epoch - 1].members)
-    refused = context.overflow_error_seen or any(one.member in here for one in refusals(session))
+    refused = context.overflow_error_seen or any(one.member in here for one in refusals)
     sent = max((point.tokens for point in points if point.epoch == epoch), default=0)
     ended = session.epochs[epoch - 1].ended_by
     recorded = (ended.tokens_before if ended else None) or 0

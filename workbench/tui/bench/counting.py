@@ -13,6 +13,7 @@ from workbench.analysis.course import uncounted
 from workbench.analysis.growth import Point, growth, to_count
 from workbench.analysis.timeline import lost_in, timeline
 from workbench.analysis.why.diagnosis import limit_of
+from workbench.analysis.why.refusals import refusals
 from workbench.analysis.why.verdict import verdict
 from workbench.bench import Bench, counted
 from workbench.compaction.layout import Layout
@@ -83,7 +84,7 @@ async def _growth(host: Host) -> None:
 
     def work() -> tuple[tuple[Point, ...], str]:
         points = growth(bench.session, host.counter, bench.scale)
-        limit = limit_of(bench.context, bench.session, bench.epoch, points)
+        limit = limit_of(bench.context, bench.session, bench.epoch, points, refusals(bench.session))
         return points, verdict(bench.context, limit)
 
     points, said = await asyncio.to_thread(work)
