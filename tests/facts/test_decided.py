@@ -142,3 +142,44 @@ def test_what_decides_nothing(sentence: str) -> None:
 )
 def test_a_user_decides_in_these_words(sentence: str, decides: bool) -> None:
     assert is_users_decision(sentence) is decides
+
+
+@pytest.mark.parametrize(
+    ("said", "decides"),
+    [
+        ("We will keep the charts on paper but copy them nightly.", True),
+        ("We should start with the harbour.", True),
+        ("I want the small lamp variant on my pier.", True),
+        ("read the page. i want the small lamp", True),
+        ("All orders should go straight to the crew instead of through the mate.", True),
+        ("Wir werden die Karten auf Papier behalten.", True),
+        ("vamos a mantener el faro", True),
+        ("我想要小的那个", True),
+        ("작은 등으로 할게", True),
+        ("We will see.", False),
+        ("We will need more rope.", False),
+        ("We should look at the log.", False),
+        ("I want you to mend it.", False),
+        ("I want to know why.", False),
+        ("ich möchte wissen, warum", False),
+        ("If we will ever sail, tell me.", False),
+        ("Will we keep the charts on paper?", False),
+        ("way too big", False),
+    ],
+)
+def test_a_plan_or_a_choice_is_a_decision_of_the_users(said: str, decides: bool) -> None:
+    assert is_users_decision(said) is decides
+
+
+@pytest.mark.parametrize(
+    ("said", "decides"),
+    [
+        ("Let me strip it all back to the simplest working sail.", True),
+        ("Need to revert the dynamic rope back to a static one.", True),
+        ("Let me trace through the code.", False),
+        ("Let me go back over the log.", False),
+        ("Let me also check that the sails are set first.", False),
+    ],
+)
+def test_a_change_of_course_is_a_decision_of_the_agents(said: str, decides: bool) -> None:
+    assert is_decision(said) is decides

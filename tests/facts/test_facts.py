@@ -451,6 +451,40 @@ def edit(path: str, *, fails: bool = False) -> tuple[Message, Message]:
         ),
         ([failing("git push"), *[ran("ls", "")] * 8, ran("git push -u", "")], "`git push`", "unknown", ""),
         (
+            [edit("/p/t/a.ts", fails=True), ran("cat > t/a.ts << 'E'\nx\nE", "")],
+            "Edit /p/t/a.ts",
+            "resolved",
+            "succeeded when tried again",
+        ),
+        ([edit("/p/t/a.ts", fails=True), edit("/p/u/a.ts")], "Edit /p/t/a.ts", "unknown", ""),
+        (
+            [failing("./bin/look.sh a"), ran("./bin/look.sh b", "")],
+            "`./bin/look.sh a`",
+            "resolved",
+            "`./bin/look.sh b` succeeded soon after",
+        ),
+        ([failing("./bin/look.sh a"), ran("./bin/find.sh a", "")], "`./bin/look.sh a`", "open", ""),
+        (
+            [
+                failing("go test ./a/... -run TestIt", "--- FAIL: TestIt (0s)"),
+                edit("/p/a/x.go"),
+                ran("go test ./...", "ok  a"),
+            ],
+            "`go test ./a/... -run TestIt`",
+            "resolved",
+            "succeeded after /p/a/x.go was modified",
+        ),
+        (
+            [
+                failing("go test ./a/... -run TestIt", "--- FAIL: TestIt (0s)"),
+                edit("/p/a/x.go"),
+                ran("go test ./... -run TestOther", "ok  a"),
+            ],
+            "`go test ./a/... -run TestIt`",
+            "unknown",
+            "",
+        ),
+        (
             [failing("a && git push"), *[ran("ls", "")] * 59, ran("git push", "")],
             "`a && git push`",
             "resolved",

@@ -12,7 +12,7 @@ from workbench.facts.answers import answers
 from workbench.facts.fact import Fact
 from workbench.facts.pasted import without_paste
 from workbench.facts.said import asked
-from workbench.facts.tables import SPACED, UNSPACED, alternatives
+from workbench.facts.tables import SPACED, UNSPACED, alternatives, pattern
 from workbench.facts.wording import LONGEST_SENTENCE, is_agents, is_question, plain, sentences, spoken
 from workbench.session import Message
 
@@ -60,6 +60,13 @@ _DECISION = (
         r"\b(?:i|we)(?:'m| am|'re| are) (?:choosing|picking|sticking with|switching to|going with|simplifying|"
         r"dropping)\b",
         r"\b(?:going with|go with) (?:option|approach|the|plan|an?|\W?\w{1,20}\W? (?:instead|because))",
+    ),
+    _pattern(
+        r"back|instead|simpl|original|from scratch",
+        r"^(?:\w{2,7},? )?(?:let me|let's|(?:(?:i|we)'ll|(?:i|we) will|(?:(?:i|we) )?(?:need|have) to)) "
+        r"(?:just |simply |now )?(?!go back (?:over|through|and|to (?:check|look|read)))"
+        r"(?:revert|roll|switch|replace|strip|simplify|convert|rewrite|drop|undo|fall|go|start|move)\b"
+        r".{0,200}\b(?:back|instead|simple\w*|original|from scratch)\b",
     ),
     _pattern(
         r"fix|solution|approach|option|choice|way|theirs|ours|'s (?:version|side)|supersedes|no need",
@@ -214,4 +221,6 @@ def is_users_decision(sentence: str) -> bool:
     if is_decision(stated):
         return True
     low = plain(stated)
-    return not is_question(stated) and any(pattern.search(low) for pattern in _USERS_DECISION)
+    if is_question(stated):
+        return False
+    return pattern("decided", "plans").search(low) is not None or any(one.search(low) for one in _USERS_DECISION)

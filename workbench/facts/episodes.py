@@ -42,6 +42,12 @@ class Episodes:
                     self._unsure[attempt] = number
                 else:
                     (self._passed if called.ok else self._failed).setdefault(attempt, []).append(number)
+        self._written: dict[str, list[tuple[int, str]]] = {}
+        for number, called in enumerate(calls):
+            for action in called.actions if called.ok else ():
+                if action.kind in CHANGES:
+                    path = normal_path(action.target)
+                    self._written.setdefault(posixpath.basename(path), []).append((number, path))
         self._changed: dict[str, int] = {}
         for number, called in enumerate(calls):
             if called.ok is not False:
@@ -70,6 +76,8 @@ class Episodes:
         again = _next(self._passed.get(self._keys[failed], ()), failed)
         if again is not None:
             yield again, self._fix(failed, again)
+        if (written := self._written_after(failed)) is not None:
+            yield written, self._fix(failed, written)
         checks = _named_as_failed(called) or checks_of(called)
         if checks:
             yield from self._got_further(failed, line, checks)
@@ -77,7 +85,8 @@ class Episodes:
             if None not in passed:
                 last = max(number for number in passed if number is not None)
                 yield last, self._fix(failed, last)
-            name, program = _test_in(line), checks[-1].split(" ")[0] if _LOCATED.match(line) else ""
+            name = _test_in(line)
+            program = checks[-1].split(" ")[0] if name or _LOCATED.match(line) else ""
             for number in range(failed + 1, min(failed + 1 + LATER, len(calls))) if name or program else ():
                 one = calls[number]
                 if not one.ok or one.result is None:
@@ -89,6 +98,15 @@ class Episodes:
                     return
         elif is_command(called):
             yield from self._other_ways(failed, line.partition(": ")[0])
+
+    def _written_after(self, failed: int) -> int | None:
+        """The first call after `failed` that changed the file which that one did not get to change, in whatever way."""
+        meant = self._calls[failed].actions[-1:]
+        if not meant or meant[0].kind not in CHANGES:
+            return None
+        path = normal_path(meant[0].target)
+        later = self._written.get(posixpath.basename(path), ())
+        return next((at for at, other in later if at > failed and _one_file(path, other)), None)
 
     def _passes(self, check: str, failed: int) -> int | None:
         """The first call that passed it after `failed`; what mends as it checks passed where the check itself does."""
@@ -112,8 +130,8 @@ class Episodes:
 
     def _other_ways(self, failed: int, program: str) -> Iterator[tuple[int, str]]:
         """The part at which a line failed (of the `program` that complains, else the last), run for itself, and the
-        same program and subcommand (`git push`) with other arguments; what concludes a merge. Another test that passes
-        says nothing about the one that failed."""
+        same script, or program and subcommand (`git push`), with other arguments; what concludes a merge. Another test
+        that passes says nothing about the one that failed."""
         parts = simple_commands(self._calls[failed].actions[-1].target)
         last = next((part for part in parts if part.startswith(program + " ")), parts[-1] if parts else "")
         stem = _stem(last)
@@ -169,6 +187,12 @@ class Episodes:
 def _next(numbers: Sequence[int], after: int) -> int | None:
     at = bisect_right(numbers, after)
     return numbers[at] if at < len(numbers) else None
+
+
+def _one_file(path: str, other: str) -> bool:
+    """Whether two paths name the same file, as far as the shorter one tells."""
+    longer, shorter = sorted((f"/{path.lstrip('/')}", f"/{other.lstrip('/')}"), key=len, reverse=True)
+    return longer.endswith(shorter)
 
 
 def _takes_all(check: str) -> bool:
@@ -299,8 +323,13 @@ def _test_in(line: str) -> str:
 _OPTION = re.compile(r"^(\w+) -[Cc] \S+ (?=\w)")
 
 
+_SCRIPT = re.compile(r"^\.{0,2}[\w./\\-]+\.(?:ps1|sh|bat|cmd|py|js|mjs|ts|rb)$")
+
+
 def _stem(command: str) -> str:
     if command.startswith("gh api "):
         return ""  # another address is another thing
     words = _OPTION.sub(r"\1 ", command).split(maxsplit=2)[:2]
+    if script := next((word for word in words if _SCRIPT.search(word)), ""):
+        return re.split(r"[/\\]", script)[-1]
     return " ".join(words) if len(words) == 2 and words[0] in _SUBCOMMANDS and words[1][:1].isalpha() else ""

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import log
 
 from workbench.facts.answers import typed
@@ -18,7 +19,7 @@ from workbench.facts.fact import Fact
 from workbench.facts.pasted import without_paste
 from workbench.facts.replaced import amends, replaced
 from workbench.facts.standing import reason_of
-from workbench.facts.tables import alternatives
+from workbench.facts.tables import pattern
 from workbench.facts.terms import GLUE
 from workbench.facts.wording import LONGEST_SENTENCE, is_question, plain, sentences
 from workbench.session import Message
@@ -113,42 +114,32 @@ def is_statement(sentence: str, *, personal: bool = False) -> bool:
     if len(sentence) > LONGEST_SENTENCE or is_question(sentence):
         return False
     low = plain(sentence)
-    of_person, told = _PERSON.search(low) is not None, specifics(sentence)
-    tells = of_person and told >= 1 if personal else told + of_person >= 2 or _TRAIT.search(low) is not None
+    of_person, told = pattern("stated", "person").search(low) is not None, specifics(sentence)
+    tells = (
+        of_person and told >= 1
+        if personal
+        else told + of_person >= 2 or pattern("stated", "trait").search(low) is not None
+    )
     return tells and not reason_of(sentence)
 
 
 def specifics(sentence: str) -> int:
     """How many numbers, names, ids and quoted words it has."""
-    return sum(1 for _ in _SPECIFIC.finditer(sentence))
+    return sum(1 for _ in _specific().finditer(sentence))
 
 
 _WORDS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
-_SPECIFIC = re.compile(
-    rf"(?<!\w)(?:{alternatives('replaced', 'day')})(?!\w)"
-    r"|\d[\d.,:/-]*|[\w.+-]{1,64}@[\w-]{1,64}\.\w|(?<=[a-zà-ÿ,;:] )(?!I['’])[A-ZÀ-ÞА-Я][\w'’-]+"
-    r"(?: [A-ZÀ-ÞА-Я][\w'’-]+){0,3}"
-    r"|[\"“«「『]\w[^\"”»」』\n]{0,60}[\"”»」』]|[一二三四五六七八九十百千万]{1,6}[个年月日号点岁元块人次]"
-)
-_PERSON = re.compile(
-    r"\b(?:my|our|i'm|i am|i was|i have|i've|i live|i work|we're|we are|we have|"
-    r"ich|mein\w{0,2}|wir|unser\w{0,2}|je|j'\w|"
-    r"mon|ma|mes|nous|notre|nos|yo|mi|mis|nuestr[oa]s?|tengo|soy|eu|meus?|minhas?|nosso|nossa|tenho|sou|"
-    r"я|мой|моя|мои|мне|меня|мы|наш\w?|нас)\b|我|私|僕|弊社|저는|제가|제|우리"
-)
 
 
-_TRAIT = re.compile(
-    r"\b(?:my|our) \w+ (?:\w+ )?(?:is|are|was|has|have|loves?|likes?|hates?|works?|lives?|wants?|needs?|can't)\b"
-    r"|\bi(?:'m| am) (?:an? \w+|allergic|from|vegan|vegetarian|married)"
-    r"|\bi (?:live|work|own|have an?|study|grew up)\b"
-    r"|\bmein\w{0,2} \w+ (?:ist|sind|hat|mag|wohnt|arbeitet)\b|\bich (?:wohne|arbeite|bin \w+)\b|\b(?:mon|ma|mes) "
-    r"\w+ (?:est|sont|a|aime)\b|\bj'habite\b|\b(?:mi|mis) \w+ (?:es|son|tiene|vive)\b|\bvivo en\b"
-    r"|\b(?:meu|minha) \w+ (?:é|tem|mora)\b"
-    r"|\bmoro em\b|\b(?:мой|моя|мои) \w+|\bя (?:живу|работаю)\b"
-    r"|我的?\S{1,8}(?:是|有|住|喜欢)|私の?\S{1,8}[はが]|저는|제 \S+[은는이가]"
-)
-"""What a person is, has or likes, and those who belong to them: told without a number or a name, too."""
+@cache
+def _specific() -> re.Pattern[str]:
+    """A day, a number, an address of mail, a name, what is quoted, a count in Chinese characters."""
+    return re.compile(
+        rf"{pattern('replaced', 'day').pattern}"
+        r"|\d[\d.,:/-]*|[\w.+-]{1,64}@[\w-]{1,64}\.\w|(?<=[a-zà-ÿ,;:] )(?!I['’])[A-ZÀ-ÞА-Я][\w'’-]+"
+        r"(?: [A-ZÀ-ÞА-Я][\w'’-]+){0,3}"
+        r"|[\"“«「『]\w[^\"”»」』\n]{0,60}[\"”»」』]|[一二三四五六七八九十百千万]{1,6}[个年月日号点岁元块人次]"
+    )
 
 
 def _weight(text: str, words: frozenset[str], spread: Counter[str]) -> float:
@@ -156,4 +147,4 @@ def _weight(text: str, words: frozenset[str], spread: Counter[str]) -> float:
     if not words:
         return 0.0
     rarity = sum(log((len(spread) + 1) / spread[word]) for word in words) / len(words)
-    return specifics(text) + (_TRAIT.search(plain(text)) is not None) + rarity
+    return specifics(text) + (pattern("stated", "trait").search(plain(text)) is not None) + rarity
