@@ -114,6 +114,8 @@ def amends(sentence: str) -> bool:
 def replaced(sentences: Sequence[str]) -> list[int | None]:
     """For each the number of the last later one that replaces it, None where none does. What two share tells which are
     compared: near linear."""
+    if len(sentences) < 2:
+        return [None] * len(sentences)
     # By the endings of one language all: that two sentences are read alike says more than that each is read well.
     language = language_of(" ".join(sentences))
     topics = [topic_of(text, language) for text in sentences]
