@@ -255,7 +255,7 @@ class TestExact:
             client_talks_to(api, monkeypatch)
             told = await asyncio.to_thread(cwb, "inspect", session, "--exact", MODEL)
             found = json.loads((await asyncio.to_thread(cwb, "inspect", session, "--exact", MODEL, "--json")).stdout)
-        assert f"{MODEL}: 12,345 exact" in told.stdout
+        assert f"{MODEL}: 12 345 exact" in told.stdout
         assert found["exact"]["tokens"] == 12_345
         assert found["exact"]["difference"] == 12_345 - found["exact"]["local"]
         assert [got.path.partition("?")[0] for got in api.received] == ["/v1/messages/count_tokens"] * 2

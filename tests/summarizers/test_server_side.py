@@ -98,7 +98,7 @@ async def test_an_encrypted_block_is_kept_though_it_cannot_be_read(api: FakeApi)
     ("reply", "kind", "words"),
     [
         (made({"type": "compaction", "content": None}), "empty", "no content"),
-        (made({"type": "text", "text": "Hello"}, stop="end_turn"), "error", "at least 50,000 tokens"),
+        (made({"type": "text", "text": "Hello"}, stop="end_turn"), "error", "at least 50 000 tokens"),
         (made(stop="max_tokens"), "truncated", "limit"),
         (made(stop="refusal"), "refused", "refused"),
         (error(400, "invalid_request_error", "prompt is too long: 9000 tokens > 8000 maximum"), "overflow", "too long"),

@@ -19,6 +19,7 @@ from workbench.tui.widgets.budget_bar import (
     after_cells,
     legend_cells,
     now_cells,
+    pointed,
     receipt_cells,
     tick_cells,
     tick_of,
@@ -212,3 +213,25 @@ def test_of_the_bills_the_sign_alone_stays_where_the_labels_need_the_room(more: 
     drawn = text(tick_cells(marked, len(whole) + more))
     assert drawn.endswith(says)
     assert len(drawn) < len(whole)
+
+
+# At 131 columns a bar's 100 cells begin in column 8; a cell is 2 000 tokens.
+@pytest.mark.parametrize(
+    ("x", "y", "says"),
+    [
+        (7, 0, ""),
+        (8, 0, "▒ system ≈10.0k tokens: the system prompt"),
+        (12, 0, "▒ system ≈10.0k tokens: the system prompt"),
+        (13, 0, "█ head ≈100k tokens: what this compaction replaces"),
+        (63, 0, "● pins ≈1 tokens: kept word for word, for you pinned it"),
+        (82, 0, "▓ tail ≈40.0k tokens: the newest messages, which stay as they are"),
+        (83, 0, "free: 50.0k tokens"),
+        (107, 0, "200k limit (recorded)"),
+        (108, 0, ""),
+        (13, 1, "◆ summaries ≈5.0k tokens: summaries of earlier compactions"),
+        (40, 1, "free: 150k tokens"),
+        (40, 2, ""),
+    ],
+)
+def test_the_pointer_is_told_what_it_rests_on(x: int, y: int, says: str) -> None:
+    assert pointed(budget(), 131, x, y) == says

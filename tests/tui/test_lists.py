@@ -9,12 +9,15 @@ import pytest
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import DataTable, OptionList
+from textual.widgets import DataTable, OptionList, Tab
 
-from tests.tui.app import notes, on_bench, press, story
+from tests.tui.app import notes, on_bench, press, settled, story
+from tests.tui.test_themes import contrast
 from workbench.analysis.search import query_of
 from workbench.tui.middle.pager import Pager
+from workbench.tui.screens.jump import JumpScreen
 from workbench.tui.screens.search_lines import SearchLinesScreen
+from workbench.tui.themes import THEMES
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.list_keys import Lined, found_in, hit
 from workbench.tui.widgets.rounds_list import RoundsList
@@ -35,19 +38,21 @@ def with_lines(screen: Screen[Any]) -> Iterator[Widget]:
 
 async def lacking(pilot: Pilot[None], name: str) -> list[str]:
     """What the lists of the screen in front do not understand."""
-    wrong = []
     screen = pilot.app.screen
+    wrong = [f"{name}: {one}" for one in faint(screen)]
     for widget in list(with_lines(screen)):
         if not isinstance(widget, Lined):
             wrong.append(f"{name}: {widget!r} is no list of ours")
             continue
         known = type(widget)._merged_bindings
         keys = known.key_to_bindings if known else {}
-        wrong += [f"{name}: {widget!r} has no {key}" for key in ("j", "k", "g", "G") if key not in keys]
-        screen.set_focus(widget)
+        also = screen._bindings.key_to_bindings
+        if missing := [key for key in ("j", "k", "g", "G", "y") if key not in keys and key not in also]:
+            wrong.append(f"{name}: {widget!r} has no {missing}")
+            continue
         many = widget.line_count
         for key, ends in (("G", {many - 1}), ("g", {0}), ("j", {0, 1}), ("k", {0})):
-            await pilot.press(key)
+            await pilot.app.run_action(keys[key][0].action, widget)
             at = widget.place
             whole = isinstance(widget, TextView) or getattr(widget, "cursor_type", "row") == "column"
             if many > 1 and not whole and at not in ends:
@@ -55,9 +60,29 @@ async def lacking(pilot: Pilot[None], name: str) -> list[str]:
     return wrong
 
 
+def faint(screen: Screen[Any]) -> list[str]:
+    """Titles and tabs that are hard to read: of a contrast below that which WCAG asks of words."""
+    found = []
+    for one in screen.walk_children(Widget):
+        if one.border_title or isinstance(one, Tab):
+            ground, styles = one.background_colors[1 if isinstance(one, Tab) else 0], one.styles
+            colour, is_auto = styles.border_title_color, styles.auto_border_title_color
+            if isinstance(one, Tab):
+                colour, is_auto = styles.color, styles.auto_color
+            shown = ground + (ground.get_contrast_text(colour.a) if is_auto else colour)
+            if contrast(shown, ground) < 4.5:
+                found.append(f"{one!r} {contrast(shown, ground):.2f}")
+    return found
+
+
 async def test_every_list_of_every_screen_speaks_one_language() -> None:
     async with on_bench(story(3, calls=1), size=(140, 42)) as (pilot, bench):
-        wrong = await lacking(pilot, "bench")
+        wrong = []
+        for theme in (one.name for one in reversed(THEMES)):
+            pilot.app.theme = theme
+            await pilot.pause()
+            wrong += [f"{theme}: {one}" for one in faint(bench)]
+        wrong += await lacking(pilot, "bench")
         for name, key in SCREENS.items():
             bench.query_one(RoundsList).focus()
             await press(pilot, key)
@@ -137,3 +162,37 @@ def marked(text: TextView, line: int) -> str:
     """What of a line stands on another ground than the rest."""
     strip = text.render_line(line - text.scroll_offset.y)
     return "".join(one.text for one in strip if one.style and one.style.underline)
+
+
+async def test_the_mouse_goes_opens_and_draws_the_split_and_letters_go_anywhere() -> None:
+    async with on_bench(story(4, calls=2), size=(120, 40)) as (pilot, bench):
+        rounds = bench.query_one(RoundsList)
+        assert rounds.rows is not None
+        split = rounds.rows.split_line
+        assert split is not None
+        await pilot.mouse_down(rounds, offset=(10, split + 1))
+        await pilot.hover(rounds, offset=(10, 2))
+        await pilot.mouse_up(rounds, offset=(10, 2))
+        await settled(pilot)
+        assert bench.bench.split_at == rounds.rows.groups.layout.messages[rounds.rows[2].index].id
+        opened = rounds.rows.opened
+        await pilot.click(rounds, offset=(10, 4))
+        await settled(pilot)
+        assert (rounds.line, rounds.rows.opened) == (3, opened), "a click on another line only goes there"
+
+        for _ in range(8):
+            await pilot.press("U")
+        assert notes(pilot) == ["There is nothing to do again."]
+
+        await press(pilot, "apostrophe")
+        front = pilot.app.screen
+        assert isinstance(front, JumpScreen)
+        letters = {one.widget: one.letter for one in front.targets.values()}
+        tab = bench.query_one("#tab-checks")
+        assert {rounds, tab, bench.query_one(Pager)} <= letters.keys()
+        await press(pilot, letters[bench.query_one(Pager)])
+        assert bench.focused is bench.query_one(Pager)
+        await press(pilot, "apostrophe", letters[tab])
+        assert bench.view.tab == "checks"
+        await press(pilot, "apostrophe", "escape")
+        assert pilot.app.screen is bench

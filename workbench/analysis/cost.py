@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import fsum
 
 from workbench.analysis.cache import Rates, rates_of
+from workbench.base.figures import grouped
 from workbench.base.text import counted
 from workbench.session import Session, Usage
 from workbench.tokens import ModelInfo, Prices, find_model
@@ -190,7 +191,7 @@ def _parts(usage: Usage, info: ModelInfo | None) -> _Parts:
 
 def _prices_for(context: int, info: ModelInfo, usual: Prices) -> tuple[Prices, str]:
     if info.long_from is not None and info.long_prices is not None and context > info.long_from:
-        return info.long_prices, f"long-context prices: the prompt is above {info.long_from:,} tokens"
+        return info.long_prices, f"long-context prices: the prompt is above {grouped(info.long_from)} tokens"
     return usual, ""
 
 

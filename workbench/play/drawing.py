@@ -11,6 +11,7 @@ from textwrap import wrap
 
 from rich.cells import cell_len, set_cell_size
 
+from workbench.base.figures import short
 from workbench.play.frames import TRAIL, Fall, Frame, Kind, Lane, Part, Rule, State, Story
 from workbench.play.letters import ROWS, large
 
@@ -139,29 +140,21 @@ def _alone(cells: _Cells, story: Story, frame: Frame, y: int, tall: bool) -> Non
 
 def _figures(cells: _Cells, story: Story, frame: Frame, y: int, tall: bool) -> int:
     (lane,) = frame.lanes
-    text = _thousands(lane.tokens)
+    text = short(lane.tokens)
     after = sum(part.tokens for part in frame.fall.after) if frame.fall else lane.tokens
     if frame.fall:
-        text += f" ▸ {_thousands(after)}"
+        text += f" ▸ {short(after)}"
     if story.window:
-        text += f"   {after / story.window:.0%}"
+        text += f"   {100 * after / story.window:.0f} %"
     if not tall:
-        words = f" of a window of {_thousands(story.window)}" if story.window else " tokens"
-        cells.put(SIDE, y, text.replace("%", " %") + words, "bold")
+        words = f" of a window of {short(story.window)}" if story.window else " tokens"
+        cells.put(SIDE, y, text + words, "bold")
         return y + 1
     for row, line in enumerate(large(text)):
         cells.put(SIDE, y + row, line, "bold")
-    words = f"tokens, of a window of {_thousands(story.window)}" if story.window else "tokens"
+    words = f"tokens, of a window of {short(story.window)}" if story.window else "tokens"
     cells.put(SIDE + len(large(text)[0]) + 3, y + 2, words, "dim")
     return y + ROWS + 1
-
-
-def _thousands(tokens: int | None) -> str:
-    """`962`, `89k`, `1.2M`."""
-    number = tokens or 0
-    if number < 1_000:
-        return str(number)
-    return f"{number / 1_000:.0f}k" if number < 999_500 else f"{number / 1_000_000:.1f}M"
 
 
 def _legend(cells: _Cells, parts: Sequence[Part], y: int) -> None:
@@ -186,7 +179,7 @@ def _rule(cells: _Cells, rule: Rule, y: int) -> None:
 
 def _beside(cells: _Cells, story: Story, lane: Lane, y: int, room: int) -> None:
     times = "never compacted" if not lane.compactions else f"compacted {lane.compactions}×"
-    told = f"{_thousands(lane.tokens)} tokens · {times}" + (f" · {lane.cost}" if lane.cost else "")
+    told = f"{short(lane.tokens)} tokens · {times}" + (f" · {lane.cost}" if lane.cost else "")
     cells.put(SIDE, y, _fitted(lane.name, cells.width - 2 * SIDE - len(told) - 2), "bold")
     cells.put(cells.width - SIDE - len(told), y, told, "")
     thick = 3 if room >= 9 else 1
@@ -267,15 +260,15 @@ def _falling(cells: _Cells, story: Story, lane: Lane, fall: Fall, y: int) -> Non
 
 def _marks(cells: _Cells, story: Story, lane: Lane, y: int) -> None:
     inner, end = cells.width - 2 * SIDE, 0
-    marks = [(lane.fires, "compacts here", "mark"), (story.window, "window", "dim")]
+    marks = [(lane.fires, "compacts from here on", "mark"), (story.window, "window", "dim")]
     for tokens, words, style in marks:
         if tokens is None or tokens > story.scale:
             continue
         x = min(inner - 1, round(tokens / story.scale * inner))
-        text = f"▲ {_thousands(tokens)} {words}"
+        text = f"▲ {short(tokens)} {words}"
         start = x if x + len(text) <= inner else x + 1 - len(text)
         if start != x:
-            text = f"{_thousands(tokens)} {words} ▲"
+            text = f"{short(tokens)} {words} ▲"
         if start >= end:
             cells.put(SIDE + start, y, text, style)
             end = start + len(text) + 1

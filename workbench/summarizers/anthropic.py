@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import BadInput
+from workbench.base.figures import grouped
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.session import Session, Usage
 from workbench.summarizers.anthropic_errors import Server, Trouble, trouble_of
@@ -222,11 +223,11 @@ def judged(request: SummaryRequest, heard: Heard, seconds: float) -> Answer:
             return SummaryFailed("refused", f"the model refused{heard.why}")
         case "max_tokens":
             return SummaryFailed(
-                "truncated", f"the answer reached the limit of output tokens at {len(text):,} characters"
+                "truncated", f"the answer reached the limit of output tokens at {grouped(len(text))} characters"
             )
         case "model_context_window_exceeded":
             return SummaryFailed(
-                "truncated", f"the model's context window was full at {len(text):,} characters of answer"
+                "truncated", f"the model's context window was full at {grouped(len(text))} characters of answer"
             )
         case "tool_use":
             return SummaryFailed("error", "the model called a tool instead of writing a summary")
@@ -235,7 +236,7 @@ def judged(request: SummaryRequest, heard: Heard, seconds: float) -> Answer:
     given = request.chars + len(request.previous) if request.chars else len(request.text)
     if len(text) > given:
         return SummaryFailed(
-            "inflated", f"the answer has {len(text):,} characters, more than the {given:,} it stands for"
+            "inflated", f"the answer has {grouped(len(text))} characters, more than the {grouped(given)} it stands for"
         )
     return Summary(text, model=heard.model, usage=heard.usage, seconds=seconds)
 

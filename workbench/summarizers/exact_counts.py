@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from workbench.base.errors import BadInput
+from workbench.base.figures import grouped
 from workbench.session import Message, Session
 from workbench.summarizers.anthropic_errors import trouble_of
 from workbench.summarizers.connection import connect, server_of
@@ -43,8 +44,9 @@ class Exact:
 
     def __str__(self) -> str:
         sign = "+" if self.difference >= 0 else "−"
-        share = f"{abs(self.ratio - 1):.1%}"
-        return f"{self.tokens:,} exact, {self.local:,} counted here ({sign}{abs(self.difference):,}, {sign}{share})"
+        share = f"{100 * abs(self.ratio - 1):.1f} %"
+        off = f"{sign}{grouped(abs(self.difference))}, {sign}{share}"
+        return f"{grouped(self.tokens)} exact, {grouped(self.local)} counted here ({off})"
 
 
 async def count(session: Session, messages: Sequence[Message], meter: Meter, model: str) -> Exact:

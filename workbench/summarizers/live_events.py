@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from workbench.base.figures import grouped
 from workbench.session import Usage
 
 
@@ -105,11 +106,11 @@ def sentence(event: LiveEvent) -> str:
     match event:
         case Sent(_, model, attempt, chars):
             again = f" (attempt {attempt})" if attempt > 1 else ""
-            return f"sent {chars:,} characters to {model}{again}"
+            return f"sent {grouped(chars)} characters to {model}{again}"
         case Retrying(_, _, wait_s, why):
             return f"{why}; trying again in {wait_s:.1f} s"
         case Shrunk(_, _, before, after, why, how):
-            return f"{why}; {how}: {before:,} → {after:,} characters"
+            return f"{why}; {how}: {grouped(before)} → {grouped(after)} characters"
         case Adapted(_, field, why):
             return f"{why}; sent without {field}"
         case Ended(_, how, seconds, _):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.base.errors import BadInput
+from workbench.base.figures import grouped
 from workbench.compaction.outcome import Made, Outcome, Piece
 from workbench.compaction.strategy import Answer, Summary, SummaryFailed, SummaryRequest
 from workbench.formats.anthropic_messages.signature import ID as ANTHROPIC
@@ -186,7 +187,7 @@ def _answer(got: Mapping[str, Any], way: Way, seconds: float) -> Answer:
     if block is None and stop == "max_tokens":
         return SummaryFailed("truncated", "the answer reached the limit of output tokens before it held a summary")
     if block is None:
-        least = f"; it needs at least {LEAST_THRESHOLD:,} tokens of head" if way == "threshold" else ""
+        least = f"; it needs at least {grouped(LEAST_THRESHOLD)} tokens of head" if way == "threshold" else ""
         return SummaryFailed("error", f"the server did not compact (stop reason {stop}){least}")
     text = block.get("content")
     if not isinstance(text, str) or not text.strip():

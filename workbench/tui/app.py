@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from traceback import format_exc
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from textual import on, work
@@ -28,7 +28,7 @@ from workbench.tui.palette import Command, Palette
 from workbench.tui.rest import collect_at_rest
 from workbench.tui.screens.loading import LoadingScreen, Opening
 from workbench.tui.settings import Settings, unknown_keys
-from workbench.tui.themes import THEMES
+from workbench.tui.themes import SIXTEEN, THEMES
 
 if TYPE_CHECKING:
     from workbench.session import Session
@@ -49,8 +49,20 @@ class WorkbenchApp(App[None]):
     TITLE = "Compaction workbench"
     ENABLE_COMMAND_PALETTE = True
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Palette}
+    CSS = """
+    * { border-title-color: $text-muted; border-subtitle-color: $text-muted; }
+    Tab { color: $text-muted; }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", show=False, id="app.quit", tooltip="Leave the workbench."),
+        Binding(
+            "apostrophe",
+            "letters",
+            "Letters",
+            show=False,
+            id="app.letters",
+            tooltip="A letter on every list, text, field and tab: the next key goes there.",
+        ),
     ]
 
     def __init__(
@@ -122,9 +134,11 @@ class WorkbenchApp(App[None]):
         self.panic(Text(masked(format_exc())))
 
     def _choose_theme(self) -> None:
-        """The one in the settings, else the last one chosen, else ours."""
+        """The one in the settings, else the last one chosen, else ours for so many colours as the terminal has."""
         wanted = self.settings.theme or self.home.theme
-        self.theme = wanted if wanted in self.available_themes else THEMES[0].name
+        few = not self.is_headless and self.console.color_system == "standard"
+        ours = SIXTEEN if few else THEMES[0].name
+        self.theme = wanted if wanted in self.available_themes else ours
         if self.settings.theme and self.settings.theme not in self.available_themes:
             names = ", ".join(sorted(self.available_themes))
             self.warn(f"{self.settings.path}: there is no theme {self.settings.theme!r}; there are {names}.")
@@ -220,6 +234,12 @@ class WorkbenchApp(App[None]):
             self.push_screen(tour, partial(visiting.toured, bench))
         self.remember(replace(self.home, toured=True))
 
+    def action_letters(self) -> None:
+        from workbench.tui.screens.jump import JumpScreen, go, targets
+
+        if not isinstance(self.screen, JumpScreen):
+            self.push_screen(JumpScreen(targets(self.screen)), go)
+
     def action_explain(self) -> None:
         """Explain the screen in front."""
         from workbench.tui.screens.help import HelpScreen
@@ -268,10 +288,17 @@ class WorkbenchApp(App[None]):
             self.call_from_thread(self.warn, str(refused))
 
     def _theme_chosen(self, theme: Theme) -> None:
-        if theme.name != (self.settings.theme or self.home.theme or THEMES[0].name):
+        ours = (THEMES[0].name, SIXTEEN)
+        if theme.name != (self.settings.theme or self.home.theme) and (self.home.theme or theme.name not in ours):
             self.remember(replace(self.home, theme=theme.name))
 
     # --- everywhere -------------------------------------------------------------------------------------------------
+
+    def notify(self, message: str, **how: Any) -> None:
+        """A toast, in the place of one that says the same: a held key shows one."""
+        for shown in [one for one in self._notifications if one.message == message]:
+            self._unnotify(shown, refresh=False)
+        super().notify(message, **how)
 
     def warn(self, sentence: str) -> None:
         self.notify(sentence, severity="warning", markup=False, timeout=10)

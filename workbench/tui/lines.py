@@ -61,7 +61,7 @@ def message_cells(drawn: Drawn, row: Row, width: int) -> Cells:
     mark = (" ● ", Fate.PINNED.value) if message.id in drawn.pins else (" └ " if row.last else " ├ ", "dim")
     lead = [mark, (fit(role_word(message), 8), "dim")]
     span = Span(row.index, row.index + 1)
-    share = tokens / groups.largest_message
+    share = tokens / groups.largest_group
     fated = (fate, WORDS[fate])
     return _cells(drawn, span, width, lead, first_words(message), tokens, share, fated)
 

@@ -33,7 +33,6 @@ class Groups:
         self.starts = array("q", [span.start for span in self.spans])
         self.calls = _calls_before(layout.shape)
         self.largest_group = max((tokens[span.stop] - tokens[span.start] for span in self.spans), default=0) or 1
-        self.largest_message = max(layout.sizes.tokens, default=0) or 1
 
     def __len__(self) -> int:
         return len(self.spans)

@@ -8,7 +8,7 @@ from workbench.bench import Bench
 from workbench.compaction.checks import Check
 from workbench.formats.registry import by_id
 from workbench.tui.middle.tabs import checks_title
-from workbench.tui.plain import figure, one_line
+from workbench.tui.plain import figure, one_line, percent
 
 
 def title_text(bench: Bench, counting: tuple[int, int] | None) -> Text:
@@ -22,7 +22,7 @@ def title_text(bench: Bench, counting: tuple[int, int] | None) -> Text:
         text.append(f" · ! {figure(len(session.warnings))} warnings", "not bold")
     if counting:
         done, total = counting
-        return text.append(f" · counting {done / max(1, total):.0%} (esc stops)", "not bold")
+        return text.append(f" · counting {percent(done / max(1, total))} (esc stops)", "not bold")
     return text.append(f" · counts: {bench.layout.sizes.meter.method}", "not bold dim")
 
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from textual.theme import Theme
 
+SIXTEEN = "workbench-16"
+"""For a terminal of sixteen colours: made of these alone, so that none becomes its neighbour there."""
+_BLUE, _MAGENTA, _CYAN, _YELLOW, _RED, _GREEN = "#5555ff", "#ff55ff", "#55ffff", "#ffff55", "#ff5555", "#55ff55"
+
 THEMES = (
     Theme(
         "workbench",
@@ -60,6 +64,41 @@ THEMES = (
             "border-blurred": "#a0a0a0",
             "block-cursor-background": "#ffd84d",
             "block-cursor-foreground": "#000000",
+        },
+    ),
+    Theme(
+        SIXTEEN,
+        primary=_BLUE,
+        secondary=_MAGENTA,
+        accent=_CYAN,
+        warning=_YELLOW,
+        error=_RED,
+        success=_GREEN,
+        foreground="#ffffff",
+        background="#000000",
+        surface="#000000",
+        panel="#000000",
+        dark=True,
+        variables={
+            # Tints would all become the same white or grey.
+            "text": "#ffffff",
+            "text-muted": "#aaaaaa",
+            "text-disabled": "#aaaaaa",
+            "text-primary": _BLUE,
+            "text-secondary": _MAGENTA,
+            "text-accent": _CYAN,
+            "text-warning": _YELLOW,
+            "text-error": _RED,
+            "text-success": _GREEN,
+            "primary-muted": "#0000aa",
+            "border": "#ffffff",
+            "border-blurred": "#555555",
+            "block-cursor-background": "#0000aa",
+            "block-cursor-foreground": "#ffffff",
+            "block-cursor-blurred-background": "#555555",
+            "footer-key-foreground": _CYAN,
+            "scrollbar": "#0000aa",
+            "scrollbar-background": "#000000",
         },
     ),
 )

@@ -51,7 +51,7 @@ def draw_budget(bar: BudgetBar, was: View | None, now: View) -> None:
         gaps = now.bills.gaps_in(bench.epoch) if now.bills else ()
         after, compacts = bench.context.outcome_size(outcome), outcome.status != "unchanged"
         parts = bench.strategy.layers(bench.context, outcome)
-        bar.tooltip = "\n".join(_about_budget(bench, gaps))
+        bar.about = "\n".join(_about_budget(bench, gaps))
         left = layers_after(bench.context, outcome) if compacts else ()
         told = Told(now.receipt, now.received is now.shown) if now.receipt and compacts else None
         done = bench.result is not None

@@ -24,7 +24,7 @@ from workbench.compaction.settings import Setting
 from workbench.finding.following import Mark
 from workbench.session import Span
 from workbench.tokens import Counter
-from workbench.tui.bench import counting, finding, following, panes, planning, policy, reading, watching
+from workbench.tui.bench import counting, finding, following, panes, planning, policy, reading, shaping, watching
 from workbench.tui.bench.actions import ACTIONS, ALSO, FOOTER, GROUPS, PANE_KEYS, PANES
 from workbench.tui.bench.host import Cursor
 from workbench.tui.bench.remembering import WRITE_S, write_now, write_soon
@@ -427,6 +427,10 @@ class BenchScreen(Screen[None]):
     @on(RoundsList.Read)
     def _read(self) -> None:
         self.show_pane("message")
+
+    @on(RoundsList.SplitDragged)
+    def _split_dragged(self, event: RoundsList.SplitDragged) -> None:
+        shaping.split_before(self, event.index)
 
     @on(Pager.Rewrap)
     def _rewrap(self) -> None:

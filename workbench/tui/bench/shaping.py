@@ -50,8 +50,11 @@ def not_by_hand(view: View) -> str:
 
 
 def split_here(host: Host) -> None:
-    id = host.store.bench.messages[_span(host).start].id
-    take(host, partial(steps.split_at, id=id))
+    split_before(host, _span(host).start)
+
+
+def split_before(host: Host, index: int) -> None:
+    take(host, partial(steps.split_at, id=host.store.bench.messages[index].id))
 
 
 def unsplit(host: Host) -> None:

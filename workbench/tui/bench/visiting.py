@@ -49,7 +49,10 @@ def rescue(host: Host) -> None:
 
 async def _rescued(host: Host) -> None:
     store = host.store
-    await to_epoch(host, len(store.bench.session.epochs))
+    newest, before = len(store.bench.session.epochs), store.bench.epoch
+    if before != newest:
+        host.tell(f"Its tool goes on with epoch {newest}, the newest: that one is rescued, not epoch {before}.")
+        await to_epoch(host, newest)
     bench = store.bench
 
     def compacted() -> Bench:

@@ -34,6 +34,9 @@ class Answer(Generic[T]):
     note: str = ""
 
 
+TAKES = "enter takes it, esc leaves it"
+
+
 class AskScreen(ModalScreen[Answer[T] | None]):
     """Dismissed with the answer, or None when nothing was wanted. `read` raises BadInput for what it cannot take."""
 
@@ -73,10 +76,10 @@ you type; enter takes it, escape leaves everything as it is."""
         try:
             answer = self.read(typed)
         except BadInput as refused:
-            said.update(Text(f"✘ {refused}"))
-            said.add_class("-refused")
+            said.update(Text(f"✘ {refused}" if typed.strip() else TAKES))
+            said.set_class(bool(typed.strip()), "-refused")
             return None
-        said.update(Text(f"{answer.note} · enter takes it, esc leaves it".strip(" ·")))
+        said.update(Text(f"{answer.note} · {TAKES}".strip(" ·")))
         said.remove_class("-refused")
         return answer
 

@@ -74,7 +74,7 @@ changed."""
     CSS = """
     AuditScreen {
         #search { height: 3; border: round $border; }
-        #table { height: 2fr; border: round $border-blurred; border-title-color: $text-muted; }
+        #table { height: 2fr; border: round $border-blurred; }
         #table:focus-within { border: round $border; }
         Records { height: 1fr; }
         #sums { height: 1fr; border: round $border-blurred; padding: 0 1; }

@@ -31,7 +31,7 @@ file is never changed. On the command line `cwb sessions FILE` lists them and `-
     CSS = """
     ChoosePartScreen {
         #search { height: 3; border: round $border; }
-        #entries { height: 1fr; border: round $border-blurred; border-title-color: $text-muted; }
+        #entries { height: 1fr; border: round $border-blurred; }
     }
     """
     AUTO_FOCUS = "#search"

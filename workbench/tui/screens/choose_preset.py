@@ -111,7 +111,7 @@ follows at once, and undo brings the old policy back."""
         with Vertical() as box:
             box.border_title = "Strategy and preset · enter takes it, esc keeps what is"
             yield Input(placeholder="type to search", compact=True, id="search")
-            yield Options()
+            yield Options(empty="Nothing is called so: type less of it.")
             with VerticalScroll(can_focus=False):
                 yield Static(id="about")
         yield KeysLine()
@@ -134,7 +134,7 @@ follows at once, and undo brings the old policy back."""
         first = next((i for i, c in enumerate(self.shown) if not c.heading), 0)
         options.highlighted = (at if at is not None and not query else first) if self.shown else None
         if not self.shown:
-            self.query_one("#about", Static).update(Text("Nothing is called so."))
+            self.query_one("#about", Static).update("")
 
     @on(Input.Changed)
     def _searched(self, event: Input.Changed) -> None:

@@ -118,7 +118,7 @@ def counts_text(before: Exact, after: Exact | None) -> Text:
             text.append(f"\n{name:8}…", "dim")
             continue
         sign = "+" if one.difference >= 0 else "−"
-        off = f"{sign}{figure(abs(one.difference))} ({sign}{abs(one.ratio - 1):.1%})"
+        off = f"{sign}{figure(abs(one.difference))} ({sign}{100 * abs(one.ratio - 1):.1f} %)"
         text.append(f"\n{name:8}{figure(one.tokens):>{WIDTH}}", "not dim bold")
         text.append(f"{figure(one.local):>{WIDTH}}{off:>{WIDTH + 10}}", "not dim not bold")
     return text

@@ -17,6 +17,7 @@ from textual.widgets import Button, Input, Select, Static
 from textual.worker import Worker
 
 from workbench.base.errors import BadInput
+from workbench.base.resources import SAMPLES
 from workbench.base.text import counted
 from workbench.bench import Bench
 from workbench.compaction.checks import Check, check, export_check, failures
@@ -157,8 +158,7 @@ resume it are shown: y copies them, for a shell. Nothing is ever written over, a
             self.query_one("#checks", Static).update(Text(f"✘ {refused}"))
             return
         written = self.draft.export.written
-        source = self.bench.session.path
-        self.query_one("#path", Input).value = str((source.parent if source else Path.cwd()) / written.name)
+        self.query_one("#path", Input).value = str(_folder(self.bench.session.path) / written.name)
         self._show(self.draft)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
@@ -269,3 +269,8 @@ resume it are shown: y copies them, for a shell. Nothing is ever written over, a
             lines = steps(made.written, where)
             self.app.copy_to_clipboard("\n".join(lines))
             self.notify(f"{counted(len(lines), 'step')} copied", markup=False)
+
+
+def _folder(source: Path | None) -> Path:
+    """Beside the session; for a sample, which lies where the program is installed, the folder one is in."""
+    return Path.cwd() if source is None or SAMPLES in source.resolve().parents else source.parent

@@ -24,7 +24,8 @@ the trigger lies, where the limit. The second is dim until a run fills it; below
 costs. The list holds the rounds, each from one request of yours to the end of the answer, with its size; open one to \
 see its messages. The line in the list is the split: what stands above it is compacted, what stands below stays as it \
 is. The tabs show the message under the cursor, the abridged history, the request exactly as it would be sent, the new \
-messages, the result, and why it came out so. The policy's fields are on the right."""
+messages, the result, and why it came out so. The policy's fields are on the right. ' puts a letter on everything that \
+one can go to; the next key goes there."""
 
 FATES = {
     Fate.PINNED: "kept verbatim because you pinned it",

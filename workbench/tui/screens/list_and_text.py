@@ -27,6 +27,8 @@ T = TypeVar("T")
 class ListAndText(ModalScreen[T | None]):
     """What stands in the list and in the text is the subclass's to say."""
 
+    EMPTY: ClassVar[str] = ""
+    """What stands in a list without anything, and says what to press."""
     HELP = "A list, and the text of what is marked in it."
     DEFAULT_CSS = """
     ListAndText > Vertical { width: 100%; height: 100%; background: $surface; }
@@ -52,7 +54,7 @@ class ListAndText(ModalScreen[T | None]):
         with Vertical():
             yield Static(id="about")
             with Horizontal():
-                yield Options()
+                yield Options(empty=self.EMPTY)
                 yield TextView()
             yield KeysLine()
 

@@ -60,7 +60,7 @@ list tells what a glance at the two ends of the file shows. Nothing is changed b
     OpenScreen {
         #search { height: 3; border: round $border; }
         #lists { height: 1fr; }
-        #entries { width: 3fr; height: 1fr; border: round $border-blurred; border-title-color: $text-muted; }
+        #entries { width: 3fr; height: 1fr; border: round $border-blurred; }
         #preview { width: 2fr; height: 1fr; border: round $border-blurred; padding: 0 1; scrollbar-size-vertical: 1; }
         #facts { height: auto; }
         &.-narrow #lists { layout: vertical; }

@@ -73,6 +73,7 @@ class Answered:
 
 
 class ProbesScreen(ListAndText[Ended]):
+    EMPTY = "No question is left here: f shows all of them again."
     HELP = """\
 Questions about this context that have one exact answer, made from what it says; those first whose answer the session \
 really used later (↻). Each column is what they are answered from: the full context, the agent's own compaction where \

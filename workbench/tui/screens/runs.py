@@ -32,6 +32,7 @@ REQUEST_CHARS = 100_000
 class RunsScreen(ListAndText[Name]):
     """Dismissed with the recorded run that is to be played again, or None."""
 
+    EMPTY = "No runs yet. esc, then R: run with a model, or by hand."
     HELP = """\
 Every live run is kept on this machine, failed and cancelled ones too: with its requests, its answers, what it cost \
 and what the checks said, and never with a key. m marks a run and d shows what differs between it and the one under \

@@ -24,6 +24,7 @@ from workbench.tui.widgets.text_view import Part, TextView
 class SuggestedPinsScreen(ListAndText[tuple[str, ...]]):
     """Dismissed with the ids of the messages to pin, or None."""
 
+    EMPTY = "Nothing to pin was found. esc, then p, pins any message."
     HELP = """\
 What the user's own words ask to be kept: <Pin> passages, standing instructions, constraints and answers, with the \
 reason and what it costs in tokens to pin the message with its tool pairs. Space accepts the marked one, a all of them \

@@ -10,6 +10,8 @@ from typing import ClassVar
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+from rich.text import Text
+from textual import events
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
@@ -43,6 +45,27 @@ _STYLES = {
     "recap": "summaries",
 }
 
+
+ABOUT = {
+    "not in file": "billed with every call, but not in the file: system prompt, tools, memory",
+    "system": "the system prompt",
+    "tools": "the tools' descriptions",
+    "rules": "rule files and memory",
+    "L1 system+tools": "the system prompt and the tools' descriptions",
+    "L2 rules": "rule files and memory",
+    "summaries": "summaries of earlier compactions",
+    "L3 summaries": "summaries of earlier compactions",
+    "history": "the conversation",
+    "head": "what this compaction replaces",
+    "L3 head": "what this compaction replaces",
+    "pins": "kept word for word, for you pinned it",
+    "L3 pins": "kept word for word, for you pinned it",
+    "tail": "the newest messages, which stay as they are",
+    "L3 tail": "the newest messages, which stay as they are",
+    "current input": "the request that is being worked on",
+    "recap": "what was said last, once more",
+}
+"""What each layer is, for the pointer."""
 
 _OVERHEAD = ("system", "tools", "rules", "not in file", "L1 system+tools", "L2 rules")
 
@@ -135,6 +158,13 @@ class BudgetBar(Widget):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.budget: Budget | None = None
+        self.about = ""
+        """What the pointer is told where it rests on nothing of the bars."""
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        told = self.budget and pointed(self.budget, self.size.width, event.x, event.y)
+        if (words := Text(told or self.about)) != self.tooltip:
+            self.tooltip = words
 
     def show(self, budget: Budget) -> None:
         ran = budget.done and self.budget is not None and not self.budget.done
@@ -227,14 +257,7 @@ def _inner(width: int) -> int:
 def bar_cells(budget: Budget, layers: Sequence[Layer], width: int, filled: float = 1.0) -> Cells:
     """A stacked bar between `▕` and `▏`; the limit is drawn over it where the context has run past it."""
     inner = _inner(width)
-    chars: list[tuple[str, str]] = []
-    reached = 0
-    for layer in layers:
-        reached += layer.tokens
-        until = round(reached / budget.scale * inner)
-        # A layer too small for a cell still gets one, so that nothing in the legend is missing from the bar.
-        amount = max(until - len(chars), 1 if layer.tokens else 0)
-        chars += [(layer.glyph, _STYLES.get(layer.name, "head"))] * amount
+    chars = [(layer.glyph, _STYLES.get(layer.name, "head")) for layer in _by_cell(budget, layers, inner)]
     chars = chars[: min(inner, round(filled * len(chars)))]
     chars += [("░", "free")] * (inner - len(chars))
     for position, _, name in _ticks(budget, inner):
@@ -246,6 +269,33 @@ def bar_cells(budget: Budget, layers: Sequence[Layer], width: int, filled: float
         else:
             cells.append((char, name))
     return [*cells, ("▏", "dim")]
+
+
+def _by_cell(budget: Budget, layers: Sequence[Layer], inner: int) -> list[Layer]:
+    """The layer that each cell of a bar shows, as far as it is filled."""
+    cells: list[Layer] = []
+    reached = 0
+    for layer in layers:
+        reached += layer.tokens
+        until = round(reached / budget.scale * inner)
+        # A layer too small for a cell still gets one, so that nothing in the legend is missing from the bar.
+        cells += [layer] * max(until - len(cells), 1 if layer.tokens else 0)
+    return cells
+
+
+def pointed(budget: Budget, width: int, x: int, y: int) -> str:
+    """What the pointer rests on, in a sentence: a layer of either bar, a mark, or what is free; "" elsewhere."""
+    inner, cell = _inner(width), x - LABEL - 1
+    if y > 1 or not 0 <= cell < inner or (y == 1 and not budget.after_layers):
+        return ""
+    if mark := next((label for at, label, _ in _ticks(budget, inner) if at == cell), ""):
+        return mark.lstrip("▲")
+    cells = _by_cell(budget, budget.after_layers if y else budget.layers, inner)
+    if cell >= len(cells):
+        return f"free: {short(max(0, budget.scale - (budget.after if y else budget.before).tokens))} tokens"
+    layer = cells[cell]
+    about = ABOUT.get(layer.name, "")
+    return f"{_long(layer).strip()} tokens{f': {about}' if about else ''}"
 
 
 def _ticks(budget: Budget, inner: int) -> list[tuple[int, str, str]]:

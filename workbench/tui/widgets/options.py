@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.binding import BindingType
+from textual.strip import Strip
 from textual.widgets import OptionList
+from textual.widgets.option_list import Option
 
 from workbench.analysis.search import Query
+from workbench.tui.plain import fit
 from workbench.tui.widgets.list_keys import MOVING, SEARCHING
 
 
@@ -18,6 +23,17 @@ class Options(OptionList):
     BINDINGS: ClassVar[list[BindingType]] = [*MOVING, *SEARCHING]
 
     sought: Query | None = None
+
+    def __init__(self, *options: Option, empty: str = "", **more: Any) -> None:
+        """`empty` stands in a list without options, and says what to press."""
+        super().__init__(*options, **more)
+        self.empty = empty
+
+    def render_line(self, y: int) -> Strip:
+        if y or self.option_count or not self.empty:
+            return super().render_line(y)
+        width = self.scrollable_content_region.width
+        return Strip([Segment(fit(self.empty, width), self.rich_style + Style(dim=True))])
 
     @property
     def line_count(self) -> int:

@@ -77,6 +77,12 @@ class RoundsList(LineList):
 
         index: int
 
+    @dataclass
+    class SplitDragged(Message):
+        """The split line was let go before message `index`."""
+
+        index: int
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.drawn: Drawn | None = None
@@ -89,6 +95,7 @@ class RoundsList(LineList):
         self._query: Query | None = None
         self._hits: Sequence[int] = ()
         self._anchor: tuple[str, bool] | None = None
+        self._dragging = self._dropped = False
 
     # --- data -------------------------------------------------------------------------------------------------------
 
@@ -279,6 +286,9 @@ class RoundsList(LineList):
 
     def on_click(self, event: events.Click) -> None:
         """The sign of a round, or a click on it where the cursor stands already, opens and closes it."""
+        if self._dropped:
+            self._dropped = False
+            return
         line = self.line_under(event)
         if line is None or self.rows is None or line == self.rows.split_line:
             return
@@ -286,6 +296,28 @@ class RoundsList(LineList):
         self.to_line(line)
         if (self.on_header and (event.x < 2 or again)) or event.chain == 2:
             self.action_open()
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """The split line can be drawn to another place."""
+        if (
+            self.rows is not None
+            and self.rows.split_line is not None
+            and self.line_under(event) == self.rows.split_line
+        ):
+            self._dragging = True
+            self.capture_mouse()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self._dragging and (line := self.line_under(event)) is not None:
+            self.to_line(line)
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        if self._dragging:
+            self.release_mouse()
+            self._dragging, self._dropped = False, True
+            line = self.line_under(event)
+            if self.rows is not None and line is not None and line != self.rows.split_line:
+                self.post_message(self.SplitDragged(self.rows[line].index))
 
     # --- drawing ----------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,45 @@
+"""Colours that can be told apart and words that can be read, in every theme of ours."""
+
+from __future__ import annotations
+
+import pytest
+from rich.color import Color as TerminalColor
+from rich.color import ColorSystem
+from textual.color import Color
+from textual.theme import Theme
+
+from workbench.tui.themes import SIXTEEN, THEMES
+
+LAYERS = ("text-secondary", "text-accent", "text-primary", "text-error", "text-success")
+"""The colours of system, summaries, head, pins and tail on the bars."""
+
+
+def colours(theme: Theme) -> dict[str, Color]:
+    known = theme.to_color_system().generate()
+    return {name: Color.parse(known[name]) for name in (*LAYERS, "surface", "foreground")}
+
+
+def luminance(colour: Color) -> float:
+    """As WCAG has it."""
+    parts = [part / 255 for part in colour.rgb]
+    red, green, blue = (one / 12.92 if one <= 0.03928 else ((one + 0.055) / 1.055) ** 2.4 for one in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: Color, other: Color) -> float:
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_contrast_is_that_of_black_and_white() -> None:
+    assert contrast(Color.parse("#ffffff"), Color.parse("#000000")) == pytest.approx(21)
+    assert contrast(Color.parse("#777777"), Color.parse("#ffffff")) == pytest.approx(4.48, abs=0.01)
+
+
+def test_sixteen_colours_keep_the_layers_apart() -> None:
+    theme = next(theme for theme in THEMES if theme.name == SIXTEEN)
+    seen = {
+        name: TerminalColor.from_rgb(*colour.rgb).downgrade(ColorSystem.STANDARD).number
+        for name, colour in colours(theme).items()
+    }
+    assert len(set(seen.values())) == len(seen)
