@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.paths import SAMPLES
-from tests.tui.app import on_bench, press, settled, story
+from tests.tui.app import notes, on_bench, press, settled, story
 from workbench.analysis.timeline import Stretch
 from workbench.session import Compaction
 from workbench.tui.widgets.epochs_line import EpochsLine, epoch_cells, epoch_under
@@ -76,7 +76,10 @@ async def test_the_line_is_there_where_there_are_epochs_and_says_what_each_lost(
         await pilot.click(EpochsLine, offset=(3, 0))
         await settled(pilot)
         assert screen.bench.epoch == line.epoch == 1
-        await press(pilot, "}", "}")
+        await press(pilot, "exclamation_mark")
+        assert notes(pilot)[0] == "Its tool goes on with epoch 3, the newest: that one is rescued, not epoch 1."
+        await press(pilot, *(["escape"] if pilot.app.screen is not screen else []))
+        assert screen.bench.epoch == 3
         assert [one.lost for one in screen.view.stretches] == [3, None, None]
 
 

@@ -225,6 +225,7 @@ async def test_without_a_key_by_hand_and_rehearsed(monkeypatch: pytest.MonkeyPat
         await press(pilot, "enter")
         assert screen.phase == "ready"
         assert "ANTHROPIC_API_KEY" in text_of(screen, "#said")
+        assert "price unknown" in screen.query_one(TextView).text, "what would be sent is shown again"
 
         await press(pilot, "m")
         pilot.app.screen.query_one(Input).value = "rehearse:truncated"

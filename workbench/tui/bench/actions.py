@@ -43,10 +43,23 @@ def _pane(name: str) -> Callable[[Host], None]:
     return lambda host: host.show_pane(name)
 
 
+TAB_HELP = {
+    "message": "The message under the cursor, as the session holds it.",
+    "abridged": "What was done, a line for each step: what some strategies keep in place of the whole.",
+    "request": "What the summarizer is asked, exactly as it would be sent.",
+    "node": "The new messages that stand for the head afterwards: the summary, which is called node.",
+    "result": "The whole context after the compaction.",
+    "trace": "Step by step why the compaction came out so.",
+    "checks": "What must hold of a compacted session, and whether it does.",
+    "changes": "What is gone, new, shortened and kept, message by message.",
+    "theirs": "The compaction that the agent itself made here, as the file records it.",
+}
+"""What each tab shows, for help, palette and pointer."""
+
 # fmt: off
 _LOOK = (
     Action("pane.rounds", "0", "Rounds", "To the list of rounds.", _pane("rounds")),
-    *(Action(f"pane.{name}", _TAB_KEYS[name], name.capitalize(), f"Show the {name} tab.", _pane(name))
+    *(Action(f"pane.{name}", _TAB_KEYS[name], name.capitalize(), TAB_HELP[name], _pane(name))
       for name in TABS),
     Action("find", "/", "Find", "Search all text of the context; between slashes, by a regular expression.",
            finding.find, shaping.no_message),
@@ -180,11 +193,11 @@ FOOTER = ("run", "why", "compare", "pin", "move_split.-1", "move_split.1", "expo
 ALSO = {
     "pane.message": "text words",
     "pane.abridged": "history short transcript",
-    "pane.request": "sent prompt asked",
-    "pane.node": "summary made new",
-    "pane.result": "after compacted",
+    "pane.request": "prompt",
+    "pane.node": "made",
+    "pane.result": "compacted",
     "pane.checks": "valid errors problems",
-    "pane.theirs": "recorded agent tool",
+    "pane.theirs": "recorded tool",
     "play": "demo show animation film cast svg presentation",
     "find": "grep",
     "epoch.-1": "history",

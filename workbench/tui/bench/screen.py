@@ -134,6 +134,8 @@ class BenchScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self.query_one(Tabs).can_focus = False
+        for name in PANES:
+            self.query_one(f"#tab-{name}", Tab).tooltip = ACTIONS[f"pane.{name}"].help
         self.add_class("-show-rounds")
         subscribe = self.store.subscribe
         subscribe(partial(panes.draw_rounds, self.query_one(RoundsList)))

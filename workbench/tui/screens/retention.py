@@ -76,7 +76,8 @@ there); c compacts several times in a row."""
     RetentionScreen FactsList { height: 1fr; padding: 0 1; }
     RetentionScreen #fact { height: 3; padding: 0 1; background: $panel; }
     RetentionScreen.-beside #both { layout: horizontal; }
-    RetentionScreen.-beside #by-kind { width: 76; }
+    RetentionScreen.-beside #by-kind { width: 84; height: 100%; }
+    RetentionScreen.-beside Options { max-height: 100%; }
     RetentionScreen.-beside #lost { width: 1fr; height: 100%; }
     """
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS

@@ -339,6 +339,8 @@ class RunScreen(Drafting, Screen[Ended | None]):
         self.say(said)
         if phase == "draft":
             self.show_drafts(self.drafts)
+        elif not any(call.text for call in self.progress.calls):
+            self.prepare()  # nothing was written: what would be sent is in sight again
         self.draw()
 
     @work(group="journal", exit_on_error=False, description="keep")
