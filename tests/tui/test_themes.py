@@ -15,7 +15,7 @@ LAYERS = ("text-secondary", "text-accent", "text-primary", "text-error", "text-s
 
 
 def colours(theme: Theme) -> dict[str, Color]:
-    known = theme.to_color_system().generate()
+    known = {**theme.to_color_system().generate(), **theme.variables}
     return {name: Color.parse(known[name]) for name in (*LAYERS, "surface", "foreground")}
 
 
