@@ -19,7 +19,7 @@ run: $(RUNS)  ## open the workbench on the sample that overflows
 # The tests start the program some hundred times: what is compiled is kept, whatever the environment says.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(READY)  ## the whole suite, on two processes
-	@$(BIN) -m pytest -n 2 --dist loadfile
+	@$(BIN) -m pytest -n 2 --dist worksteal
 
 lint: $(READY)
 	@$(BIN) -m ruff check .

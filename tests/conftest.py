@@ -39,6 +39,7 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("ANTHROPIC_API_KEY", *MOVES, *(name for name in os.environ if name.startswith(PREFIX))):
             patch.delenv(name, raising=False)
+        patch.setattr(os, "fsync", lambda file: None)  # no test pulls the plug
         yield tmp_path_factory.mktemp("homes")
 
 
