@@ -34,8 +34,8 @@ class Topic:
     those of what it takes back ("forget the limit of 100 words").
 
     What it `frees` it permits without what was asked for. It `speaks`: it says in which language to speak, and nothing
-    else. It `chooses`: "use", "is". It `corrects` an earlier word, `leans` on one ("make that …"), or stands `apart`:
-    it holds once, or besides.
+    else. It `chooses`: "use", "is"; it says `instead`. It `corrects` an earlier word, `leans` on one ("make that …"),
+    or stands `apart`: it holds once, or besides.
     """
 
     order: tuple[str, ...]
@@ -51,6 +51,7 @@ class Topic:
     frees: bool
     speaks: bool
     chooses: bool
+    instead: bool
     corrects: bool
     leans: bool
     apart: bool
@@ -96,6 +97,7 @@ def topic_of(text: str, language: str) -> Topic:
         frees=permits and without.search(told) is not None,
         speaks=speaks,
         chooses=pattern("replaced", "use", "state").search(told) is not None,
+        instead=leads or pattern("replaced", "instead").search(rest) is not None,
         corrects=(leads or new or bool(changes)) and not apart,
         leans=(leads or pattern("replaced", "elliptic").match(rest) is not None) and not apart,
         apart=apart,
@@ -194,7 +196,7 @@ def _said_anew(later: Topic, one: Topic) -> bool:
         return left <= later.beside or len(left) <= max(len(same), 1)
     if _another_value(later, one) or one.forbids or not (same and left and more):
         return False
-    chosen = later.leans or (later.chooses and one.chooses) or (left <= one.names and more <= later.names)
+    chosen = later.instead or (later.chooses and one.chooses) or (left <= one.names and more <= later.names)
     in_one_place = _together(one.order, left) and _together(later.order, more)
     return chosen and in_one_place and len(left) <= len(same) and len(more) <= len(same)
 
