@@ -32,9 +32,9 @@ def tried(course: Course, rates: Rates) -> tuple[Tried, ...]:
     """As the tool does by itself, and at each of `TRIGGERS`; none for a session that never came to the first of them,
     and for a tool without a preset that fires by a share of the window. A trigger that the session never reached gives
     what it costs without a compaction, which is replayed once."""
-    preset = _preset(course)
     peak = max(course.plain, default=0)
-    if preset is None or peak < TRIGGERS[0]:
+    preset = _preset(course) if peak >= TRIGGERS[0] else None
+    if preset is None:
         return ()
     own = window_of(course.session, len(course.session.epochs))
     found = [_told(0, replay(course, preset, own), rates)]
