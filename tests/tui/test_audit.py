@@ -84,7 +84,7 @@ async def test_the_sums_and_the_advice(corpus: Path, own_home: Path) -> None:
         assert "[bold]mole" in screen.query_one("#sums", TextView).text
 
 
-async def test_compactions_and_what_could_not_be_read(corpus: Path, own_home: Path) -> None:
+async def test_every_table_and_where_it_is_written_to(corpus: Path, own_home: Path, tmp_path: Path) -> None:
     async with at_rest(None, given=[corpus], audit=True, size=SIZES[0]) as pilot:
         screen = await brought(pilot, AuditScreen, "c")
         assert names(screen) == ["quay.jsonl"]
@@ -94,27 +94,22 @@ async def test_compactions_and_what_could_not_be_read(corpus: Path, own_home: Pa
         assert "torn" in notes(pilot)[-1] or "session" in notes(pilot)[-1]
         await press(pilot, "c")
         assert len(names(screen)) == 3
-
-
-async def test_written_to_a_place_that_is_asked_for(corpus: Path, own_home: Path, tmp_path: Path) -> None:
-    async with at_rest(None, given=[corpus], audit=True, size=SIZES[0]) as pilot:
-        audit = await brought(pilot, AuditScreen)
         await press(pilot, "slash", *"lights", "enter")
         for name in ("all.html", "all.csv", "all.json"):
-            screen = await brought(pilot, WritingScreen, "w")
-            assert "Write 1 session to a new file" in str(screen.query_one(Static).render())
-            assert screen.query_one(Input).value == "audit.html"
-            screen.query_one(Input).value = str(tmp_path / name)
+            ask = await brought(pilot, WritingScreen, "w")
+            assert "Write 1 session to a new file" in str(ask.query_one(Static).render())
+            assert ask.query_one(Input).value == "audit.html"
+            ask.query_one(Input).value = str(tmp_path / name)
             await press(pilot, "enter")
             assert notes(pilot)[-1] == f"written to {tmp_path / name}"
         told = [(tmp_path / name).read_text("utf-8") for name in ("all.html", "all.csv", "all.json")]
         assert all("quay.jsonl" in text and "mole.jsonl" not in text for text in told)
-        screen = await brought(pilot, WritingScreen, "w")
-        screen.query_one(Input).value = str(tmp_path / "all.txt")
+        ask = await brought(pilot, WritingScreen, "w")
+        ask.query_one(Input).value = str(tmp_path / "all.txt")
         await press(pilot, "enter")
-        assert "an audit is written as" in str(screen.query_one("#sentence", Static).render())
+        assert "an audit is written as" in str(ask.query_one("#sentence", Static).render())
         await press(pilot, "escape")
-        assert pilot.app.screen is audit
+        assert pilot.app.screen is screen
         assert not (tmp_path / "all.txt").exists()
 
 
