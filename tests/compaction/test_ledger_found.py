@@ -11,7 +11,7 @@ from tests.compaction.test_ledger_on_files import compacted, entries_of
 from tests.paths import SAMPLES
 from workbench.analysis.retention import retention
 from workbench.compaction.context import Context
-from workbench.compaction.ledger.shorter import ENDLESS, longest_text, shortened
+from workbench.compaction.ledger.shorter import ENDLESS, clipped, longest_text, shortened
 from workbench.compaction.opening import context_at
 from workbench.compaction.outcome import Fate, Outcome
 from workbench.conformance.building import agent, call, chat, context_of, loop, result, summary, user
@@ -210,3 +210,11 @@ def test_an_error_is_quoted_with_the_blanks_that_it_has() -> None:
     assert "LIFECYCLE\u2009 Raising  failed.  See above" in [
         one.text for one in entries_of(compacted(context_of(talk), 500)) if one.kind == "error"
     ]
+
+
+def test_what_says_that_a_paste_is_gone_is_not_cut_through() -> None:
+    """A second cut left half of it, which nobody had said."""
+    text = "a" * 100 + " [… 394 characters of code, #14] " + "b" * 100
+    ends = {clipped(text, chars, "en").rpartition("\n")[2].lstrip(" ") for chars in range(40, 172)}
+    begins = {clipped(text, chars, "en").partition("\n")[0].rstrip(" ") for chars in range(40, 172)}
+    assert {one.strip("b") for one in ends} | {one.strip("a") for one in begins} == {""}

@@ -19,11 +19,15 @@ LEAST_CHARS = 120
 
 
 def clipped(text: str, chars: int, language: Language) -> str:
-    """A text over `chars` without its middle, which is said; a little longer than it may be it stays as it is."""
+    """A text over `chars` without its middle, which is said; a little longer than it may be it stays as it is. What
+    says that something is gone already is no place to cut: it goes, too."""
     if len(text) <= chars + TOLERANCE:
         return text
-    end = chars // 2
-    return f"{text[: chars - end]}\n{_gone(len(text) - chars, language)}\n{text[-end:]}"
+    start, stop = chars - chars // 2, len(text) - chars // 2
+    for mark in _CUT.finditer(text) if "[…" in text else ():
+        start = mark.start() if mark.start() < start < mark.end() else start
+        stop = mark.end() if mark.start() < stop < mark.end() else stop
+    return f"{text[:start]}\n{_gone(stop - start, language)}\n{text[stop:]}"
 
 
 _CUT = re.compile(r"[\n ]?\[…+ [^\[\]\n]{1,90}\]\n?")
