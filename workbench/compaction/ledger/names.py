@@ -78,7 +78,8 @@ def names_of(shape: Shape) -> tuple[Name, ...]:
 
 
 def _one_name_each(names: Sequence[Name]) -> Iterator[Name]:
-    """The names; a file that is told by more and by less of its path is one, told by the most, with the uses of all."""
+    """The names; a file that is told by more and by less of its path is one, told by the most where that was said, with
+    the uses of all."""
     longer: dict[str, list[str]] = {}
     for name in names:
         for ending in endings(name.key) if name.sort == "path" else ():
@@ -91,8 +92,7 @@ def _one_name_each(names: Sequence[Name]) -> Iterator[Name]:
         same.setdefault(longest if is_one else name.key, []).append(name)
     for name in names:
         if several_of := same.get(name.key):
-            uses = sum(one.used for one in several_of), sum(one.count for one in several_of)
-            yield replace(name, used=uses[0], count=uses[1], last=max(one.last for one in several_of))
+            yield replace(name, used=sum(one.used for one in several_of), count=sum(one.count for one in several_of))
 
 
 def endings(path: str) -> Iterator[str]:
