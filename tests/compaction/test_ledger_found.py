@@ -222,7 +222,8 @@ def test_what_says_that_a_paste_is_gone_is_not_cut_through() -> None:
 
 def test_a_path_is_told_though_the_tail_has_the_files_name() -> None:
     """What a message said last of a file was taken for what tells all of its path."""
-    talk = [user("u", "See river/gates/weir.py."), *loop("l", 30), user("w", "Go on with weir.py."), agent("z", "Ok.")]
+    seen = agent("a", "I look at river/gates/weir.py.")
+    talk = [user("u", "Look."), seen, *loop("l", 30), user("w", "Go on with weir.py."), agent("z", "Ok.")]
     for budget in (300, 500, 900):
         outcome = compacted(context_of(talk), budget)
         told = [one.text for one in outcome.messages]
