@@ -8,7 +8,8 @@ import pytest
 
 from tests.facts.talk import agent, user
 from workbench.facts.said import is_instruction
-from workbench.facts.standing import LONGEST_OWN, PIN_REASON, SAYS, said_in, standing
+from workbench.facts.standing import PIN_REASON, said_in, standing
+from workbench.facts.standing_signs import LONG
 
 SENTENCES = Path(__file__).with_name("sentences")
 
@@ -142,19 +143,13 @@ def test_how_the_agent_works_is_a_rule_beside_a_request(rule: str, where: str) -
     assert [text for text, _ in said_in(f"{where} {rule}")] == [rule]
 
 
-def test_in_a_long_text_only_what_reaches_far_is_a_rule() -> None:
-    plan = "The pier is built of oak. " * (
-        (LONGEST_OWN - len("Never touch the tests.")) // len("The pier is built of oak.")
-    )
-    assert [text for text, _ in said_in(f"{plan}Never touch the tests.")] == ["Never touch the tests."]
+def test_in_a_long_text_only_what_is_surer_is_a_rule() -> None:
+    rule = "Run the linter on new files."
+    plan = "The pier is built of oak. " * ((LONG - len(rule)) // len("The pier is built of oak."))
+    assert [text for text, _ in said_in(f"{plan}{rule}")] == [rule]
     longer = plan + "The pier is old. " * 2
-    assert [*said_in(f"{longer}Never touch the tests.")] == []
+    assert [*said_in(f"{longer}{rule}")] == []
     assert [text for text, _ in said_in(f"{longer}Ask me before you commit.")] == ["Ask me before you commit."]
-
-
-def test_a_short_word_beside_a_rule_asks_for_nothing() -> None:
-    assert [text for text, _ in said_in(f"{'Y' * (SAYS - 2)}. Tabs, not spaces.")] == ["Tabs, not spaces."]
-    assert [*said_in(f"{'Y' * (SAYS - 1)}. Tabs, not spaces.")] == []
 
 
 @pytest.mark.parametrize(

@@ -8,58 +8,42 @@ sentence is built decides (`workbench.facts.standing_rules`), in nine languages;
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from workbench.facts.answers import typed
 from workbench.facts.fact import Fact
 from workbench.facts.pasted import passages
 from workbench.facts.replaced import amends, replaced
-from workbench.facts.standing_rules import (
-    GATE,
-    LANGUAGE,
-    MIND,
-    PROHIBITION,
-    RULE,
-    Ground,
-    Reach,
-    grammar,
-    languages_of,
-)
+from workbench.facts.standing_rules import GATE, LANGUAGE, MIND, PROHIBITION, RULE, grammar, languages_of
+from workbench.facts.standing_signs import Sentence, chances, is_long
 from workbench.facts.wording import LONGEST_SENTENCE, Line, is_question, lines, plain, sentence_spans, sentences
 from workbench.session import Message
+
+STANDS = 0.55
+"""How likely a sentence has to be an instruction to count as one."""
+
+STANDS_IN_LONG = 0.8
+"""The same in a message that is a plan or a report: what that says of rules is mostly planned or reported."""
 
 
 def reason_of(sentence: str) -> str:
     """Why a user's sentence, by itself, is taken for a standing instruction; "" where it is none."""
-    found = _ground(sentence)
-    return found.reason if found else ""
+    one = Sentence(sentence)
+    return _reason(one) if _may_be(one) and chances([one])[0] >= STANDS else ""
 
 
-def _ground(sentence: str) -> Ground | None:
-    if len(sentence) > LONGEST_SENTENCE:
-        return None
-    low = plain(_QUOTED.sub("“…”", sentence))
-    if not low or _DATA.search(low):
-        return None
-    asked = is_question(sentence)
-    grammars = [grammar(language) for language in languages_of(low)]
-    grounds = filter(None, (one.ground(low, asked=asked) for one in grammars))
-    found = max(grounds, key=lambda one: one.reach, default=None)
-    if found is None or found.reach < max(one.least(low) for one in grammars):
-        return None
-    return None if found.reach is Reach.ALONE and len(low) > LONGEST_RULE else found
+def _reason(one: Sentence) -> str:
+    return one.ground.reason if one.ground else RULE
 
 
-LONGEST_RULE = 200
-"""A longer sentence that only tells how a thing is to be describes the thing."""
+def _may_be(one: Sentence) -> bool:
+    """Whether it is a sentence, and neither a line of code nor what a program says of its failure."""
+    return 0 < len(one.low) and len(one.text) <= LONGEST_SENTENCE and not _DATA.search(one.low)
 
-_QUOTED = re.compile(
-    r"\"[^\"]{1,200}\"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|「[^」\n]{1,200}」|`[^`\n]{1,200}`|(?<!\w)'[^'\n]{2,200}'(?!\w)"
-)
-"""What others say: nothing in it is asked for."""
+
 _DATA = re.compile(r"[{}]$|(?<! );$|\)\s?;|=>|\w(?:error|exception):|\bno (?:such file|module named)\b")
-"""A line of code, or what a program says of its failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +85,12 @@ def _releases(words: str, rules: set[str]) -> Iterator[tuple[str, str]]:
     for sentence in sentences(words):
         if len(sentence) > LONGEST_SENTENCE or is_question(sentence) or sentence in rules:
             continue
-        if RELEASE.search(plain(sentence)) or amends(sentence):
+        if _takes_back(plain(sentence)) or amends(sentence):
             yield sentence, _RELEASED
+
+
+def _takes_back(low: str) -> bool:
+    return any(grammar(language).has("release", low) for language in languages_of(low))
 
 
 def said_in(words: str) -> Iterator[tuple[str, str]]:
@@ -116,10 +104,8 @@ def said_in(words: str) -> Iterator[tuple[str, str]]:
     if is_compaction_prompt(words):
         return
     typed = _PIN.sub("\n\n", words[:last]) + words[last:]
-    parts = passages(typed)
-    said = [one for part in parts if part.own for one in _said(typed[part.start : part.stop])]
-    for one in _rules(said, pasted=any(not part.own for part in parts)):
-        yield one.text, one.reason
+    for one in _rules(typed):
+        yield typed[one.start : one.stop].strip(), one.reason
 
 
 def is_compaction_prompt(words: str) -> bool:
@@ -135,68 +121,71 @@ _SUMMARIZE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """A sentence as it stands, where it begins in its passage, and why it is an instruction: "" where it is none."""
+class _Part:
+    """A sentence, in which line of its message it stands, and where."""
 
-    text: str
+    sentence: Sentence
+    line: Line
     start: int
-    reason: str = ""
-    reach: Reach = Reach.ALONE
+    stop: int
+
+
+def parts_of(text: str) -> tuple[list[_Part], bool]:
+    """The sentences that a person typed, but for data, and whether anything was pasted beside them."""
+    found, pasted = [], False
+    for passage in passages(text):
+        pasted = pasted or not passage.own
+        if passage.own:
+            own = text[passage.start : passage.stop]
+            for line in lines(own):
+                there = replace(line, start=passage.start + line.start, stop=passage.start + line.stop)
+                for start, stop in sentence_spans(own, line):
+                    sentence = Sentence(own[start:stop].strip(), line.bullet)
+                    if _may_be(sentence):
+                        found.append(_Part(sentence, there, passage.start + start, passage.start + stop))
+    return found, pasted
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """An instruction `text[start:stop]` of a message, and why it is one."""
+
+    start: int
+    stop: int
+    reason: str
 
 
 _LEADS = frozenset((RULE, PROHIBITION, GATE, MIND, LANGUAGE))
 """What a line that ends with a colon can make of the list below it."""
 
-LONGEST_OWN = 1_500
-"""In a text of more characters, a plan or a report, only what reaches far sets a rule."""
 
-SAYS = 12
-"""Characters below which a sentence without a rule is a greeting, a thank-you, a yes."""
-
-
-def _rules(said: Sequence[_Said], *, pasted: bool) -> Iterator[_Said]:
-    """The instructions among the sentences of one message. How a thing is to be tells of that thing where the message
-    asks for one: only in a message of rules alone is it a rule itself."""
-    alone = not pasted and all(one.reason or len(one.text) < SAYS for one in said)
-    for_one = any(asks_for_one(one.text) for one in said if one.reach < Reach.WORK)
-    long = sum(len(one.text) for one in said) > LONGEST_OWN
-    least = Reach.FAR if long else Reach.WORK if for_one else Reach.ALONE if alone else Reach.BESIDE
-    return (one for one in said if one.reason and one.reach >= least)
-
-
-def asks_for_one(sentence: str) -> bool:
-    """Whether a sentence orders one text, program or answer."""
-    if len(sentence) > LONGEST_SENTENCE:
-        return False
-    low = plain(sentence)
-    return any(grammar(language).has("once", low) for language in languages_of(low))
-
-
-def _said(text: str) -> list[_Said]:
-    """The sentences of a passage. Under a line that announces rules every item of the list is one; a sentence that
-    leans on the one before it ("Never exceed it.") takes that along."""
-    made: list[_Said] = []
-    head: _Said | None = None
-    under, reach, items = "", Reach.ALONE, 0
-    for line in lines(text):
-        if not line.bullet:
-            under, items, head = "", 0, None
+def _rules(text: str) -> list[_Rule]:
+    """The instructions of one message in order. Under a line that announces rules every item of the list is one, unless
+    the message orders one thing, which they may tell of."""
+    parts, pasted = parts_of(text)
+    several = [part.sentence for part in parts]
+    long = is_long(several)
+    chance = chances(several, pasted=pasted)
+    least = STANDS_IN_LONG if long else STANDS
+    stands = {part.start: _reason(part.sentence) for part, likely in zip(parts, chance, strict=True) if likely >= least}
+    listed = not long and not any("once" in part.sentence.roles for part in parts if part.start not in stands)
+    made: list[_Rule] = []
+    under, head = "", None
+    for line, group in groupby(parts, key=lambda part: part.line):
         words = text[line.start : line.stop]
+        if not line.bullet:
+            under, head = "", None
         if line.heading and _announces_rules(words):
-            under, reach = RULE, Reach.BESIDE
+            under = RULE if listed else ""
             continue
-        found = _in_line(text, line)
-        rules = [one for one in found if one.reason]
+        rules = _in_line(group, stands)
         if line.bullet and under:
-            item = _Said(words, line.start, under if len(words) <= LONGEST_SENTENCE else "", reach)
-            found = [replace(one, reach=max(reach, one.reach)) for one in rules] or [item]
-            items += 1
-            if head is not None and items == 1:
-                made.remove(head)
-        made += found
+            made = [one for one in made if one is not head]
+            rules = rules or [_Rule(line.start, line.stop, under)]
+        made += rules
         if rules and not line.bullet and rules[-1].reason in _LEADS and words[-1] in ":：":
             head = rules[-1]
-            under, reach = head.reason, head.reach
+            under = head.reason
     return made
 
 
@@ -206,37 +195,24 @@ def _announces_rules(heading: str) -> bool:
     return len(low) <= 60 and any(grammar(language).has("heading", low) for language in languages_of(low))
 
 
-def _in_line(text: str, line: Line) -> list[_Said]:
-    made: list[_Said] = []
-    for start, stop in sentence_spans(text, line):
-        sentence = text[start:stop].strip()
-        ground = _ground(sentence)
-        if ground is None:
-            made.append(_Said(sentence, start))
-        elif made and _leans(sentence) and stop - made[-1].start <= LONGEST_SENTENCE:
-            before = made.pop()
-            reason, reach = before.reason or ground.reason, max(before.reach, ground.reach)
-            made.append(_Said(text[before.start : stop].strip(), before.start, reason, reach))
-        else:
-            made.append(_Said(sentence, start, ground.reason, ground.reach))
+def _in_line(parts: Iterable[_Part], stands: Mapping[int, str]) -> list[_Rule]:
+    """A sentence that leans on the one before it ("Never exceed it.") takes that along."""
+    made: list[_Rule] = []
+    before: _Rule | None = None
+    for part in parts:
+        rule = _Rule(part.start, part.stop, stands.get(part.start, ""))
+        if before and rule.reason and rule.stop - before.start <= LONGEST_SENTENCE and _leans(part.sentence.low):
+            rule = replace(rule, start=before.start, reason=before.reason or rule.reason)
+            made = [one for one in made if one is not before]
+        if rule.reason:
+            made.append(rule)
+        before = rule
     return made
 
 
-def _leans(sentence: str) -> bool:
+def _leans(low: str) -> bool:
     """Whether one of its first words stands for something said before."""
-    low = plain(sentence)
     return any(grammar(language).leans(low) for language in languages_of(low))
-
-
-RELEASE = re.compile(
-    r"\byou (?:may|can) (?:now |again )?\w|\bit(?:'s| is) (?:ok|okay|fine|allowed) (?:now )?to \w|\bfeel free to \w"
-    r"|\byou (?:no longer (?:need|have) to|(?:don't|do not) (?:need|have) to) \w"
-    r"|\b(?:forget|ignore|drop) (?:what i said|the rule|my rule|the restriction)\b"
-    r"|\bdu (?:darfst|kannst) (?:\S{1,30} ){0,3}(?:jetzt|wieder|doch)\b|\btu peux (?:maintenant|désormais|de nouveau)\b"
-    r"|\b(?:ya|ahora) (?:sí )?puedes\b|\b(?:já|agora) (?:você )?pode\b|\b(?:теперь|снова) (?:можно|можешь)\b"
-    r"|现在可以|可以.{1,20}了(?:[。.!！]|$)|(?:して|ても|変えて)も?(?:いい|構い|よい)|해도 (?:돼|됩|괜찮|좋)"
-)
-"""What takes a prohibition back."""
 
 
 def _superseded(several: list[Standing]) -> Iterator[Standing]:

@@ -37,6 +37,7 @@ A role is an alternation, searched in one sentence in lower case, without emphas
     product    one thing of what is made: a button, a dialog, a function, a click
     mine       that is done by me, not by you             address    call me so
     thus       what stands between something told and what follows of it
+    release    what takes a prohibition back
 """
 
 from __future__ import annotations

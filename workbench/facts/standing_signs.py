@@ -1,0 +1,215 @@
+"""What speaks for and against a standing instruction in one sentence of a message, and how much.
+
+The signs are words as they stand beside one another, the roles of `workbench.facts.standing_rules` and what those make
+together, the sentence's form, and what else its message holds: beside an order for one text "no more than ten lines"
+tells of that text. What each weighs was learned by logistic regression (`scripts/learn_standing.py`) and stands in
+`standing_weights.tsv`; the sum, as a probability, is how likely the sentence sets something beyond its request.
+
+Most sentences are told by their words alone (`first_sight`); of the others all signs are looked at.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+
+from workbench.facts.standing_rules import GRAMMAR, Ground, grammar, languages_of
+from workbench.facts.wording import is_question, plain
+
+UNLIKELY = 0.03
+"""Below it at first sight a sentence is none, and nothing more is looked at."""
+
+SAYS = 12
+"""Characters below which a sentence is a greeting, a thank-you, a yes: it asks for nothing."""
+
+OTHERS = 20
+"""So many sentences from a message's beginning on are looked at beside the one that is judged."""
+
+LONG = 1_500
+"""Characters from which on a message is a plan or a report."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of a person's own, with what its line says of it."""
+
+    text: str
+    bullet: bool = False
+
+    @cached_property
+    def low(self) -> str:
+        return plain(QUOTED.sub("“…”", self.text))
+
+    @cached_property
+    def asks(self) -> bool:
+        return is_question(self.text)
+
+    @cached_property
+    def first_sight(self) -> float:
+        """How likely it is an instruction by its words and form alone, from 0 to 1."""
+        return _probability(_weights().first, self.words)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset((*_words(self.low), *_form(self)))
+
+    @cached_property
+    def ground(self) -> Ground | None:
+        """What the grammar makes of it, in the language where it reaches furthest."""
+        grammars = [grammar(language) for language in languages_of(self.low)]
+        grounds = filter(None, (one.ground(self.low, asked=self.asks) for one in grammars))
+        found = max(grounds, key=lambda one: one.reach, default=None)
+        return None if found is None or found.reach < max(one.least(self.low) for one in grammars) else found
+
+    @cached_property
+    def roles(self) -> frozenset[str]:
+        grammars = [grammar(language) for language in languages_of(self.low)]
+        return frozenset(role for each in grammars for role, found in each.roles.items() if found.search(self.low))
+
+
+QUOTED = re.compile(
+    r"\"[^\"]{1,200}\"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|「[^」\n]{1,200}」|`[^`\n]{1,200}`|(?<!\w)'[^'\n]{2,200}'(?!\w)"
+)
+"""What others say: nothing in it is asked for."""
+
+
+def chances(message: Sequence[Sentence], *, pasted: bool = False) -> list[float]:
+    """For each of a message's sentences how likely it is a standing instruction, from 0 to 1."""
+    return [
+        _probability(_weights().all, signs(message, at, pasted=pasted)) if one.first_sight >= UNLIKELY else 0.0
+        for at, one in enumerate(message)
+    ]
+
+
+def signs(message: Sequence[Sentence], at: int, *, pasted: bool = False) -> frozenset[str]:
+    """All signs of one sentence."""
+    one = message[at]
+    reach = f"reach:{one.ground.reach.name if one.ground else 'NONE'}"
+    around = {*_around(message, at), "beside" if len(message) > 1 else "alone"}
+    place = _place(message, at, pasted=pasted)
+    return frozenset((*one.words, *_roles(one), reach, *around, *(f"{reach} {sign}" for sign in around), *place))
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+|[?!:;,…]")
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_LATIN, _DIGITS, _SPACES = re.compile(r"[a-z_./*-]{2,}"), re.compile(r"\d+"), re.compile(r"\s+")
+_STEM = 5
+
+
+def _words(low: str) -> Iterator[str]:
+    """Words with those before them, in languages without edges of words runs of one to four characters."""
+    if len(_UNSPACED.findall(low)) >= 3:
+        text = _SPACES.sub(" ", _DIGITS.sub("0", _LATIN.sub("w", low))).rstrip("。.!！")
+        text = f"^{text}$"
+        for size in (1, 2, 3, 4):
+            for start in range(len(text) - size + 1):
+                yield text[start : start + size]
+        return
+    words = ["^", *("#" if word[0].isdigit() else word for word in _WORD.findall(low)), "$"]
+    for at, word in enumerate(words):
+        yield word
+        if len(word) > _STEM:
+            yield word[:_STEM] + "*"
+        if at:
+            yield f"{words[at - 1]} {word}"
+
+
+# --- form and place ---------------------------------------------------------------------------------------------------
+
+_CODE = re.compile(r"[{}<>=;|\\]|https?:")
+_WIDE = 3
+"""Characters of a word in Chinese, Japanese and Korean count for so many."""
+
+
+def _form(one: Sentence) -> Iterator[str]:
+    text = one.text
+    wide = len(_UNSPACED.findall(text)) > len(text) / 4
+    size = len(text) * (_WIDE if wide else 1)
+    yield f"size:{min(7, size // 30)}"
+    if one.asks:
+        yield "question"
+    if one.bullet:
+        yield "bullet"
+    if text.rstrip("*")[-1:] in (":", "："):
+        yield "colon"
+    if _CODE.search(text):
+        yield "code"
+
+
+def _place(message: Sequence[Sentence], at: int, *, pasted: bool) -> Iterator[str]:
+    if len(message) > 1:
+        yield "first" if at == 0 else "last" if at == len(message) - 1 else "between"
+    if len(message) > 12:
+        yield "many"
+    if pasted:
+        yield "pasted"
+
+
+def is_long(message: Iterable[Sentence]) -> bool:
+    return sum(len(one.text) for one in message) > LONG
+
+
+# --- roles ------------------------------------------------------------------------------------------------------------
+
+_TURNS = ("told_of", "once", "product")
+"""Roles that turn what another one says."""
+
+
+def _roles(one: Sentence) -> Iterator[str]:
+    for role in one.roles:
+        yield f"role:{role}"
+        for turn in _TURNS:
+            if turn in one.roles and turn != role:
+                yield f"role:{role} {turn}"
+    for _, _, together in GRAMMAR:
+        if len(together) > 1 and one.roles.issuperset(together):
+            yield f"role:{'+'.join(together)}"
+
+
+def _around(message: Sequence[Sentence], at: int) -> Iterator[str]:
+    """What the other sentences of the message ask for."""
+    others = [one for number, one in enumerate(message[:OTHERS]) if number != at and len(one.text) >= SAYS]
+    ordinary = [one for one in others if one.ground is None]
+    if any(one.asks for one in others):
+        yield "a question"
+    if len(ordinary) < len(others):
+        yield "a rule"
+    for role in ("once", "order", "product"):
+        if any(role in one.roles for one in (others if role != "order" else ordinary)):
+            yield f"an ordinary {role}"
+    if others and not ordinary:
+        yield "rules only"
+
+
+# --- weights ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """What each sign weighs at first sight, and beside all others."""
+
+    first: Mapping[str, float]
+    all: Mapping[str, float]
+
+
+BIAS = "*"
+"""What stands for no sign: the weight of any sentence."""
+
+
+@cache
+def _weights() -> _Weights:
+    rows = [line.split("\t") for line in (files("workbench.facts") / "standing_weights.tsv").read_text("utf-8").splitlines()]
+    first, whole = ({sign: float(row[at]) for sign, *row in rows if row[at]} for at in (0, 1))
+    return _Weights(first, whole)
+
+
+def _probability(weights: Mapping[str, float], found: Iterable[str]) -> float:
+    # Summed in one order: a set of strings has another one each time the program is started.
+    total = weights.get(BIAS, 0.0) + math.fsum(weights.get(sign, 0.0) for sign in found)
+    return 1 / (1 + math.exp(-total)) if total > -50 else 0.0
